@@ -1,0 +1,103 @@
+"""The tree of Codur's errors. Each class says who must act, and with which exit code a run ends.
+
+    CodurError
+    ├── UsageError          2  the command line, the prompt or the workspace cannot be used
+    │   ├── ConfigError     2  a settings file or variable is wrong (file, line, key)
+    │   └── WorkspaceError  2  a path or file is refused or unreadable
+    ├── ModelError          3  a model was needed and gave no usable answer
+    │   ├── ModelUnavailable   no key, refused key, no connection, or service errors that outlast the retries
+    │   └── ModelAnswerError   it answered, but the answer cannot be used
+    ├── LimitReached        4  calls, tokens, money, time or steps
+    ├── Refused             5  policy or the user said no
+    └── Interrupted       130  Ctrl-C or a stop signal
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from codur.types import Usage
+
+
+class CodurError(Exception):
+    """Base of all errors that Codur raises on purpose.
+
+    Args:
+        message: one line that says what is wrong.
+        remedy: one line that says what to do about it; may be empty.
+    """
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, message: str, *, remedy: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+
+
+class UsageError(CodurError):
+    """The caller's input cannot be used."""
+
+    exit_code = 2
+
+
+class ConfigError(UsageError):
+    """A setting is wrong.
+
+    Args:
+        file: the file (or variable) that holds it; empty if none.
+        line: its 1-based line, or 0 if unknown.
+        key: dotted path of the setting, or empty.
+    """
+
+    def __init__(self, message: str, *, file: str = "", line: int = 0, key: str = "", remedy: str = "") -> None:
+        place = f"{file}:{line}: " if file and line else f"{file}: " if file else ""
+        super().__init__(f"{place}{key + ': ' if key else ''}{message}", remedy=remedy)
+        self.file = file
+        self.line = line
+        self.key = key
+
+
+class WorkspaceError(UsageError):
+    """A path or file of the workspace is refused or cannot be read or written."""
+
+
+class ModelError(CodurError):
+    """A model was needed and gave no usable answer.
+
+    Attributes:
+        usage: what the failed attempts cost, so that it is counted.
+    """
+
+    exit_code = 3
+
+    def __init__(self, message: str, *, remedy: str = "", usage: Usage | None = None) -> None:
+        super().__init__(message, remedy=remedy)
+        self.usage = usage
+
+
+class ModelUnavailable(ModelError):
+    """No model could be reached: no key, a refused key, no connection, or errors that outlast the retries."""
+
+
+class ModelAnswerError(ModelError):
+    """The model answered, but not in a form that can be used (bad JSON, cut off, refused)."""
+
+
+class LimitReached(CodurError):
+    """A limit of the run was reached: calls, tokens, money, time or steps."""
+
+    exit_code = 4
+
+
+class Refused(CodurError):
+    """Policy or the user refused a step."""
+
+    exit_code = 5
+
+
+class Interrupted(CodurError):
+    """The user or the system asked the run to stop."""
+
+    exit_code = 130

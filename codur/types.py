@@ -1,0 +1,413 @@
+"""The values that travel through Codur: immutable, serialisable, without I/O.
+
+They are plain dataclasses, not pydantic models: importing pydantic costs more than a whole model-free run. What comes from
+outside (settings, model replies, plan files) is validated against these same types where it enters.
+
+`Task` (what is asked) → `Plan` (ordered `Step`s) → `StepRecord`s (what was done) → `Verdict` (what the check said)
+→ `RunResult` (what the user gets). Texts that can grow are bounded where they are made; whole files and tool outputs are
+kept outside, under a content hash (`output_ref`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+TaskType = Literal[
+    "greeting",
+    "file_operation",
+    "search",
+    "git",
+    "explanation",
+    "web_search",
+    "code_fix",
+    "code_generation",
+    "refactor",
+    "run",
+    "unknown",
+]
+CODE_TASKS: frozenset[TaskType] = frozenset({"code_fix", "code_generation", "refactor"})
+
+Origin = Literal["pattern", "pre_plan", "plan", "repair", "llm_error", "user"]
+"""Who took a decision."""
+
+Tier = Literal["deterministic", "guided", "open"]
+"""How much was left to a model: nothing, a choice among a few, or everything."""
+
+Action = Literal["tool", "coding", "delegate", "repair", "respond", "ask"]
+
+Outcome = Literal["done", "not_achieved", "usage", "no_model", "limit", "refused", "interrupted"]
+EXIT_CODES: dict[Outcome, int] = {
+    "done": 0,
+    "not_achieved": 1,
+    "usage": 2,
+    "no_model": 3,
+    "limit": 4,
+    "refused": 5,
+    "interrupted": 130,
+}
+
+SideEffect = Literal["read", "write", "run", "network"]
+
+ToolCode = Literal[
+    "ok",
+    "not_found",
+    "not_a_file",
+    "binary",
+    "too_large",
+    "refused",
+    "no_match",
+    "many_matches",
+    "invalid",
+    "syntax_error",
+    "failed",
+    "timeout",
+]
+"""The closed set of outcomes of a tool call; everything but `ok` changed nothing."""
+
+
+# --- the task ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Hard limits of one run; 0 means that nothing of it is allowed."""
+
+    max_iterations: int = 10
+    max_llm_calls: int = 20
+    max_tokens: int = 200_000
+    max_cost_usd: float = 1.0
+    max_runtime_s: float = 900.0
+
+
+CheckKind = Literal["command", "output", "tests", "syntax"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """How a run's result is judged.
+
+    Attributes:
+        kind: a command's exit status, a program's output, a test run, or (nothing better found) syntax and import.
+        argv: what is run; the item `{python}` stands for the interpreter chosen for the workspace.
+        entry: the program's workspace-relative path for `output` and `syntax`; None otherwise.
+        stdin_file: workspace-relative file given on standard input.
+        expected_file: workspace-relative or absolute file with the expected output.
+        expected_text: expected output stated in the prompt (used when there is no file).
+        protected: workspace-relative files that define the check and must not be edited.
+        timeout_s: wall time of one run, in seconds.
+        source: one line: why this check was chosen.
+    """
+
+    kind: CheckKind
+    argv: tuple[str, ...]
+    entry: str | None = None
+    stdin_file: str | None = None
+    expected_file: str | None = None
+    expected_text: str | None = None
+    protected: tuple[str, ...] = ()
+    timeout_s: float = 10.0
+    source: str
+
+    @property
+    def label(self) -> str:
+        """The command as a person would type it, with `< input` where a file is given on standard input."""
+        words = " ".join("python" if item == "{python}" else item for item in self.argv)
+        return f"{words} < {self.stdin_file}" if self.stdin_file else words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One request: the prompt, where it applies and the limits."""
+
+    prompt: str
+    workspace: str
+    limits: Limits = Limits()
+    check_command: str | None = None
+    expect_file: str | None = None
+    agent: str | None = None
+    offline: bool = False
+    keep: bool = False
+    dry_run: bool = False
+
+
+# --- what Phase 0 finds out -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discovery:
+    """What is known about the task without a model (and, later, what the classification added).
+
+    Attributes:
+        task_type: the kind of request.
+        confidence: 0 to 1.
+        files: workspace-relative paths that the prompt names or the check needs, most relevant first.
+        missing_files: names in the prompt that look like files and do not exist.
+        entry: the program that would be run, or None.
+        check: the check that applies, or None.
+        reason: one line: which rule decided.
+    """
+
+    task_type: TaskType = "unknown"
+    confidence: float = 0.0
+    files: tuple[str, ...] = ()
+    missing_files: tuple[str, ...] = ()
+    entry: str | None = None
+    check: Check | None = None
+    reason: str = ""
+
+
+# --- plans ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One step of a plan.
+
+    Attributes:
+        id: the key under which later steps refer to this step's output.
+        action: which node carries it out.
+        capability: the tool's or agent's name; empty for `respond`, `ask` and `repair`.
+        objective: what the step is for, in a sentence.
+        inputs: ids of earlier steps whose output it needs.
+        arguments: arguments of the tool; for `respond` and `ask`, `text`; for `coding`, `path` if one is settled.
+    """
+
+    id: str
+    action: Action
+    capability: str = ""
+    objective: str = ""
+    expected_output: str = ""
+    success_criteria: str = ""
+    inputs: tuple[str, ...] = ()
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    tier: Tier = "deterministic"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Ordered steps, and who made them. A single decision is a plan of one step.
+
+    Attributes:
+        outcome: how the run ends if the plan is a last word (a `respond` or `ask` step); else ignored.
+    """
+
+    steps: tuple[Step, ...]
+    origin: Origin
+    reason: str = ""
+    confidence: float = 1.0
+    outcome: Outcome = "done"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRecord:
+    """What one step did."""
+
+    step_id: str
+    node: str
+    action: Action
+    capability: str = ""
+    origin: Origin
+    tier: Tier
+    code: ToolCode = "ok"
+    summary: str = ""
+    output_ref: str = ""
+    changed_files: tuple[str, ...] = ()
+    error: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return self.code == "ok"
+
+
+# --- verdicts ---------------------------------------------------------------------------------------------------------
+
+VerdictStatus = Literal["passed", "failed", "no_check", "flaky", "tampered"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """The first line (1-based) at which the output differs; a missing line is None."""
+
+    line: int
+    expected: str | None
+    actual: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a check said.
+
+    Attributes:
+        check: what was run, as a person would type it.
+        exit_status: the program's exit status; None if it was killed.
+        expected, actual, error: bounded texts (the error is a traceback's tail or the failing tests).
+        signature: the failure without what varies (paths, addresses, times); equal failures have equal signatures.
+        progress: 0 to 1: share of tests that pass, or of output lines that match from the start.
+        note: one line for the user, e.g. why it is flaky or tampered.
+        sandbox: the back end that contained the program: `none` in this version.
+    """
+
+    status: VerdictStatus
+    check: str = ""
+    exit_status: int | None = None
+    timed_out: bool = False
+    difference: Difference | None = None
+    expected: str = ""
+    actual: str = ""
+    error: str = ""
+    signature: str = ""
+    progress: float = 0.0
+    tests_passed: int | None = None
+    tests_total: int | None = None
+    note: str = ""
+    sandbox: str = "none"
+    duration_s: float = 0.0
+
+    @property
+    def passed(self) -> bool:
+        return self.status == "passed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One try at the task, as later tries and the report see it."""
+
+    number: int
+    by: str
+    summary: str = ""
+    signature: str = ""
+    progress: float = 0.0
+    error: str = ""
+    diff: str = ""
+
+
+# --- models -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What models cost. `calls` counts answers received, `retries` requests that had to be sent again."""
+
+    calls: int = 0
+    retries: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float = 0.0
+
+    @property
+    def total_tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            calls=self.calls + other.calls,
+            retries=self.retries + other.retries,
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            cost_usd=self.cost_usd + other.cost_usd,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """A tool as a model sees it; `parameters` is a JSON schema object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A model's wish to call a tool."""
+
+    id: str = ""
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message of a chat, in the order of the OpenAI chat protocol."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """What a tool call gave back.
+
+    Attributes:
+        text: the output as a person or a model reads it; for errors one sentence.
+        data: the typed output as plain JSON, where there is more structure than text.
+        changed_files: workspace-relative paths that the call changed.
+    """
+
+    code: ToolCode = "ok"
+    text: str = ""
+    data: Any = None
+    changed_files: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        return self.code == "ok"
+
+
+# --- results ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteStep:
+    """One super-step of a run: which node ran, where it went, who decided and why."""
+
+    node: str
+    route: str
+    origin: Origin
+    tier: Tier
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """What a run ends with; `codur --json` prints it (schema in `docs/run-result.schema.json`).
+
+    Attributes:
+        before: the check's verdict before anything was changed; None if it was not run.
+        verdict: the check's last verdict; None if nothing was checked.
+        solved_by: `pattern`, `repair`, an agent's name, or empty.
+        diff: unified diff of what stays changed.
+    """
+
+    schema_version: Literal[1] = 1
+    outcome: Outcome
+    exit_code: int
+    reason: str = ""
+    remedy: str = ""
+    answer: str = ""
+    task_type: TaskType = "unknown"
+    workspace: str = ""
+    before: Verdict | None = None
+    verdict: Verdict | None = None
+    solved_by: str = ""
+    iterations: int = 0
+    model_calls: int = 0
+    usage: Usage = Usage()
+    duration_s: float = 0.0
+    changed_files: tuple[str, ...] = ()
+    diff: str = ""
+    attempts: tuple[Attempt, ...] = ()
+    records: tuple[StepRecord, ...] = ()
+    route: tuple[RouteStep, ...] = ()
+    notes: tuple[str, ...] = ()
+    sandbox: str = "none"
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as plain JSON types."""
+        return asdict(self)
