@@ -1,11 +1,11 @@
 """The values that travel through Codur: immutable, serialisable, without I/O.
 
-They are plain dataclasses, not pydantic models: importing pydantic costs more than a whole model-free run. What comes from
-outside (settings, model replies, plan files) is validated against these same types where it enters.
+They are plain dataclasses, not pydantic models: importing pydantic costs more than a whole model-free run. What comes
+from outside (settings, model replies, plan files) is validated against these same types where it enters.
 
 `Task` (what is asked) → `Plan` (ordered `Step`s) → `StepRecord`s (what was done) → `Verdict` (what the check said)
-→ `RunResult` (what the user gets). Texts that can grow are bounded where they are made; whole files and tool outputs are
-kept outside, under a content hash (`output_ref`).
+→ `RunResult` (what the user gets). Texts that can grow are bounded where they are made; whole files and tool outputs
+are kept outside, under a content hash (`output_ref`).
 """
 
 from __future__ import annotations
@@ -309,6 +309,16 @@ class Usage:
             cached_tokens=self.cached_tokens + other.cached_tokens,
             completion_tokens=self.completion_tokens + other.completion_tokens,
             cost_usd=self.cost_usd + other.cost_usd,
+        )
+
+    def __sub__(self, other: Usage) -> Usage:
+        return Usage(
+            calls=self.calls - other.calls,
+            retries=self.retries - other.retries,
+            prompt_tokens=self.prompt_tokens - other.prompt_tokens,
+            cached_tokens=self.cached_tokens - other.cached_tokens,
+            completion_tokens=self.completion_tokens - other.completion_tokens,
+            cost_usd=self.cost_usd - other.cost_usd,
         )
 
 

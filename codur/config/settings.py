@@ -1,7 +1,7 @@
 """The settings tree: every key, its type and its default, documented where it is declared.
 
-The tree is made of plain dataclasses. `loader` validates what files and variables say against it; `config/codur.yaml` holds
-the same keys for people, and a test proves that the two agree.
+The tree is made of plain dataclasses. `loader` validates what files and variables say against it; `config/codur.yaml`
+holds the same keys for people, and a test proves that the two agree.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class LlmSettings:
     default_profile: str = "gpt-oss-120b"
     """Profile that plans and codes."""
     fast_profile: str = "gpt-oss-20b"
-    """Profile that classifies."""
+    """Profile that classifies requests."""
     fallback_profiles: tuple[str, ...] = ("gpt-oss-20b",)
     """Profiles tried in this order when the one in use cannot be reached."""
     max_attempts: int = 5
@@ -122,7 +122,7 @@ class AgentConfig:
     profile: str | None = None
     """Profile it uses; null is `llm.default_profile`."""
     prompt: str = ""
-    """Name of a prompt in `config/prompts`, or the system prompt itself."""
+    """Name of a prompt in `config/prompts`, or the system prompt itself, written out."""
     tools: tuple[str, ...] = ()
     """Tools it may call."""
     max_steps: int = 5
@@ -212,7 +212,7 @@ class VerificationSettings:
     """How results are checked."""
 
     command: str | None = None
-    """Check command, as `--check`; null finds one."""
+    """Command that checks the result, as `--check`; null leaves it to Codur to find a check."""
     timeout_s: float = 10.0
     """Time limit of a program under check, in seconds."""
     test_timeout_s: float = 120.0
@@ -228,7 +228,7 @@ class RepairSettings:
     """Offline repair."""
 
     mode: Literal["before_model", "after_failure", "off"] = "before_model"
-    """Search for a fix before a model is asked, only after a model's attempt failed, or never."""
+    """When a fix is searched for: `before_model` is asked, `after_failure` of a model's attempt, or never (`off`)."""
     budget_s: float = 8.0
     """Search time when a model is at hand, in seconds."""
     offline_budget_s: float = 60.0
@@ -250,7 +250,7 @@ class ToolSettings:
     max_file_kb: int = 1024
     """Largest file that is read or written, in KiB."""
     whole_file_lines: int = 200
-    """A file up to this length may be rewritten whole."""
+    """A file of up to this many lines may be rewritten whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

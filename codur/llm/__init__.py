@@ -1,0 +1,1 @@
+"""Models: who can be asked, what it costs, and what happens when a service does not answer."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from operator import add
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 from codur.events import Emit
@@ -26,10 +27,11 @@ if TYPE_CHECKING:
     from codur.config.settings import Settings
     from codur.llm.pool import ModelPool
     from codur.sandbox.cancel import CancelToken
+    from codur.sandbox.launcher import Launcher
     from codur.tools.toolbox import Toolbox
     from codur.verification.checker import Checker
     from codur.workspace.artifacts import ArtifactStore
-    from codur.workspace.workspace import Workspace
+    from codur.workspace.workspace import Snapshot, Workspace
 
 NodeName = Literal[
     "pattern_plan",
@@ -46,6 +48,11 @@ NodeName = Literal[
 Route = NodeName | Literal["end"]
 
 
+def merge(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
+    """Reducer: the new keys over the old ones."""
+    return {**old, **new}
+
+
 class RunState(TypedDict):
     """The state of a run. Fields with a reducer are updated by what a node adds; the others are replaced."""
 
@@ -59,7 +66,7 @@ class RunState(TypedDict):
     """Index of the step that policy let through, or of the next one to look at."""
     agent: str
     """The agent that `delegate` picked."""
-    outputs: Annotated[dict[str, str], lambda old, new: {**old, **new}]
+    outputs: Annotated[dict[str, str], merge]
     """Reference of each finished step's output, by step id."""
     iteration: Annotated[int, add]
     """Attempts judged; only `review` adds to it."""
@@ -79,3 +86,99 @@ class RunState(TypedDict):
     outcome: Outcome | None
     reason: str
     remedy: str
+
+
+class RunUpdate(TypedDict, total=False):
+    """What a node returns: the fields that it changes; for fields with a reducer, what it adds."""
+
+    task: Task
+    route: Route
+    discovery: Discovery
+    before: Verdict | None
+    verdict: Verdict | None
+    plan: Plan | None
+    cursor: int
+    agent: str
+    outputs: dict[str, str]
+    iteration: int
+    replans: int
+    stalls: int
+    steer: str
+    attempts: list[Attempt]
+    records: list[StepRecord]
+    usage: Usage
+    trail: list[RouteStep]
+    notes: list[str]
+    answer_ref: str
+    solved_by: str
+    outcome: Outcome | None
+    reason: str
+    remedy: str
+
+
+def initial_state(task: Task) -> RunState:
+    """The state in which a run starts."""
+    return RunState(
+        task=task,
+        route="pattern_plan",
+        discovery=Discovery(),
+        before=None,
+        verdict=None,
+        plan=None,
+        cursor=0,
+        agent="",
+        outputs={},
+        iteration=0,
+        replans=0,
+        stalls=0,
+        steer="",
+        attempts=[],
+        records=[],
+        usage=Usage(),
+        trail=[],
+        notes=[],
+        answer_ref="",
+        solved_by="",
+        outcome=None,
+        reason="",
+        remedy="",
+    )
+
+
+@dataclass(slots=True)
+class BestAttempt:
+    """The best state of the workspace so far: what the next attempt starts from, and what `--keep` leaves behind.
+
+    Attributes:
+        snapshot: the workspace's contents; None is the workspace as it was found.
+        progress: its verdict's progress; below 0 while nothing was checked.
+    """
+
+    snapshot: Snapshot | None = None
+    progress: float = -1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunContext:
+    """What nodes work with and the state must not hold: configuration, clients, the workspace.
+
+    Attributes:
+        time_left: seconds until the run's time limit.
+        scratch: makes an empty directory outside the workspace; the session removes it at the end.
+    """
+
+    settings: Settings
+    workspace: Workspace
+    launcher: Launcher
+    python: str
+    checker: Checker
+    toolbox: Toolbox
+    models: ModelPool
+    agents: AgentRegistry
+    prompts: PromptLibrary
+    artifacts: ArtifactStore
+    cancel: CancelToken
+    emit: Emit
+    time_left: Callable[[], float]
+    scratch: Callable[[], Path]
+    best: BestAttempt

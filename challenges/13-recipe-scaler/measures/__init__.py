@@ -1,0 +1,1 @@
+"""Measures of the kitchen: `weight` in grams, `volume` in millilitres, `wording` for people."""

@@ -1,0 +1,170 @@
+"""The coding agent: one request, one answer with edits, applied whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from codur.agents.brief import CodingBrief, brief_text
+from codur.agents.registry import Agent
+from codur.agents.source import CHARS_PER_TOKEN
+from codur.config.prompts import PromptLibrary
+from codur.config.settings import Profile
+from codur.llm.model import ChatRequest
+from codur.llm.pool import ModelPool
+from codur.parsing.code import code_from_text
+from codur.parsing.tool_calls import tool_calls_from_text
+from codur.tools.toolbox import Toolbox
+from codur.types import Message, ToolCall, ToolCode, ToolSpec
+from codur.workspace.workspace import Workspace
+
+WHOLE_FILE_TOOL = "replace_file_content"
+MIN_PROMPT_TOKENS = 800
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodingOutcome:
+    """What came of one coding request.
+
+    Attributes:
+        code: `ok`, or why nothing was changed.
+        summary: the edits in a line.
+        error: one sentence, empty if all went well.
+    """
+
+    code: ToolCode
+    summary: str
+    changed_files: tuple[str, ...] = ()
+    error: str = ""
+
+
+async def write_code(
+    brief: CodingBrief,
+    agent: Agent,
+    *,
+    profile: Profile,
+    target: str | None,
+    pool: ModelPool,
+    prompts: PromptLibrary,
+    toolbox: Toolbox,
+    workspace: Workspace,
+    whole_file_lines: int,
+    read_text_calls: bool,
+) -> CodingOutcome:
+    """Ask the agent for edits and apply them.
+
+    Args:
+        profile: the profile that answers.
+        target: the file meant by an answer that is bare code; None if no single file is meant.
+        read_text_calls: whether tool calls written as text count.
+
+    Raises:
+        ModelUnavailable, ModelAnswerError, LimitReached: as `ModelPool.complete`.
+    """
+    request = _request(brief, agent, profile, prompts, toolbox, whole_file_lines)
+    reply = await pool.complete(agent.profile, request)
+    if reply.finish_reason == "length":
+        limit = request.max_completion_tokens
+        return _nothing("invalid", f"the answer was cut off at {limit} tokens; answer with smaller edits")
+    calls = reply.tool_calls or (_calls_in_text(reply.text, target) if read_text_calls else ())
+    if not calls:
+        said = " ".join(reply.text.split())[:300]
+        problem = reply.problem or f"the answer held no edit; it said: {said or '(nothing)'}"
+        return _nothing("invalid", problem)
+    return _apply(calls, agent, target, toolbox, workspace)
+
+
+def _request(
+    brief: CodingBrief,
+    agent: Agent,
+    profile: Profile,
+    prompts: PromptLibrary,
+    toolbox: Toolbox,
+    whole_file_lines: int,
+) -> ChatRequest:
+    specs = toolbox.specs(agent.config.tools)
+    system = prompts.render(agent.config.prompt or "coding", whole_file_lines=str(whole_file_lines))
+    native = profile.tool_calls == "native"
+    if not native:
+        system += prompts.render("coding.json_mode", tools=_tool_lines(specs))
+    overhead = len(system) + (len(json.dumps([dict(spec.parameters) for spec in specs])) if native else 0)
+    room = profile.request_tokens - profile.max_completion_tokens - int(overhead / CHARS_PER_TOKEN)
+    return ChatRequest(
+        purpose="coding",
+        messages=(
+            Message(role="system", content=system),
+            Message(role="user", content=brief_text(brief, budget_tokens=max(MIN_PROMPT_TOKENS, room))),
+        ),
+        tools=specs if native else (),
+        tool_choice="required" if native else "auto",
+        max_completion_tokens=profile.max_completion_tokens,
+    )
+
+
+def _tool_lines(specs: Sequence[ToolSpec]) -> str:
+    return "\n".join(
+        f"- {spec.name}({', '.join(spec.parameters.get('properties', {}))}): {spec.description}" for spec in specs
+    )
+
+
+def _calls_in_text(text: str, target: str | None) -> tuple[ToolCall, ...]:
+    calls = tool_calls_from_text(text)
+    if calls:
+        return calls
+    code = code_from_text(text)
+    if code is None or target is None:
+        return ()
+    return (ToolCall(name=WHOLE_FILE_TOOL, arguments={"path": target, "content": code}),)
+
+
+def _apply(
+    calls: Sequence[ToolCall],
+    agent: Agent,
+    target: str | None,
+    toolbox: Toolbox,
+    workspace: Workspace,
+) -> CodingOutcome:
+    """Run the edits in order; the first that fails undoes those before it."""
+    start = workspace.snapshot()
+    changed: list[str] = []
+    for number, call in enumerate(calls, 1):
+        problem = _refuse(call, agent)
+        if not problem:
+            result = toolbox.call(call.name, _with_path(call, target).arguments)
+            changed += [path for path in result.changed_files if path not in changed]
+            problem = "" if result.ok else result.text
+            code = result.code
+        else:
+            code = "invalid"
+        if problem:
+            workspace.restore(start)
+            return _nothing(code, f"edit {number} of {len(calls)}, {call.name}: {problem}; no edit was applied")
+    return CodingOutcome(
+        code="ok",
+        summary=", ".join(_described(call) for call in calls),
+        changed_files=tuple(changed),
+    )
+
+
+def _refuse(call: ToolCall, agent: Agent) -> str:
+    if call.name in agent.config.tools:
+        return ""
+    return f"there is no such tool here; there are: {', '.join(agent.config.tools)}"
+
+
+def _with_path(call: ToolCall, target: str | None) -> ToolCall:
+    """The call with the file it means, where the model left the path out and only one can be meant."""
+    if call.arguments.get("path") or target is None:
+        return call
+    return replace(call, arguments={**call.arguments, "path": target})
+
+
+def _described(call: ToolCall) -> str:
+    path = call.arguments.get("path", "?")
+    name = call.arguments.get("name")
+    return f"{call.name} {name} in {path}" if name else f"{call.name} {path}"
+
+
+def _nothing(code: ToolCode, error: str) -> CodingOutcome:
+    return CodingOutcome(code=code, summary="", error=error)

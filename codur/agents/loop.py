@@ -1,0 +1,151 @@
+"""An agent that works in a bounded loop of tool calls and ends with an answer in words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from codur.agents.registry import Agent
+from codur.agents.source import CHARS_PER_TOKEN
+from codur.config.prompts import PromptLibrary
+from codur.config.settings import Profile
+from codur.events import Emit, ToolRan
+from codur.llm.model import ChatReply, ChatRequest
+from codur.llm.pool import ModelPool
+from codur.parsing.tool_calls import tool_calls_from_text
+from codur.tools.bounds import bounded
+from codur.tools.toolbox import Toolbox
+from codur.types import Message, ToolCall, ToolResult
+
+CALLS_PER_ANSWER = 8
+OUTPUT_CHARS = 4000
+LAST_WORD = "This is your last step: answer now, in words, from what you have seen."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopOutcome:
+    """The agent's answer; `error` is one sentence if there is none."""
+
+    text: str
+    changed_files: tuple[str, ...] = ()
+    error: str = ""
+
+
+async def run_agent(
+    task: str,
+    agent: Agent,
+    *,
+    profile: Profile,
+    pool: ModelPool,
+    prompts: PromptLibrary,
+    toolbox: Toolbox,
+    emit: Emit,
+    read_text_calls: bool,
+) -> LoopOutcome:
+    """Let the agent work until it answers without a tool call, or its steps are used up.
+
+    Args:
+        task: the whole user message.
+
+    Raises:
+        ModelUnavailable, ModelAnswerError, LimitReached: as `ModelPool.complete`.
+    """
+    conversation = _Conversation(task, agent, profile, prompts, toolbox, emit, read_text_calls=read_text_calls)
+    for step in range(agent.config.max_steps):
+        last = step == agent.config.max_steps - 1
+        reply = await conversation.ask(pool, last=last)
+        calls = conversation.calls_in(reply)
+        if not calls or last:
+            text = reply.text.strip()
+            return conversation.outcome(text, "" if text else f"{agent.name} ended without an answer")
+        conversation.carry_out(reply, calls)
+    return conversation.outcome("", f"{agent.name} has no steps to work with; raise its max_steps")
+
+
+class _Conversation:
+    """The messages of one delegation and what it cost."""
+
+    def __init__(
+        self,
+        task: str,
+        agent: Agent,
+        profile: Profile,
+        prompts: PromptLibrary,
+        toolbox: Toolbox,
+        emit: Emit,
+        *,
+        read_text_calls: bool,
+    ) -> None:
+        self._agent = agent
+        self._profile = profile
+        self._toolbox = toolbox
+        self._emit = emit
+        self._read_text_calls = read_text_calls
+        self._specs = toolbox.specs(agent.config.tools)
+        self._native = profile.tool_calls == "native"
+        self._changed: list[str] = []
+        self._seen: set[str] = set()
+        system = prompts.render(agent.config.prompt)
+        if not self._native:
+            lines = "\n".join(
+                f"- {spec.name}: {spec.description} {json.dumps(dict(spec.parameters))}" for spec in self._specs
+            )
+            system += prompts.render("agent.json_mode", tools=lines)
+        self._messages: list[Message] = [Message(role="system", content=system), Message(role="user", content=task)]
+
+    async def ask(self, pool: ModelPool, *, last: bool) -> ChatReply:
+        messages = [*self._messages, Message(role="user", content=LAST_WORD)] if last else self._messages
+        request = ChatRequest(
+            purpose=self._agent.name,
+            messages=tuple(messages),
+            tools=self._specs if self._native else (),
+            tool_choice="none" if last else "auto",
+            max_completion_tokens=min(1500, self._profile.max_completion_tokens),
+        )
+        return await pool.complete(self._agent.profile, request)
+
+    def calls_in(self, reply: ChatReply) -> tuple[ToolCall, ...]:
+        if reply.finish_reason == "length":
+            return ()
+        calls = reply.tool_calls or (tool_calls_from_text(reply.text) if self._read_text_calls else ())
+        return calls[:CALLS_PER_ANSWER]
+
+    def carry_out(self, reply: ChatReply, calls: Sequence[ToolCall]) -> None:
+        named = [replace(call, id=call.id or f"call_{number}") for number, call in enumerate(calls)]
+        if self._native and reply.tool_calls:
+            self._messages.append(Message(role="assistant", content=reply.text, tool_calls=tuple(named)))
+        else:
+            self._messages.append(Message(role="assistant", content=reply.text))
+        for call in named:
+            self._answer(call, as_tool=self._native and bool(reply.tool_calls))
+
+    def outcome(self, text: str, error: str) -> LoopOutcome:
+        return LoopOutcome(text=text, changed_files=tuple(self._changed), error=error)
+
+    def _answer(self, call: ToolCall, *, as_tool: bool) -> None:
+        result = self._run(call)
+        self._emit(ToolRan(tool=call.name, code=result.code, summary=result.text.partition("\n")[0][:120]))
+        self._changed += [path for path in result.changed_files if path not in self._changed]
+        text = bounded(result.text if result.ok else f"error: {result.text}", self._room())
+        if as_tool:
+            self._messages.append(Message(role="tool", content=text, tool_call_id=call.id))
+        else:
+            self._messages.append(Message(role="user", content=f"Result of {call.name}:\n{text}"))
+
+    def _run(self, call: ToolCall) -> ToolResult:
+        key = f"{call.name} {json.dumps(dict(call.arguments), sort_keys=True, default=str)}"
+        if key in self._seen:
+            return ToolResult(code="refused", text="this call was already made; its result is above")
+        self._seen.add(key)
+        if call.name not in self._agent.config.tools:
+            return ToolResult(
+                code="invalid", text=f"no such tool here; there are: {', '.join(self._agent.config.tools)}"
+            )
+        return self._toolbox.call(call.name, call.arguments)
+
+    def _room(self) -> int:
+        """Characters that the next tool output may take, so that the request still fits the profile."""
+        used = sum(len(message.content) for message in self._messages)
+        free = int((self._profile.request_tokens - 1500) * CHARS_PER_TOKEN) - used
+        return max(400, min(OUTPUT_CHARS, free))

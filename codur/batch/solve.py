@@ -1,0 +1,86 @@
+"""Solves challenges one after the other, each in a copy of its directory."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
+
+from codur.batch.challenge import PROMPT_FILE, Challenge
+from codur.config.settings import Settings
+from codur.errors import CodurError
+from codur.events import ignore
+from codur.session.result import error_result
+from codur.session.run import Host, run_task
+from codur.types import Limits, RunResult, Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solved:
+    """A challenge and what came of it.
+
+    Attributes:
+        outcome: `solved` only if the check was red before and passes now.
+        note: why not, in a line.
+    """
+
+    challenge: Challenge
+    result: RunResult
+    outcome: Literal["solved", "failed", "error"]
+    note: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The challenge's name and result as plain JSON types."""
+        return {"challenge": self.challenge.name, "outcome": self.outcome, "result": asdict(self.result)}
+
+
+def solve_all(
+    challenges: Sequence[Challenge],
+    settings: Settings,
+    limits: Limits,
+    *,
+    host: Host,
+    agent: str | None = None,
+    offline: bool = False,
+) -> Iterator[Solved]:
+    """Solve each challenge in turn; the originals are not touched.
+
+    Raises:
+        KeyboardInterrupt: the user stopped the batch.
+    """
+    for challenge in challenges:
+        result = _solve(challenge, settings, limits, host=host, agent=agent, offline=offline)
+        if result.outcome == "interrupted":
+            raise KeyboardInterrupt
+        yield judged(challenge, result)
+
+
+def judged(challenge: Challenge, result: RunResult) -> Solved:
+    """A result as a challenge's outcome: done means that the check was red before and is green now."""
+    red_before = result.before is not None and result.before.status == "failed"
+    if result.outcome == "done" and result.verdict is not None and result.verdict.passed and red_before:
+        return Solved(challenge=challenge, result=result, outcome="solved", note="")
+    if result.outcome == "usage":
+        return Solved(challenge=challenge, result=result, outcome="error", note=result.reason)
+    note = result.reason
+    if result.outcome == "done":
+        note = "nothing shows that it is solved: the check was not red before, or does not pass"
+    return Solved(challenge=challenge, result=result, outcome="failed", note=note)
+
+
+def _solve(
+    challenge: Challenge, settings: Settings, limits: Limits, *, host: Host, agent: str | None, offline: bool
+) -> RunResult:
+    with TemporaryDirectory(prefix="codur-challenge-", ignore_cleanup_errors=True) as temporary:
+        copy = Path(temporary) / challenge.directory.resolve().name
+        shutil.copytree(challenge.directory, copy, symlinks=True, ignore=shutil.ignore_patterns(PROMPT_FILE))
+        task = Task(prompt="", workspace=str(copy), limits=limits, agent=agent, offline=offline)
+        try:
+            prompt = challenge.prompt()
+        except CodurError as error:
+            return error_result(error, task)
+        task = Task(prompt=prompt, workspace=str(copy), limits=limits, agent=agent, offline=offline)
+        return run_task(task, settings, host=host, emit=ignore)

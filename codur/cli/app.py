@@ -1,0 +1,40 @@
+"""The commands. Each module of this package that holds commands registers them here."""
+
+from __future__ import annotations
+
+import typer
+
+from codur import __version__
+from codur.cli.inspect import agents, config_app, graph, route
+from codur.cli.run import run
+from codur.cli.solve import solve
+
+HELP = """A coding agent for the terminal whose fixes are checked.
+
+A word that is no command is a task: codur "fix main.py"."""
+
+app = typer.Typer(
+    name="codur",
+    help=HELP,
+    no_args_is_help=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+app.command(help="Carry out a task (the same as `codur TASK`).")(run)
+app.command(help="Show what Phase 0 decides about a task: no model, nothing executed.")(route)
+app.command(help="Solve challenge directories, each in a copy, one after the other.")(solve)
+app.command(help="Show the graph that every run takes.")(graph)
+app.command(help="List the agents and whether their models can be asked.")(agents)
+app.add_typer(config_app, name="config", help="Show and check the settings.")
+
+
+@app.callback(invoke_without_command=False)
+def _options(
+    version: bool = typer.Option(False, "--version", "-V", help="Print the version.", is_eager=True),
+    debug: bool = typer.Option(False, "--debug", help="Show a traceback when something goes wrong."),  # noqa: ARG001 - taken out by `main`, listed here for the help
+) -> None:
+    if version:
+        typer.echo(f"codur {__version__}")
+        raise typer.Exit

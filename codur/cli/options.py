@@ -1,0 +1,143 @@
+"""What several commands take: where, which settings, how to show."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from codur.config.loader import LoadedSettings, load_settings
+from codur.errors import UsageError
+from codur.session.run import Host
+from codur.ui.output import Output, choose_kind, make_output
+
+MAX_PROMPT_CHARS = 1_000_000
+
+Directory = Annotated[
+    Path, typer.Option("--directory", "-C", metavar="DIR", help="Work in DIR instead of the current directory.")
+]
+ConfigFile = Annotated[
+    Path | None, typer.Option("--config", metavar="FILE", help="Settings file, in place of the user's own.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Also show decisions, model requests and tools.")]
+PromptFile = Annotated[
+    Path | None, typer.Option("--file", "-f", metavar="FILE", help="Read the task from FILE (`-`: standard input).")
+]
+CheckCommand = Annotated[
+    str | None,
+    typer.Option("--check", metavar="CMD", help="Shell command that must exit with 0 when the task is done."),
+]
+ExpectFile = Annotated[
+    str | None, typer.Option("--expect", metavar="FILE", help="File with the output that the program must print.")
+]
+Offline = Annotated[bool, typer.Option("--offline", help="Ask no model.")]
+AgentName = Annotated[
+    str | None, typer.Option("--agent", metavar="NAME", help="Agent or llm:PROFILE to work with (see `codur agents`).")
+]
+MaxCalls = Annotated[int | None, typer.Option("--max-llm-calls", min=0, metavar="N", help="Model calls at most.")]
+MaxIterations = Annotated[int | None, typer.Option("--max-iterations", min=1, metavar="N", help="Attempts at most.")]
+MaxTokens = Annotated[int | None, typer.Option("--max-tokens", min=0, metavar="N", help="Tokens at most, all calls.")]
+Timeout = Annotated[float | None, typer.Option("--timeout", min=0.1, metavar="S", help="Seconds at most.")]
+
+
+def host() -> Host:
+    """What the machine gives a run."""
+    return Host(environ=dict(os.environ), home=home())
+
+
+def home() -> Path:
+    """The user's home directory; the root directory (refused as a workspace anyway) if there is none."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path("/")
+
+
+def settings_for(workspace: Path | None, config_file: Path | None, overrides: Mapping[str, Any]) -> LoadedSettings:
+    """The settings of all sources.
+
+    Raises:
+        ConfigError: one of them is wrong.
+    """
+    return load_settings(
+        workspace=workspace, environ=os.environ, config_file=config_file, overrides=overrides, home=home()
+    )
+
+
+def limits(
+    *, calls: int | None, iterations: int | None, tokens: int | None, timeout: float | None
+) -> dict[str, dict[str, int | float]]:
+    """The settings that the limit options stand for."""
+    given = {
+        "max_llm_calls": calls,
+        "max_iterations": iterations,
+        "max_tokens": tokens,
+        "max_runtime_s": timeout,
+    }
+    runtime = {key: value for key, value in given.items() if value is not None}
+    return {"runtime": runtime} if runtime else {}
+
+
+def output(*, json: bool, json_stream: bool, raw: bool, verbose: bool) -> Output:
+    """The output that fits the options and the terminal."""
+    kind = choose_kind(
+        json=json, json_stream=json_stream, raw=raw, stdout_is_tty=sys.stdout.isatty(), environ=os.environ
+    )
+    return make_output(kind, stdout=sys.stdout, stderr=sys.stderr, verbose=verbose, color=True)
+
+
+def read_prompt(words: list[str] | None, file: Path | None) -> str:
+    """The task: the words, or the text of a file, or of standard input for `-`.
+
+    Raises:
+        UsageError: there is none, or more than one, or it cannot be read.
+    """
+    if words and file is not None:
+        raise UsageError("the task was given twice: as words and with --file", remedy="Leave one of the two out.")
+    if words == ["-"] or str(file) == "-":
+        text = _decoded(sys.stdin.buffer.read(MAX_PROMPT_CHARS * 4 + 1), "standard input")
+    elif file is not None:
+        text = _decoded(_read(file), str(file))
+    else:
+        text = " ".join(words or [])
+    if not text.strip():
+        raise UsageError("the task is empty", remedy='Say what to do, for example: codur "fix main.py"')
+    if len(text) > MAX_PROMPT_CHARS:
+        raise UsageError(
+            f"the task is too long: at most {MAX_PROMPT_CHARS:,} characters are read",
+            remedy="Put long material into a file of the workspace and name it in the task.",
+        )
+    return text
+
+
+def _read(file: Path) -> bytes:
+    try:
+        with file.open("rb") as stream:
+            return stream.read(MAX_PROMPT_CHARS * 4 + 1)
+    except OSError as error:
+        raise UsageError(
+            f"{file}: cannot be read: {(error.strerror or 'unknown error').lower()}",
+            remedy="Check the path given with --file.",
+        ) from error
+
+
+def _decoded(data: bytes, name: str) -> str:
+    try:
+        if b"\0" in data:
+            raise UnicodeDecodeError("utf-8", data, 0, 1, "NUL")
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        if len(data) > MAX_PROMPT_CHARS:  # cut in the middle of a character
+            return data.decode("utf-8", errors="ignore")
+        raise UsageError(f"{name}: is not text in UTF-8", remedy="Give the task as plain UTF-8 text.") from error
+
+
+def width() -> int:
+    """Columns of the terminal; 100 where there is none."""
+    return shutil.get_terminal_size((100, 24)).columns

@@ -1,0 +1,195 @@
+"""The settings as people and editors read them: the effective ones, the annotated reference, the JSON schema.
+
+Imports PyYAML; import this module only where one of the three is asked for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, asdict, fields
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from codur.config import kinds
+from codur.config.constraints import PATTERNS, Bounds, bounds_of
+from codur.config.docstrings import meanings
+from codur.config.settings import Settings
+
+REFERENCE = "codur.yaml"
+SCHEMA = "codur.schema.json"
+HIDDEN = "***"
+
+_HEADER = f"""\
+# yaml-language-server: $schema=./{SCHEMA}
+#
+# Codur's settings: every key with its default. Put what you change into ~/.config/codur/config.yaml
+# (or $XDG_CONFIG_HOME/codur/config.yaml), or into a file given with --config or CODUR_CONFIG.
+#
+# Strongest first: command line, CODUR_* variables (CODUR_RUNTIME__MAX_LLM_CALLS=5), the project's file (codur.yaml or
+# .codur/config.yaml in the workspace), the user's file, these defaults. A project's file can only narrow: lower limits,
+# turn permissions off, name the check command. Sections and named entries merge by key; lists are replaced.
+"""
+
+
+def effective_yaml(settings: Settings) -> str:
+    """All settings as YAML that `--config` reads.
+
+    Keys of services are not part of the settings, only the names of their variables are. What stands in entries of
+    `mcp_servers` is hidden, because it may hold secrets.
+    """
+    values = _plain(asdict(settings))
+    values["mcp_servers"] = _hide(values["mcp_servers"])
+    return _dump(values, flow=False)
+
+
+def reference_yaml() -> str:
+    """The text of `config/codur.yaml`: every key with its default, below one comment line that says what it means.
+
+    The first entry of a mapping (profiles, services, agents) shows all keys of its kind, the others those that differ
+    from the kind's defaults.
+    """
+    return _HEADER + "\n".join(["", *_section_lines(Settings(), "", everything=True)]) + "\n"
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema (draft 2020-12) of a settings file."""
+    definitions: dict[str, Any] = {}
+    root = _object(Settings, definitions)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **root, "$defs": definitions}
+
+
+def write_reference(directory: Path) -> None:
+    """Write `codur.yaml` and `codur.schema.json` into `directory`. Raises OSError."""
+    (directory / REFERENCE).write_text(reference_yaml(), encoding="utf-8")
+    (directory / SCHEMA).write_text(schema_text(), encoding="utf-8")
+
+
+def schema_text() -> str:
+    """The text of `config/codur.schema.json`."""
+    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+# --- YAML -------------------------------------------------------------------------------------------------------------
+
+
+def _dump(value: Any, *, flow: bool) -> str:
+    return yaml.safe_dump(value, default_flow_style=flow, sort_keys=False, allow_unicode=True, width=10_000)
+
+
+def _plain(value: Any) -> Any:
+    """Mappings and tuples as the dicts and lists that YAML and JSON know."""
+    if isinstance(value, Mapping):
+        return {name: _plain(inner) for name, inner in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _hide(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _hide(inner) for name, inner in value.items()}
+    return [_hide(item) for item in value] if isinstance(value, list) else HIDDEN
+
+
+def _section_lines(section: Any, indent: str, *, everything: bool) -> Iterator[str]:
+    kind: Any = type(section)
+    top = kind is Settings
+    for position, item in enumerate(fields(section)):
+        value = getattr(section, item.name)
+        if not everything and value == item.default:
+            continue
+        if top and position:
+            yield ""
+        yield f"{indent}# {meanings()[f'{kind.__name__}.{item.name}']}"
+        yield from _key_lines(item.name, value, kinds.fields_of(kind)[item.name], indent)
+
+
+def _key_lines(name: str, value: Any, kind: Any, indent: str) -> Iterator[str]:
+    inner = indent + "  "
+    entry = kinds.entry_kind(kind)
+    if kinds.is_section(kind):
+        yield f"{indent}{name}:"
+        yield from _section_lines(value, inner, everything=True)
+    elif entry is not None and kinds.is_section(entry):
+        yield f"{indent}{name}:"
+        for position, (entry_name, section) in enumerate(value.items()):
+            yield f"{inner}# {meanings()[entry.__name__]}"
+            yield f"{inner}{entry_name}:"
+            yield from _section_lines(section, inner + "  ", everything=position == 0)
+    else:
+        yield indent + _flow(name, value)
+
+
+def _flow(name: str, value: Any) -> str:
+    """`name: value` on one line."""
+    return _dump({name: _plain(value)}, flow=True).strip()[1:-1]
+
+
+# --- JSON schema ------------------------------------------------------------------------------------------------------
+
+
+def _object(section: Any, definitions: dict[str, Any]) -> dict[str, Any]:
+    """The schema of `section`; those of the sections below it go into `definitions`.
+
+    No key is required: a file may change one key of an entry that the defaults hold.
+    """
+    properties = {}
+    for item in fields(section):
+        owner = f"{section.__name__}.{item.name}"
+        kind = kinds.fields_of(section)[item.name]
+        default = item.default_factory() if item.default_factory is not MISSING else item.default
+        properties[item.name] = {"description": meanings()[owner], **_schema_of(kind, owner, definitions)}
+        if default is not MISSING and not kinds.is_section(kind):
+            properties[item.name]["default"] = _json(default)
+    return {
+        "title": section.__name__,
+        "description": meanings()[section.__name__],
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+    }
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _json(inner) for name, inner in value.items()}
+    return _plain(asdict(value)) if hasattr(value, "__dataclass_fields__") else _plain(value)
+
+
+def _schema_of(kind: Any, owner: str, definitions: dict[str, Any]) -> dict[str, Any]:
+    if kinds.is_section(kind):
+        definitions[kind.__name__] = _object(kind, definitions)
+        return {"$ref": f"#/$defs/{kind.__name__}"}
+    entry, item = kinds.entry_kind(kind), kinds.item_kind(kind)
+    if entry is not None:
+        return {"type": "object", "additionalProperties": _schema_of(entry, owner, definitions)}
+    if item is not None:
+        return {"type": "array", "items": _schema_of(item, owner, definitions)}
+    return {} if kind is Any else _scalar_schema(kind, owner)
+
+
+_JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
+
+
+def _scalar_schema(kind: Any, owner: str) -> dict[str, Any]:
+    plain, optional = kinds.without_none(kind)
+    allowed = list(kinds.choices(plain))
+    name = "string" if allowed else _JSON_TYPES[plain]
+    found: dict[str, Any] = {"type": [name, "null"] if optional else name}
+    if allowed:
+        found["enum"] = [*allowed, None] if optional else allowed
+    if plain in (int, float):
+        found.update(_range(bounds_of(owner)))
+    if owner in PATTERNS:
+        found["pattern"] = PATTERNS[owner].regex
+    return found
+
+
+def _range(bounds: Bounds) -> dict[str, float]:
+    found = {}
+    if bounds.low is not None:
+        found["exclusiveMinimum" if bounds.above else "minimum"] = bounds.low
+    if bounds.high is not None:
+        found["maximum"] = bounds.high
+    return found

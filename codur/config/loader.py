@@ -1,0 +1,164 @@
+"""All sources of settings, merged once.
+
+Strongest first: the command line, `CODUR_*` variables, the project's file (`codur.yaml` or `.codur/config.yaml` in the
+workspace), the user's file (`$XDG_CONFIG_HOME/codur/config.yaml`, else `~/.config/codur/config.yaml`), the defaults.
+`--config FILE` or `CODUR_CONFIG` names a file that is read in place of the user's and is trusted like it. The project's
+file can only narrow what the user's file and the defaults allow (see `trust`). Named entries (profiles, services,
+agents) and sections merge by key; lists are replaced.
+
+Nothing here imports PyYAML or pydantic unless there is YAML to read: most runs have no settings file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from codur.config.environment import environment_source, setting_variables
+from codur.config.settings import Settings
+from codur.config.source import Source
+from codur.errors import ConfigError
+
+PROJECT_FILES = ("codur.yaml", ".codur/config.yaml")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedSettings:
+    """The settings of a run and where they come from.
+
+    Attributes:
+        sources: what was read, strongest first: `command line`, `environment`, files as shown, `defaults`.
+        notes: one line for each setting of the project's file that was ignored.
+    """
+
+    settings: Settings
+    sources: tuple[str, ...] = ("defaults",)
+    notes: tuple[str, ...] = ()
+
+
+def load_settings(
+    *,
+    workspace: Path | None,
+    environ: Mapping[str, str],
+    config_file: Path | None,
+    overrides: Mapping[str, Any],
+    home: Path,
+) -> LoadedSettings:
+    """Read, check and merge all sources.
+
+    Args:
+        workspace: the folder whose project file is read; None reads none.
+        environ: the environment.
+        config_file: the file given with `--config`, or None.
+        overrides: settings of the command line, nested as in a settings file.
+        home: the user's home directory.
+
+    Raises:
+        ConfigError: a source cannot be read, or says something that is unknown or not allowed.
+    """
+    user_file = _user_file(environ, config_file, home)
+    project_file = None if workspace is None else _project_file(workspace)
+    variables = setting_variables(environ)
+    if user_file is None and project_file is None and not variables and not overrides:
+        return LoadedSettings(settings=Settings())
+
+    layers = _Layers()
+    if user_file is not None:
+        layers.add(_read(user_file, _shown(user_file, home)))
+    if project_file is not None and workspace is not None:
+        layers.add(_read(project_file, project_file.relative_to(workspace).as_posix()), project=True)
+    if variables:
+        layers.add(environment_source(variables, layers.settings))
+    if overrides:
+        layers.add(Source(name="command line", values=overrides))
+    return layers.finish()
+
+
+class _Layers:
+    """The settings so far, from the weakest source up."""
+
+    def __init__(self) -> None:
+        self.settings = Settings()
+        self._sources = ["defaults"]
+        self._notes: tuple[str, ...] = ()
+        self._origins: dict[tuple[str, ...], Source] = {}
+
+    def add(self, source: Source, *, project: bool = False) -> None:
+        """Check `source` and lay it over the settings; of a project's only what narrows them."""
+        # Imported here because a run without any source needs none of it.
+        from codur.config.merge import merge  # noqa: PLC0415 - lazy: start-up time
+        from codur.config.source import At, leaf_paths  # noqa: PLC0415 - lazy: start-up time
+        from codur.config.trust import narrow  # noqa: PLC0415 - lazy: start-up time
+        from codur.config.validate import check  # noqa: PLC0415 - lazy: start-up time
+
+        values = check(source, Settings)
+        if project:
+            narrowed = narrow(values, self.settings, source)
+            values, self._notes = narrowed.values, narrowed.notes
+        self.settings = merge(self.settings, Settings, values, At(source=source))
+        self._origins.update((path, source) for path, _ in leaf_paths(values))
+        self._sources.insert(0, source.name)
+
+    def finish(self) -> LoadedSettings:
+        from codur.config.references import check_references  # noqa: PLC0415 - lazy: start-up time
+
+        check_references(self.settings, self._origins)
+        return LoadedSettings(settings=self.settings, sources=tuple(self._sources), notes=self._notes)
+
+
+def _read(path: Path, name: str) -> Source:
+    from codur.config.yaml_source import read_yaml  # noqa: PLC0415 - lazy: imports yaml
+
+    return read_yaml(path, name)
+
+
+def _user_file(environ: Mapping[str, str], config_file: Path | None, home: Path) -> Path | None:
+    """The file named by the user, which must exist, or the usual one if it exists."""
+    if config_file is not None:
+        return _must_exist(config_file, "--config")
+    named = environ.get("CODUR_CONFIG", "")
+    if named:
+        path = home / named[2:] if named.startswith("~/") else Path(named)
+        return _must_exist(path, "CODUR_CONFIG")
+    base = Path(environ.get("XDG_CONFIG_HOME", ""))
+    if not base.is_absolute():  # the XDG specification: a relative path is to be ignored
+        base = home / ".config"
+    path = base / "codur" / "config.yaml"
+    return path if _exists(path, _shown(path, home)) else None
+
+
+def _must_exist(path: Path, named_by: str) -> Path:
+    if not _exists(path, str(path)):
+        raise ConfigError(f"there is no file {path}", file=named_by, remedy="Correct the path, or leave it out.")
+    return path
+
+
+def _project_file(workspace: Path) -> Path | None:
+    found = [name for name in PROJECT_FILES if _exists(workspace / name, name)]
+    if len(found) > 1:
+        raise ConfigError(f"{' and '.join(found)} both hold settings", remedy="Keep one of the two files.")
+    if not found:
+        return None
+    path = workspace / found[0]
+    if not path.is_file():  # a pipe, for example, which would be waited for without end
+        raise ConfigError("is not a regular file", file=found[0], remedy="Remove it, or put a settings file there.")
+    return path
+
+
+def _exists(path: Path, name: str) -> bool:
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise ConfigError(
+            f"cannot be read: {error.strerror}", file=name, remedy="Make it readable, or name a file with --config."
+        ) from error
+    return True
+
+
+def _shown(path: Path, home: Path) -> str:
+    """The path with `~` for the home directory."""
+    return f"~/{path.relative_to(home).as_posix()}" if path.is_relative_to(home) else str(path)

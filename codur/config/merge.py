@@ -1,0 +1,59 @@
+"""Checked values laid over settings: sections and named entries merge by key, everything else is replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, replace
+from typing import Any
+
+from codur.config import kinds
+from codur.config.source import At
+
+
+def merge(value: Any, kind: Any, changes: Any, at: At) -> Any:
+    """`value` (of kind `kind`) with `changes` laid over it; nothing is edited in place.
+
+    Args:
+        changes: what `validate.check` returned for this kind.
+        at: place of `changes`, for errors.
+
+    Raises:
+        ConfigError: a new entry lacks a key that has no default.
+    """
+    if kinds.is_section(kind):
+        inner = kinds.fields_of(kind)
+        return replace(
+            value,
+            **{name: merge(getattr(value, name), inner[name], new, at.child(name)) for name, new in changes.items()},
+        )
+    entry = kinds.entry_kind(kind)
+    if entry is None:
+        return changes
+    merged = dict(value)
+    for name, new in changes.items():
+        place = at.child(name)
+        merged[name] = merge(merged[name], entry, new, place) if name in merged else build(entry, new, place)
+    return merged
+
+
+def build(kind: Any, values: Any, at: At) -> Any:
+    """A new value of kind `kind` from checked values. Arguments and errors as for `merge`."""
+    if kinds.is_section(kind):
+        return _build_section(kind, values, at)
+    entry = kinds.entry_kind(kind)
+    if entry is not None:
+        return {name: build(entry, new, at.child(name)) for name, new in values.items()}
+    return values
+
+
+def _build_section(section: Any, values: Mapping[str, Any], at: At) -> Any:
+    missing = [
+        item.name
+        for item in fields(section)
+        if item.default is MISSING and item.default_factory is MISSING and item.name not in values
+    ]
+    if missing:
+        keys = " and ".join(missing)
+        raise at.error(f"a new entry needs {keys}", f"Add {keys}, or correct the entry's name.")
+    inner = kinds.fields_of(section)
+    return section(**{name: build(inner[name], new, at.child(name)) for name, new in values.items()})

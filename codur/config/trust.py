@@ -1,0 +1,131 @@
+"""What a project's own settings file may do: narrow, never widen.
+
+Such a file comes with the code that is worked on, so it is not trusted. It may lower limits, budgets and time-outs,
+switch permissions, the pre-plan and offline repair off, and take tools away from an agent. It may also name the check
+command: running the project's own tests is the same trust. Models, services, keys, agents' instructions and MCP servers
+are never its business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from codur.config.kinds import NAMED
+from codur.config.settings import Settings
+from codur.config.source import Source, dotted, leaf_paths
+
+_MAX_NOTES = 20
+_ABSENT = object()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rule:
+    """When a new value is narrower than the present one, and what to say when it is not."""
+
+    narrower: Callable[[Any, Any], bool]
+    otherwise: str
+
+
+_LOWER = _Rule(narrower=lambda new, old: new <= old, otherwise="a project's file can only lower this")
+_OFF = _Rule(narrower=lambda new, _: new in (False, "off"), otherwise="a project's file can only turn this off")
+_FEWER = _Rule(narrower=lambda new, old: set(new) <= set(old), otherwise="a project's file can only take tools away")
+_ANY = _Rule(narrower=lambda _new, _old: True, otherwise="")
+_NEVER = _Rule(narrower=lambda _new, _old: False, otherwise="a project's file cannot set this")
+
+RULES: Mapping[tuple[str, ...], _Rule] = {
+    ("llm", "max_attempts"): _LOWER,
+    ("llm", "retry_budget_s"): _LOWER,
+    ("agents", "configs", NAMED, "tools"): _FEWER,
+    ("agents", "configs", NAMED, "max_steps"): _LOWER,
+    ("runtime", "max_iterations"): _LOWER,
+    ("runtime", "max_llm_calls"): _LOWER,
+    ("runtime", "max_tokens"): _LOWER,
+    ("runtime", "max_cost_usd"): _LOWER,
+    ("runtime", "max_runtime_s"): _LOWER,
+    ("runtime", "detect_tool_calls_from_text"): _OFF,
+    ("planning", "use_llm_pre_plan"): _OFF,
+    ("planning", "max_retry_attempts"): _LOWER,
+    ("planning", "max_steps"): _LOWER,
+    ("verification", "command"): _ANY,
+    ("verification", "timeout_s"): _LOWER,
+    ("verification", "test_timeout_s"): _LOWER,
+    ("verification", "max_output_kb"): _LOWER,
+    ("repair", "mode"): _OFF,
+    ("repair", "budget_s"): _LOWER,
+    ("repair", "offline_budget_s"): _LOWER,
+    ("repair", "max_order"): _LOWER,
+    ("tools", "allow_write"): _OFF,
+    ("tools", "allow_run"): _OFF,
+    ("tools", "allow_network"): _OFF,
+    ("tools", "max_file_kb"): _LOWER,
+    ("tools", "whole_file_lines"): _LOWER,
+}
+"""What is not named here a project's file cannot set."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narrowed:
+    """The part of a project's settings that counts, and one line for each thing that was ignored."""
+
+    values: dict[str, Any]
+    notes: tuple[str, ...]
+
+
+def narrow(values: Mapping[str, Any], settings: Settings, source: Source) -> Narrowed:
+    """Keep what narrows `settings`.
+
+    Args:
+        values: the project's settings, already checked.
+        settings: the trusted settings below them (defaults and the user's file).
+    """
+    kept: dict[str, Any] = {}
+    ignored: dict[tuple[str, ...], str] = {}
+    for path, new in leaf_paths(values):
+        old = _present(settings, path)
+        if new == old or (new == {} and old is not _ABSENT):
+            continue
+        rule = _rule(path) if old is not _ABSENT else _NEVER
+        if rule.narrower(new, old):
+            _put(kept, path, new)
+        else:
+            ignored.setdefault(_told_at(path, settings), rule.otherwise)
+    notes = [_note(path, why, source) for path, why in ignored.items()]
+    if len(notes) > _MAX_NOTES:
+        notes[_MAX_NOTES:] = [f"{source.name}: {len(notes) - _MAX_NOTES} more settings ignored"]
+    return Narrowed(values=kept, notes=tuple(notes))
+
+
+def _note(path: tuple[str, ...], why: str, source: Source) -> str:
+    return f"{source.place(path).file}:{source.place(path).line}: {dotted(path)}: ignored: {why}"
+
+
+def _pattern(path: tuple[str, ...]) -> tuple[str, ...]:
+    return (*path[:2], NAMED, *path[3:]) if path[:2] == ("agents", "configs") and len(path) > 2 else path
+
+
+def _rule(path: tuple[str, ...]) -> _Rule:
+    return RULES.get(_pattern(path), _NEVER)
+
+
+def _told_at(path: tuple[str, ...], settings: Settings) -> tuple[str, ...]:
+    """The shortest part of `path` below which a project can set nothing, so that one line tells it."""
+    for end in range(1, len(path)):
+        head = _pattern(path[:end])
+        if _present(settings, path[:end]) is _ABSENT or not any(rule[:end] == head for rule in RULES):
+            return path[:end]
+    return path
+
+
+def _present(settings: Settings, path: tuple[str, ...]) -> Any:
+    value: Any = settings
+    for name in path:
+        value = value.get(name, _ABSENT) if isinstance(value, Mapping) else getattr(value, name, _ABSENT)
+    return value
+
+
+def _put(values: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
+    for name in path[:-1]:
+        values = values.setdefault(name, {})
+    values[path[-1]] = value

@@ -1,0 +1,40 @@
+"""Wraps a node so that its entry and its decision become events and a wrong route is an error."""
+
+from __future__ import annotations
+
+from codur.events import Decided, NodeEntered
+from codur.graph.wiring import MODEL_NODES, PLAIN_NODES, ROUTES
+from codur.nodes.state import NodeName, RunContext, RunState, RunUpdate
+
+
+def run_plain(node: NodeName, state: RunState, context: RunContext) -> RunUpdate:
+    """Run one node that needs no model.
+
+    Raises:
+        Interrupted: the run was cancelled.
+    """
+    _enter(node, context)
+    return _leave(node, PLAIN_NODES[node](state, context), context)
+
+
+async def run_model(node: NodeName, state: RunState, context: RunContext) -> RunUpdate:
+    """Run one node that may wait for a model.
+
+    Raises:
+        Interrupted: the run was cancelled.
+    """
+    _enter(node, context)
+    return _leave(node, await MODEL_NODES[node](state, context), context)
+
+
+def _enter(node: NodeName, context: RunContext) -> None:
+    context.cancel.raise_if_cancelled()
+    context.emit(NodeEntered(node=node))
+
+
+def _leave(node: NodeName, update: RunUpdate, context: RunContext) -> RunUpdate:
+    if update["route"] not in ROUTES[node]:
+        raise AssertionError(f"{node} may not go to {update['route']}; its routes are {ROUTES[node]}")
+    for step in update.get("trail", []):
+        context.emit(Decided(node=step.node, route=step.route, origin=step.origin, tier=step.tier, reason=step.reason))
+    return update

@@ -1,0 +1,153 @@
+"""One question to one profile: budget, requests, waits between them, and one more try for a malformed answer."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from codur.errors import ModelError
+from codur.events import ModelAnswered, ModelCalled, ModelWaiting
+from codur.llm.failure import FailedGenerationError, ServiceFailure
+from codur.llm.pricing import cost_usd
+from codur.llm.retry import Patience
+from codur.llm.tokens import answer_tokens, prompt_chars, prompt_tokens
+from codur.types import Message, Usage
+
+if TYPE_CHECKING:
+    from codur.config.settings import LlmSettings
+    from codur.events import Emit
+    from codur.llm.budget import Budget, Reservation
+    from codur.llm.model import ChatModel, ChatReply, ChatRequest
+
+
+class Spending:
+    """What one question has cost so far; every amount is also counted in the run's budget."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.usage = Usage()
+        self._budget = budget
+
+    def add(self, usage: Usage) -> None:
+        """Count `usage`."""
+        self.usage = self.usage + usage
+        self._budget.spend(usage)
+
+
+class Exchange:
+    """Asks profiles within the limits of a run."""
+
+    def __init__(
+        self,
+        *,
+        settings: LlmSettings,
+        budget: Budget,
+        emit: Emit,
+        sleep: Callable[[float], Awaitable[None]],
+        random: Callable[[], float],
+        time_left: Callable[[], float] | None,
+    ) -> None:
+        self._settings = settings
+        self._budget = budget
+        self._emit = emit
+        self._sleep = sleep
+        self._random = random
+        self._time_left = time_left
+
+    async def ask(self, model: ChatModel, request: ChatRequest, spending: Spending) -> ChatReply:
+        """The model's answer; what was spent is added to `spending`, also when this raises.
+
+        Raises:
+            ServiceFailure: no answer, and no further try makes sense.
+            ModelAnswerError: an answer that cannot be used.
+            LimitReached: calls, tokens, money or time.
+        """
+        patience = Patience(
+            max_attempts=self._settings.max_attempts,
+            budget_s=self._settings.retry_budget_s,
+            random=self._random,
+            time_left=self._time_left,
+        )
+        try:
+            return await self._persist(model, request, spending, patience)
+        except FailedGenerationError as failed:
+            correction = Message(role="user", content=failed.hint)
+        return await self._persist(
+            model, replace(request, messages=(*request.messages, correction)), spending, patience
+        )
+
+    async def _persist(
+        self, model: ChatModel, request: ChatRequest, spending: Spending, patience: Patience
+    ) -> ChatReply:
+        while True:  # ends: `patience` allows `max_attempts` requests
+            try:
+                return await self._once(model, request, spending)
+            except ServiceFailure as failure:
+                wait = patience.wait_after(failure)
+                if wait is None:
+                    raise
+                reason = failure.message
+            self._emit(ModelWaiting(profile=model.profile_name, seconds=wait, reason=reason))
+            spending.add(Usage(retries=1))
+            await self._sleep(wait)
+
+    async def _once(self, model: ChatModel, request: ChatRequest, spending: Spending) -> ChatReply:
+        reservation = self._reserve(model, request)
+        self._emit(
+            ModelCalled(
+                profile=model.profile_name,
+                model=model.profile.model,
+                purpose=request.purpose,
+                prompt_chars=prompt_chars(request),
+            )
+        )
+        started = time.monotonic()
+        usage = Usage()
+        try:
+            reply = await self._in_time(model, request)
+            usage = reply.usage
+        except ModelError as error:
+            usage = error.usage or usage
+            raise
+        finally:
+            self._budget.release(reservation)
+            spending.add(usage)
+            if usage.calls:  # an answer that cannot be used has its price too
+                self._tell_answer(model, request, usage, time.monotonic() - started)
+        return reply
+
+    def _tell_answer(self, model: ChatModel, request: ChatRequest, usage: Usage, duration_s: float) -> None:
+        self._emit(
+            ModelAnswered(
+                profile=model.profile_name,
+                purpose=request.purpose,
+                prompt_tokens=usage.prompt_tokens,
+                completion_tokens=usage.completion_tokens,
+                duration_s=duration_s,
+            )
+        )
+
+    def _reserve(self, model: ChatModel, request: ChatRequest) -> Reservation:
+        prompt, answer = prompt_tokens(request), answer_tokens(request, model.profile)
+        return self._budget.reserve(
+            prompt_tokens=prompt,
+            completion_tokens=answer,
+            cost_usd=cost_usd(model.profile, prompt_tokens=prompt, completion_tokens=answer),
+        )
+
+    async def _in_time(self, model: ChatModel, request: ChatRequest) -> ChatReply:
+        import asyncio  # noqa: PLC0415 - lazy: this module is loaded for runs that ask no model
+
+        left = math.inf if self._time_left is None else self._time_left()
+        if left <= 0:
+            raise self._budget.out_of_time()
+        deadline = asyncio.timeout(left if left < math.inf else None)
+        try:
+            async with deadline:
+                return await model.complete(request)
+        except TimeoutError:
+            if not deadline.expired():
+                raise
+        raise self._budget.out_of_time()

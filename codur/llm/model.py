@@ -1,0 +1,80 @@
+"""The interface to a model: one question, one answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from codur.types import Message, ToolCall, ToolSpec, Usage
+
+if TYPE_CHECKING:
+    from codur.config.settings import Profile
+
+ToolChoice = Literal["auto", "required", "none"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatRequest:
+    """One question.
+
+    Attributes:
+        purpose: a word for the trace, for example `plan` or `coding`.
+        tools: tools that the model may call; never combined with `schema`, which is then not sent.
+        schema: JSON schema of the answer; how it is asked for depends on the profile's `json_mode`.
+        temperature, max_completion_tokens: instead of the profile's.
+    """
+
+    messages: tuple[Message, ...]
+    purpose: str
+    tools: tuple[ToolSpec, ...] = ()
+    tool_choice: ToolChoice = "auto"
+    schema: Mapping[str, Any] | None = None
+    schema_name: str = ""
+    temperature: float | None = None
+    max_completion_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatReply:
+    """One answer.
+
+    Attributes:
+        text: what the model wrote, without its `<think>` part.
+        tool_calls: the calls that can be carried out; a call with unreadable arguments is not among them.
+        finish_reason: `stop`, `tool_calls`, `length` (cut off: `tool_calls` is empty), or the service's own word.
+        usage: what this answer cost, with the requests that failed before it.
+        model, profile: who answered; after a switch not the profile that was asked.
+        problem: one sentence for the model when a part of its answer had to be dropped; else empty.
+    """
+
+    text: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    finish_reason: str = "stop"
+    usage: Usage = field(default_factory=Usage)
+    model: str = ""
+    profile: str = ""
+    problem: str = ""
+
+
+class ChatModel(Protocol):
+    """A model that can be asked."""
+
+    @property
+    def profile_name(self) -> str:
+        """Name of its profile."""
+
+    @property
+    def profile(self) -> Profile:
+        """Its settings."""
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Ask once, without a second try.
+
+        Raises:
+            ModelUnavailable: nothing came back (`ServiceFailure` says whether it may pass).
+            ModelAnswerError: something came back that cannot be used; its `usage` counts the call.
+        """
+
+    async def close(self) -> None:
+        """Close connections; a later `complete` opens new ones."""

@@ -1,0 +1,272 @@
+"""All models of a run: who can be asked, in which order, within which limits.
+
+Importing this module loads neither the SDK nor asyncio: a run that asks no model pays for none of them.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from codur.errors import ConfigError, LimitReached, ModelError, ModelUnavailable
+from codur.events import ModelSwitched
+from codur.llm.budget import Budget
+from codur.llm.endpoint import Endpoint, endpoint_of, is_local, key_of
+from codur.llm.exchange import Exchange, Spending
+from codur.llm.failure import LASTING, WHOLE_PROVIDER, ServiceFailure
+
+if TYPE_CHECKING:
+    from codur.config.settings import Profile, Provider, Settings
+    from codur.events import Emit
+    from codur.llm.model import ChatModel, ChatReply, ChatRequest
+    from codur.types import Limits, Usage
+
+
+class ModelPool:
+    """Asks models by profile name, with retries and fall-back profiles.
+
+    A pool serves one run. Its connections belong to the event loop in which `complete` runs: `await close()` before
+    that loop ends; the pool can be used again afterwards.
+
+    Args:
+        settings: profiles, providers and retry limits.
+        environ: variables that hold the keys.
+        limits: what the run may spend.
+        emit: gets an event for every request, answer, wait and switch.
+        offline: ask nobody.
+        models: models by profile name, instead of the ones that the settings describe; they need no key.
+        sleep, random, now: for tests; the real ones if None.
+        time_left: seconds left of the run; None if it has no end.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        environ: Mapping[str, str],
+        limits: Limits,
+        *,
+        emit: Emit,
+        offline: bool = False,
+        models: Mapping[str, ChatModel] | None = None,
+        sleep: Callable[[float], Awaitable[None]] | None = None,
+        random: Callable[[], float] | None = None,
+        now: Callable[[], float] = time.time,
+        time_left: Callable[[], float] | None = None,
+    ) -> None:
+        self._settings = settings
+        self._environ = environ
+        self._emit = emit
+        self._offline = offline
+        self._given = dict(models or {})
+        self._opened: dict[str, ChatModel] = {}
+        self._now = now
+        self._failed: dict[str, tuple[ServiceFailure, float]] = {}
+        self._budget = Budget(limits)
+        self._exchange = Exchange(
+            settings=settings.llm,
+            budget=self._budget,
+            emit=emit,
+            sleep=sleep or _sleep,
+            random=random or _random,
+            time_left=time_left,
+        )
+
+    @property
+    def usage(self) -> Usage:
+        """What has been spent so far, failed questions included."""
+        return self._budget.used
+
+    def available(self) -> bool:
+        """Whether anybody can be asked: not offline, and the default or a fall-back profile has its key or needs none.
+
+        A profile whose service has failed for good in this run does not count; one that only rests does.
+        """
+        if self._offline:
+            return False
+        blocked = [self._blocked(name) for name in self._chain(self._default)]
+        return any(failure is None or failure.kind == "rate_limit" for failure in blocked)
+
+    def problem(self, profile: str) -> str:
+        """Why `profile` itself cannot be asked, in a sentence; empty if it can.
+
+        Raises:
+            ConfigError: the settings have no such profile or provider.
+        """
+        if self._offline:
+            return "The run is offline."
+        failure = self._blocked(profile)
+        return failure.message if failure else ""
+
+    def why_unavailable(self) -> ModelUnavailable:
+        """The error for a run that needs a model and has none: one line what is wrong, one line what to do."""
+        if self._offline:
+            return ModelUnavailable(
+                "A model is needed for this, and the run is offline.", remedy="Run it again without --offline."
+            )
+        blocked = [failure for name in self._chain(self._default) if (failure := self._blocked(name))]
+        real = [failure for failure in blocked if failure.kind != "no_key"]
+        return _needed((real or blocked or [self._no_key(self._default)])[0])
+
+    async def complete(self, profile: str, request: ChatRequest) -> ChatReply:
+        """Ask `profile`, and the fall-back profiles if it cannot be reached.
+
+        Returns:
+            The reply; its `usage` holds everything that this question cost.
+
+        Raises:
+            ModelUnavailable: nobody answered, or the run is offline.
+            ModelAnswerError: the answer cannot be used.
+            LimitReached: a limit of the run, or a service's rate limit that is too far away to wait for.
+            ConfigError: the settings have no such profile or provider.
+        """
+        if self._offline:
+            raise self.why_unavailable()
+        spending = Spending(self._budget)
+        try:
+            return await self._ask_in_turn(self._chain(profile), request, spending)
+        except ModelError as error:
+            error.usage = spending.usage
+            raise
+
+    async def close(self) -> None:
+        """Close all connections; a later `complete` opens new ones."""
+        for model in (*self._opened.values(), *self._given.values()):
+            await model.close()
+
+    @property
+    def _default(self) -> str:
+        return self._settings.llm.default_profile
+
+    def _chain(self, profile: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((profile, *self._settings.llm.fallback_profiles)))
+
+    async def _ask_in_turn(self, names: tuple[str, ...], request: ChatRequest, spending: Spending) -> ChatReply:
+        failures: dict[str, ServiceFailure] = {}
+        for name in names:
+            blocked = self._blocked(name)
+            if blocked is not None:
+                failures[name] = blocked
+                continue
+            self._tell_switch(failures, name)
+            try:
+                reply = await self._exchange.ask(self._model(name), request, spending)
+            except ServiceFailure as failure:
+                self._remember(name, failure)
+                failures[name] = failure
+            else:
+                return replace(reply, usage=spending.usage)
+        raise self._nobody_answered(list(failures.values()))
+
+    def _tell_switch(self, failures: Mapping[str, ServiceFailure], name: str) -> None:
+        if failures:
+            previous, failure = list(failures.items())[-1]
+            self._emit(ModelSwitched(from_profile=previous, to_profile=name, reason=failure.message))
+
+    def _nobody_answered(self, failures: list[ServiceFailure]) -> ModelError | LimitReached:
+        real = [failure for failure in failures if failure.kind != "no_key"]
+        if not real:
+            return _needed(failures[0])
+        limited = [failure for failure in failures if failure.kind == "rate_limit"]
+        if limited:
+            soonest = min(limited, key=lambda failure: failure.retry_after_s or math.inf)
+            return LimitReached(soonest.message, remedy=soonest.remedy)
+        messages = dict.fromkeys(failure.message for failure in real)
+        return ModelUnavailable(" ".join(messages), remedy=real[0].remedy)
+
+    def _blocked(self, name: str) -> ServiceFailure | None:
+        """Why `name` need not be asked at present; None if it can be."""
+        if name in self._given:
+            return self._resting(name, "")
+        profile = self._profile(name)
+        provider = self._provider(name, profile)
+        if provider.api_key_env and not key_of(provider, self._environ):
+            return self._no_key(name)
+        return self._resting(name, profile.provider)
+
+    def _resting(self, name: str, provider: str) -> ServiceFailure | None:
+        for other, (failure, until) in self._failed.items():
+            same_provider = provider and other not in self._given and self._profile(other).provider == provider
+            concerns = other == name or (same_provider and failure.kind in WHOLE_PROVIDER)
+            if concerns and until > self._now():
+                return failure
+        return None
+
+    def _remember(self, name: str, failure: ServiceFailure) -> None:
+        if failure.kind in LASTING:
+            self._failed[name] = (failure, math.inf)
+        elif failure.kind == "rate_limit" and failure.retry_after_s:
+            # Not asked again until the rest of the wait is short enough to be waited for.
+            self._failed[name] = (failure, self._now() + failure.retry_after_s - self._settings.llm.retry_budget_s)
+
+    def _no_key(self, name: str) -> ServiceFailure:
+        variable = self._provider(name, self._profile(name)).api_key_env or ""
+        state = "holds no usable key" if self._environ.get(variable, "").strip() else "is not set"
+        local = self._local_profile()
+        remedy = f"Set it with `export {variable}=…`"
+        if local:
+            remedy += f", or use a local model: {local}"
+        return ServiceFailure(f"{variable} {state}.", kind="no_key", remedy=f"{remedy}.")
+
+    def _local_profile(self) -> str:
+        """What to type for the first profile that needs no key and runs on this machine."""
+        for name, profile in self._settings.llm.profiles.items():
+            provider = self._settings.providers.get(profile.provider)
+            if provider is None or provider.api_key_env or not is_local(provider.base_url or ""):
+                continue
+            start = (
+                f"`ollama serve`, `ollama pull {profile.model}`, then "
+                if profile.provider == "ollama"
+                else "start its server, then "
+            )
+            return f"{start}`export CODUR_LLM__DEFAULT_PROFILE={name}`"
+        return ""
+
+    def _model(self, name: str) -> ChatModel:
+        if name in self._given:
+            return self._given[name]
+        if name not in self._opened:
+            from codur.llm.groq_model import GroqModel  # noqa: PLC0415 - lazy: loads the SDK, for runs that ask a model
+
+            self._opened[name] = GroqModel(name, self._profile(name), self._endpoint(name), now=self._now)
+        return self._opened[name]
+
+    def _endpoint(self, name: str) -> Endpoint:
+        profile = self._profile(name)
+        return endpoint_of(profile.provider, self._provider(name, profile), self._environ)
+
+    def _profile(self, name: str) -> Profile:
+        profile = self._settings.llm.profiles.get(name)
+        if profile is None:
+            known = ", ".join(sorted(self._settings.llm.profiles)) or "none"
+            raise ConfigError(f"there is no profile {name!r}", key="llm.profiles", remedy=f"Profiles: {known}.")
+        return profile
+
+    def _provider(self, name: str, profile: Profile) -> Provider:
+        provider = self._settings.providers.get(profile.provider)
+        if provider is None:
+            known = ", ".join(sorted(self._settings.providers)) or "none"
+            raise ConfigError(
+                f"there is no provider {profile.provider!r}",
+                key=f"llm.profiles.{name}.provider",
+                remedy=f"Providers: {known}.",
+            )
+        return provider
+
+
+def _needed(failure: ServiceFailure) -> ModelUnavailable:
+    return ModelUnavailable(f"A model is needed for this. {failure.message}", remedy=failure.remedy)
+
+
+async def _sleep(seconds: float) -> None:
+    import asyncio  # noqa: PLC0415 - lazy: this module is loaded for runs that ask no model
+
+    await asyncio.sleep(seconds)
+
+
+def _random() -> float:
+    from random import random  # noqa: PLC0415 - lazy: only needed after a failure
+
+    return random()

@@ -1,0 +1,152 @@
+"""What a failed request means: the status and body of a response, or a broken connection, as a `ServiceFailure`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from codur.llm.failure import FailureKind, ServiceFailure
+from codur.llm.retry import retry_after, spoken
+
+if TYPE_CHECKING:
+    from codur.config.settings import Profile
+    from codur.llm.endpoint import Endpoint
+
+_QUOTA_CODES = frozenset(
+    {"insufficient_quota", "billing_hard_limit_reached", "spend_limit_reached", "insufficient_funds"}
+)
+_KIND_OF_STATUS: dict[int, FailureKind] = {
+    401: "key",
+    402: "quota",
+    403: "forbidden",
+    404: "model",
+    408: "service",
+    409: "service",
+    413: "too_large",
+    429: "rate_limit",
+    498: "service",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureReader:
+    """Reads the failures of one profile."""
+
+    profile_name: str
+    profile: Profile
+    endpoint: Endpoint
+
+    def of_status(self, status: int, body: Any, headers: Mapping[str, str], now: float) -> ServiceFailure:
+        """The failure that a response with an error status stands for.
+
+        Args:
+            body: the decoded JSON, or the text.
+            headers: names in lower case.
+            now: the present Unix time.
+        """
+        error = error_of(body)
+        kind = _KIND_OF_STATUS.get(status, "service" if status >= 500 else "request")
+        if error.get("code") in _QUOTA_CODES or error.get("type") in _QUOTA_CODES:
+            kind = "quota"
+        wait = retry_after(headers, now)
+        said = self.endpoint.safe(_said(body, error))
+        said = f" ({said})" if said else ""
+        message, remedy = self._words(kind, status, said, wait)
+        return ServiceFailure(message, kind=kind, remedy=remedy, retry_after_s=wait)
+
+    def of_timeout(self) -> ServiceFailure:
+        """The failure of a request that took too long."""
+        return ServiceFailure(
+            f"{self._who} did not answer within {self.endpoint.timeout_s:g} s.",
+            kind="timeout",
+            remedy=f"Raise providers.{self.endpoint.provider}.timeout_s, or choose another profile.",
+        )
+
+    def of_connection(self, reason: str, *, connected: bool) -> ServiceFailure:
+        """The failure of a connection; `connected` if it broke only after it stood."""
+        where = f"{self.endpoint.provider} ({self.endpoint.place})"
+        if self.endpoint.local and not connected:
+            return ServiceFailure(
+                f"No server answers at {self.endpoint.place} for profile {self.profile_name}.",
+                kind="not_running",
+                remedy=self._start_it(),
+            )
+        reason = self.endpoint.safe(reason)
+        return ServiceFailure(
+            f"{where} cannot be reached{': ' + reason if reason else ''}.",
+            kind="unreachable",
+            remedy="Check the network connection, a proxy or firewall, and the provider's base_url.",
+        )
+
+    @property
+    def _who(self) -> str:
+        return f"{self.endpoint.provider} ({self.profile.model})"
+
+    def _words(self, kind: FailureKind, status: int, said: str, wait: float | None) -> tuple[str, str]:
+        name = f"llm.profiles.{self.profile_name}"
+        if kind in {"key", "forbidden"}:
+            return self._key_words(status, said)
+        if kind == "model":
+            return (
+                f"{self.endpoint.provider} has no model {self.profile.model!r}{said}.",
+                self._get_model() or f"Correct {name}.model, or choose another profile.",
+            )
+        if kind == "quota":
+            return (
+                f"The quota of {self.endpoint.provider} is used up{said}.",
+                "Check the account, or use another profile.",
+            )
+        if kind == "too_large":
+            return (
+                f"The request is too large for {self._who}{said}.",
+                f"Lower {name}.request_tokens and {name}.max_completion_tokens.",
+            )
+        if kind == "rate_limit":
+            again = f"Try again in {spoken(wait)}" if wait else "Try again in a few minutes"
+            return f"The rate limit of {self._who} is reached{said}.", f"{again}, or use another profile."
+        if kind == "service":
+            return (
+                f"{self._who} is busy or out of order: status {status}{said}.",
+                "Try again later, or use another profile.",
+            )
+        return f"{self._who} refused the request: status {status}{said}.", f"Check {name} and its provider's base_url."
+
+    def _key_words(self, status: int, said: str) -> tuple[str, str]:
+        variable = self.endpoint.key_env
+        if not variable:
+            remedy = f"Name the variable with the key in providers.{self.endpoint.provider}.api_key_env."
+            return f"{self.endpoint.provider} wants a key: status {status}{said}.", remedy
+        if status == 403:
+            words = f"{self.endpoint.provider} does not allow this with the key in {variable}: status 403{said}."
+            return words, f"Check what the key in {variable} may do, and that the model is open to the account."
+        words = f"{self.endpoint.provider} refused the key in {variable}: status {status}{said}."
+        return words, f"Set {variable} to a valid key."
+
+    def _start_it(self) -> str:
+        if self._is_ollama:
+            return f"Start it with `ollama serve`, then get the model with `ollama pull {self.profile.model}`."
+        return f"Start the server of provider {self.endpoint.provider}, or correct its base_url."
+
+    def _get_model(self) -> str:
+        return f"Get it with `ollama pull {self.profile.model}`." if self._is_ollama else ""
+
+    @property
+    def _is_ollama(self) -> bool:
+        return "ollama" in self.endpoint.provider or self.endpoint.base_url.partition("//")[2].split("/")[0].endswith(
+            ":11434"
+        )
+
+
+def error_of(body: Any) -> Mapping[str, Any]:
+    """The error object of a decoded response body; empty if there is none."""
+    error = body.get("error") if isinstance(body, Mapping) else None
+    return error if isinstance(error, Mapping) else {}
+
+
+def _said(body: Any, error: Mapping[str, Any]) -> str:
+    """The service's own words; pages of HTML are left out."""
+    for words in (error.get("message"), body.get("error") if isinstance(body, Mapping) else body):
+        if isinstance(words, str) and "<html" not in words.lower() and "<!doctype" not in words.lower():
+            return words.strip().rstrip(".")
+    return ""

@@ -1,0 +1,106 @@
+"""Edits by the coding agent."""
+
+from __future__ import annotations
+
+from codur.agents.brief import CodingBrief
+from codur.agents.coding import CodingOutcome, write_code
+from codur.agents.registry import Agent
+from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable
+from codur.events import FileChanged
+from codur.nodes.sources import inputs, readable, target
+from codur.nodes.state import NodeName, RunContext, RunState, RunUpdate
+from codur.nodes.updates import current_step, go, origin_of, outcome_of
+from codur.types import StepRecord
+
+
+async def coding(state: RunState, context: RunContext) -> RunUpdate:
+    """Ask the coding agent for edits and apply them."""
+    step = current_step(state)
+    agent = context.agents.coding(explicit=state["agent"] or step.capability or state["task"].agent)
+    return await code_with(agent, "coding", state, context)
+
+
+async def code_with(agent: Agent, node: NodeName, state: RunState, context: RunContext) -> RunUpdate:
+    """One coding request by an agent, as a node's whole update."""
+    spent = context.models.usage
+    try:
+        outcome = await _write(agent, state, context)
+    except ModelAnswerError as error:
+        outcome = CodingOutcome(code="invalid", summary="", error=error.message)
+    except (ModelUnavailable, LimitReached) as error:
+        return RunUpdate(
+            usage=context.models.usage - spent,
+            outcome=outcome_of(error),
+            reason=error.message,
+            remedy=error.remedy,
+            records=[_failed(agent, node, error, state)],
+            **go(node, "review", origin="llm_error", reason=error.message),
+        )
+    for path in outcome.changed_files:
+        context.emit(FileChanged(path=path))
+    return RunUpdate(
+        usage=context.models.usage - spent,
+        agent=agent.name,
+        records=[_record(agent, node, outcome, state)],
+        outputs={current_step(state).id: context.artifacts.put(outcome.summary or outcome.error)},
+        **go(node, "review", origin=origin_of(state), tier="open", reason=outcome.summary or outcome.error),
+    )
+
+
+async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOutcome:
+    step = current_step(state)
+    texts = readable(state, step, context)
+    settings = context.settings
+    brief = CodingBrief(
+        task=state["task"].prompt,
+        objective=step.objective if origin_of(state) == "plan" else "",
+        sources=texts,
+        other_files=[path for path in context.workspace.list_files() if path not in texts][:30],
+        read_only=frozenset(path for path in texts if context.workspace.is_protected(path)),
+        inputs=inputs(state, step, context),
+        check=state["discovery"].check,
+        verdict=state["verdict"],
+        attempts=state["attempts"],
+        will_retry=state["iteration"] + 1 < state["task"].limits.max_iterations,
+        steer=state["steer"],
+    )
+    return await write_code(
+        brief,
+        agent,
+        profile=settings.llm.profiles[agent.profile],
+        target=target(state, step, texts, context),
+        pool=context.models,
+        prompts=context.prompts,
+        toolbox=context.toolbox,
+        workspace=context.workspace,
+        whole_file_lines=settings.tools.whole_file_lines,
+        read_text_calls=settings.runtime.detect_tool_calls_from_text,
+    )
+
+
+def _record(agent: Agent, node: NodeName, outcome: CodingOutcome, state: RunState) -> StepRecord:
+    return StepRecord(
+        step_id=current_step(state).id,
+        node=node,
+        action="coding",
+        capability=agent.name,
+        origin=origin_of(state),
+        tier="open",
+        code=outcome.code,
+        summary=outcome.summary,
+        changed_files=outcome.changed_files,
+        error=outcome.error,
+    )
+
+
+def _failed(agent: Agent, node: NodeName, error: CodurError, state: RunState) -> StepRecord:
+    return StepRecord(
+        step_id=current_step(state).id,
+        node=node,
+        action="coding",
+        capability=agent.name,
+        origin="llm_error",
+        tier="open",
+        code="failed",
+        error=error.message,
+    )

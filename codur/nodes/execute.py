@@ -1,0 +1,73 @@
+"""Runs the agent that `delegate` picked, with its bounded tool loop."""
+
+from __future__ import annotations
+
+from codur.agents.brief import question_text
+from codur.agents.loop import LoopOutcome, run_agent
+from codur.agents.registry import Agent
+from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
+from codur.nodes.coding import code_with
+from codur.nodes.sources import inputs, readable
+from codur.nodes.state import RunContext, RunState, RunUpdate
+from codur.nodes.updates import current_step, go, origin_of, outcome_of
+from codur.types import StepRecord
+
+
+async def execute(state: RunState, context: RunContext) -> RunUpdate:
+    """Run the agent on the step's objective; its answer becomes the step's output."""
+    agent = context.agents.resolve(state["agent"])
+    if agent.config.type == "coding":
+        return await code_with(agent, "execute", state, context)
+    spent = context.models.usage
+    end = RunUpdate()
+    try:
+        outcome = await _run(agent, state, context)
+    except ModelAnswerError as error:
+        outcome = LoopOutcome(text="", error=error.message)
+    except (ModelUnavailable, LimitReached) as error:
+        outcome = LoopOutcome(text="", error=error.message)
+        end = RunUpdate(outcome=outcome_of(error), reason=error.message, remedy=error.remedy)
+    step = current_step(state)
+    record = StepRecord(
+        step_id=step.id,
+        node="execute",
+        action="delegate",
+        capability=agent.name,
+        origin=origin_of(state),
+        tier="open",
+        code="failed" if outcome.error else "ok",
+        summary=outcome.text[:200],
+        output_ref=context.artifacts.put(outcome.text),
+        changed_files=outcome.changed_files,
+        error=outcome.error,
+    )
+    return RunUpdate(
+        usage=context.models.usage - spent,
+        records=[record],
+        outputs={step.id: record.output_ref},
+        **end,
+        **go("execute", "review", origin=origin_of(state), tier="open", reason=f"agent {agent.name}"),
+    )
+
+
+async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcome:
+    step = current_step(state)
+    profile = context.settings.llm.profiles[agent.profile]
+    task = question_text(
+        state["task"].prompt,
+        step.objective if origin_of(state) == "plan" else "",
+        sources=readable(state, step, context),
+        inputs=inputs(state, step, context),
+        files=context.workspace.list_files(),
+        budget_tokens=(profile.request_tokens - profile.max_completion_tokens) // 2,
+    )
+    return await run_agent(
+        task,
+        agent,
+        profile=profile,
+        pool=context.models,
+        prompts=context.prompts,
+        toolbox=context.toolbox,
+        emit=context.emit,
+        read_text_calls=context.settings.runtime.detect_tool_calls_from_text,
+    )

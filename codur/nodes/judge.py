@@ -1,0 +1,91 @@
+"""Runs the check after a step that edits, and keeps the best state of the workspace."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from codur.events import CheckRan
+from codur.nodes.state import RunContext, RunState
+from codur.types import Attempt, StepRecord, Verdict
+
+_NUMBERS = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """What the check said of a step.
+
+    Attributes:
+        verdict: the check's verdict on the state that the next attempt starts from, or on the passing state.
+        attempt: the failed attempt; None if there is nothing to do better.
+        best_before: the best progress before this step; -1 if nothing was checked.
+    """
+
+    verdict: Verdict | None
+    attempt: Attempt | None
+    best_before: float
+
+
+def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
+    """The verdict on a step that was to edit files.
+
+    An attempt that came further than all before it becomes the new starting point; any other is undone.
+    """
+    best_before = context.best.progress
+    if not record.ok:
+        present = state["verdict"]
+        progress = present.progress if present else 0.0
+        attempt = _attempt(record, state, context, f"edit: {_NUMBERS.sub('#', record.error)}", progress, record.error)
+        return Judged(verdict=present, attempt=attempt, best_before=best_before)
+    verdict = _check(state, context)
+    if verdict.status in {"passed", "flaky"} or (verdict.status == "no_check" and context.workspace.changed_files()):
+        return Judged(verdict=verdict, attempt=None, best_before=best_before)
+    error = verdict.note if verdict.status in {"tampered", "no_check"} else verdict.error or _difference(verdict)
+    signature = verdict.signature or f"{verdict.status}: {verdict.note}"
+    attempt = _attempt(record, state, context, signature, verdict.progress, error)
+    kept = _keep_if_better(verdict, context)
+    return Judged(verdict=verdict if kept else state["verdict"] or verdict, attempt=attempt, best_before=best_before)
+
+
+def _check(state: RunState, context: RunContext) -> Verdict:
+    check = state["discovery"].check
+    verdict = context.checker.run(check)
+    context.emit(CheckRan(when="attempt", verdict=verdict))
+    if check is None or not verdict.passed:
+        return verdict
+    originals = {change.path: change.before for change in context.workspace.changes()}
+    confirmed = context.checker.confirm(check, verdict, originals, state["task"].prompt)
+    if confirmed != verdict:
+        context.emit(CheckRan(when="confirm", verdict=confirmed))
+    return confirmed
+
+
+def _keep_if_better(verdict: Verdict, context: RunContext) -> bool:
+    if verdict.status == "failed" and verdict.progress > context.best.progress:
+        context.best.snapshot = context.workspace.snapshot()
+        context.best.progress = verdict.progress
+        return True
+    context.workspace.restore(context.best.snapshot)
+    return False
+
+
+def _attempt(
+    record: StepRecord, state: RunState, context: RunContext, signature: str, progress: float, error: str
+) -> Attempt:
+    return Attempt(
+        number=len(state["attempts"]) + 1,
+        by=record.capability or record.node,
+        summary=record.summary or "no edit",
+        signature=signature,
+        progress=progress,
+        error=error[-1500:],
+        diff=context.workspace.diff()[:4000] if record.ok else "",
+    )
+
+
+def _difference(verdict: Verdict) -> str:
+    if verdict.difference is None:
+        return "the program did not end within the time limit" if verdict.timed_out else ""
+    expected, actual = verdict.difference.expected, verdict.difference.actual
+    return f"output line {verdict.difference.line}: expected {expected!r}, got {actual!r}"

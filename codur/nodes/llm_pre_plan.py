@@ -1,0 +1,76 @@
+"""Phase 1: one small call classifies the task."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
+from codur.nodes.state import RunContext, RunState, RunUpdate
+from codur.nodes.updates import go, plan_after_model_error
+from codur.planning.pre_plan import classify, plan_from
+from codur.planning.replies import PrePlanReply
+from codur.types import CODE_TASKS, Discovery
+from codur.workspace.workspace import Workspace
+
+
+async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
+    """Ask the fast profile for the task's type; a confident answer may route without a plan."""
+    if not context.settings.planning.use_llm_pre_plan:
+        return go("llm_pre_plan", "llm_plan", origin="pattern", tier="open", reason="classification is switched off")
+    spent = context.models.usage
+    try:
+        reply = await classify(
+            state["task"].prompt,
+            state["discovery"],
+            state["before"],
+            context.workspace.list_files(),
+            pool=context.models,
+            prompts=context.prompts,
+            settings=context.settings,
+        )
+    except ModelAnswerError as error:
+        return RunUpdate(
+            usage=context.models.usage - spent,
+            **go("llm_pre_plan", "llm_plan", origin="llm_error", tier="open", reason=error.message),
+        )
+    except (ModelUnavailable, LimitReached) as error:
+        return RunUpdate(
+            usage=context.models.usage - spent,
+            **plan_after_model_error(error, state, context),
+            **go("llm_pre_plan", "policy", origin="llm_error", reason=error.message),
+        )
+    return RunUpdate(usage=context.models.usage - spent, **_decide(reply, state, context))
+
+
+def _decide(reply: PrePlanReply, state: RunState, context: RunContext) -> RunUpdate:
+    task = state["task"]
+    discovery = _merged(reply, state["discovery"], context.workspace)
+    plan = plan_from(
+        reply,
+        threshold=context.settings.planning.confidence_threshold,
+        agent=task.agent or context.settings.agents.preferences.default_agent,
+        explainer=task.agent or context.settings.agents.preferences.routing.get("explanation", ""),
+    )
+    if plan is None:
+        reason = f"{reply.task_type}, confidence {reply.confidence:.2f}: needs a plan"
+        return RunUpdate(
+            discovery=discovery, **go("llm_pre_plan", "llm_plan", origin="pre_plan", tier="open", reason=reason)
+        )
+    return RunUpdate(
+        discovery=discovery,
+        plan=plan,
+        cursor=0,
+        **go("llm_pre_plan", "policy", origin="pre_plan", tier="guided", reason=reply.reasoning),
+    )
+
+
+def _merged(reply: PrePlanReply, discovery: Discovery, workspace: Workspace) -> Discovery:
+    """The discovery with what the model adds: a type where rules had none, and files that exist."""
+    sure = discovery.task_type in CODE_TASKS and reply.task_type not in CODE_TASKS
+    extra = tuple(path for path in reply.detected_files if path not in discovery.files and workspace.is_file(path))
+    return replace(
+        discovery,
+        task_type=discovery.task_type if sure else reply.task_type,
+        confidence=reply.confidence,
+        files=(*discovery.files, *extra),
+    )

@@ -1,0 +1,68 @@
+"""Phase 0: rules settle the request, or find out what later phases need. No model."""
+
+from __future__ import annotations
+
+from codur.events import CheckRan
+from codur.nodes.state import RunContext, RunState, RunUpdate
+from codur.nodes.updates import can_repair, go
+from codur.planning.first import first_plan
+from codur.planning.patterns.decide import decide
+from codur.types import CODE_TASKS, Discovery, Verdict
+
+
+def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
+    """Settle the prompt, or discover its files and check, with the check's present verdict.
+
+    Raises:
+        WorkspaceError: a file that the prompt names cannot be read.
+        ConfigError: the workspace's `challenge.yaml` is wrong.
+    """
+    task = state["task"]
+    found = decide(
+        task.prompt,
+        context.workspace,
+        settings=context.settings,
+        check_command=task.check_command,
+        expect_file=task.expect_file,
+    )
+    discovery = found.discovery
+    if found.plan is not None and task.agent is None:
+        return RunUpdate(
+            plan=found.plan,
+            discovery=discovery,
+            **go("pattern_plan", "policy", origin="pattern", reason=discovery.reason),
+        )
+    before = _check_before(discovery, context)
+    seen: RunState = {**state, "discovery": discovery, "before": before}
+    plan = first_plan(
+        task.prompt,
+        discovery,
+        before,
+        repair=can_repair(seen, context) and context.settings.repair.mode == "before_model",
+        no_model=None if context.models.available() else context.models.why_unavailable(),
+    )
+    update = RunUpdate(discovery=discovery, before=before, verdict=before)
+    if plan is None:
+        return RunUpdate(
+            **update, **go("pattern_plan", "llm_pre_plan", origin="pattern", tier="open", reason=discovery.reason)
+        )
+    remedy = context.models.why_unavailable().remedy if plan.origin == "llm_error" else ""
+    return RunUpdate(
+        plan=plan, remedy=remedy, **update, **go("pattern_plan", "policy", origin=plan.origin, reason=plan.reason)
+    )
+
+
+def _check_before(discovery: Discovery, context: RunContext) -> Verdict | None:
+    """The check's verdict before anything is changed; None if the task is surely not about code."""
+    if discovery.task_type in CODE_TASKS:
+        for path in discovery.files:
+            context.workspace.read_text(path)  # a file that cannot be read ends the run here, with a clear word
+    elif discovery.task_type != "unknown" or discovery.check is None:
+        return None
+    if discovery.check is not None:
+        context.checker.guard(discovery.check)
+    verdict = context.checker.run(discovery.check)
+    if verdict.status == "failed":
+        context.best.progress = verdict.progress
+    context.emit(CheckRan(when="before", verdict=verdict))
+    return verdict

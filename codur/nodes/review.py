@@ -1,0 +1,135 @@
+"""Judges what a step did. The only place that counts iterations and decides to go on, try again or stop."""
+
+from __future__ import annotations
+
+from codur.errors import CodurError
+from codur.nodes.judge import Judged, judge
+from codur.nodes.state import RunContext, RunState, RunUpdate
+from codur.nodes.updates import can_repair, go, repair_tried
+from codur.planning.retry import Decision, Situation, decide
+from codur.types import CODE_TASKS, Attempt, Outcome, StepRecord
+
+
+def review(state: RunState, context: RunContext) -> RunUpdate:
+    """What follows the step just done."""
+    record = state["records"][-1]
+    if record.node != "repair" and record.origin == "llm_error":
+        return _model_failed(state, context)
+    if record.node == "repair" and not record.ok:
+        return _nothing_found(record, state, context)
+    if _reads_only(record, state):
+        return _after_reading(record, state)
+    plan = state["plan"]
+    if record.ok and record.node != "repair" and plan is not None and state["cursor"] + 1 < len(plan.steps):
+        return RunUpdate(cursor=state["cursor"] + 1, **go("review", "policy", origin=plan.origin, reason="next step"))
+    return _after_edits(record, judge(record, state, context), state, context)
+
+
+def _reads_only(record: StepRecord, state: RunState) -> bool:
+    """Whether the step neither edited nor was meant to, so that there is nothing to check."""
+    if record.action in {"coding", "repair"} or record.changed_files:
+        return False
+    return state["discovery"].task_type not in CODE_TASKS or record.ok
+
+
+def _after_reading(record: StepRecord, state: RunState) -> RunUpdate:
+    plan = state["plan"]
+    if plan is None:
+        raise AssertionError("a step was reviewed before there was a plan")
+    if record.ok and state["cursor"] + 1 < len(plan.steps):
+        return RunUpdate(cursor=state["cursor"] + 1, **go("review", "policy", origin=plan.origin, reason="next step"))
+    if not record.ok:
+        outcome: Outcome = "refused" if record.code == "refused" else "not_achieved"
+        return _end(record, outcome, record.error, answer_ref=record.output_ref)
+    solver = "pattern" if plan.origin == "pattern" else record.capability
+    return _end(record, "done", "", answer_ref=record.output_ref, solved_by=solver)
+
+
+def _model_failed(state: RunState, context: RunContext) -> RunUpdate:
+    """No model answered: offline work if there is some left to do, else the end."""
+    if can_repair(state, context) and not repair_tried(state):
+        return go("review", "repair", origin="llm_error", reason=f"{state['reason']}; searching offline instead")
+    outcome = state["outcome"] or "no_model"
+    return RunUpdate(outcome=outcome, **go("review", "end", origin="llm_error", reason=state["reason"]))
+
+
+def _nothing_found(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
+    """The offline search found nothing: on to a model, back to the retry, or the end."""
+    if state["outcome"] is not None:
+        return go("review", "end", origin="llm_error", reason=state["reason"])
+    if not context.models.available():
+        error: CodurError = context.models.why_unavailable()
+        return RunUpdate(
+            outcome="no_model",
+            reason=f"{record.error}; {error.message}",
+            remedy=error.remedy,
+            **go("review", "end", origin="repair", reason=record.error),
+        )
+    if state["attempts"]:
+        return go("review", "llm_plan", origin="repair", tier="open", reason=record.error)
+    return go("review", "llm_pre_plan", origin="repair", tier="open", reason=record.error)
+
+
+def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: RunContext) -> RunUpdate:
+    verdict = judged.verdict
+    if verdict is not None and verdict.status in {"passed", "no_check"} and judged.attempt is None:
+        before = state["before"]
+        note = "the check passed before anything was changed, so it proves nothing" if before and before.passed else ""
+        return RunUpdate(
+            verdict=verdict,
+            iteration=1,
+            notes=[note] if note else [],
+            **_end(record, "done", "", solved_by="repair" if record.node == "repair" else record.capability),
+        )
+    if verdict is not None and verdict.status == "flaky":
+        reason = f"the check is flaky: {verdict.note}"
+        return RunUpdate(verdict=verdict, iteration=1, **_end(record, "not_achieved", reason))
+    if judged.attempt is None:
+        raise AssertionError("a failed step left no attempt behind")
+    return _after_failure(record, judged.attempt, judged, state, context)
+
+
+def _after_failure(
+    record: StepRecord, attempt: Attempt, judged: Judged, state: RunState, context: RunContext
+) -> RunUpdate:
+    next_agent = context.agents.after(record.capability)
+    decision = decide(
+        Situation(
+            attempt=attempt,
+            earlier=state["attempts"],
+            before=state["before"],
+            best_progress=judged.best_before,
+            stalls=state["stalls"],
+            iteration=state["iteration"] + 1,
+            max_iterations=state["task"].limits.max_iterations,
+            near_miss_repair=can_repair(state, context) and record.ok,
+            another_agent=next_agent is not None,
+        )
+    )
+    update = RunUpdate(
+        iteration=1, attempts=[attempt], stalls=decision.stalls, steer=decision.steer, verdict=judged.verdict
+    )
+    if decision.move == "escalate" and next_agent is not None:
+        update["agent"] = next_agent.name
+    return RunUpdate(**update, **_move(record, decision, context))
+
+
+def _move(record: StepRecord, decision: Decision, context: RunContext) -> RunUpdate:
+    if decision.move == "stop":
+        return _end(record, decision.outcome, decision.reason)
+    if decision.move == "near_miss":
+        return go("review", "repair", origin="repair", reason=decision.reason)
+    if not context.models.available():
+        error = context.models.why_unavailable()
+        return RunUpdate(remedy=error.remedy, **_end(record, "no_model", error.message))
+    return go("review", "llm_plan", origin=record.origin, tier="open", reason=decision.reason)
+
+
+def _end(record: StepRecord, outcome: Outcome, reason: str, *, answer_ref: str = "", solved_by: str = "") -> RunUpdate:
+    return RunUpdate(
+        outcome=outcome,
+        reason=reason,
+        answer_ref=answer_ref,
+        solved_by=solved_by,
+        **go("review", "end", origin=record.origin, tier=record.tier, reason=reason or record.summary),
+    )

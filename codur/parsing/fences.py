@@ -1,0 +1,55 @@
+"""Markdown fences and `<think>` parts in model text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_THINK = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_OPEN_THINK = re.compile(r"\A\s*<think(?:ing)?>.*\Z", re.DOTALL | re.IGNORECASE)
+_THINK_END = re.compile(r"\A(?:(?!<think).)*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_FENCE = re.compile(r"^[ \t]*(?P<ticks>`{3,}|~{3,})[ \t]*(?P<info>[^\n`]*)$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A fenced block: the first word after its opening fence (lower case), its text, and whether it is closed."""
+
+    language: str
+    text: str
+    closed: bool
+
+
+def strip_thinking(text: str) -> str:
+    """`text` without what the model wrote to itself; a thought that was never finished leaves nothing."""
+    text = _THINK.sub("", text)
+    if _OPEN_THINK.match(text):
+        return ""
+    # Chat templates that open the thought themselves leave only its end in the answer.
+    if text.count("</think") == 1:
+        text = _THINK_END.sub("", text, count=1)
+    return text.strip()
+
+
+def fenced_blocks(text: str) -> list[Block]:
+    """The fenced blocks of `text` in order; the end of the text closes none."""
+    blocks: list[Block] = []
+    ticks, language, lines = "", "", list[str]()
+    for line in text.split("\n"):
+        mark = _FENCE.match(line)
+        if not ticks:
+            if mark:
+                ticks, language, lines = mark["ticks"], _first_word(mark["info"]), []
+        elif mark and not mark["info"].strip() and mark["ticks"].startswith(ticks):
+            blocks.append(Block(language=language, text="\n".join(lines), closed=True))
+            ticks = ""
+        else:
+            lines.append(line)
+    if ticks:
+        blocks.append(Block(language=language, text="\n".join(lines), closed=False))
+    return blocks
+
+
+def _first_word(info: str) -> str:
+    words = info.split()
+    return words[0].lower() if words else ""

@@ -1,0 +1,29 @@
+"""What is known before a plan is made, as short texts for a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from codur.types import Discovery
+
+LISTED_FILES = 60
+
+
+def file_list(files: Sequence[str]) -> str:
+    """The workspace's files, a line each, cut after `LISTED_FILES`."""
+    lines = list(files[:LISTED_FILES])
+    if len(files) > LISTED_FILES:
+        lines.append(f"… and {len(files) - LISTED_FILES} more")
+    return "\n".join(lines) or "(no files)"
+
+
+def discovery_text(discovery: Discovery) -> str:
+    """What Phase 0 found out, a line each."""
+    lines = [f"type by rules: {discovery.task_type}"]
+    if discovery.files:
+        lines.append("files named or involved: " + ", ".join(discovery.files))
+    if discovery.missing_files:
+        lines.append("named but absent: " + ", ".join(discovery.missing_files))
+    if discovery.entry:
+        lines.append(f"program: {discovery.entry}")
+    return "\n".join(lines)

@@ -1,0 +1,67 @@
+"""The plan that needs no model although rules could not settle the request. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from codur.errors import ModelUnavailable
+from codur.types import Discovery, Outcome, Plan, Step, Verdict
+
+_BARE = (
+    "a all an and any be bug bugs can check codur could debug do error errors failing file files fix "
+    "fixes from get has have hello help hey hi in is issue issues it make me my of on pass passes please "
+    "problem problems program repair run script so solve test tests thank thanks that the them there "
+    "these this to up wrong you "
+)
+"""Words that ask for a fix without saying what is wrong."""
+
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def first_plan(
+    prompt: str,
+    discovery: Discovery,
+    before: Verdict | None,
+    *,
+    repair: bool,
+    no_model: ModelUnavailable | None,
+) -> Plan | None:
+    """What to do before a model is asked.
+
+    Args:
+        before: the check's present verdict, for code tasks.
+        repair: whether an offline search may come first.
+        no_model: why no model can be asked, or None if one can.
+
+    Returns:
+        None if the next step is to ask a model.
+    """
+    if discovery.task_type in {"code_fix", "refactor"} and discovery.missing_files and not discovery.files:
+        names = ", ".join(discovery.missing_files)
+        return _last_word(f"{names}: no such file in the workspace", outcome="usage")
+    if discovery.task_type == "code_fix" and before is not None:
+        if before.passed and not says_more(prompt, discovery):
+            return _last_word(f"nothing to fix: the check passes already (`{before.check}`)")
+        if repair and before.status == "failed":
+            step = Step(id="repair", action="repair", objective="Search for a fix without a model.")
+            return Plan(steps=(step,), origin="pattern", reason="the check fails; searching for a fix without a model")
+    if no_model is not None:
+        return Plan(
+            steps=(Step(id="end", action="respond"),), origin="llm_error", reason=no_model.message, outcome="no_model"
+        )
+    return None
+
+
+def says_more(prompt: str, discovery: Discovery) -> bool:
+    """Whether the prompt says what is wrong, beyond a wish for a fix of some file."""
+    text = prompt.casefold()
+    for path in (*discovery.files, *discovery.missing_files):
+        for name in (path.casefold(), path.casefold().rsplit("/", 1)[-1]):
+            text = text.replace(name, " ")
+    bare = set(_BARE.split())
+    return any(word not in bare for word in _WORD.findall(text))
+
+
+def _last_word(text: str, *, outcome: Outcome = "done") -> Plan:
+    step = Step(id="answer", action="respond", arguments={"text": text if outcome == "done" else ""})
+    return Plan(steps=(step,), origin="pattern", reason=text, outcome=outcome)

@@ -1,0 +1,124 @@
+"""Phase 2: one call that makes the whole plan, and what a retry does instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from codur.config.prompts import PromptLibrary
+from codur.config.settings import Settings
+from codur.llm.model import ChatRequest
+from codur.llm.pool import ModelPool
+from codur.planning.facts import discovery_text, file_list
+from codur.planning.replies import PlanReply, StepReply, argument_values, ask
+from codur.types import Attempt, Discovery, Message, Plan, Step, ToolSpec, Verdict
+from codur.verification.describe import attempts_text, check_text, verdict_text
+
+ANSWER_TOKENS = 1500
+PROMPT_CHARS = 6000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanningBrief:
+    """What the planning model is told.
+
+    Attributes:
+        files: the workspace's files.
+        tools: tools that a plan may name.
+        agents: agents that a plan may name, each with its description.
+        verdict: the check's last verdict, if it failed.
+        attempts: what was tried before; empty on the first plan.
+        problem: why the last plan was sent back; empty if it was not.
+        steer: a hint after attempts that made no progress.
+    """
+
+    prompt: str
+    discovery: Discovery
+    files: Sequence[str]
+    tools: Sequence[ToolSpec]
+    agents: Sequence[tuple[str, str]]
+    verdict: Verdict | None = None
+    attempts: Sequence[Attempt] = ()
+    problem: str = ""
+    steer: str = ""
+
+
+async def make_plan(brief: PlanningBrief, *, pool: ModelPool, prompts: PromptLibrary, settings: Settings) -> Plan:
+    """Ask the default profile for a plan.
+
+    Raises:
+        ModelAnswerError, ModelUnavailable, LimitReached: as `replies.ask`.
+    """
+    request = ChatRequest(
+        purpose="plan",
+        messages=(
+            Message(
+                role="system",
+                content=prompts.render("llm_plan", tools=_tool_lines(brief.tools), agents=_agent_lines(brief.agents))
+                + "\n"
+                + prompts.render("llm_plan.examples"),
+            ),
+            Message(role="user", content=_task_text(brief, prompts)),
+        ),
+        max_completion_tokens=ANSWER_TOKENS,
+    )
+    reply = await ask(
+        pool, settings.llm.default_profile, request, PlanReply, attempts=settings.planning.max_retry_attempts
+    )
+    schemas = {spec.name: spec for spec in brief.tools}
+    steps = tuple(_step(item, schemas.get(item.capability)) for item in reply.steps)
+    return Plan(steps=steps, origin="plan", reason=reply.reasoning)
+
+
+def retry_plan(plan: Plan | None, *, agent: str, steer: str) -> Plan | None:
+    """The plan of a retry that needs no model: the same single edit again, now with the failure before it.
+
+    Returns:
+        None if the retry needs a plan of its own: the last plan had several steps, or attempts made no progress.
+    """
+    if steer or plan is None or len(plan.steps) != 1 or plan.steps[0].action not in {"coding", "repair"}:
+        return None
+    step = Step(id="edit", action="coding", capability=agent, objective="Make the check pass.", tier="open")
+    return Plan(steps=(step,), origin="plan", reason="the same edit again, with the failure")
+
+
+def _step(item: StepReply, spec: ToolSpec | None) -> Step:
+    arguments = argument_values(item.arguments, spec.parameters if spec else {})
+    return Step(
+        id=item.id,
+        action=item.action,
+        capability=item.capability,
+        objective=item.objective,
+        expected_output=item.expected_output,
+        success_criteria=item.success_criteria,
+        inputs=item.inputs,
+        arguments=arguments,
+        tier="deterministic" if item.action in {"tool", "respond", "ask"} else "open",
+    )
+
+
+def _task_text(brief: PlanningBrief, prompts: PromptLibrary) -> str:
+    text = prompts.render(
+        "llm_plan.task",
+        task=brief.prompt[:PROMPT_CHARS],
+        findings=discovery_text(brief.discovery),
+        files=file_list(brief.files),
+        check=check_text(brief.discovery.check),
+    )
+    sections = [
+        ("The check now", verdict_text(brief.verdict) if brief.verdict and brief.verdict.status != "passed" else ""),
+        ("Earlier attempts", attempts_text(brief.attempts)),
+        ("Your last plan was sent back", brief.problem),
+        ("Hint", brief.steer),
+    ]
+    return text + "".join(f"\n# {title}\n{body}\n" for title, body in sections if body)
+
+
+def _tool_lines(tools: Sequence[ToolSpec]) -> str:
+    return "\n".join(
+        f"- {spec.name}({', '.join(spec.parameters.get('properties', {}))}): {spec.description}" for spec in tools
+    )
+
+
+def _agent_lines(agents: Sequence[tuple[str, str]]) -> str:
+    return "\n".join(f"- {name}: {description}" for name, description in agents)

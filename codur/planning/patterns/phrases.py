@@ -1,0 +1,118 @@
+"""Phrases with holes, and whether a whole request is one.
+
+A phrase is a line such as `(show|print) [me] [the] file FILE`. Small words stand for themselves, `(a b|c)` is a
+choice, `[a|b]` an optional one, a word in capitals a hole that takes one token (`FILE`), and `ARGS` takes all the rest.
+A request is settled only if a phrase matches it to its last word, so nothing that was also asked for can be overlooked.
+Matching walks the phrase with backtracking over a request of at most `MAX_WORDS` tokens.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeAlias
+
+from codur.planning.patterns.text import Token
+
+MAX_WORDS = 40
+_SYMBOL = re.compile(r"[()\[\]|]|[^()\[\]|\s]+")
+_REST = "ARGS"
+
+Captures: TypeAlias = Mapping[str, Any]
+ReadHole: TypeAlias = Callable[[str, Token], Any]
+"""(name of the hole, token) → what the token stands for there, or None if it does not fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    options: tuple[_Sequence, ...]
+    optional: bool
+
+
+_Sequence: TypeAlias = tuple["str | _Choice", ...]
+
+
+@cache
+def parse(phrase: str) -> _Sequence:
+    """The phrase as nested choices.
+
+    Raises:
+        ValueError: a bracket is not closed or not opened.
+    """
+    symbols = _SYMBOL.findall(phrase)
+    options, end = _options(symbols, 0, "")
+    if end != len(symbols) or len(options) != 1:
+        raise ValueError(f"the phrase {phrase!r} has a bracket or bar too many")
+    return options[0]
+
+
+def _options(symbols: Sequence[str], at: int, closing: str) -> tuple[tuple[_Sequence, ...], int]:
+    """The alternatives up to the closing bracket, and the place of that bracket."""
+    options: list[_Sequence] = []
+    items: list[str | _Choice] = []
+    while at < len(symbols) and symbols[at] not in {")", "]"}:
+        symbol = symbols[at]
+        if symbol == "|":
+            options.append(tuple(items))
+            items = []
+        elif symbol in {"(", "["}:
+            inner, at = _options(symbols, at + 1, ")" if symbol == "(" else "]")
+            items.append(_Choice(inner, symbol == "["))
+        else:
+            items.append(symbol)
+        at += 1
+    if at == len(symbols) if closing else at < len(symbols):
+        raise ValueError("brackets of a phrase do not pair")
+    if closing and symbols[at] != closing:
+        raise ValueError("brackets of a phrase do not pair")
+    return (*options, tuple(items)), at
+
+
+def match(phrase: str, tokens: Sequence[Token], read_hole: ReadHole) -> Captures | None:
+    """What the phrase's holes take if it is the whole of `tokens`; None if it is not.
+
+    A hole that occurs twice is captured as `FILE`, `FILE2`.
+    """
+    if not tokens or len(tokens) > MAX_WORDS:
+        return None
+    for end, captures in _walk(parse(phrase), tokens, 0, {}, read_hole):
+        if end == len(tokens):
+            return captures
+    return None
+
+
+def _walk(
+    sequence: _Sequence, tokens: Sequence[Token], at: int, captures: Captures, read_hole: ReadHole
+) -> Iterator[tuple[int, Captures]]:
+    if not sequence:
+        yield at, captures
+        return
+    head, rest = sequence[0], sequence[1:]
+    for end, taken in _take(head, tokens, at, captures, read_hole):
+        yield from _walk(rest, tokens, end, taken, read_hole)
+
+
+def _take(
+    item: str | _Choice, tokens: Sequence[Token], at: int, captures: Captures, read_hole: ReadHole
+) -> Iterator[tuple[int, Captures]]:
+    """Every way in which one item can take tokens from `at` on."""
+    if isinstance(item, _Choice):
+        for option in item.options:
+            yield from _walk(option, tokens, at, captures, read_hole)
+        if item.optional:
+            yield at, captures
+    elif item == _REST:
+        if at < len(tokens):
+            yield len(tokens), {**captures, _REST: tuple(tokens[at:])}
+    elif at < len(tokens) and item.isupper():
+        value = read_hole(item, tokens[at])
+        if value is not None:
+            yield at + 1, {**captures, _free_name(item, captures): value}
+    elif at < len(tokens) and tokens[at].key == item:
+        yield at + 1, captures
+
+
+def _free_name(hole: str, captures: Captures) -> str:
+    return f"{hole}2" if hole in captures else hole

@@ -1,0 +1,135 @@
+"""Requests that run a program or the tests, and ask for nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from codur.planning.patterns.paths import Mention
+from codur.planning.patterns.rules import Found, Rule, Settled, call, on_file
+from codur.planning.patterns.text import Token, word_set
+from codur.verification.discover import find_entry
+
+_RUN = "(run|execute|start|launch)"
+_TESTS = "(tests|test suite|testsuite|unit tests|test cases|unittests|pytest)"
+_TEST_NAME = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
+_PLAIN_ARGUMENT = re.compile(r"[\w.,:=/+@%\-]+")
+_SURE_ARGUMENT = re.compile(r"-[\w\-]+(?:=[\w.,:/+@%\-]*)?|\d[\w.]*|\w+=[\w.,:/+@%\-]*|[\w\-/]*[./][\w./\-]+")
+_TALK = word_set(
+    "and then but or so to if until while because it its this that them fix see check tell show explain why what how"
+    " when where which who please again is are the a an for with from in into on of as after before debug make"
+)
+_MAX_ARGUMENTS = 20
+
+
+def _run(found: Found) -> Settled | None:
+    return on_file(found["FILE"], found.names, lambda path: _program(path, ()))
+
+
+def _run_with(found: Found) -> Settled | None:
+    arguments = _arguments(found["ARGS"], sure=False)
+    return on_file(found["FILE"], found.names, lambda path: _program(path, arguments) if arguments else None)
+
+
+def _run_command(found: Found) -> Settled | None:
+    arguments = _arguments(found["ARGS"], sure=True)
+    return on_file(found["FILE"], found.names, lambda path: _program(path, arguments) if arguments else None)
+
+
+def _arguments(tokens: Sequence[Token], *, sure: bool) -> tuple[str, ...]:
+    """The command-line arguments; none if a word may be talk, or (if `sure`) is not plainly an argument."""
+    form = _SURE_ARGUMENT if sure else _PLAIN_ARGUMENT
+    for token in tokens:
+        if token.kind in {"quote", "code"}:
+            continue
+        if token.kind != "word" or not form.fullmatch(token.text) or token.key in _TALK:
+            return ()
+    return tuple(token.text for token in tokens) if len(tokens) <= _MAX_ARGUMENTS else ()
+
+
+def _program(path: str, arguments: tuple[str, ...]) -> Settled | None:
+    if not path.endswith(".py"):
+        return None
+    if _TEST_NAME.fullmatch(path):
+        return None if arguments else _pytest(path)
+    shown = " ".join((path, *arguments))
+    extra = {"args": arguments} if arguments else {}
+    return call("run_python_file", f"Run {shown}.", path=path, **extra)
+
+
+def _pytest(path: str) -> Settled:
+    extra = {"paths": (path,)} if path else {}
+    return call("run_pytest", f"Run the tests{f' in {path}' if path else ''}.", **extra)
+
+
+def _run_tests(found: Found) -> Settled | None:
+    under = found.get("DIR", "")
+    prefix = f"{under}/" if under else ""
+    tests = (path for path in found.names.listing if path.startswith(prefix) and _TEST_NAME.fullmatch(path))
+    return _pytest(under) if any(tests) else None
+
+
+def _run_test_file(found: Found) -> Settled | None:
+    mention: Mention = found["FILE"]
+    return on_file(mention, found.names, lambda path: _pytest(path) if path.endswith(".py") else None)
+
+
+def _run_entry(found: Found) -> Settled | None:
+    entry = find_entry(found.names.workspace, ())
+    return _program(entry, ()) if entry else None
+
+
+RULES = (
+    Rule(
+        name="run a program",
+        phrases=(
+            f"{_RUN} [the] [file|script|program|python file|python script] FILE [file|script|program]",
+            "(python|python3) FILE",
+            "(führe) FILE aus",
+            "(starte|exécute|lance|ejecuta|corre) FILE",
+        ),
+        build=_run,
+    ),
+    Rule(
+        name="run a program with arguments",
+        phrases=(
+            f"{_RUN} [the] [file|script|program] FILE with [the] [command line|command-line]"
+            " (args|arguments|arg|argument|parameters|parameter|options) [:] ARGS",
+        ),
+        build=_run_with,
+    ),
+    Rule(
+        name="run a command line",
+        phrases=(f"{_RUN} FILE [with] ARGS", "[run|execute] (python|python3) FILE ARGS"),
+        build=_run_command,
+    ),
+    Rule(
+        name="run the tests",
+        phrases=(
+            f"{_RUN} [all] [of] [the|my|our|these] [unit|python|project] {_TESTS}",
+            f"{_RUN} [all] [of] [the|my] {_TESTS} (in|from|under|of) [the] [folder|directory] DIR [folder|directory]",
+            "[python|python3] [-m] pytest [-q|-v] [DIR]",
+            "(run|execute) pytest [in|on] DIR",
+            "(do|does) [all] [of] [the|my|our] (tests|test suite) pass",
+            "(check|see) (if|whether) [all] [the|my|our] (tests|test suite) (pass|passes)",
+            "führe die tests aus",
+            "(lance|exécute) les tests",
+            "(ejecuta|corre) (los tests|las pruebas)",
+            "(voer de tests uit|draai de tests)",
+        ),
+        build=_run_tests,
+    ),
+    Rule(
+        name="run a test file",
+        phrases=(
+            f"{_RUN} [all] [the] {_TESTS} (in|from|of) [the] [file] FILE",
+            "[run|execute] [python|python3] [-m] pytest [-q|-v] FILE",
+        ),
+        build=_run_test_file,
+    ),
+    Rule(
+        name="run the program",
+        phrases=(f"{_RUN} (it|this|the|my|this) [main] (program|app|application|project|script)",),
+        build=_run_entry,
+    ),
+)

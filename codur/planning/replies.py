@@ -1,0 +1,148 @@
+"""What the planning models answer: types, their JSON schemas, and reading an answer into them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeVar
+
+from codur.errors import ModelAnswerError
+from codur.llm.model import ChatReply, ChatRequest
+from codur.llm.pool import ModelPool
+from codur.parsing.json_text import parse_json_object
+from codur.types import Message, TaskType
+
+SuggestedAction = Literal["edit", "explain", "plan"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrePlanReply:
+    """The answer to the classification request."""
+
+    task_type: TaskType
+    confidence: float
+    detected_files: tuple[str, ...]
+    suggested_action: SuggestedAction
+    reasoning: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArgumentReply:
+    """One argument of a planned tool call; the value is JSON for everything but text."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepReply:
+    """One step of a planned sequence."""
+
+    id: str
+    action: Literal["tool", "coding", "delegate", "respond", "ask"]
+    capability: str
+    objective: str
+    expected_output: str
+    success_criteria: str
+    inputs: tuple[str, ...]
+    arguments: tuple[ArgumentReply, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanReply:
+    """The answer to the planning request."""
+
+    reasoning: str
+    steps: tuple[StepReply, ...]
+
+
+Reply = TypeVar("Reply", PrePlanReply, PlanReply)
+
+
+async def ask(pool: ModelPool, profile: str, request: ChatRequest, kind: type[Reply], *, attempts: int) -> Reply:
+    """Ask for an answer of the given type, and once more with the error for each answer that cannot be read.
+
+    Args:
+        request: the request; its schema is set here.
+        attempts: requests at most.
+
+    Raises:
+        ModelAnswerError: no answer could be read.
+        ModelUnavailable, LimitReached: as `ModelPool.complete`.
+    """
+    request = replace(request, schema=strict_schema(kind), schema_name=kind.__name__)
+    problem: str = ""
+    for _ in range(max(1, attempts)):
+        reply: ChatReply = await pool.complete(profile, request)
+        value, problem = read(reply, kind)
+        if value is not None:
+            return value
+        request = replace(request, messages=(*request.messages, *_try_again(reply, problem)))
+    raise ModelAnswerError(f"the answer to the {request.purpose} request cannot be read: {problem}")
+
+
+def read(reply: ChatReply, kind: type[Reply]) -> tuple[Reply | None, str]:
+    """The answer as a value, or None and what is wrong with it."""
+    from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415 - lazy: only runs with a model need pydantic
+
+    if reply.finish_reason == "length":
+        return None, "it was cut off at the token limit"
+    found = parse_json_object(reply.text)
+    if found is None:
+        return None, "it is not a JSON object"
+    try:
+        return TypeAdapter(kind).validate_python(found), ""
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        return None, f"{place or 'object'}: {first['msg']}"
+
+
+def _try_again(reply: ChatReply, problem: str) -> tuple[Message, Message]:
+    return (
+        Message(role="assistant", content=reply.text[:2000]),
+        Message(
+            role="user", content=f"That answer cannot be used: {problem}. Answer again with the JSON object alone."
+        ),
+    )
+
+
+def strict_schema(kind: type) -> Mapping[str, Any]:
+    """The JSON schema of an answer in the form that strict modes demand: every field required, no others allowed."""
+    from pydantic import TypeAdapter  # noqa: PLC0415 - lazy: only runs with a model need pydantic
+
+    schema: Mapping[str, Any] = _strict(TypeAdapter(kind).json_schema())
+    return schema
+
+
+def _strict(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_strict(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    kept = {key: _strict(value) for key, value in node.items() if key not in {"title", "default", "description"}}
+    if "properties" in node:
+        kept["properties"] = {name: _strict(value) for name, value in node["properties"].items()}
+        kept["required"] = list(node["properties"])
+        kept["additionalProperties"] = False
+    return kept
+
+
+def argument_values(arguments: tuple[ArgumentReply, ...], parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The planned arguments as a tool takes them.
+
+    Args:
+        parameters: the tool's JSON schema; what it says is no text is read as JSON.
+    """
+    properties = parameters.get("properties", {})
+    return {item.name: _value(item.value, properties.get(item.name, {})) for item in arguments}
+
+
+def _value(text: str, schema: Mapping[str, Any]) -> Any:
+    if schema.get("type", "string") == "string":
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text  # the tool refuses it with a sentence that names the field

@@ -1,0 +1,97 @@
+"""What an operator knows besides its node: the file, its names and the failure; and the ways to phrase a change."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from codur.repair.edits import Edit, Proposal
+from codur.repair.failure import Failure
+from codur.repair.kinds import Kinds
+from codur.repair.scopes import Scopes
+from codur.repair.source import Source
+
+_LOOSE = (
+    ast.stmt,
+    ast.keyword,
+    ast.Call,
+    ast.Slice,
+    ast.List,
+    ast.Set,
+    ast.Dict,
+    ast.Tuple,
+    ast.FormattedValue,
+    ast.comprehension,
+    ast.withitem,
+    ast.Lambda,
+    ast.ListComp,
+    ast.SetComp,
+    ast.GeneratorExp,
+    ast.DictComp,
+)
+"""Parents that take any expression but a bare tuple without brackets."""
+_ATOMS = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript, ast.List, ast.Set, ast.Dict, ast.JoinedStr)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """A file, the names in it, and how the check failed."""
+
+    source: Source
+    scopes: Scopes
+    kinds: Kinds
+    failure: Failure
+
+    @classmethod
+    def of(cls, source: Source, failure: Failure) -> Context:
+        return cls(source=source, scopes=Scopes(source), kinds=Kinds(source), failure=failure)
+
+    def code(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> str:
+        return self.source.code(node)
+
+    def edit(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword, text: str) -> Edit:
+        start, end = self.source.span(node)
+        return Edit(path=self.source.path, start=start, end=end, text=text)
+
+    def edit_span(self, start: int, end: int, text: str) -> Edit:
+        return Edit(path=self.source.path, start=start, end=end, text=text)
+
+    def replace(self, node: ast.expr, text: str, *, says: str = "", weight: float = 1.0) -> Proposal:
+        """The expression becomes `text`, bracketed if its surroundings would tear it apart."""
+        return Proposal(edits=(self.edit(node, self.fit(node, text)),), says=says, weight=weight)
+
+    def fit(self, node: ast.expr, text: str) -> str:
+        """`text` as it can stand in the place of `node`."""
+        new = _expression(text)
+        parent = self.source.parent(node)
+        if new is None or isinstance(new, _ATOMS) or isinstance(parent, _LOOSE):
+            attribute = isinstance(parent, ast.Attribute) and isinstance(new, ast.Constant)
+            return f"({text})" if attribute else text
+        if isinstance(parent, ast.Call | ast.Subscript) and node is not getattr(
+            parent, "func", getattr(parent, "value", None)
+        ):
+            return text
+        if isinstance(parent, ast.Compare) and isinstance(new, ast.BinOp):
+            return text
+        start, end = self.source.span(node)
+        around = self.source.text[start - 1 : start], self.source.text[end : end + 1]
+        return text if around == ("(", ")") else f"({text})"
+
+    def between(self, left: ast.expr, right: ast.expr, symbol: str) -> tuple[int, int] | None:
+        """Where an operator stands between its operands; None if a comment stands there too."""
+        start, end = self.source.span(left)[1], self.source.span(right)[0]
+        gap = self.source.text[start:end]
+        if "#" in gap:
+            return None
+        found = re.search(r"\s+".join(map(re.escape, symbol.split())), gap)
+        return (start + found.start(), start + found.end()) if found else None
+
+
+@cache
+def _expression(text: str) -> ast.expr | None:
+    try:
+        return ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return None

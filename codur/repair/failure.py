@@ -1,0 +1,85 @@
+"""What a failed check tells about the place of the fault: exceptions and the workspace lines they passed through."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from codur.types import Verdict
+
+_FRAME = re.compile(r'^\s*File "(?P<path>[^"]+)", line (?P<line>\d+)')
+_PLACE = re.compile(r"^(?P<path>[^\s:][^:\n]*\.py):(?P<line>\d+):(?: (?P<kind>[A-Za-z_][\w.]*))?")
+_RAISED = re.compile(
+    r"^(?:E\s+)?(?P<kind>[A-Za-z_][\w.]*(?:Error|Exception|Iteration|Interrupt|Exit))\b(?:: (?P<message>.*))?$"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Raised:
+    """One exception of a failure.
+
+    Attributes:
+        kind: the class name without its module.
+        frames: (path, line) in files of the workspace, the raising one last; empty if the text does not say.
+    """
+
+    kind: str
+    message: str = ""
+    frames: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """The exceptions of a failed check, in the order of its text."""
+
+    raised: tuple[Raised, ...] = ()
+
+    def at(self, path: str, first: int, last: int, *kinds: str) -> tuple[Raised, ...]:
+        """Exceptions of the given kinds that passed through these lines (or through lines unknown)."""
+        return tuple(
+            each
+            for each in self.raised
+            if each.kind in kinds and (not each.frames or any(p == path and first <= n <= last for p, n in each.frames))
+        )
+
+    def of(self, *kinds: str) -> tuple[Raised, ...]:
+        """Exceptions of the given kinds, wherever they were raised."""
+        return tuple(each for each in self.raised if each.kind in kinds)
+
+
+def read_failure(verdict: Verdict, root: Path) -> Failure:
+    """The exceptions in a verdict's error text: Python tracebacks and pytest's short and long reports."""
+    raised: list[Raised] = []
+    frames: list[tuple[str, int]] = []
+    for line in verdict.error.splitlines():
+        if place := _FRAME.match(line):
+            frames += _inside(root, place["path"], int(place["line"]))
+        elif found := _RAISED.match(line):
+            raised.append(
+                Raised(
+                    kind=found["kind"].rpartition(".")[2],
+                    message=(found["message"] or "").strip(),
+                    frames=tuple(frames),
+                )
+            )
+            frames = []
+        elif place := _PLACE.match(line):
+            here = _inside(root, place["path"], int(place["line"]))
+            if raised and place["kind"] == raised[-1].kind and not frames:
+                raised[-1] = Raised(
+                    kind=raised[-1].kind, message=raised[-1].message, frames=(*raised[-1].frames, *here)
+                )
+            else:
+                frames += here
+    return Failure(raised=tuple(dict.fromkeys(raised)))
+
+
+def _inside(root: Path, path: str, line: int) -> list[tuple[str, int]]:
+    """The place as workspace-relative path and line; nothing if it lies outside."""
+    place = PurePosixPath(path)
+    if not place.is_absolute():
+        return [(str(place), line)] if ".." not in place.parts else []
+    if place.is_relative_to(root.as_posix()):
+        return [(str(place.relative_to(root.as_posix())), line)]
+    return []

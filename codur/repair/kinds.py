@@ -1,0 +1,154 @@
+"""What kind of value an expression has, where its text shows it: saves changes that could only crash."""
+
+from __future__ import annotations
+
+import ast
+from typing import Literal
+
+from codur.repair.source import FunctionNode, Source
+
+Kind = Literal["number", "bool", "text", "list", "dict", "set"]
+
+_KNOWN_CALLS: dict[Kind, str] = {
+    "number": "len int float abs round ord sum",
+    "text": "str input chr repr bin hex",
+    "list": "list sorted tuple",
+    "dict": "dict",
+    "set": "set",
+    "bool": "bool isinstance any all",
+}
+_KNOWN_METHODS: dict[Kind, str] = {
+    "number": "count find rfind bit_length",
+    "text": "strip lstrip rstrip lower upper join replace title format",
+    "bool": "startswith endswith isdigit isalpha isalnum",
+    "list": "split splitlines",
+}
+_CALLS = {name: kind for kind, names in _KNOWN_CALLS.items() for name in names.split()}
+_METHODS = {name: kind for kind, names in _KNOWN_METHODS.items() for name in names.split()}
+_ANNOTATIONS: dict[str, Kind] = {
+    "int": "number",
+    "float": "number",
+    "str": "text",
+    "bool": "bool",
+    "list": "list",
+    "List": "list",
+    "tuple": "list",
+    "Tuple": "list",
+    "dict": "dict",
+    "Dict": "dict",
+    "set": "set",
+    "Set": "set",
+}
+_LITERALS: tuple[tuple[type | tuple[type, ...], Kind], ...] = (
+    ((ast.List, ast.ListComp, ast.Tuple), "list"),
+    ((ast.Dict, ast.DictComp), "dict"),
+    ((ast.Set, ast.SetComp), "set"),
+    (ast.JoinedStr, "text"),
+    (ast.Compare, "bool"),
+)
+
+
+class Kinds:
+    """Kinds of the expressions of one file. A variable has a kind if all its assignments in its function agree."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._names: dict[tuple[ast.AST, str], Kind | None] = {}
+
+    def of(self, node: ast.expr) -> Kind | None:
+        """The kind of an expression; None if it is not plain to see."""
+        for types, kind in _LITERALS:
+            if isinstance(node, types):
+                return kind
+        if isinstance(node, ast.Constant):
+            return _constant(node.value)
+        if isinstance(node, ast.Name):
+            return self.named(node, node.id)
+        if isinstance(node, ast.Call):
+            return _call(node)
+        if isinstance(node, ast.Subscript):
+            value = self.of(node.value)
+            return value if isinstance(node.slice, ast.Slice) or value == "text" else None
+        return self._operation(node)
+
+    def _operation(self, node: ast.expr) -> Kind | None:
+        if isinstance(node, ast.UnaryOp):
+            return "bool" if isinstance(node.op, ast.Not) else "number"
+        if not isinstance(node, ast.BinOp):
+            return None
+        kinds = {self.of(node.left), self.of(node.right)}
+        if isinstance(node.op, ast.Add | ast.Mult | ast.Mod) and "text" in kinds:
+            return "text"
+        if isinstance(node.op, ast.Add | ast.Mult) and "list" in kinds:
+            return "list"
+        if isinstance(node.op, ast.Mult | ast.Mod):
+            return "number" if kinds == {"number"} else None
+        return "number" if "number" in kinds else None
+
+    def named(self, node: ast.AST, name: str) -> Kind | None:
+        """The kind of a variable where `node` stands."""
+        scope = self._source.function(node) or self._source.tree
+        key = (scope, name)
+        if key not in self._names:
+            self._names[key] = None  # an assignment that refers to itself tells nothing
+            self._names[key] = self._agreed(scope, name)
+        return self._names[key]
+
+    def _agreed(self, scope: FunctionNode | ast.Module, name: str) -> Kind | None:
+        found = [_annotated(each) for each in _parameters(scope) if each.arg == name]
+        for node in ast.walk(scope):
+            if isinstance(node, ast.Assign):
+                found += [self.of(node.value) for target in node.targets if _binds(target, name)]
+                found += [None for target in node.targets if isinstance(target, ast.Tuple) and _within(target, name)]
+            elif isinstance(node, ast.AnnAssign) and _binds(node.target, name):
+                found.append(_annotation(node.annotation))
+            elif isinstance(node, ast.For | ast.comprehension) and _within(node.target, name):
+                found.append(self._item(node, name))
+            elif isinstance(node, ast.withitem | ast.NamedExpr | ast.Starred) and _within(node, name):
+                found.append(None)
+        return found[0] if found and all(each == found[0] for each in found) else None
+
+    def _item(self, node: ast.For | ast.comprehension, name: str) -> Kind | None:
+        """The kind of a loop's variable."""
+        called = node.iter.func.id if isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name) else ""
+        if _binds(node.target, name):
+            return "number" if called == "range" else "text" if self.of(node.iter) == "text" else None
+        first = node.target.elts[0] if isinstance(node.target, ast.Tuple) and node.target.elts else None
+        return "number" if called == "enumerate" and first is not None and _binds(first, name) else None
+
+
+def _binds(target: ast.AST, name: str) -> bool:
+    return isinstance(target, ast.Name) and target.id == name
+
+
+def _within(target: ast.AST, name: str) -> bool:
+    return any(_binds(each, name) and isinstance(getattr(each, "ctx", None), ast.Store) for each in ast.walk(target))
+
+
+def _parameters(scope: FunctionNode | ast.Module) -> list[ast.arg]:
+    if isinstance(scope, ast.Module):
+        return []
+    return [*scope.args.posonlyargs, *scope.args.args, *scope.args.kwonlyargs]
+
+
+def _annotated(parameter: ast.arg) -> Kind | None:
+    return _annotation(parameter.annotation) if parameter.annotation else None
+
+
+def _annotation(node: ast.expr) -> Kind | None:
+    name = node.value if isinstance(node, ast.Subscript) else node
+    return _ANNOTATIONS.get(name.id) if isinstance(name, ast.Name) else None
+
+
+def _constant(value: object) -> Kind | None:
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, int | float | complex):
+        return "number"
+    return "text" if isinstance(value, str | bytes) else None
+
+
+def _call(node: ast.Call) -> Kind | None:
+    if isinstance(node.func, ast.Name):
+        return _CALLS.get(node.func.id)
+    return _METHODS.get(node.func.attr) if isinstance(node.func, ast.Attribute) else None

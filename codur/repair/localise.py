@@ -1,0 +1,90 @@
+"""How suspicious each line is: what the check executed, which tests fail on it, where exceptions passed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import sqrt
+
+from codur.repair.failure import Failure
+from codur.repair.tracing import Coverage, Line, TestLines
+
+_NOT_EXECUTED = 0.04
+_UNKNOWN = 0.5
+_EXECUTED = 0.5
+_AT_IMPORT = 0.3
+_RUNNING = 0.8
+_RAISING = 1.0
+_CALLING = 0.7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suspicion:
+    """Scores of lines, 0 to 1.
+
+    Attributes:
+        scores: by line; lines that are not named have `others`.
+    """
+
+    scores: Mapping[Line, float] = field(default_factory=dict)
+    others: float = _UNKNOWN
+
+    def of(self, path: str, first: int, last: int) -> float:
+        """The highest score of the lines from `first` to `last`."""
+        return max(self.scores.get((path, line), self.others) for line in range(first, max(first, last) + 1))
+
+
+def localise(coverage: Coverage | None, failure: Failure) -> Suspicion:
+    """Scores from an instrumented run (None: there was none) and from the tracebacks of the failure."""
+    scores = _spectrum(coverage) if coverage and (coverage.lines or coverage.tests) else {}
+    others = _NOT_EXECUTED if scores else _UNKNOWN
+    for line in coverage.stack if coverage else ():
+        scores[line] = max(_RUNNING, scores.get(line, 0.0))
+    for raised in failure.raised:
+        for line in raised.frames[:-1]:
+            scores[line] = max(_CALLING, scores.get(line, 0.0))
+        for line in raised.frames[-1:]:
+            scores[line] = _RAISING
+    return Suspicion(scores=scores, others=others)
+
+
+def moved(coverage: Coverage | None, old: Mapping[str, str], new: Mapping[str, str]) -> Coverage | None:
+    """The coverage of the old texts with the line numbers of the new ones; lines that were changed keep theirs."""
+    shifts = {path: _shift(text, new[path]) for path, text in old.items() if text.count("\n") != new[path].count("\n")}
+    if coverage is None or not shifts:
+        return coverage
+
+    def move(line: Line) -> Line:
+        from_line, by = shifts.get(line[0], (0, 0))
+        return (line[0], line[1] + by) if line[1] >= from_line else line
+
+    return Coverage(
+        lines=frozenset(map(move, coverage.lines)),
+        tests={
+            name: TestLines(failed=test.failed, lines=frozenset(map(move, test.lines)))
+            for name, test in coverage.tests.items()
+        },
+        stack=tuple(map(move, coverage.stack)),
+    )
+
+
+def _shift(old: str, new: str) -> tuple[int, int]:
+    """From which old line on lines have moved, and by how many."""
+    before, after = old.split("\n"), new.split("\n")
+    same = 0
+    while same < min(len(before), len(after)) and before[same] == after[same]:
+        same += 1
+    return same + 1, len(after) - len(before)
+
+
+def _spectrum(coverage: Coverage) -> dict[Line, float]:
+    """Ochiai's coefficient per line (Abreu et al. 2007) over the tests; for a program, one value for all."""
+    failing = [test.lines for test in coverage.tests.values() if test.failed]
+    scores = dict.fromkeys(coverage.lines, _AT_IMPORT if failing else _EXECUTED)
+    passing = [test.lines for test in coverage.tests.values() if not test.failed]
+    for line in frozenset().union(*failing):
+        failed = sum(line in lines for lines in failing)
+        passed = sum(line in lines for lines in passing)
+        ochiai = failed / sqrt(len(failing) * (failed + passed))
+        scores[line] = max(ochiai, 0.1)
+    return scores

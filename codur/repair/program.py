@@ -1,0 +1,138 @@
+"""A variant of the workspace's Python files, and the candidates that lead to the next ones."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import sha256
+
+from codur.repair.context import Context
+from codur.repair.edits import apply_edits
+from codur.repair.explain import sentence
+from codur.repair.failure import Failure
+from codur.repair.localise import Suspicion
+from codur.repair.operators import Offer, offers
+from codur.repair.source import Source, parse_source
+from codur.repair.syntax import mend
+
+_MENDED = 10.0
+"""Priority of a file that compiles again: nothing else can pass before."""
+_PER_EDIT = 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One repair that was made: by which operator, where, and the sentence that explains it."""
+
+    operator: str
+    path: str
+    line: int
+    says: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """Texts of the Python files in question after some changes; none for the program as it was found."""
+
+    texts: Mapping[str, str]
+    changes: tuple[Change, ...] = ()
+    priority: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A program with one change more, not yet made.
+
+    Attributes:
+        priority: how early it is judged; higher is earlier.
+        offer: the change; None where a file is mended that did not compile (`text` is its new text then).
+    """
+
+    base: Program
+    path: str
+    line: int
+    priority: float
+    offer: Offer | None = None
+    source: Source | None = field(default=None, compare=False)
+    text: str = ""
+    says: str = ""
+
+    def program(self) -> Program:
+        """The program with the change made."""
+        return Program(
+            texts={**self.base.texts, self.path: self._new_text()},
+            changes=(*self.base.changes, self._change()),
+            priority=self.priority,
+        )
+
+    def _new_text(self) -> str:
+        if self.offer is None:
+            return self.text
+        return apply_edits(self.base.texts[self.path], self.offer.proposal.edits)
+
+    def _change(self) -> Change:
+        if self.offer is None or self.source is None:
+            says = f"Line {self.line} of {self.path} {self.says}."
+            return Change(operator="syntax mended", path=self.path, line=self.line, says=says)
+        says = sentence(self.source, self.offer)
+        return Change(operator=self.offer.operator, path=self.path, line=self.line, says=says)
+
+
+def candidates(program: Program, failure: Failure, suspicion: Suspicion) -> Iterator[Candidate]:
+    """Every change of a program, in the order of its text."""
+    for path, text in program.texts.items():
+        source = parse_source(path, text)
+        if source is None:
+            yield from _mended(program, path, text)
+            continue
+        for offer in offers(Context.of(source, failure)):
+            yield Candidate(
+                base=program,
+                path=path,
+                line=offer.line,
+                priority=_priority(offer, suspicion.of(path, *head(offer.node))),
+                offer=offer,
+                source=source,
+            )
+
+
+def _mended(program: Program, path: str, text: str) -> Iterator[Candidate]:
+    for rank, mended in enumerate(mend(text, path)):
+        yield Candidate(
+            base=program,
+            path=path,
+            line=mended.line,
+            priority=_MENDED * 0.95**rank,
+            text=mended.text,
+            says=mended.says,
+        )
+
+
+def _priority(offer: Offer, suspicion: float) -> float:
+    size = len(offer.proposal.edits)
+    return suspicion * offer.prior * offer.proposal.weight * _PER_EDIT ** (size - 1)
+
+
+def head(node: ast.expr | ast.stmt) -> tuple[int, int]:
+    """First and last line of a node; of a compound statement only its head, of a function all of it."""
+    last = node.end_lineno or node.lineno
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return node.body[0].lineno, last
+    body = getattr(node, "body", None)
+    if isinstance(node, ast.stmt) and isinstance(body, list) and body:
+        return node.lineno, max(node.lineno, body[0].lineno - 1)
+    return node.lineno, last
+
+
+def fingerprint(program: Program) -> tuple[str, ...] | None:
+    """What makes two programs equal: their trees, without positions; None if a file does not compile."""
+    trees = tuple(_tree_hash(path, text) for path, text in program.texts.items())
+    return tuple(tree for tree in trees if tree is not None) if None not in trees else None
+
+
+@lru_cache(maxsize=256)
+def _tree_hash(path: str, text: str) -> str | None:
+    source = parse_source(path, text)
+    return sha256(ast.dump(source.tree).encode(errors="surrogatepass")).hexdigest() if source else None

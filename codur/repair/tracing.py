@@ -1,0 +1,103 @@
+"""Which lines the check executes: one run of its program under a line tracer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePath
+from typing import Any
+
+from codur.types import Check
+from codur.verification.checker import Checker
+
+Line = tuple[str, int]
+
+_PROGRAM = Path(__file__).with_name("trace_program.py")
+_OUT = ".repair-lines.json"
+_SLOWER = 20.0
+"""A traced program may take this many times as long."""
+_LIMIT_S = 3.0
+_PLAIN_FLAGS = frozenset({"-u", "-B", "-E", "-s", "-I", "-O", "-OO", "-q"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestLines:
+    """One test of the run."""
+
+    __test__ = False  # not a test class
+
+    failed: bool
+    lines: frozenset[Line]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """What one run executed.
+
+    Attributes:
+        lines: lines executed outside of single tests: by the program, or while tests were imported.
+        tests: what each test executed; empty for programs.
+        stack: lines that were running when the time was up, outermost first; empty if the run ended.
+    """
+
+    lines: frozenset[Line] = frozenset()
+    tests: Mapping[str, TestLines] = field(default_factory=dict)
+    stack: tuple[Line, ...] = ()
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """Files of which something was executed."""
+        lines = self.lines.union(*(test.lines for test in self.tests.values()))
+        return frozenset(path for path, _ in lines)
+
+
+def run_traced(checker: Checker, root: Path, check: Check, *, usual_s: float) -> Coverage | None:
+    """Runs the check once under the tracer, in the checker's own way; `usual_s` is how long it takes otherwise.
+
+    None if the command is not a plain Python program or test run, or if the tracer wrote nothing.
+    """
+    arguments = python_arguments(check.argv)
+    if not arguments:
+        return None
+    limit = min(max(_SLOWER * usual_s, 1.0), _LIMIT_S)
+    out = root / _OUT
+    traced = ("{python}", "-c", _PROGRAM.read_text(encoding="utf-8"), str(out), str(root), f"{limit}", *arguments)
+    try:
+        checker.run(replace(check, argv=traced, timeout_s=limit + 5.0))
+        return _read(out)
+    finally:
+        out.unlink(missing_ok=True)
+
+
+def python_arguments(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """What follows the interpreter in a command (`main.py …`, `-m module …`); empty if it is no Python command."""
+    if not argv:
+        return ()
+    name = PurePath(argv[0]).name
+    if name in ("pytest", "py.test"):
+        return ("-m", "pytest", *argv[1:])
+    if argv[0] != "{python}" and not name.startswith("python"):
+        return ()
+    rest = list(argv[1:])
+    while rest and rest[0] in _PLAIN_FLAGS:
+        rest.pop(0)
+    if rest and rest[0].startswith("-") and rest[0] not in ("-m", "-c"):
+        return ()
+    return tuple(rest)
+
+
+def _read(out: Path) -> Coverage | None:
+    try:
+        data: Any = json.loads(out.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    tests = {
+        name: TestLines(failed=each["failed"], lines=frozenset((path, line) for path, line in each["lines"]))
+        for name, each in data["tests"].items()
+    }
+    return Coverage(
+        lines=frozenset((path, line) for path, line in data["lines"]),
+        tests=tests,
+        stack=tuple((path, line) for path, line in data["stack"]),
+    )

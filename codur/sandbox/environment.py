@@ -1,0 +1,69 @@
+"""What of the user's environment a program that Codur starts may see."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+
+_ALLOWED: frozenset[str] = frozenset(
+    {
+        "PATH",
+        "HOME",
+        "USER",
+        "LOGNAME",
+        "SHELL",
+        "LANG",
+        "LANGUAGE",
+        "TERM",
+        "TZ",
+        "XDG_CACHE_HOME",
+        "CARGO_HOME",
+        "RUSTUP_HOME",
+        "RUSTUP_TOOLCHAIN",
+        "GOPATH",
+        "GOROOT",
+        "GOCACHE",
+        "GOMODCACHE",
+        "GOTOOLCHAIN",
+        "JAVA_HOME",
+        "NVM_DIR",
+        "PYENV_ROOT",
+        "PYENV_VERSION",
+        "SDKROOT",
+        "DEVELOPER_DIR",
+    }
+)
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH", re.IGNORECASE)
+_SECRET_VALUE = re.compile(
+    r"AKIA[0-9A-Z]{16}|gh[pousr]_\w{20,}|github_pat_\w{20,}|(?:sk|gsk|pk|rk)[-_][\w-]{16,}|xox[abprs]-[\w-]{10,}"
+    r"|eyJ[\w-]{10,}\.[\w-]{10,}|://[^/\s:@]+:[^/\s@]+@|-----BEGIN "
+)
+_ALWAYS: dict[str, str] = {
+    "PYTHONHASHSEED": "0",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONIOENCODING": "utf-8",
+    "NO_COLOR": "1",
+}
+"""The same program gives the same output, and leaves no byte code behind.
+
+`PYTHONSAFEPATH` is not set: programs import the files beside them.
+"""
+_DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables that a started program gets, without `TMPDIR`.
+
+    An allow list decides; a variable whose name or value looks like a secret is left out even then. Relative items of
+    `PATH` are left out too, so that a program in the workspace is not run in place of a system one.
+    """
+    kept = {name: value for name, value in environ.items() if _is_allowed(name, value)}
+    items = [item for item in kept.get("PATH", "").split(os.pathsep) if item.startswith("/")]
+    return {**kept, "PATH": os.pathsep.join(items) or _DEFAULT_PATH, **_ALWAYS}
+
+
+def _is_allowed(name: str, value: str) -> bool:
+    if name not in _ALLOWED and not name.startswith("LC_"):
+        return False
+    return not _SECRET_NAME.search(name) and not _SECRET_VALUE.search(value)

@@ -1,0 +1,51 @@
+"""A program's output, kept within bounds while it arrives."""
+
+from __future__ import annotations
+
+
+class BoundedOutput:
+    """The head and the tail of a stream of bytes; what is between is counted and dropped.
+
+    Args:
+        limit: bytes kept at most.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._head_size = limit // 2
+        self._tail_size = limit - self._head_size
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._dropped = 0
+
+    @property
+    def truncated(self) -> bool:
+        """Whether something was dropped."""
+        return len(self._tail) > self._tail_size or self._dropped > 0
+
+    def add(self, data: bytes) -> None:
+        """Take the next bytes."""
+        room = self._head_size - len(self._head)
+        if room > 0:
+            self._head += data[:room]
+            data = data[room:]
+        if data:
+            self._tail += data
+            if len(self._tail) > 2 * self._tail_size + 65_536:
+                self._cut()
+
+    def text(self) -> str:
+        """What was kept, as UTF-8; a byte that is not is written `\\xNN`, so that no two outputs look the same."""
+        self._cut()
+        if not self._dropped:
+            return _decode(self._head + self._tail)
+        return f"{_decode(self._head)}\n[… {self._dropped} bytes left out …]\n{_decode(self._tail)}"
+
+    def _cut(self) -> None:
+        surplus = len(self._tail) - self._tail_size
+        if surplus > 0:
+            del self._tail[:surplus]
+            self._dropped += surplus
+
+
+def _decode(data: bytes | bytearray) -> str:
+    return data.decode("utf-8", "backslashreplace")

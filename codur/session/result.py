@@ -1,0 +1,57 @@
+"""Turns the final state of a run into its result."""
+
+from __future__ import annotations
+
+from codur.errors import CodurError
+from codur.nodes.state import RunContext, RunState
+from codur.types import EXIT_CODES, Outcome, RunResult, Task
+
+_OUTCOME_OF_EXIT: dict[int, Outcome] = {code: outcome for outcome, code in EXIT_CODES.items()}
+
+
+def result_of(state: RunState, context: RunContext) -> RunResult:
+    """The result of a run that came to its end."""
+    outcome = state["outcome"]
+    if outcome is None:
+        raise AssertionError("the run ended without an outcome")
+    usage = state["usage"]
+    return RunResult(
+        outcome=outcome,
+        exit_code=EXIT_CODES[outcome],
+        reason=state["reason"],
+        remedy=state["remedy"],
+        answer=_answer(state, context),
+        task_type=state["discovery"].task_type,
+        before=state["before"],
+        verdict=state["verdict"],
+        solved_by=state["solved_by"],
+        iterations=state["iteration"],
+        model_calls=usage.calls,
+        usage=usage,
+        changed_files=context.workspace.changed_files(),
+        diff=context.workspace.diff(),
+        attempts=tuple(state["attempts"]),
+        records=tuple(state["records"]),
+        route=tuple(state["trail"]),
+        notes=tuple(state["notes"]),
+        sandbox=context.launcher.name,
+    )
+
+
+def error_result(error: CodurError, task: Task) -> RunResult:
+    """The result of a run that an error ended."""
+    outcome = _OUTCOME_OF_EXIT[error.exit_code]
+    return RunResult(
+        outcome=outcome,
+        exit_code=error.exit_code,
+        reason=error.message,
+        remedy=error.remedy,
+        workspace=task.workspace,
+    )
+
+
+def _answer(state: RunState, context: RunContext) -> str:
+    if state["answer_ref"]:
+        return context.artifacts.get(state["answer_ref"])
+    repairs = [record.summary for record in state["records"] if record.node == "repair" and record.ok]
+    return repairs[-1] if repairs and state["solved_by"] == "repair" else ""

@@ -1,0 +1,106 @@
+"""A tool's input class as JSON schema, and a model's arguments as an instance of it."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, field, fields
+from functools import cache
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from codur.tools.tool import ToolError
+
+_JSON_TYPES: dict[type, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
+_NAMES: dict[type, str] = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+
+
+def argument(doc: str, default: Any = MISSING) -> Any:
+    """A field of an input class with its one-line description."""
+    return field(metadata={"doc": doc}) if default is MISSING else field(default=default, metadata={"doc": doc})
+
+
+def schema(input_type: type) -> dict[str, Any]:
+    """The JSON schema object of an input class."""
+    members = _members(input_type)
+    return {
+        "type": "object",
+        "properties": {
+            name: {**_json_type(hint), "description": member.metadata["doc"]}
+            for name, (member, hint) in members.items()
+        },
+        "required": [name for name, (member, _) in members.items() if member.default is MISSING],
+        "additionalProperties": False,
+    }
+
+
+def build(tool_name: str, input_type: type, arguments: Mapping[str, Any]) -> Any:
+    """An instance of the input class.
+
+    A null for an argument that has a default, a whole number written as text or with `.0`, and one text where a list of
+    texts is asked for are accepted, since models write them.
+
+    Raises:
+        ToolError: `invalid`: an argument is missing, unknown or of another type.
+    """
+    members = _members(input_type)
+    unknown = [name for name in arguments if name not in members]
+    if unknown:
+        raise ToolError("invalid", f"{tool_name} has no argument {unknown[0]}; it takes {_listed(members)}")
+    values: dict[str, Any] = {}
+    for name, (member, hint) in members.items():
+        given = arguments.get(name)
+        if given is None and member.default is not MISSING:
+            continue
+        if name not in arguments:
+            raise ToolError("invalid", f"{tool_name} needs the argument {name}; it takes {_listed(members)}")
+        values[name] = _value(f"{tool_name}: {name}", given, hint)
+    return input_type(**values)
+
+
+def _listed(members: Mapping[str, tuple[Field[Any], Any]]) -> str:
+    return ", ".join(members) or "none"
+
+
+@cache
+def _members(input_type: type) -> dict[str, tuple[Field[Any], Any]]:
+    hints = get_type_hints(input_type)
+    return {member.name: (member, hints[member.name]) for member in fields(input_type)}
+
+
+def _json_type(hint: Any) -> dict[str, Any]:
+    if get_origin(hint) is tuple:
+        return {"type": "array", "items": _json_type(get_args(hint)[0])}
+    inner = _without_none(hint)
+    if inner is not hint:
+        return {"type": [_JSON_TYPES[inner], "null"]}
+    return {"type": _JSON_TYPES[hint]}
+
+
+def _without_none(hint: Any) -> Any:
+    """`X` for `X | None`; anything else as it is."""
+    if get_origin(hint) in (Union, types.UnionType):
+        return next(part for part in get_args(hint) if part is not types.NoneType)
+    return hint
+
+
+def _value(place: str, given: Any, hint: Any) -> Any:
+    hint = _without_none(hint)
+    if get_origin(hint) is tuple:
+        items = [given] if isinstance(given, str) else given
+        if not isinstance(items, list | tuple):
+            raise ToolError("invalid", f"{place} must be a list of texts, not {given!r:.80}")
+        return tuple(_value(place, item, get_args(hint)[0]) for item in items)
+    value = _number(given, hint) if hint in (int, float) else given
+    if not isinstance(value, hint) or (isinstance(value, bool) and hint is not bool):
+        raise ToolError("invalid", f"{place} must be {_NAMES[hint]}, not {given!r:.80}")
+    return value
+
+
+def _number(given: Any, hint: type) -> Any:
+    if isinstance(given, str) and given.strip().lstrip("-").isdecimal():
+        given = int(given)
+    if isinstance(given, bool):
+        return given
+    if hint is float and isinstance(given, int):
+        return float(given)
+    return int(given) if hint is int and isinstance(given, float) and given.is_integer() else given

@@ -1,0 +1,36 @@
+"""Cutting long texts so that their beginning and end stay."""
+
+from __future__ import annotations
+
+MAX_TEXT = 200_000
+"""Longest text that a tool gives back, in characters."""
+
+
+def bounded(text: str, limit: int) -> str:
+    """`text` if it has at most `limit` characters, else its head and tail with a note of how much is left out.
+
+    The cuts are made at line ends where there is one near.
+    """
+    if len(text) <= limit:
+        return text
+    room = limit - len(_note(len(text)))
+    if room <= 0:
+        return text[: max(limit, 0)]
+    head_room = room * 2 // 3
+    head = _whole_lines_head(text[:head_room])
+    tail = _whole_lines_tail(text[len(text) - (room - head_room) :])
+    return f"{head}{_note(len(text) - len(head) - len(tail))}{tail}"
+
+
+def _note(left_out: int) -> str:
+    return f"\n… [{left_out} characters left out] …\n"
+
+
+def _whole_lines_head(text: str) -> str:
+    end = text.rfind("\n")
+    return text[:end] if end >= len(text) // 2 else text
+
+
+def _whole_lines_tail(text: str) -> str:
+    start = text.find("\n")
+    return text[start + 1 :] if 0 <= start < len(text) // 2 else text

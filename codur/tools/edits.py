@@ -1,0 +1,265 @@
+"""Tools that replace or add one definition of a Python file, or a whole short file.
+
+A definition is found by its place in the syntax tree, and only its lines are exchanged; a result that does not parse is
+refused and the file stays as it was.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from codur.tools import placing, targets
+from codur.tools.arguments import argument
+from codur.tools.definitions import Definition, definitions, names_of, parse
+from codur.tools.layout import leading
+from codur.tools.new_code import NewCode, indented, read_definition, without_fence
+from codur.tools.tool import Tool, ToolContext, ToolError
+from codur.types import CODE_TASKS, ToolResult
+
+_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+_PYTHON_SUFFIXES = (".py", ".pyi", ".pyw")
+_CODE_DOC = "The whole new definition as Python code, with its first line; imports it needs may stand above it."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplaceFunction:
+    path: str = argument("Python file, relative to the workspace.")
+    name: str = argument("Name of the function; outer.inner for one inside another.")
+    code: str = argument(_CODE_DOC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplaceClass:
+    path: str = argument("Python file, relative to the workspace.")
+    name: str = argument("Name of the class.")
+    code: str = argument(_CODE_DOC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplaceMethod:
+    path: str = argument("Python file, relative to the workspace.")
+    class_name: str = argument("Name of the class.")
+    method_name: str = argument("Name of the method.")
+    code: str = argument(_CODE_DOC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InjectFunction:
+    path: str = argument("Python file, relative to the workspace; it is made if it is absent.")
+    code: str = argument("The whole new function as Python code; imports it needs may stand above it.")
+    name: str = argument("Name of the new function.")
+    class_name: str = argument("Class that it becomes a method of; none if left out.", "")
+    after: str = argument("Function or class after which it is put; the end if left out.", "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplaceFileContent:
+    path: str = argument("File to make or to replace whole, relative to the workspace.")
+    content: str = argument("The whole new text.")
+
+
+def replace_function(context: ToolContext, given: ReplaceFunction) -> ToolResult:
+    """Exchange a function."""
+
+    def find(path: str, found: list[Definition], code: NewCode) -> Definition:
+        return targets.one(path, "function", given.name, targets.functions(path, found, given.name), code)
+
+    return _replace(context, given.path, _read(given.code, given.name, _FUNCTION), find)
+
+
+def replace_class(context: ToolContext, given: ReplaceClass) -> ToolResult:
+    """Exchange a class."""
+
+    def find(path: str, found: list[Definition], code: NewCode) -> Definition:
+        return targets.one(path, "class", given.name, targets.classes(path, found, given.name), code)
+
+    return _replace(context, given.path, _read(given.code, given.name, ast.ClassDef), find)
+
+
+def replace_method(context: ToolContext, given: ReplaceMethod) -> ToolResult:
+    """Exchange a method of a class."""
+    label = f"{given.class_name}.{given.method_name}"
+
+    def find(path: str, found: list[Definition], code: NewCode) -> Definition:
+        owners = {item.qualname for item in targets.classes(path, found, given.class_name)}
+        methods = [item for item in found if item.qualname.rpartition(".")[0] in owners and item.kind == "method"]
+        named = [item for item in methods if item.name == given.method_name]
+        if not named:
+            raise ToolError("not_found", f"no method named {label} in {path}; {names_of(methods)}")
+        return targets.one(path, "method", label, named, code)
+
+    return _replace(context, given.path, _read(given.code, given.method_name, _FUNCTION, given.class_name), find)
+
+
+def _read(code: str, name: str, wanted: type | tuple[type, ...], class_name: str = "") -> NewCode:
+    plain = name.rpartition(".")[2]
+    around = class_name.rpartition(".")[2]
+    return read_definition(code, name=plain, wanted=wanted, class_name=around)
+
+
+# --- exchanging lines -------------------------------------------------------------------------------------------------
+
+
+def _replace(
+    context: ToolContext, given_path: str, code: NewCode, find: Callable[[str, list[Definition], NewCode], Definition]
+) -> ToolResult:
+    path, text, tree = _target(context, given_path)
+    found = definitions(tree)
+    target = find(path, found, code)
+    lines = text.split("\n")
+    # Decorators that the new code does not mention stay.
+    start = target.start if code.node.decorator_list else target.line
+    indent = leading(lines[target.line - 1])
+    new = indented(code, indent, placing.indent_unit(tree, lines))
+    comments = code.offset
+    if start != target.start or (comments and lines[: target.start - 1][-comments:] == new[:comments]):
+        new = new[comments:]
+    result = placing.with_imports("\n".join([*lines[: start - 1], *new, *lines[target.end :]]), code.imports)
+    return _finish(context, path, text, result, f"replaced {target.kind} {target.qualname}", (start, target.end))
+
+
+def _target(context: ToolContext, given_path: str) -> tuple[str, str, ast.Module]:
+    path = context.workspace.relative(given_path)
+    if not path.endswith(_PYTHON_SUFFIXES):
+        raise ToolError("invalid", f"{path} is not a Python file; use replace_in_file or replace_file_content")
+    text = context.workspace.read_text(path).text
+    try:
+        return path, text, parse(path, text)
+    except ToolError as error:
+        raise ToolError(
+            error.code, f"{error.message}; the file does not parse, so use replace_file_content or replace_in_file"
+        ) from error
+
+
+def _finish(
+    context: ToolContext, path: str, before: str, after: str, what: str, lines: tuple[int, int] | None = None
+) -> ToolResult:
+    if after == before:
+        return ToolResult(text=f"{path} has this code already")
+    if path.endswith(_PYTHON_SUFFIXES):
+        try:
+            parse(path, after)
+        except ToolError as error:
+            raise ToolError("syntax_error", f"the edit was refused, since {error.message}") from error
+    context.workspace.write_text(path, after)
+    place = f" (lines {lines[0]}-{lines[1]})" if lines else ""
+    data = {"path": path, "start_line": lines[0], "end_line": lines[1]} if lines else {"path": path}
+    return ToolResult(text=f"{what} in {path}{place}", data=data, changed_files=(path,))
+
+
+# --- adding -----------------------------------------------------------------------------------------------------------
+
+
+def inject_function(context: ToolContext, given: InjectFunction) -> ToolResult:
+    """Add a function or method that is not there yet."""
+    code = _read(given.code, given.name, _FUNCTION, given.class_name)
+    if context.workspace.exists(given.path):
+        path, text, tree = _target(context, given.path)
+    else:
+        path, text, tree = context.workspace.relative(given.path), "", ast.Module(body=[], type_ignores=[])
+    found = definitions(tree)
+    lines = text.split("\n") if text else []
+    owner = _one_class(path, found, given.class_name) if given.class_name else None
+    _require_new(path, found, owner, given.name)
+    anchor = _anchor(path, found, owner, given.after)
+    after_line = anchor.end if anchor else owner.end if owner else placing.end_of_definitions(tree, lines)
+    indent = placing.body_indent(owner.node, lines) if owner else ""
+    new = indented(code, indent, placing.indent_unit(tree, lines))
+    result = placing.insert(lines, after_line, new, blank=1 if owner else 2)
+    what = f"added {'method ' + owner.qualname + '.' if owner else 'function '}{given.name}"
+    return _finish(context, path, text, placing.with_imports("\n".join(result), code.imports), what)
+
+
+def _one_class(path: str, found: list[Definition], name: str) -> Definition:
+    classes = targets.classes(path, found, name)
+    if len(classes) > 1:
+        lines = ", ".join(str(item.line) for item in classes)
+        raise ToolError("many_matches", f"{path} defines class {name} {len(classes)} times (lines {lines})")
+    return classes[0]
+
+
+def _require_new(path: str, found: list[Definition], owner: Definition | None, name: str) -> None:
+    qualname = f"{owner.qualname}.{name}" if owner else name
+    if any(item.qualname == qualname for item in found):
+        tool = "replace_method" if owner else "replace_function"
+        raise ToolError("invalid", f"{path} defines {qualname} already; use {tool}")
+
+
+def _anchor(path: str, found: list[Definition], owner: Definition | None, after: str) -> Definition | None:
+    if not after:
+        return None
+    prefix = f"{owner.qualname}." if owner else ""
+    near = [item for item in found if item.qualname in (after, prefix + after) and item.qualname.startswith(prefix)]
+    near = [item for item in near if "." not in item.qualname[len(prefix) :]]
+    if not near:
+        raise ToolError("not_found", f"nothing named {prefix}{after} in {path} to put it after; {names_of(found)}")
+    return near[-1]
+
+
+# --- whole files ------------------------------------------------------------------------------------------------------
+
+
+def replace_file_content(context: ToolContext, given: ReplaceFileContent) -> ToolResult:
+    """Make a file, or replace a short one whole."""
+    path = context.workspace.relative(given.path)
+    exists = context.workspace.exists(path)
+    before = context.workspace.read_text(path).text if exists else ""
+    limit = context.settings.whole_file_lines
+    count = before.count("\n") + (not before.endswith("\n") and bool(before))
+    if count > limit:
+        raise ToolError(
+            "too_large",
+            f"{path} has {count} lines, more than {limit}; change single definitions, or use replace_in_file",
+        )
+    content = without_fence(given.content) if path.endswith(_PYTHON_SUFFIXES) else given.content.replace("\r\n", "\n")
+    if content and not content.endswith("\n"):
+        content += "\n"
+    if not exists and not content:
+        raise ToolError("invalid", "content is empty; give the whole new text")
+    return _finish(context, path, before, content, f"wrote {content.count(chr(10))} lines")
+
+
+TOOLS = (
+    Tool(
+        name="replace_function",
+        description="Replace one function of a Python file; decorators that the code does not mention stay.",
+        input=ReplaceFunction,
+        run=replace_function,
+        side_effect="write",
+        task_types=CODE_TASKS,
+    ),
+    Tool(
+        name="replace_class",
+        description="Replace one class of a Python file.",
+        input=ReplaceClass,
+        run=replace_class,
+        side_effect="write",
+        task_types=CODE_TASKS,
+    ),
+    Tool(
+        name="replace_method",
+        description="Replace one method of a class of a Python file; decorators that the code does not mention stay.",
+        input=ReplaceMethod,
+        run=replace_method,
+        side_effect="write",
+        task_types=CODE_TASKS,
+    ),
+    Tool(
+        name="inject_function",
+        description="Add a new function, or a new method of a class, to a Python file.",
+        input=InjectFunction,
+        run=inject_function,
+        side_effect="write",
+        task_types=CODE_TASKS,
+    ),
+    Tool(
+        name="replace_file_content",
+        description="Make a file or replace a short one whole.",
+        input=ReplaceFileContent,
+        run=replace_file_content,
+        side_effect="write",
+        task_types=CODE_TASKS,
+    ),
+)

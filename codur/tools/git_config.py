@@ -1,0 +1,90 @@
+"""What keeps git from running programs that a repository's configuration names.
+
+A repository is untrusted: its `.git/config` (and what that includes) can name programs for file-system monitoring,
+hooks, filters, diffs, pagers, signatures and transports. The keys that are set are listed first, which runs nothing,
+and each that could start a program is overridden on the command line, which has the last word in git's configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+ENVIRONMENT: tuple[tuple[str, str], ...] = (
+    ("LC_ALL", "C.UTF-8"),
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_ALLOW_PROTOCOL", "none"),
+    ("GIT_LITERAL_PATHSPECS", "1"),
+    ("GIT_ATTR_NOSYSTEM", "1"),
+    ("GIT_PAGER", "cat"),
+    ("GIT_EDITOR", "true"),
+    ("GIT_ASKPASS", "true"),
+    ("GIT_SSH_COMMAND", "false"),
+)
+
+ALWAYS: tuple[tuple[str, str], ...] = (
+    ("core.fsmonitor", "false"),
+    ("core.hooksPath", "/dev/null"),
+    ("core.untrackedCache", "false"),
+    ("core.quotePath", "false"),
+    ("core.pager", "cat"),
+    ("log.showSignature", "false"),
+    ("gpg.program", "false"),
+    ("diff.ignoreSubmodules", "all"),
+    ("submodule.recurse", "false"),
+    ("protocol.allow", "never"),
+)
+
+_BY_LAST_NAME: dict[str, str] = {
+    "clean": "",
+    "smudge": "",
+    "process": "",
+    "required": "false",
+    "textconv": "cat",
+    "command": "true",
+    "external": "true",
+    "fsmonitor": "false",
+    "hookspath": "/dev/null",
+    "pager": "cat",
+    "editor": "true",
+    "askpass": "true",
+    "sshcommand": "false",
+    "gitproxy": "",
+    "program": "false",
+    "defaultkeycommand": "false",
+    "helper": "",
+    "driver": "true",
+    "cmd": "true",
+    "tool": "",
+    "difffilter": "cat",
+    "vcs": "",
+    "uploadpack": "false",
+    "receivepack": "false",
+    "alternaterefscommand": "true",
+    "packobjectshook": "true",
+    "showsignature": "false",
+    "promisor": "false",
+    "allow": "never",
+}
+"""Harmless value by the last part of a key; an empty filter lets content through as it is."""
+
+MAX_KEYS = 500
+
+
+def overrides(keys: Iterable[str]) -> tuple[tuple[str, str], ...] | None:
+    """Key and value of every override that a repository with these configuration keys needs.
+
+    Returns:
+        None if one cannot be overridden on a command line, or there are more than 500.
+    """
+    found: dict[str, str] = dict(ALWAYS)
+    for key in keys:
+        value = _BY_LAST_NAME.get(key.rpartition(".")[2].lower())
+        if value is not None:
+            found[key] = value
+    if len(found) > MAX_KEYS or any("=" in key or "\n" in key for key in found):
+        return None
+    return tuple(found.items())

@@ -1,0 +1,104 @@
+"""Tools that run the workspace's programs and tests."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from codur.tools.arguments import argument
+from codur.tools.tool import Tool, ToolContext, ToolError
+from codur.types import CODE_TASKS, TaskType, ToolResult
+
+if TYPE_CHECKING:
+    from codur.sandbox.launcher import ProcessResult
+
+_RUNNING_TASKS: frozenset[TaskType] = CODE_TASKS | {"run"}
+_COUNT = re.compile(r"(\d+) (passed|failed|errors?|skipped)")
+_PYTEST_NO_TESTS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPythonFile:
+    path: str = argument("Program to run, relative to the workspace.")
+    args: tuple[str, ...] = argument("Command-line arguments.", ())
+    stdin: str = argument("Text on standard input.", "")
+
+
+def run_python_file(context: ToolContext, given: RunPythonFile) -> ToolResult:
+    """Run a program in the workspace; `failed` if it does not end with status 0."""
+    path = context.workspace.relative(given.path)
+    if not context.workspace.is_file(path):
+        raise ToolError("not_found", f"there is no file {path}")
+    argv = [context.python, f"./{path}" if path.startswith("-") else path, *given.args]
+    outcome = context.launcher.run(
+        argv, cwd=context.workspace.root, stdin=given.stdin.encode(), timeout_s=context.timeout_s
+    )
+    return _reported(outcome, path, context.timeout_s)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPytest:
+    paths: tuple[str, ...] = argument("Test files, directories or test ids; all tests if left out.", ())
+
+
+def run_pytest(context: ToolContext, given: RunPytest) -> ToolResult:
+    """Run tests with pytest; `failed` if one fails or there is none."""
+    targets = [_target(context, path) for path in given.paths]
+    argv = [context.python, "-m", "pytest", "-q", "--color=no", "-p", "no:cacheprovider", *targets]
+    outcome = context.launcher.run(argv, cwd=context.workspace.root, timeout_s=context.timeout_s)
+    result = _reported(outcome, "pytest", context.timeout_s)
+    if outcome.exit_status == _PYTEST_NO_TESTS:
+        return ToolResult(code="failed", text="pytest found no tests", data=result.data)
+    counts = {
+        word.rstrip("s") if word.startswith("error") else word: int(n) for n, word in _COUNT.findall(outcome.stdout)
+    }
+    return ToolResult(code=result.code, text=result.text, data={**result.data, "counts": counts})
+
+
+def _target(context: ToolContext, given: str) -> str:
+    """A path with its test id (`file.py::test`) kept, inside the workspace and no option."""
+    path, mark, test = given.partition("::")
+    relative = context.workspace.relative(path) or "."
+    if not context.workspace.exists(relative):
+        raise ToolError("not_found", f"there is no test file {relative}")
+    return f"./{relative}{mark}{test}" if relative.startswith("-") else f"{relative}{mark}{test}"
+
+
+def _reported(outcome: ProcessResult, name: str, timeout_s: float) -> ToolResult:
+    data = {
+        "exit_status": outcome.exit_status,
+        "stdout": outcome.stdout,
+        "stderr": outcome.stderr,
+        "timed_out": outcome.timed_out,
+        "truncated": outcome.truncated,
+    }
+    parts = [part.rstrip("\n") for part in (outcome.stdout, outcome.stderr) if part.strip()]
+    if outcome.timed_out:
+        return ToolResult(
+            code="timeout", text="\n".join([f"{name} ran longer than {timeout_s:g} s", *parts]), data=data
+        )
+    if outcome.exit_status != 0:
+        status = "was stopped" if outcome.exit_status is None else f"ended with status {outcome.exit_status}"
+        return ToolResult(code="failed", text="\n".join([*parts, f"{name} {status}"]), data=data)
+    return ToolResult(text="\n".join(parts) or f"{name} printed nothing", data=data)
+
+
+TOOLS = (
+    Tool(
+        name="run_python_file",
+        description="Run a Python program of the workspace and show what it prints.",
+        input=RunPythonFile,
+        run=run_python_file,
+        side_effect="run",
+        task_types=_RUNNING_TASKS,
+    ),
+    Tool(
+        name="run_pytest",
+        description="Run the workspace's tests with pytest.",
+        input=RunPytest,
+        run=run_pytest,
+        side_effect="run",
+        task_types=_RUNNING_TASKS,
+    ),
+)

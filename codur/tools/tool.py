@@ -1,0 +1,60 @@
+"""What a tool is, and what it may use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from codur.config.settings import ToolSettings
+from codur.errors import CodurError
+from codur.types import CODE_TASKS, SideEffect, TaskType, ToolCode, ToolResult
+from codur.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from codur.sandbox.launcher import Launcher
+
+READING_TASKS: frozenset[TaskType] = CODE_TASKS | {"search", "explanation", "file_operation", "unknown"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolContext:
+    """What tools work on and with.
+
+    Attributes:
+        python: the interpreter for the workspace's programs.
+        timeout_s: wall time of one program that a tool starts, in seconds.
+    """
+
+    workspace: Workspace
+    launcher: Launcher
+    python: str
+    settings: ToolSettings
+    timeout_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """One row of the catalogue.
+
+    Attributes:
+        description: one or two sentences for people and models.
+        input: a frozen dataclass; its fields are the arguments, with `doc` in their metadata.
+        run: does it; may raise `ToolError` or `WorkspaceError`, and then has changed nothing.
+        task_types: kinds of request that it serves.
+    """
+
+    name: str
+    description: str
+    input: type
+    run: Callable[[ToolContext, Any], ToolResult]
+    side_effect: SideEffect
+    task_types: frozenset[TaskType]
+
+
+class ToolError(CodurError):
+    """A tool cannot do what was asked; `Toolbox.call` turns it into a result with this code."""
+
+    def __init__(self, code: ToolCode, message: str) -> None:
+        super().__init__(message)
+        self.code: ToolCode = code

@@ -1,0 +1,95 @@
+"""The one place through which tools are called: names, arguments, permission, errors and output bounds."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from codur.errors import WorkspaceError
+from codur.tools.arguments import build, schema
+from codur.tools.bounds import MAX_TEXT, bounded
+from codur.tools.catalogue import ALL
+from codur.tools.tool import Tool, ToolContext, ToolError
+from codur.types import ToolResult, ToolSpec
+from codur.workspace.problems import FileError
+
+__all__ = ["Tool", "ToolContext", "ToolError", "Toolbox"]
+
+
+class Toolbox:
+    """Tools bound to what they work on.
+
+    Args:
+        context: the workspace, the launcher and the settings.
+        tools: the catalogue, or a part of it.
+    """
+
+    def __init__(self, context: ToolContext, tools: Sequence[Tool] = ALL) -> None:
+        self._context = context
+        self._tools = {tool.name: tool for tool in tools}
+
+    def names(self) -> tuple[str, ...]:
+        """All tools' names, sorted."""
+        return tuple(sorted(self._tools))
+
+    def get(self, name: str) -> Tool | None:
+        """The tool, or None."""
+        return self._tools.get(name)
+
+    def spec(self, name: str) -> ToolSpec:
+        """The tool as a model sees it.
+
+        Raises:
+            KeyError: there is no such tool.
+        """
+        tool = self._tools[name]
+        return ToolSpec(name=tool.name, description=tool.description, parameters=schema(tool.input))
+
+    def specs(self, names: Iterable[str]) -> tuple[ToolSpec, ...]:
+        """Several tools as a model sees them.
+
+        Raises:
+            KeyError: there is no such tool.
+        """
+        return tuple(self.spec(name) for name in names)
+
+    def check(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Whether a call would be let through: `ok`, `invalid` or `refused`; nothing is run."""
+        try:
+            self._admit(name, arguments)
+        except ToolError as error:
+            return ToolResult(code=error.code, text=error.message)
+        return ToolResult()
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Run a tool. What goes wrong is a result with a code and one sentence; then nothing was changed."""
+        try:
+            tool, given = self._admit(name, arguments)
+            result = tool.run(self._context, given)
+        except (ToolError, FileError) as error:
+            return ToolResult(code=error.code, text=_sentence(error))
+        except WorkspaceError as error:
+            return ToolResult(code="refused", text=_sentence(error))
+        return replace(result, text=bounded(result.text, MAX_TEXT))
+
+    def _admit(self, name: str, arguments: Mapping[str, Any]) -> tuple[Tool, Any]:
+        tool = self._tools.get(name)
+        if tool is None:
+            near = difflib.get_close_matches(name, self._tools, n=1, cutoff=0.5)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(self.names())}"
+            raise ToolError("invalid", f"there is no tool {name}; {hint}")
+        settings = self._context.settings
+        if tool.side_effect == "write" and not settings.allow_write:
+            raise ToolError("refused", f"{name} changes files, which tools.allow_write forbids")
+        if tool.side_effect == "run" and not settings.allow_run:
+            raise ToolError("refused", f"{name} starts a program, which tools.allow_run forbids")
+        if tool.side_effect == "network" and not settings.allow_network:
+            raise ToolError("refused", f"{name} uses the network, which tools.allow_network forbids")
+        return tool, build(name, tool.input, arguments)
+
+
+def _sentence(error: ToolError | WorkspaceError) -> str:
+    remedy = error.remedy.rstrip(".")
+    return f"{error.message}; {remedy[0].lower()}{remedy[1:]}" if remedy else error.message

@@ -1,0 +1,81 @@
+"""Output for programs: one JSON object, a stream of JSON lines, or the bare answer or diff."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, TextIO
+
+from codur.events import Event, RunFinished
+from codur.types import RunResult
+from codur.ui.lines import block
+from codur.ui.plain import put_lines
+from codur.ui.progress import Narrator
+from codur.ui.report import error_lines
+from codur.ui.sanitise import Shown
+from codur.ui.stream import SafeStream
+
+
+def json_line(value: Mapping[str, Any]) -> Shown:
+    """Give `value` as one line of ASCII: JSON's own escapes leave nothing that a terminal could act on."""
+    return Shown(json.dumps(value, ensure_ascii=True).replace("\x7f", "\\u007f"))
+
+
+class _Quiet:
+    """What the three kinds share: progress is told on `stderr`, and only when asked for."""
+
+    def __init__(self, stdout: TextIO, stderr: TextIO, *, verbose: bool) -> None:
+        self._out = SafeStream(stdout)
+        self._err = SafeStream(stderr)
+        self._narrator = Narrator(verbose=True) if verbose else None
+
+    def event(self, event: Event) -> None:
+        """Tell an event on `stderr` if verbose."""
+        if self._narrator:
+            put_lines(self._err, self._narrator.lines(event))
+
+    def close(self) -> None:
+        """Nothing is held back."""
+
+
+class JsonOutput(_Quiet):
+    """One JSON object on `stdout` at the end (schema in `docs/run-result.schema.json`)."""
+
+    def result(self, result: RunResult) -> None:
+        """Write the object."""
+        self._out.put(json_line(result.to_json()))
+
+
+class JsonStreamOutput(_Quiet):
+    """One JSON object a line on `stdout`: every event as it comes, and `run_finished` with the result as the last."""
+
+    def event(self, event: Event) -> None:
+        """Write an event; `RunFinished` is written by `result`, so that it comes once and last."""
+        super().event(event)
+        if not isinstance(event, RunFinished):
+            fields = asdict(event)
+            self._out.put(json_line({"event": fields.pop("kind"), **fields}))
+
+    def result(self, result: RunResult) -> None:
+        """Write the last line."""
+        self._out.put(json_line({"event": "run_finished", "result": result.to_json()}))
+
+
+class RawOutput(_Quiet):
+    """Only the answer, or else only the diff, on `stdout`; a failure on `stderr`.
+
+    A diff that goes to a pipe or a file is written byte for byte, so that it can be applied: a sanitised one could not
+    where a file holds carriage returns. On a terminal it is sanitised like everything else.
+    """
+
+    def result(self, result: RunResult) -> None:
+        """Write the answer or the diff."""
+        if result.answer:
+            put_lines(self._out, block(result.answer))
+        elif result.diff and self._out.isatty():
+            put_lines(self._out, block(result.diff))
+        elif result.diff:
+            self._out.write_exact(result.diff)
+        if result.outcome != "done":
+            put_lines(self._err, error_lines(result))

@@ -1,0 +1,131 @@
+"""The terminal by way of rich: coloured lines, a live status line, tables. The only module that imports rich."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Sequence
+from typing import IO, cast
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from codur.ui.lines import Line, Style
+from codur.ui.sanitise import Shown
+from codur.ui.stream import SafeStream
+
+_STYLES: dict[Style, str] = {
+    "plain": "",
+    "good": "green",
+    "bad": "red",
+    "warn": "yellow",
+    "dim": "dim",
+    "strong": "bold",
+    "added": "green",
+    "removed": "red",
+    "hunk": "cyan",
+}
+_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_ASCII_FRAMES = "|/-\\"
+_FRAMES_PER_SECOND = 8
+
+
+def _text(item: Line) -> Text:
+    """A `Text`, never a string: rich looks for markup, emoji codes and links in strings only."""
+    return Text.assemble(*((span.text, _STYLES[span.style]) for span in item.spans))
+
+
+def _console(stream: SafeStream | IO[str], *, color: bool, terminal: bool, width: int | None = None) -> Console:
+    return Console(
+        file=cast("IO[str]", stream),
+        color_system="standard" if color else None,
+        force_terminal=terminal,
+        width=width,
+        markup=False,
+        highlight=False,
+        emoji=False,
+        soft_wrap=True,
+        legacy_windows=False,
+        _environ={},  # the caller has read the environment; rich must not do so again
+    )
+
+
+class Screen:
+    """Lines on two streams, and a live line below them while work goes on.
+
+    Args:
+        out, err: the streams; colours and the live line appear only on terminals.
+        color: whether colours may be used.
+        status: gives the live line's text, and the seconds since the start.
+    """
+
+    def __init__(
+        self, out: SafeStream, err: SafeStream, *, color: bool, status: Callable[[], tuple[Shown, float]]
+    ) -> None:
+        self._out = _console(out, color=color and out.isatty(), terminal=out.isatty())
+        self._err = _console(err, color=color and err.isatty(), terminal=err.isatty())
+        self._status = status
+        self._frames = _FRAMES if self._err.encoding.startswith("utf") else _ASCII_FRAMES
+        self._live: Live | None = None
+
+    def start(self) -> None:
+        """Show the live line."""
+        if self._live is None and self._err.is_terminal:
+            self._live = Live(
+                get_renderable=self._live_text,
+                console=self._err,
+                transient=True,
+                refresh_per_second=_FRAMES_PER_SECOND,
+                redirect_stdout=False,
+                redirect_stderr=False,
+            )
+            self._live.start(refresh=True)
+
+    def stop(self) -> None:
+        """Take the live line away."""
+        live, self._live = self._live, None
+        if live:
+            live.stop()
+
+    def log(self, lines: Iterable[Line]) -> None:
+        """Write lines on `err`, above the live line."""
+        for item in lines:
+            self._err.print(_text(item))
+
+    def write(self, lines: Sequence[Line]) -> None:
+        """Write lines on `out`; the live line must not be there."""
+        for item in lines:
+            self._out.print(_text(item))
+
+    def _live_text(self) -> Text:
+        words, seconds = self._status()
+        frame = self._frames[int(seconds * _FRAMES_PER_SECOND) % len(self._frames)]
+        return Text(f"{frame} {words}", style="dim", no_wrap=True, overflow="ellipsis")
+
+
+def render_table(
+    header: Sequence[Line], rows: Sequence[Sequence[Line]], footer: Sequence[Line], *, width: int
+) -> Shown:
+    """Give a coloured table as text with terminal codes.
+
+    Args:
+        header: one line a column; a column whose header's style is `strong` is aligned left, else right.
+        rows, footer: cells; the footer may be empty.
+        width: columns of the terminal; long cells are folded.
+    """
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_footer=bool(footer), header_style="bold")
+    for index, head in enumerate(header):
+        right = head.spans[0].style != "strong"
+        table.add_column(
+            _text(head),
+            footer=_text(footer[index]) if footer else "",
+            justify="right" if right else "left",
+            no_wrap=right,
+            overflow="fold",
+        )
+    for row in rows:
+        table.add_row(*map(_text, row))
+    file = io.StringIO()
+    _console(file, color=True, terminal=True, width=width).print(table, soft_wrap=False)
+    return Shown(file.getvalue().rstrip("\n"))

@@ -1,0 +1,104 @@
+"""Writing to standard output and standard error: encodings that lack a character, and readers that have gone."""
+
+from __future__ import annotations
+
+import io
+import os
+from typing import TextIO
+
+from codur.ui.sanitise import Shown
+
+_ASCII = str.maketrans(
+    {
+        "✔": "[ok]",
+        "✘": "[x]",
+        "→": "->",
+        "…": "...",
+        "·": "-",
+        "–": "-",
+        "—": "-",
+        "‘": "'",
+        "’": "'",
+        "“": '"',
+        "”": '"',
+    }
+)
+
+
+def fit(text: str, encoding: str) -> str:
+    """Give `text` in characters that `encoding` has: ASCII for our symbols, `\\uXXXX` for the rest."""
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.translate(_ASCII).encode(encoding, "backslashreplace").decode(encoding)
+    return text
+
+
+class SafeStream:
+    """A text stream that is always flushed, never fails on a character, and falls silent when its reader has gone.
+
+    It has what rich needs of a file, so that both ways of writing share it.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._gone = False
+
+    @property
+    def encoding(self) -> str:
+        return getattr(self._stream, "encoding", None) or "utf-8"
+
+    def isatty(self) -> bool:
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        return self._stream.fileno()
+
+    def write(self, text: str) -> int:
+        """Write `text`; whoever calls this has sanitised it (see `put`)."""
+        if not self._gone:
+            try:
+                self._stream.write(fit(text, self.encoding))
+                self._stream.flush()
+            except BrokenPipeError:
+                self._give_up()
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing to do: every write is flushed."""
+
+    def put(self, text: Shown) -> None:
+        """Write one line, or several, and end the line."""
+        self.write(text + "\n")
+
+    def write_exact(self, text: str) -> None:
+        """Write `text` byte for byte (UTF-8); for pipes only, nothing is sanitised."""
+        buffer = getattr(self._stream, "buffer", None)
+        if buffer is None:
+            self.write(text)
+            return
+        if self._gone:
+            return
+        try:
+            buffer.write(_exact_bytes(text))
+            buffer.flush()
+        except BrokenPipeError:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        """Drop everything from now on, also what is buffered: the interpreter flushes it when it ends."""
+        self._gone = True
+        try:
+            descriptor = self._stream.fileno()
+        except (AttributeError, io.UnsupportedOperation):
+            return
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, descriptor)
+        os.close(nowhere)
+
+
+def _exact_bytes(text: str) -> bytes:
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace")

@@ -1,0 +1,207 @@
+"""Tables and short texts for the commands that show no run: `solve`, `agents`, `route`, `config`, and errors.
+
+Every function gives text that is ready for `output.show`.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from codur.errors import CodurError
+from codur.types import RouteStep
+from codur.ui.lines import Line, Style, count, joined, line
+from codur.ui.report import money, worker
+from codur.ui.sanitise import Shown
+
+ChallengeOutcome = Literal["solved", "failed", "error", "skipped"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChallengeRow:
+    """One challenge of a batch: what came of it and what it cost."""
+
+    name: str
+    outcome: ChallengeOutcome
+    solved_by: str = ""
+    calls: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+    seconds: float = 0.0
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentRow:
+    """One agent: `ready` says whether its model can be asked now, and `note` why not."""
+
+    name: str
+    type: str
+    profile: str
+    description: str = ""
+    ready: bool = True
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    title: str
+    right: bool = False
+
+
+_OUTCOME_STYLES: dict[ChallengeOutcome, Style] = {"solved": "good", "failed": "bad", "error": "bad", "skipped": "dim"}
+_CHALLENGE_COLUMNS = (
+    _Column("challenge"),
+    _Column("outcome"),
+    _Column("solved by"),
+    _Column("calls", right=True),
+    _Column("tokens", right=True),
+    _Column("cost", right=True),
+    _Column("seconds", right=True),
+    _Column("note"),
+)
+_AGENT_COLUMNS = (_Column("agent"), _Column("type"), _Column("profile"), _Column("ready"), _Column("description"))
+
+
+def challenge_table(rows: Sequence[ChallengeRow], *, color: bool = False, width: int = 100) -> Shown:
+    """Give the table of a batch, with a line of totals.
+
+    Args:
+        rows: the challenges, in the order to show them.
+        color: use colours and fold long cells to `width` columns.
+    """
+    cells = [
+        (
+            line(row.name),
+            line((row.outcome, _OUTCOME_STYLES[row.outcome])),
+            line(worker(row.solved_by)),
+            *_figures(row.calls, row.tokens, row.cost, row.seconds),
+            line(row.note),
+        )
+        for row in rows
+    ]
+    return _table(_CHALLENGE_COLUMNS, cells, _totals(rows), color=color, width=width)
+
+
+def challenge_line(row: ChallengeRow, *, number: int, total: int) -> Shown:
+    """Give one challenge's result as a line: `[3/40] name: solved by offline repair, 0 model calls, 1.2 s`."""
+    by = f" by {worker(row.solved_by)}" if row.solved_by else ""
+    note = f": {row.note}" if row.note else ""
+    calls = count(row.calls, "model call")
+    return line(f"[{number}/{total}] {row.name}: {row.outcome}{by}, {calls}, {row.seconds:.1f} s{note}").text
+
+
+def agents_table(rows: Sequence[AgentRow], *, color: bool = False, width: int = 100) -> Shown:
+    """Give the table of agents."""
+    cells = [
+        (
+            line(row.name),
+            line(row.type),
+            line(row.profile),
+            line(("yes", "good") if row.ready else (f"no: {row.note}" if row.note else "no", "warn")),
+            line(row.description),
+        )
+        for row in rows
+    ]
+    return _table(_AGENT_COLUMNS, cells, (), color=color, width=width)
+
+
+def route_text(route: Sequence[RouteStep]) -> Shown:
+    """Give the way a run took, one decision a line: `1. pattern_plan → repair (pattern, deterministic): reason`."""
+    if not route:
+        return Shown("no decision was taken")
+    return joined(line(f"{number}. {_step_words(step)}") for number, step in enumerate(route, start=1))
+
+
+def error_text(error: CodurError) -> Shown:
+    """Give an error as two lines: what is wrong, and what to do about it (left out if there is nothing to say)."""
+    lines = [line(f"✘ {error.message}")]
+    if error.remedy:
+        lines.append(line(f"→ {error.remedy}"))
+    return joined(lines)
+
+
+def config_text(values: Mapping[str, Any], *, sources: Sequence[str] = (), notes: Sequence[str] = ()) -> Shown:
+    """Give settings as lines `llm.default_profile: "gpt-oss-120b"`, after where they come from.
+
+    Args:
+        values: the settings tree as nested mappings (`dataclasses.asdict`).
+        sources: files and variables they were read from, weakest first.
+        notes: what the reader should know, e.g. unused keys.
+    """
+    lines = [line("sources: ", ", ".join(sources))] if sources else []
+    lines += [line(f"note: {note}") for note in notes]
+    lines += [line(f"{key}: {json.dumps(value, ensure_ascii=False)}") for key, value in _flat(values)]
+    return joined(lines)
+
+
+def _step_words(step: RouteStep) -> str:
+    reason = f": {step.reason}" if step.reason else ""
+    return f"{step.node} → {step.route} ({step.origin}, {step.tier}){reason}"
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    pairs: list[tuple[str, Any]] = []
+    for key, value in values.items():
+        if isinstance(value, Mapping) and value:
+            pairs += _flat(value, f"{prefix}{key}.")
+        else:
+            pairs.append((f"{prefix}{key}", value))
+    return pairs
+
+
+def _figures(calls: int, tokens: int, cost: float, seconds: float) -> tuple[Line, Line, Line, Line]:
+    return line(f"{calls:,}"), line(f"{tokens:,}"), line(money(cost)), line(f"{seconds:.1f}")
+
+
+def _totals(rows: Sequence[ChallengeRow]) -> tuple[Line, ...]:
+    solved = [row for row in rows if row.outcome == "solved"]
+    free = sum(row.calls == 0 for row in solved)
+    return (
+        line(f"{len(solved)} of {len(rows)} solved"),
+        line(""),
+        line(f"{free} without a model"),
+        *_figures(
+            sum(row.calls for row in rows),
+            sum(row.tokens for row in rows),
+            sum(row.cost for row in rows),
+            sum(row.seconds for row in rows),
+        ),
+        line(""),
+    )
+
+
+def _table(
+    columns: Sequence[_Column], rows: Sequence[Sequence[Line]], footer: Sequence[Line], *, color: bool, width: int
+) -> Shown:
+    header = [line((column.title, "plain" if column.right else "strong")) for column in columns]
+    if color:
+        from codur.ui.screen import render_table  # noqa: PLC0415 - lazy: plain tables need no rich
+
+        return render_table(header, rows, footer, width=width)
+    body = [header, *rows, *([footer] if footer else [])]
+    widths = [max(_cells(row[index].text) for row in body) for index in range(len(columns))]
+    rule = line("  ".join("-" * size for size in widths))
+    lines = [_plain_row(columns, row, widths) for row in body]
+    lines.insert(1, rule)
+    if footer:
+        lines.insert(len(lines) - 1, rule)
+    return joined(lines)
+
+
+def _plain_row(columns: Sequence[_Column], row: Sequence[Line], widths: Sequence[int]) -> Line:
+    cells = []
+    for column, cell, size in zip(columns, row, widths, strict=True):
+        space = " " * (size - _cells(cell.text))
+        cells.append(space + cell.text if column.right else cell.text + space)
+    return line("  ".join(cells).rstrip())
+
+
+def _cells(text: str) -> int:
+    """Columns that `text` takes on a terminal."""
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
+    )

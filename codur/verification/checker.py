@@ -1,0 +1,297 @@
+"""Runs checks and says what came of it. The verdict comes from here and from nowhere else."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from codur.config.settings import VerificationSettings
+from codur.errors import Interrupted, LimitReached, WorkspaceError
+from codur.sandbox.launcher import Launcher, ProcessResult
+from codur.types import Check, Verdict
+from codur.verification.canned import find_canned
+from codur.verification.compare import around, equal, first_difference, progress
+from codur.verification.junit import TestCounts, read_report
+from codur.verification.pristine import Pristine
+from codur.verification.pytest_command import pytest_argv
+from codur.verification.signature import signature_of
+from codur.verification.summary import counts_in
+from codur.workspace.workspace import Workspace
+
+SHOWN_CHARS = 2000
+PYTEST_NO_TESTS = 5
+
+
+class Checker:
+    """Runs a workspace's check.
+
+    Args:
+        python: the interpreter for the workspace's programs.
+        deadline: seconds left of the run; no program gets more.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        launcher: Launcher,
+        settings: VerificationSettings,
+        *,
+        python: str,
+        deadline: Callable[[], float] | None = None,
+    ) -> None:
+        self._workspace = workspace
+        self._launcher = launcher
+        self._settings = settings
+        self._python = python
+        self._deadline = deadline or (lambda: float("inf"))
+        self._pristine = Pristine()
+
+    def guard(self, check: Check) -> None:
+        """Keep the check's files as they are now, and refuse edits to them from now on.
+
+        Raises:
+            WorkspaceError: one of them cannot be read.
+        """
+        self._pristine.keep(check, self._workspace)
+        self._workspace.protect(check.protected)
+
+    def on(self, workspace: Workspace) -> Checker:
+        """The same checker for a copy of the workspace."""
+        other = Checker(workspace, self._launcher, self._settings, python=self._python, deadline=self._deadline)
+        other._pristine = self._pristine.copy()
+        return other
+
+    def run(self, check: Check | None) -> Verdict:
+        """Run a check once.
+
+        Returns:
+            Its verdict; without a check (or with one of syntax alone), `no_check`, or `failed` for a syntax error.
+
+        Raises:
+            Interrupted: the run was cancelled.
+            LimitReached: the run's time was used up.
+            WorkspaceError: a file of the check cannot be read.
+        """
+        if check is None or check.kind == "syntax":
+            return self._syntax(check)
+        self._pristine.restore(self._workspace)
+        verdict = self._run(check)
+        touched = self._pristine.restore(self._workspace)
+        if touched:
+            note = f"the program changed {', '.join(touched)}, which belongs to the check; put back"
+            return replace(verdict, status="tampered", note=note, signature=f"tampered: {touched}")
+        return verdict
+
+    def confirm(self, check: Check, verdict: Verdict, before: Mapping[str, bytes | None], prompt: str) -> Verdict:
+        """Test whether a pass holds: it repeats, without the expected output at hand, and is computed.
+
+        Args:
+            verdict: the pass.
+            before: original bytes of the changed files; None for a new one.
+            prompt: the task.
+
+        Returns:
+            The pass, or a verdict `flaky` or `tampered` that says why.
+        """
+        for _ in range(self._settings.confirm_runs):
+            again = self.run(check)
+            if not again.passed:
+                return replace(again, status="flaky", note="it passed once and failed when run again")
+        if check.kind == "output" and before:
+            reason = self._reads_expected(check, before)
+            if reason:
+                return replace(verdict, status="tampered", note=reason, signature=f"tampered: {reason}")
+        reason = self._canned(check, before, prompt)
+        if reason:
+            return replace(verdict, status="tampered", note=reason, signature=f"tampered: {reason}")
+        return verdict
+
+    # --- one run ------------------------------------------------------------------------------------------------------
+
+    def _run(self, check: Check) -> Verdict:
+        if check.kind == "output":
+            return self._output(check)
+        if check.kind == "tests" and "pytest" in check.argv:
+            return self._pytest(check)
+        return self._command(check)
+
+    def _start(self, check: Check, argv: list[str]) -> ProcessResult:
+        left = self._deadline()
+        if left <= 0:
+            raise _out_of_time()
+        stdin = self._pristine.data(check.stdin_file, self._workspace) if check.stdin_file else b""
+        result = self._launcher.run(argv, cwd=self._workspace.root, stdin=stdin, timeout_s=min(check.timeout_s, left))
+        if result.cancelled:
+            raise Interrupted("interrupted")
+        if result.timed_out and self._deadline() <= 0:
+            raise _out_of_time()
+        return result
+
+    def _argv(self, check: Check) -> list[str]:
+        return [self._python if item == "{python}" else item for item in check.argv]
+
+    def _output(self, check: Check) -> Verdict:
+        expected = self._expected(check)
+        result = self._start(check, self._argv(check))
+        difference = first_difference(expected, result.stdout)
+        same = equal(expected, result.stdout)
+        passed = same and result.exit_status == 0
+        error = "" if passed else self._error_text(result.stderr)
+        line = difference.line if difference else 1
+        note = f"the output is right, but the program ended with status {result.exit_status}" if same else ""
+        return self._verdict(
+            check,
+            result,
+            status="passed" if passed else "failed",
+            difference=difference,
+            expected=around(expected, line, limit=SHOWN_CHARS),
+            actual=around(result.stdout, line, limit=SHOWN_CHARS),
+            error=error if result.exit_status != 0 or not same else "",
+            progress=progress(expected, result.stdout) if not (same and not passed) else 0.99,
+            note="" if passed else note,
+            signature=""
+            if passed
+            else signature_of(
+                kind="output",
+                timed_out=result.timed_out,
+                exit_status=result.exit_status,
+                error=error,
+                difference=difference,
+            ),
+        )
+
+    def _pytest(self, check: Check) -> Verdict:
+        with TemporaryDirectory(prefix="codur-report-") as temporary:
+            report = Path(temporary) / "report.xml"
+            argv = pytest_argv(check.argv, self._python, self._workspace, self._launcher, report)
+            result = self._start(check, argv)
+            counts = read_report(report)
+        if result.exit_status == PYTEST_NO_TESTS:
+            return self._verdict(check, result, status="no_check", note="no tests were found to run")
+        return self._tests_verdict(check, result, counts)
+
+    def _command(self, check: Check) -> Verdict:
+        result = self._start(check, self._argv(check))
+        return self._tests_verdict(check, result, counts_in(result.stdout + "\n" + result.stderr))
+
+    def _tests_verdict(self, check: Check, result: ProcessResult, counts: TestCounts | None) -> Verdict:
+        passed = result.exit_status == 0
+        share = counts.passed / counts.total if counts and counts.total else 0.0
+        output = self._error_text(f"{result.stdout}\n{result.stderr}")
+        error = "" if passed else self._error_text(counts.error) if counts and counts.error else output
+        return self._verdict(
+            check,
+            result,
+            status="passed" if passed else "failed",
+            error=error,
+            progress=1.0 if passed else min(share, 0.99),
+            tests_passed=counts.passed if counts else None,
+            tests_total=counts.total if counts else None,
+            signature=""
+            if passed
+            else signature_of(
+                kind=check.kind,
+                timed_out=result.timed_out,
+                exit_status=result.exit_status,
+                error=error,
+                failing=counts.failing if counts else (),
+            ),
+        )
+
+    def _verdict(self, check: Check, result: ProcessResult, **fields: object) -> Verdict:
+        common = Verdict(
+            status="failed",
+            check=check.label,
+            exit_status=result.exit_status,
+            timed_out=result.timed_out,
+            sandbox=self._launcher.name,
+            duration_s=result.duration_s,
+        )
+        return replace(common, **fields)  # type: ignore[arg-type]
+
+    def _expected(self, check: Check) -> str:
+        if check.expected_file is None:
+            return check.expected_text or ""
+        return self._pristine.text(check.expected_file, self._workspace)
+
+    def _error_text(self, text: str) -> str:
+        """The tail of an error text, with paths relative to the workspace."""
+        text = text.replace(f"{self._workspace.root}/", "").strip()
+        return text if len(text) <= SHOWN_CHARS else f"…{text[-SHOWN_CHARS:]}"
+
+    # --- no check -----------------------------------------------------------------------------------------------------
+
+    def _syntax(self, check: Check | None) -> Verdict:
+        """Parse the Python files in question; nothing is executed."""
+        wanted = [*self._workspace.changed_files(), *([check.entry] if check and check.entry else [])]
+        for path in dict.fromkeys(wanted):
+            if path.endswith(".py") and self._workspace.is_file(path):
+                problem = _syntax_problem(self._workspace.read_bytes(path), path)
+                if problem:
+                    return Verdict(
+                        status="failed",
+                        check=f"syntax of {path}",
+                        error=problem,
+                        signature=signature_of(kind="syntax", error=problem),
+                        sandbox=self._launcher.name,
+                    )
+        note = "no expected output and no tests were found; only the syntax was looked at"
+        return Verdict(status="no_check", note=note, progress=0.0, sandbox=self._launcher.name)
+
+    # --- confirmation -------------------------------------------------------------------------------------------------
+
+    def _reads_expected(self, check: Check, before: Mapping[str, bytes | None]) -> str:
+        """Why the program depends on the expected output's file, or an empty text."""
+        path = check.expected_file
+        if path is None:
+            return ""
+        try:
+            with TemporaryDirectory(prefix="codur-confirm-") as temporary:
+                copy = self._workspace.scratch_copy(Path(temporary) / self._workspace.root.name)
+                (copy.root / path).unlink(missing_ok=True)
+                checker = self.on(copy)
+                checker._pristine = self._pristine.without([path])
+                again = checker._run(check)
+        except WorkspaceError:  # too large to copy: look at the text instead
+            return self._names_expected(path, before)
+        return "" if again.passed else "the program reads the file with the expected output"
+
+    def _names_expected(self, path: str, before: Mapping[str, bytes | None]) -> str:
+        name = Path(path).name.encode()
+        for changed, old in before.items():
+            if self._workspace.is_file(changed):
+                new = self._workspace.read_bytes(changed)
+                if name in new and name not in (old or b""):
+                    return f"{changed} names the file with the expected output"
+        return ""
+
+    def _canned(self, check: Check, before: Mapping[str, bytes | None], prompt: str) -> str:
+        after = {path: self._workspace.read_bytes(path) if self._workspace.is_file(path) else None for path in before}
+        expected = self._expected(check) if check.kind == "output" else ""
+        tests = {
+            path: self._pristine.text(path, self._workspace)
+            for path in check.protected
+            if check.kind == "tests" and path.endswith(".py")
+        }
+        return find_canned(before, after, expected, prompt=prompt, tests=tests) or ""
+
+
+def _syntax_problem(data: bytes, path: str) -> str:
+    """What is wrong with a source, as a traceback would say it; empty if it parses."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(data, filename=path)
+    except SyntaxError as error:
+        return f'File "{path}", line {error.lineno}\n{type(error).__name__}: {error.msg}'
+    except ValueError as error:
+        return f'File "{path}"\nValueError: {error}'
+    return ""
+
+
+def _out_of_time() -> LimitReached:
+    return LimitReached("the run's time is used up", remedy="Give it more time with --timeout.")

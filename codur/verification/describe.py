@@ -1,0 +1,78 @@
+"""Checks, verdicts and attempts as short texts for a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from codur.types import Attempt, Check, Verdict
+
+KEPT_ATTEMPTS = 8
+
+
+def check_text(check: Check | None) -> str:
+    """What the check demands, in a sentence."""
+    if check is None or check.kind == "syntax":
+        return "No check was found: no expected output, no tests. The files must at least be free of syntax errors."
+    if check.kind == "output":
+        wanted = check.expected_file or "the output stated in the task"
+        return f"`{check.label}` must print exactly what {wanted} says (white space at line ends does not count)."
+    if check.kind == "tests":
+        return f"All tests must pass: `{check.label}`."
+    return f"`{check.label}` must exit with status 0."
+
+
+def verdict_line(verdict: Verdict | None) -> str:
+    """A verdict in one line."""
+    if verdict is None:
+        return "not run yet"
+    if verdict.status != "failed":
+        return f"{verdict.status}{': ' + verdict.note if verdict.note else ''}"
+    if verdict.timed_out:
+        return "failed: it did not end within the time limit"
+    if verdict.tests_total:
+        return f"failed: {verdict.tests_passed} of {verdict.tests_total} tests pass"
+    if verdict.error:
+        return f"failed: {verdict.error.strip().splitlines()[-1]}"
+    if verdict.difference:
+        return f"failed at output line {verdict.difference.line}"
+    return f"failed with exit status {verdict.exit_status}"
+
+
+def verdict_text(verdict: Verdict) -> str:
+    """A failed verdict in full: error, first difference, expected and actual output."""
+    parts = [f"Result: {verdict_line(verdict)}"]
+    if verdict.error:
+        parts.append(f"Error:\n{verdict.error.strip()}")
+    if verdict.difference:
+        expected, actual = verdict.difference.expected, verdict.difference.actual
+        parts.append(
+            f"First difference, output line {verdict.difference.line}:\n"
+            f"  expected: {'(no such line)' if expected is None else expected}\n"
+            f"  actual:   {'(no such line)' if actual is None else actual}"
+        )
+    if verdict.expected:
+        parts.append(f"Expected output:\n{verdict.expected.rstrip()}")
+    if verdict.actual or verdict.expected:
+        parts.append(f"Actual output:\n{verdict.actual.rstrip() or '(nothing)'}")
+    return "\n\n".join(parts)
+
+
+def attempts_text(attempts: Sequence[Attempt], *, diff_chars: int = 1500) -> str:
+    """What was tried before: the last attempts with their diffs; an equal failure is told once."""
+    lines: list[str] = []
+    told: dict[str, int] = {}
+    for attempt in attempts[-KEPT_ATTEMPTS:]:
+        head = f"Attempt {attempt.number} ({attempt.by}): {attempt.summary}"
+        seen = told.get(attempt.signature)
+        result = f"same failure as attempt {seen}" if seen and attempt.signature else attempt.error.strip()
+        told.setdefault(attempt.signature, attempt.number)
+        lines.append(f"{head}\nOutcome: {result or 'the check failed'}")
+        if attempt.diff:
+            lines.append(_cut(attempt.diff, diff_chars))
+    return "\n".join(lines)
+
+
+def _cut(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text.rstrip()
+    return f"{text[:limit].rstrip()}\n… ({len(text) - limit} characters cut)"

@@ -1,0 +1,180 @@
+"""Which program of a workspace is run: by what the prompt names and by a light look at the files."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from codur.errors import WorkspaceError
+
+if TYPE_CHECKING:
+    from codur.workspace.workspace import Workspace
+
+USUAL_NAMES = ("main.py", "app.py", "__main__.py")
+_NO_PROGRAMS = frozenset({"setup.py", "noxfile.py", "__init__.py", "conftest.py"})
+_TEST_DIRECTORIES = frozenset({"tests", "test", "__tests__"})
+_TEST_NAME = re.compile(r"test_.*\.py|.*_test\.(?:py|go)|conftest\.py|.*\.(?:test|spec)\.[cm]?[jt]sx?")
+_MAX_PARSED = 50
+_SETUP_MODULES = frozenset(
+    {"sys", "logging", "logger", "log", "warnings", "random", "os", "locale", "signal", "atexit"}
+)
+"""Calls on these at the top of a module prepare it; alone they do not make it a program."""
+_GUARD = re.compile(r"^if\s+__name__\s*==\s*['\"]__main__['\"]", re.MULTILINE)
+_TOP_CALL = re.compile(r"^(?!def\b|class\b|import\b|from\b)(?:(?:for|while)\b.*:|[A-Za-z_]\w*\()", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Module:
+    """What a look at a Python file shows.
+
+    Attributes:
+        guarded: it has `if __name__ == "__main__"`.
+        script: it does something when it is run.
+        imports: workspace-relative paths that its imports may stand for; many of them do not exist.
+    """
+
+    guarded: bool = False
+    script: bool = False
+    imports: frozenset[str] = frozenset()
+
+
+def is_test_file(path: str) -> bool:
+    """Whether a file is a test or belongs to tests, by its name and directories."""
+    *directories, name = path.split("/")
+    return bool(_TEST_NAME.fullmatch(name)) or not _TEST_DIRECTORIES.isdisjoint(directories)
+
+
+def find_entry(workspace: Workspace, files: Sequence[str]) -> str | None:
+    """The program that is run; None if it is not clear.
+
+    In this order: a program among the files that the prompt names; the only program of the workspace; `main.py`,
+    `app.py` or `__main__.py` at its top; the one that `pyproject.toml` declares. A program that another one imports is
+    taken only if there is nothing better. At most 50 files are looked into.
+
+    Args:
+        files: the files that the prompt names, most relevant first.
+    """
+    named = [path for path in files if _may_be_program(path) and workspace.is_file(path)]
+    others = [path for path in workspace.list_files(pattern="*.py") if _may_be_program(path) and path not in named]
+    complete = len(named) + len(others) <= _MAX_PARSED
+    near = sorted(others, key=lambda path: path.count("/"))
+    modules = {path: look(workspace, path) for path in [*named, *near][:_MAX_PARSED]}
+    imported = {path for module in modules.values() if module.script for path in module.imports}
+    named_scripts = [path for path in named[:_MAX_PARSED] if modules[path].script]
+    return (
+        _first(named_scripts, modules, imported)
+        or (_only(modules, imported) if complete else None)
+        or next((name for name in USUAL_NAMES if workspace.is_file(name)), None)
+        or _declared(workspace)
+        or next(iter(named_scripts), None)
+    )
+
+
+def look(workspace: Workspace, path: str) -> Module:
+    """What the file shows; of one that does not parse, what its lines show; nothing if it cannot be read."""
+    try:
+        text = workspace.read_text(path).text
+    except WorkspaceError:
+        return Module()
+    guarded = bool(_GUARD.search(text))
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return Module(guarded=guarded, script=guarded or bool(_TOP_CALL.search(text)))
+    script = guarded or any(_acts(statement) for statement in tree.body)
+    return Module(guarded=guarded, script=script, imports=frozenset(_imports(tree, posixpath.dirname(path))))
+
+
+def imports_of(workspace: Workspace, path: str) -> frozenset[str]:
+    """Workspace-relative paths that the file's imports may stand for, also of files that do not exist."""
+    return look(workspace, path).imports
+
+
+def _may_be_program(path: str) -> bool:
+    return path.endswith(".py") and not is_test_file(path) and posixpath.basename(path) not in _NO_PROGRAMS
+
+
+def _first(scripts: Sequence[str], modules: dict[str, Module], imported: set[str]) -> str | None:
+    """The first that no other program imports; one with a main guard goes before one without."""
+    free = [path for path in scripts if path not in imported]
+    return next((path for path in free if modules[path].guarded), next(iter(free), None))
+
+
+def _only(modules: dict[str, Module], imported: set[str]) -> str | None:
+    scripts = [path for path, module in modules.items() if module.script and path not in imported]
+    return scripts[0] if len(scripts) == 1 else None
+
+
+# --- what a module does -----------------------------------------------------------------------------------------------
+
+
+def _acts(statement: ast.stmt) -> bool:
+    """Whether a statement at the top of a module does more than define and prepare."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=function)):
+            return not _prepares(function)
+        case ast.For(body=body) | ast.While(body=body) | ast.With(body=body) | ast.If(body=body) | ast.Try(body=body):
+            return any(_acts(inner) for inner in body)
+    return False
+
+
+def _prepares(function: ast.expr) -> bool:
+    if not isinstance(function, ast.Attribute) or function.attr in {"exit", "write"}:
+        return False
+    root: ast.expr = function
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    return isinstance(root, ast.Name) and root.id in _SETUP_MODULES
+
+
+def _imports(tree: ast.Module, directory: str) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield from _paths(alias.name, ("", "src", directory))
+        elif isinstance(node, ast.ImportFrom):
+            bases = _bases(node.level, directory)
+            for name in (node.module or "", *(f"{node.module or ''}.{alias.name}".strip(".") for alias in node.names)):
+                yield from _paths(name, bases)
+
+
+def _bases(level: int, directory: str) -> tuple[str, ...]:
+    """Directories in which an import of that many dots looks."""
+    if level == 0:
+        return ("", "src", directory)
+    for _ in range(level - 1):
+        directory = posixpath.dirname(directory)
+    return (directory,)
+
+
+def _paths(module: str, bases: Iterable[str]) -> Iterator[str]:
+    if module:
+        for base in bases:
+            stem = posixpath.join(base, *module.split("."))
+            yield f"{stem}.py"
+            yield f"{stem}/__main__.py"
+
+
+# --- pyproject.toml ---------------------------------------------------------------------------------------------------
+
+
+def _declared(workspace: Workspace) -> str | None:
+    """The file of the one module that `[project.scripts]` names."""
+    if not workspace.is_file("pyproject.toml"):
+        return None
+    import tomllib  # noqa: PLC0415 - lazy: only if nothing else tells the program
+
+    try:
+        project = tomllib.loads(workspace.read_text("pyproject.toml").text).get("project")
+    except (tomllib.TOMLDecodeError, WorkspaceError):
+        return None
+    scripts = project.get("scripts") if isinstance(project, dict) else None
+    if not isinstance(scripts, dict):
+        return None
+    modules = {str(target).partition(":")[0].strip() for target in scripts.values()}
+    found = {path for module in modules for path in _paths(module, ("", "src")) if workspace.is_file(path)}
+    return found.pop() if len(found) == 1 else None

@@ -1,0 +1,58 @@
+"""The signature of a failure: what it is, without what varies from run to run."""
+
+from __future__ import annotations
+
+import re
+
+from codur.types import Difference
+
+MAX_CHARS = 400
+
+_REPLACED: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b"), "<uuid>"),
+    (re.compile(r"\b0x[0-9a-fA-F]+\b"), "<address>"),
+    (re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"), "<time>"),
+    (re.compile(r"\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b"), "<time>"),
+    (re.compile(r"\b\d+(?:\.\d+)?\s?(?:ms|s|sec|seconds)\b"), "<duration>"),
+    (re.compile(r"(?:[A-Za-z]:)?(?:/[\w.@+~-]+)+/?"), "<path>"),
+    (re.compile(r"\bline \d+"), "line <n>"),
+    (re.compile(r"\bpid[ =:]+\d+"), "pid <n>"),
+    (re.compile(r"((?:127\.0\.0\.1|localhost):)\d+"), r"\1<port>"),
+    (re.compile(r"\s+"), " "),
+)
+
+
+def signature_of(
+    *,
+    kind: str,
+    timed_out: bool = False,
+    exit_status: int | None = None,
+    error: str = "",
+    difference: Difference | None = None,
+    failing: tuple[str, ...] = (),
+) -> str:
+    """The signature of a failed check; equal failures have equal ones.
+
+    Args:
+        kind: the check's kind.
+        error: the traceback or the message; its last line counts.
+        difference: the first differing output line.
+        failing: ids of the failing tests.
+    """
+    if timed_out:
+        outcome = "timeout"
+    else:
+        last = error.strip().splitlines()[-1] if error.strip() else ""
+        outcome = f"exit {exit_status}; {normalised(last)}"
+    parts = [kind, outcome]
+    if difference is not None:
+        parts.append(f"line {difference.line}: {difference.expected!r} / {normalised(repr(difference.actual))}")
+    parts += sorted(failing)
+    return " | ".join(parts)[:MAX_CHARS]
+
+
+def normalised(text: str) -> str:
+    """A text without paths, addresses, times, durations, process numbers and ports."""
+    for pattern, replacement in _REPLACED:
+        text = pattern.sub(replacement, text)
+    return text.strip()

@@ -1,0 +1,54 @@
+"""Unified diffs of file contents, in the form that `git apply` and `patch -p1` read."""
+
+from __future__ import annotations
+
+import difflib
+
+_NO_NEWLINE = "\\ No newline at end of file\n"
+
+
+def unified_diff(
+    path: str,
+    before: bytes | None,
+    after: bytes | None,
+    *,
+    mode_before: int | None = None,
+    mode_after: int | None = None,
+) -> str:
+    """The change of one file from `before` to `after`; None stands for an absent file, no change gives an empty text.
+
+    Bytes that are not UTF-8 are shown as replacement characters; binary files are named only. Of the modes only the
+    executable bit is told, as git does.
+    """
+    modes = (_git_mode(mode_before), _git_mode(mode_after))
+    if before == after and (before is None or modes[0] == modes[1]):
+        return ""
+    old_name = "/dev/null" if before is None else f"a/{path}"
+    new_name = "/dev/null" if after is None else f"b/{path}"
+    head = _header(path, before, after, modes)
+    if before == after:
+        return head
+    if b"\0" in (before or b"") or b"\0" in (after or b""):
+        return f"{head}Binary files {old_name} and {new_name} differ\n"
+    lines = difflib.unified_diff(_lines(before), _lines(after), old_name, new_name)
+    return head + "".join(line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}" for line in lines)
+
+
+def _git_mode(mode: int | None) -> str:
+    return "100755" if mode is not None and mode & 0o111 else "100644"
+
+
+def _header(path: str, before: bytes | None, after: bytes | None, modes: tuple[str, str]) -> str:
+    head = f"diff --git a/{path} b/{path}\n"
+    if before is None:
+        return f"{head}new file mode {modes[1]}\n"
+    if after is None:
+        return f"{head}deleted file mode {modes[0]}\n"
+    return head if modes[0] == modes[1] else f"{head}old mode {modes[0]}\nnew mode {modes[1]}\n"
+
+
+def _lines(data: bytes | None) -> list[str]:
+    text = (data or b"").decode("utf-8", "replace")
+    lines = text.split("\n")
+    kept = [f"{line}\n" for line in lines[:-1]]
+    return [*kept, lines[-1]] if lines[-1] else kept

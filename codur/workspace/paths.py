@@ -1,0 +1,103 @@
+"""Names of files: normal form inside the workspace, and which of them are protected."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import unicodedata
+from pathlib import Path
+
+from codur.workspace.problems import FileError, from_os_error
+
+PROTECTED_NAMES: frozenset[str] = frozenset(
+    {
+        ".git",
+        ".gitmodules",
+        ".codur",
+        ".vscode",
+        ".idea",
+        ".devcontainer",
+        ".envrc",
+        ".mcp.json",
+        ".claude",
+        ".codex",
+        ".cursor",
+        ".gemini",
+        ".husky",
+    }
+)
+"""Files and directories that other programs act on when they are opened or run; at any depth, also when absent."""
+
+
+def normalise(root: Path, path: str | Path) -> str:
+    """`path`, relative to `root` or absolute inside it, as a relative posix path; the root itself is the empty string.
+
+    Raises:
+        FileError: the path has a NUL or leads out of the root.
+    """
+    text = os.fspath(path)
+    if "\0" in text:
+        raise FileError("a path must not contain a NUL character", code="invalid")
+    if posixpath.isabs(text):
+        text = _inside(root, text)
+    normal = posixpath.normpath(text) if text else "."
+    if normal == ".." or normal.startswith("../"):
+        raise outside(os.fspath(path))
+    return "" if normal == "." else normal
+
+
+def real(root: Path, path: str | Path) -> str:
+    """As `normalise`, with links resolved: the one key under which a file is known.
+
+    Raises:
+        FileError: the path has a NUL or leads out of the root.
+    """
+    normal = normalise(root, path)
+    try:
+        found = os.path.realpath(root / normal)
+    except OSError as error:
+        # A link was taken away while it was read.
+        raise from_os_error(normal, error) from error
+    if found == str(root):
+        return ""
+    if not found.startswith(f"{root}/"):
+        raise outside(os.fspath(path))
+    return found[len(str(root)) + 1 :]
+
+
+def _inside(root: Path, text: str) -> str:
+    for candidate in (posixpath.normpath(text), os.path.realpath(text)):
+        relative = posixpath.relpath(candidate, root)
+        if relative != ".." and not relative.startswith("../"):
+            return relative
+    raise outside(text)
+
+
+def outside(path: str) -> FileError:
+    """The problem of a path that leads out of the workspace."""
+    return FileError(
+        f"{path!r} is outside the workspace", code="refused", remedy="Name a file inside the workspace directory."
+    )
+
+
+def fold(part: str) -> str:
+    """A name as file systems that ignore case, Unicode form or invisible characters may see it."""
+    visible = "".join(char for char in unicodedata.normalize("NFKC", part) if unicodedata.category(char) != "Cf")
+    return visible.casefold().rstrip(". ")
+
+
+def fold_path(relative: str) -> tuple[str, ...]:
+    """The folded components of a relative path."""
+    return tuple(fold(part) for part in relative.split("/") if part)
+
+
+def can_be_shown(name: str) -> bool:
+    """Whether a name has neither control characters nor bytes that are not text."""
+    if name.isascii():
+        return name.isprintable()
+    return not any(unicodedata.category(char) in ("Cc", "Cs") for char in name)
+
+
+def has_protected_name(relative: str) -> bool:
+    """Whether a component of the path is a protected name."""
+    return any(part in PROTECTED_NAMES for part in fold_path(relative))

@@ -1,0 +1,38 @@
+"""Why a path or file of the workspace cannot be used, with the code that a tool call reports."""
+
+from __future__ import annotations
+
+import errno
+
+from codur.errors import WorkspaceError
+from codur.types import ToolCode
+
+_BY_ERRNO: dict[int, tuple[ToolCode, str]] = {
+    errno.ENOENT: ("not_found", "there is no file {path}"),
+    errno.ENOTDIR: ("not_found", "there is no file {path}: a part of its path is not a directory"),
+    errno.EISDIR: ("not_a_file", "{path} is a directory, not a file"),
+    errno.EACCES: ("refused", "no permission to use {path}"),
+    errno.EPERM: ("refused", "no permission to use {path}"),
+    errno.EROFS: ("refused", "{path} is on a read-only file system"),
+    errno.ELOOP: ("refused", "{path} goes through a symbolic link that cannot be followed"),
+    errno.ENAMETOOLONG: ("invalid", "the path {path} is too long"),
+    errno.ENOSPC: ("failed", "no space left to write {path}"),
+}
+
+
+class FileError(WorkspaceError):
+    """A path or file is refused or cannot be used.
+
+    Args:
+        code: the outcome that a tool call reports for it.
+    """
+
+    def __init__(self, message: str, *, code: ToolCode, remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy)
+        self.code: ToolCode = code
+
+
+def from_os_error(path: str, error: OSError) -> FileError:
+    """The problem that an operating-system error on `path` stands for."""
+    code, text = _BY_ERRNO.get(error.errno or 0, ("failed", "{path} cannot be used: " + (error.strerror or "")))
+    return FileError(text.format(path=path), code=code)

@@ -1,0 +1,308 @@
+"""The directory that a run works on: safe paths, byte-exact edits, undo.
+
+All reading and writing of the user's files goes through `Workspace`. Nothing outside its root is reached, what defines
+the check and what other programs execute is not edited, and every change can be undone to the byte.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from codur.errors import WorkspaceError
+from codur.workspace import listing, paths, scratch, text
+from codur.workspace.diff import unified_diff
+from codur.workspace.files import Image
+from codur.workspace.journal import FileChange, Journal, Snapshot
+from codur.workspace.problems import FileError
+from codur.workspace.protection import Protection
+from codur.workspace.text import TextFile
+
+__all__ = ["FileChange", "FileError", "Image", "Snapshot", "TextFile", "Workspace"]
+
+
+class Workspace:
+    """A directory and what was changed in it. Use `open`.
+
+    Attributes:
+        root: the directory, absolute and without links.
+        max_file_bytes: the largest file that is read or written.
+    """
+
+    def __init__(self, root: Path, *, max_file_bytes: int = 1_048_576, durable: bool = True) -> None:
+        self.root = root
+        self.max_file_bytes = max_file_bytes
+        self._journal = Journal(root, max_bytes=max_file_bytes, durable=durable)
+        self._protection = Protection(root)
+
+    @classmethod
+    def open(cls, path: Path, *, home: Path | None = None, max_file_bytes: int = 1_048_576) -> Workspace:
+        """The workspace at `path`.
+
+        Args:
+            home: the user's home directory, which is refused as a workspace; None for a scratch copy.
+
+        Raises:
+            WorkspaceError: the path is missing, not a directory, unreadable, the file system's root, or holds `home`.
+        """
+        try:
+            root = path.resolve(strict=True)
+        except (OSError, RuntimeError, ValueError) as error:
+            raise WorkspaceError(
+                f"there is no directory {path}", remedy="Give an existing project directory."
+            ) from error
+        if not root.is_dir():
+            raise WorkspaceError(f"{path} is not a directory", remedy="Give the project's directory, not a file.")
+        if root == Path(root.anchor) or (home is not None and home.resolve().is_relative_to(root)):
+            raise WorkspaceError(
+                f"{root} is too wide to work on: it holds your whole home or system",
+                remedy="Go to the project's own directory, or name it.",
+            )
+        if not os.access(root, os.R_OK | os.X_OK):
+            raise WorkspaceError(f"{root} cannot be read", remedy="Check the directory's permissions.")
+        return cls(root, max_file_bytes=max_file_bytes)
+
+    # --- paths --------------------------------------------------------------------------------------------------------
+
+    def relative(self, path: str | Path) -> str:
+        """The path as a normal posix path relative to the root; links are not resolved.
+
+        Raises:
+            WorkspaceError: it leads out of the workspace.
+        """
+        return paths.normalise(self.root, path)
+
+    def resolve(self, rel: str | Path) -> Path:
+        """The absolute path without links.
+
+        Raises:
+            WorkspaceError: it leads out of the workspace, also through a link.
+        """
+        return self.root / paths.real(self.root, rel)
+
+    def exists(self, rel: str | Path) -> bool:
+        """Whether there is something at the path; what is outside does not exist."""
+        found = self._find(rel)
+        return found is not None and found.exists()
+
+    def is_file(self, rel: str | Path) -> bool:
+        """Whether the path is a regular file inside the workspace."""
+        found = self._find(rel)
+        return found is not None and found.is_file()
+
+    def is_dir(self, rel: str | Path) -> bool:
+        """Whether the path is a directory inside the workspace."""
+        found = self._find(rel)
+        return found is not None and found.is_dir()
+
+    def _find(self, rel: str | Path) -> Path | None:
+        try:
+            found = self.resolve(rel)
+            os.lstat(found)
+        except (FileError, OSError):
+            return None
+        return found
+
+    # --- reading ------------------------------------------------------------------------------------------------------
+
+    def read_bytes(self, rel: str | Path) -> bytes:
+        """The file's bytes.
+
+        Raises:
+            WorkspaceError: absent, a directory, not a regular file, too large, outside.
+        """
+        return self._journal.read(paths.real(self.root, rel)).data
+
+    def read_text(self, rel: str | Path) -> TextFile:
+        """The file's text with `\\n` line ends, and the form it has on disk.
+
+        Raises:
+            WorkspaceError: as `read_bytes`, or the file is binary.
+        """
+        key = paths.real(self.root, rel)
+        return text.decode(key, self._journal.read(key).data)
+
+    def peek_text(self, rel: str | Path) -> str:
+        """The file's text as in `read_text`, for looking through many files: a later write does not build on it.
+
+        Raises:
+            WorkspaceError: as `read_text`.
+        """
+        key = paths.real(self.root, rel)
+        return text.decode(key, self._journal.peek(key).data).text
+
+    def list_files(self, under: str = "", *, pattern: str | None = None, limit: int = 10_000) -> list[str]:
+        """Relative paths of the files below `under`, sorted, without caches, environments and what `.gitignore` names.
+
+        Args:
+            pattern: a glob; without `/` it matches names at any depth, `**` stands for any directories.
+            limit: at most this many.
+
+        Raises:
+            WorkspaceError: `under` is outside or not a directory.
+        """
+        key = paths.real(self.root, under)
+        if not (self.root / key).is_dir():
+            raise FileError(f"there is no directory {under}", code="not_found")
+        glob = listing.Glob(pattern) if pattern else None
+        found: list[str] = []
+        for path in listing.walk(self.root, key):
+            if len(found) >= limit:
+                break
+            if glob is None or glob.matches(path):
+                found.append(path)
+        return found
+
+    # --- protection ---------------------------------------------------------------------------------------------------
+
+    def protect(self, paths_to_protect: Iterable[str]) -> None:
+        """Refuse edits to these files (and to what is below these directories) from now on, in any letter case.
+
+        Paths outside the workspace need no protection and are passed over.
+        """
+        self._protection.add(paths_to_protect)
+
+    def unprotect(self, paths_to_free: Iterable[str]) -> None:
+        """Undo `protect` for these paths; what is always protected stays so."""
+        self._protection.discard(paths_to_free)
+
+    def is_protected(self, rel: str | Path) -> bool:
+        """Whether edits to the path are refused."""
+        return self._protection.covers(rel)
+
+    # --- writing ------------------------------------------------------------------------------------------------------
+
+    def write_text(self, rel: str | Path, new: str) -> None:
+        """Replace the file's text, or make the file; lines that stay the same keep their bytes.
+
+        The encoding, the byte order mark, the line ends and the mode of an existing file are kept.
+
+        Raises:
+            WorkspaceError: the path is refused or protected, the file was changed meanwhile, or it cannot be written.
+        """
+        key = self._writable(rel)
+        before = self._journal.present(key)
+        self._journal.write(key, before, text.encode(key, new, before.data if before else None))
+
+    def write_bytes(self, rel: str | Path, data: bytes) -> None:
+        """Replace the file's bytes, or make the file.
+
+        Raises:
+            WorkspaceError: as `write_text`.
+        """
+        key = self._writable(rel)
+        before = self._journal.present(key)
+        self._journal.write(key, before, data)
+
+    def copy(self, source: str | Path, target: str | Path) -> None:
+        """Copy a file's bytes and mode to a path where nothing is.
+
+        Raises:
+            WorkspaceError: as `write_text`, or there is something at the target.
+        """
+        image = self._journal.read(paths.real(self.root, source))
+        key = self._writable(target)
+        if self.exists(target):
+            raise FileError(f"{key} exists already", code="refused", remedy="Delete it first, or name another file.")
+        self._journal.write(key, self._journal.present(key), image.data, image.mode)
+
+    def move(self, source: str | Path, target: str | Path) -> None:
+        """Move a file to a path where nothing is.
+
+        Raises:
+            WorkspaceError: as `copy` and `delete`; then nothing was changed.
+        """
+        self._deletable(source)
+        self.copy(source, target)
+        self.delete(source)
+
+    def delete(self, rel: str | Path) -> None:
+        """Delete a file.
+
+        Raises:
+            WorkspaceError: absent, a directory or link, protected, or changed meanwhile.
+        """
+        key, before = self._deletable(rel)
+        self._journal.remove(key, before)
+
+    def _deletable(self, rel: str | Path) -> tuple[str, Image]:
+        if (self.root / paths.normalise(self.root, rel)).is_symlink():
+            raise FileError(f"{rel} is a symbolic link, which is left alone", code="refused")
+        key = self._writable(rel)
+        before = self._journal.present(key)
+        if before is None:
+            raise FileError(f"there is no file {key}", code="not_found")
+        return key, before
+
+    def _writable(self, rel: str | Path) -> str:
+        """The key of a path that may be written."""
+        normal, key = paths.normalise(self.root, rel), paths.real(self.root, rel)
+        if not key:
+            raise FileError("the workspace itself is a directory, not a file", code="not_a_file")
+        if self._protection.covers(rel):
+            raise FileError(
+                f"{normal} is protected and is not edited", code="refused", remedy="Edit it yourself if it must change."
+            )
+        lexical = self.root / normal
+        if lexical.is_symlink() and not lexical.exists():
+            raise FileError(f"{normal} is a symbolic link that leads nowhere", code="refused")
+        if not paths.can_be_shown(key):
+            raise FileError(f"the name {key!r} has characters that cannot be shown", code="invalid")
+        return key
+
+    # --- changes and undo ---------------------------------------------------------------------------------------------
+
+    def changes(self) -> tuple[FileChange, ...]:
+        """What was changed through this object since it was opened, net, by path."""
+        return self._journal.changes()
+
+    def changed_files(self) -> tuple[str, ...]:
+        """Paths of `changes`."""
+        return tuple(change.path for change in self.changes())
+
+    def diff(self) -> str:
+        """Unified diff of `changes`."""
+        return "".join(
+            unified_diff(
+                change.path,
+                change.before,
+                change.after,
+                mode_before=change.mode_before,
+                mode_after=change.mode_after,
+            )
+            for change in self.changes()
+        )
+
+    def snapshot(self) -> Snapshot:
+        """The present state of the changed files, for `restore`."""
+        return self._journal.snapshot()
+
+    def restore(self, snapshot: Snapshot | None = None) -> tuple[str, ...]:
+        """Put the files that were changed through this object back: to the snapshot, or to how they were at the start.
+
+        Returns:
+            Paths that someone else changed since, which are left alone.
+
+        Raises:
+            WorkspaceError: a file cannot be written.
+        """
+        return self._journal.restore(snapshot)
+
+    # --- copies -------------------------------------------------------------------------------------------------------
+
+    def scratch_copy(self, target: Path, *, extra: Iterable[str] = ()) -> Workspace:
+        """Copy the listed files, the protected ones and `extra` to the directory `target`, which is made.
+
+        Returns:
+            A workspace on the copy, with the same protection; it does not wait for the disk.
+
+        Raises:
+            WorkspaceError: more than 10,000 files or 256 MiB, or a file cannot be copied.
+        """
+        listed = self.list_files(limit=scratch.MAX_FILES + 1)
+        asked = (paths.real(self.root, path) for path in (*self._protection.keys, *extra) if self.is_file(path))
+        scratch.copy_files(self.root, (*listed, *asked), target)
+        copy = Workspace(target.resolve(), max_file_bytes=self.max_file_bytes, durable=False)
+        copy.protect(self._protection.keys)
+        return copy

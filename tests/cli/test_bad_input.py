@@ -1,0 +1,119 @@
+"""Bad input: one clear line each, exit 2, nothing changed, no traceback."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.kit import Ran, codur
+from tests.runs.kit import REPAIRABLE, contents, fill
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    path = tmp_path / "home"
+    path.mkdir()
+    return path
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    path = tmp_path / "project"
+    path.mkdir()
+    return fill(path, REPAIRABLE)
+
+
+def refused(ran: Ran, *words: str) -> None:
+    """Exit 2, no traceback, and a first line with these words."""
+    assert ran.code == 2, ran
+    assert "Traceback" not in ran.err
+    lines = [line for line in ran.err.splitlines() if line.strip()]
+    assert 1 <= len(lines) <= 2, ran.err
+    for word in words:
+        assert word in ran.err, ran.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("fix main.py", "-C", "nowhere"), ("nowhere",)),
+        (("fix main.py", "-C", "main.py"), ("main.py", "not a directory")),
+        (("fix main.py", "-C", "/"), ("/",)),
+        (("",), ("empty",)),
+        (("   \n ",), ("empty",)),
+        (("--json",), ("empty",)),
+        (("fix main.py", "--colour"), ("--colour",)),
+        (("fix main.py", "--max-llm-calls", "many"), ("--max-llm-calls",)),
+        (("fix main.py", "--file", "task.txt"), ("twice",)),
+        (("--file", "absent.txt"), ("absent.txt",)),
+        (("fix main.py", "--config", "absent.yaml"), ("absent.yaml",)),
+        (("fix main.py", "--agent", "codur-codin"), ("codur-codin", "codur-coding")),
+        (("fix main.py", "--agent", "llm:nothing"), ("nothing",)),
+        (("fix main.py", "--expect", "absent.txt"), ("absent.txt",)),
+        (("fix other.py",), ("other.py",)),
+        (("solve", "nowhere"), ("nowhere",)),
+        (("solve", "."), ("no challenge",)),
+        (("config", "shwo"), ("shwo",)),
+        (("graph", "--png", "absent/graph.png"), ("absent/graph.png",)),
+    ],
+)
+def test_one_clear_line(words: tuple[str, ...], said: tuple[str, ...], project: Path, home: Path) -> None:
+    before = contents(project)
+    refused(codur(*words, cwd=project, home=home), *said)
+    assert contents(project) == before
+
+
+def test_the_home_directory_is_refused(project: Path, home: Path) -> None:
+    refused(codur("fix main.py", "-C", str(home), cwd=project, home=home), "home")
+
+
+def test_a_prompt_of_ten_megabytes(project: Path, home: Path) -> None:
+    refused(codur("-", cwd=project, home=home, stdin=b"fix main.py " * 850_000), "too long")
+
+
+def test_a_prompt_that_is_no_text(project: Path, home: Path) -> None:
+    refused(codur("-", cwd=project, home=home, stdin=b"\xff\xfe\x00fix"), "UTF-8")
+
+
+def test_a_binary_file(project: Path, home: Path) -> None:
+    (project / "data.py").write_bytes(b"\x00\x01\x02" * 100)
+    refused(codur("fix data.py", cwd=project, home=home), "data.py")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can read and write everything")
+def test_an_unreadable_file_and_no_write_permission(project: Path, home: Path) -> None:
+    (project / "main.py").chmod(0)
+    refused(codur("fix main.py", cwd=project, home=home), "main.py")
+    (project / "main.py").chmod(0o644)
+    project.chmod(0o555)
+    try:
+        refused(codur("fix main.py", cwd=project, home=home), "main.py")
+    finally:
+        project.chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("llm: [\n", (r"codur\.yaml:\d+",)),
+        ("runtime:\n  max_llm_cals: 3\n", (r"codur\.yaml:2", "max_llm_cals", "max_llm_calls")),
+        ("runtime:\n  max_llm_calls: many\n", (r"codur\.yaml:2", r"runtime\.max_llm_calls")),
+        ("just text\n", (r"codur\.yaml",)),
+    ],
+)
+def test_broken_settings(text: str, said: tuple[str, ...], project: Path, home: Path) -> None:
+    fill(project, {"codur.yaml": text})
+    ran = codur("fix main.py", cwd=project, home=home)
+    assert ran.code == 2
+    assert "Traceback" not in ran.err
+    for pattern in said:
+        assert re.search(pattern, ran.err), ran.err
+
+
+def test_debug_shows_a_traceback(project: Path, home: Path) -> None:
+    ran = codur("--debug", "", cwd=project, home=home)
+    assert "Traceback" in ran.err
+    assert "UsageError" in ran.err

@@ -1,0 +1,196 @@
+"""The commands, as a user runs them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from codur import __version__
+from tests.cli.kit import codur, environment
+from tests.runs.kit import NEEDS_MODEL, REPAIRABLE, contents, fill
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    path = tmp_path / "home"
+    path.mkdir()
+    return path
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    path = tmp_path / "project"
+    path.mkdir()
+    return path
+
+
+def test_version(project: Path, home: Path) -> None:
+    for option in ("--version", "-V"):
+        ran = codur(option, cwd=project, home=home)
+        assert (ran.code, ran.out, ran.err) == (0, f"codur {__version__}\n", "")
+
+
+def test_help_names_every_command(project: Path, home: Path) -> None:
+    ran = codur("--help", cwd=project, home=home)
+    assert ran.code == 0
+    for command in ("run", "route", "solve", "graph", "agents", "config"):
+        assert f"  {command} " in ran.out
+    assert codur(cwd=project, home=home).out == ran.out
+
+
+def test_a_task_without_a_command(project: Path, home: Path) -> None:
+    fill(project, REPAIRABLE)
+    ran = codur("fix main.py", cwd=project, home=home)
+    assert ran.code == 0, ran.err
+    assert "range(start, end + 1)" in (project / "main.py").read_text()
+    assert "+    for number in range(start, end + 1):" in ran.out
+    assert "0 model calls" in ran.err
+
+
+def test_the_json_object_keeps_to_the_published_schema(project: Path, home: Path) -> None:
+    fill(project, REPAIRABLE)
+    ran = codur("--json", "fix main.py", "-C", str(project), cwd=home, home=home)
+    value = json.loads(ran.out)
+    jsonschema.validate(value, json.loads((ROOT / "docs" / "run-result.schema.json").read_text()))
+    assert (ran.code, value["exit_code"], value["model_calls"], value["solved_by"]) == (0, 0, 0, "repair")
+    assert ran.err == ""
+
+
+def test_json_stream_ends_with_the_result(project: Path, home: Path) -> None:
+    fill(project, REPAIRABLE)
+    ran = codur("--json-stream", "fix main.py", cwd=project, home=home)
+    kinds = [json.loads(line)["event"] for line in ran.out.splitlines()]
+    assert kinds[0] == "run_started"
+    assert kinds[-1] == "run_finished"
+    assert "check_ran" in kinds
+
+
+def test_raw_prints_the_diff_alone(project: Path, home: Path) -> None:
+    fill(project, REPAIRABLE)
+    ran = codur("--raw", "fix main.py", cwd=project, home=home)
+    assert ran.code == 0
+    assert ran.out.startswith("--- a/main.py\n+++ b/main.py\n")
+
+
+def test_a_task_from_a_file_and_from_standard_input(project: Path, home: Path) -> None:
+    fill(project, {"task.txt": "show me notes.txt\n", "notes.txt": "milk\n"})
+    for words, stdin in ((("--file", "task.txt"), b""), (("-",), b"show me notes.txt\n")):
+        ran = codur(*words, "--raw", cwd=project, home=home, stdin=stdin)
+        assert (ran.code, ran.out.strip()) == (0, "milk")
+
+
+def test_a_check_command_decides(project: Path, home: Path) -> None:
+    fill(project, {"main.py": REPAIRABLE["main.py"]})
+    check = "test \"$(python main.py | tail -n 1)\" = '100 5050'"
+    ran = codur("fix main.py", "--check", check, cwd=project, home=home)
+    assert ran.code == 0, ran.err
+    assert "end + 1" in (project / "main.py").read_text()
+
+
+def test_an_expected_output_by_option(project: Path, home: Path) -> None:
+    fill(project, {"main.py": REPAIRABLE["main.py"], "wanted.txt": REPAIRABLE["expected.txt"]})
+    ran = codur("fix main.py", "--expect", "wanted.txt", cwd=project, home=home)
+    assert ran.code == 0, ran.err
+
+
+def test_no_key_is_exit_3_and_two_lines_say_what_to_do(project: Path, home: Path) -> None:
+    fill(project, NEEDS_MODEL)
+    ran = codur("fix main.py", cwd=project, home=home, CODUR_REPAIR__MODE="off")
+    assert ran.code == 3
+    assert "GROQ_API_KEY" in ran.err
+    assert "ollama serve" in ran.err
+    assert "Traceback" not in ran.err
+    assert contents(project) == NEEDS_MODEL
+
+
+def test_route_executes_nothing(project: Path, home: Path) -> None:
+    fill(project, {"main.py": "open('ran', 'w')\nprint(2)\n", "expected.txt": "1\n"})
+    ran = codur("route", "fix main.py", "--json", cwd=project, home=home)
+    value = json.loads(ran.out)
+    assert ran.code == 0
+    assert (value["type"], value["settled"], value["files"], value["tier"]) == ("code_fix", False, ["main.py"], "open")
+    assert value["check"]["expected_file"] == "expected.txt"
+    assert not (project / "ran").exists()
+    settled = json.loads(codur("route", "read main.py", "--json", cwd=project, home=home).out)
+    assert settled["settled"] is True
+    assert settled["tool_calls"] == [{"tool": "read_file", "arguments": {"path": "main.py"}}]
+    assert "type: code_fix" in codur("route", "fix main.py", cwd=project, home=home).out
+
+
+def test_graph_shows_the_nodes(project: Path, home: Path) -> None:
+    text = codur("graph", cwd=project, home=home).out
+    assert "review → end, llm_plan, llm_pre_plan, policy, repair" in text
+    assert "pattern_plan" in codur("graph", "--mermaid", cwd=project, home=home).out
+    ran = codur("graph", "--png", "graph.png", cwd=project, home=home)
+    assert ran.code == 0, ran.err
+    assert (project / "graph.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_agents_lists_them_and_says_what_is_missing(project: Path, home: Path) -> None:
+    ran = codur("agents", cwd=project, home=home)
+    assert ran.code == 0
+    assert "codur-coding" in ran.out
+    rows = json.loads(codur("agents", "--json", cwd=project, home=home).out)
+    assert {row["name"]: row["ready"] for row in rows} == {"codur-coding": False, "codur-explaining": False}
+
+
+def test_config_commands(project: Path, home: Path) -> None:
+    shown = codur("config", "show", cwd=project, home=home, CODUR_RUNTIME__MAX_LLM_CALLS="7")
+    assert "max_llm_calls: 7" in shown.out
+    assert codur("config", "check", cwd=project, home=home).code == 0
+    assert str(home) in codur("config", "path", cwd=project, home=home).out
+    schema = json.loads(codur("config", "schema", cwd=project, home=home).out)
+    assert schema == json.loads((ROOT / "config" / "codur.schema.json").read_text())
+
+
+def test_solve_shows_a_table_and_leaves_the_originals(project: Path, home: Path) -> None:
+    fill(project / "one", {**REPAIRABLE, "prompt.txt": "fix main.py\n"})
+    fill(project / "deep" / "two", {**NEEDS_MODEL, "prompt.txt": "fix main.py\n"})
+    ran = codur("solve", str(project), "--offline", cwd=project, home=home, CODUR_REPAIR__OFFLINE_BUDGET_S="1")
+    assert ran.code == 1, ran.err
+    assert "one" in ran.out
+    assert "deep/two" in ran.out
+    assert contents(project / "one") == {**REPAIRABLE, "prompt.txt": "fix main.py\n"}
+    rows = json.loads(codur("solve", str(project / "one"), "--offline", "--json", cwd=project, home=home).out)
+    assert [(row["challenge"], row["outcome"]) for row in rows] == [("one", "solved")]
+
+
+@pytest.mark.parametrize(
+    "words", [("--version",), ("--help",), ("hello",), ("route", "fix main.py"), ("show me notes.txt",)]
+)
+def test_what_needs_no_model_loads_neither_langgraph_nor_groq(
+    words: tuple[str, ...], project: Path, home: Path
+) -> None:
+    fill(project, {"notes.txt": "milk\n"})
+    script = (
+        "import sys\nfrom codur.__main__ import main\n"
+        f"sys.argv = ['codur', *{words!r}]\n"
+        "code = main()\n"
+        "heavy = {'langgraph', 'groq', 'pydantic', 'httpx', 'git', 'asyncio'} & set(sys.modules)\n"
+        "print('code', code, 'loaded', sorted(heavy))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=project, env=environment(home), capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "code 0 loaded []"
+
+
+def test_an_offline_repair_loads_neither_langgraph_nor_groq(project: Path, home: Path) -> None:
+    fill(project, REPAIRABLE)
+    script = (
+        "import sys\nfrom codur.__main__ import main\n"
+        "sys.argv = ['codur', 'fix main.py']\n"
+        "code = main()\n"
+        "print('code', code, 'loaded', sorted({'langgraph', 'groq', 'asyncio'} & set(sys.modules)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=project, env=environment(home), capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "code 0 loaded []"

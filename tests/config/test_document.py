@@ -1,0 +1,167 @@
+"""The reference file, the schema and the effective settings agree with the settings tree."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from codur.config import kinds
+from codur.config.constraints import BOUNDS, PATTERNS
+from codur.config.docstrings import meanings
+from codur.config.document import effective_yaml, reference_yaml, schema, schema_text, write_reference
+from codur.config.merge import build
+from codur.config.resources import read_resource
+from codur.config.settings import Settings
+from codur.config.source import At, Source
+from codur.config.validate import check
+from codur.errors import ConfigError
+from tests.config.helpers import load
+
+REGENERATE = (
+    "config/ is out of date; write it anew with: .venv/bin/python -c "
+    "'from pathlib import Path; from codur.config.document import write_reference; write_reference(Path(\"config\"))'"
+)
+
+
+def _validate(value: Any) -> None:
+    jsonschema.Draft202012Validator(schema()).validate(value)
+
+
+def test_the_files_in_config_are_up_to_date(tmp_path: Path) -> None:
+    assert read_resource("codur.yaml") == reference_yaml(), REGENERATE
+    assert read_resource("codur.schema.json") == schema_text(), REGENERATE
+
+    write_reference(tmp_path)
+    assert (tmp_path / "codur.yaml").read_text(encoding="utf-8") == reference_yaml()
+    assert json.loads((tmp_path / "codur.schema.json").read_text(encoding="utf-8")) == schema()
+
+
+def test_the_reference_file_holds_exactly_the_defaults() -> None:
+    """Built from the file alone, without the defaults of any mapping below it."""
+    source = Source(name="reference", values=yaml.safe_load(read_resource("codur.yaml")))
+    values = {"mcp_servers": {}, **check(source, Settings)}
+
+    assert build(Settings, values, At(source=source)) == Settings()
+
+
+def _keys(value: Any, kind: Any, path: str = "") -> Iterator[str]:
+    """Every key that the reference must hold: all of a section's, and all of the first entry of a mapping."""
+    if kinds.is_section(kind):
+        for name, inner in kinds.fields_of(kind).items():
+            yield f"{path}{name}"
+            yield from _keys(value[name], inner, f"{path}{name}.")
+    elif kinds.entry_kind(kind) is not None and kinds.is_section(kinds.entry_kind(kind)):
+        first, entry = next(iter(value.items()))
+        yield from _keys(entry, kinds.entry_kind(kind), f"{path}{first}.")
+
+
+def test_the_reference_file_holds_every_key() -> None:
+    keys = list(_keys(yaml.safe_load(read_resource("codur.yaml")), Settings))
+
+    assert len(keys) == len(set(keys)) > 60
+
+
+def test_every_key_has_one_comment_line_above_it() -> None:
+    lines = read_resource("codur.yaml").splitlines()
+    keys = [number for number, line in enumerate(lines) if line.strip() and not line.lstrip().startswith("#")]
+
+    bare = [lines[number] for number in keys if not lines[number - 1].lstrip().startswith("# ")]
+
+    assert len(keys) > 80
+    assert bare == []
+
+
+def test_every_setting_has_a_meaning_of_one_sentence() -> None:
+    def sections(kind: Any) -> Iterator[Any]:
+        inner = kinds.entry_kind(kind)
+        if inner is not None:
+            yield from sections(inner)
+        if kinds.is_section(kind):
+            yield kind
+            for child in kinds.fields_of(kind).values():
+                yield from sections(child)
+
+    wanted = {f"{kind.__name__}.{name}" for kind in sections(Settings) for name in kinds.fields_of(kind)}
+
+    assert {name for name in wanted if not meanings().get(name, "").endswith(".")} == set()
+    assert set(BOUNDS) | set(PATTERNS) <= wanted
+
+
+def test_the_schema_is_one_and_accepts_the_reference_file() -> None:
+    jsonschema.Draft202012Validator.check_schema(schema())
+
+    _validate(yaml.safe_load(read_resource("codur.yaml")))
+    assert json.loads(read_resource("codur.schema.json")) == schema()
+
+
+def test_a_part_of_the_schema() -> None:
+    assert schema()["$defs"]["VerificationSettings"]["properties"]["timeout_s"] == {
+        "description": "Time limit of a program under check, in seconds.",
+        "type": "number",
+        "exclusiveMinimum": 0,
+        "maximum": 86400,
+        "default": 10.0,
+    }
+    assert schema()["$defs"]["Profile"]["properties"]["seed"] == {
+        "description": "Passed on for repeatable sampling; null sends nothing.",
+        "type": ["integer", "null"],
+        "default": None,
+    }
+    assert schema()["additionalProperties"] is False
+
+
+VALUES: tuple[Any, ...] = (
+    None, True, False, -1, 0, 1, 2, 3, 0.5, 5.0, 1e9, "", "off", "x", "GROQ_API_KEY", "gsk_x", "json", "strict", "groq",
+    "http://h/v1", "http://u:p@h/", "ftp://h", [], ["a"], [1], {}, {"a": "b"}, {"a": 1}, {"a": {}},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("path", list(kinds.leaves(Settings)))
+def test_schema_and_loader_accept_the_same_values(path: tuple[str, ...]) -> None:
+    for value in VALUES:
+        tree: Any = value
+        for name in reversed(path):
+            tree = {name: tree}
+        if path == ("repair", "mode") and value is False:
+            continue  # only the loader knows that YAML 1.1 reads a bare `off` as false
+        assert _loads(tree) == jsonschema.Draft202012Validator(schema()).is_valid(tree), (path, value)
+
+
+def _loads(tree: Any) -> bool:
+    try:
+        check(Source(name="test", values=tree), Settings)
+    except ConfigError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("tree", [{"x": 1}, {"runtime": {"x": 1}}, {"llm": {"profiles": {"a": {"x": 1}}}}])
+def test_the_schema_refuses_unknown_keys(tree: Any) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        _validate(tree)
+
+
+def test_the_effective_settings_can_be_loaded_again(tmp_path: Path) -> None:
+    text = effective_yaml(Settings())
+    found = load(tmp_path, user=text)
+
+    assert found.settings == Settings()
+    assert "api_key_env: GROQ_API_KEY\n" in text
+    _validate(yaml.safe_load(text))
+
+
+def test_the_effective_settings_hide_what_servers_are_given(tmp_path: Path) -> None:
+    servers = "mcp_servers: {git: {command: uvx, args: [--token, SECRET], env: {TOKEN: SECRET, N: 5}}}"
+
+    text = effective_yaml(load(tmp_path, user=servers).settings)
+
+    assert yaml.safe_load(text)["mcp_servers"] == {
+        "git": {"command": "***", "args": ["***", "***"], "env": {"TOKEN": "***", "N": "***"}}
+    }
+    assert "SECRET" not in text

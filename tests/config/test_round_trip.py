@@ -1,0 +1,115 @@
+"""The same settings, however they are stated: on the command line, in a file, in variables."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codur.config import kinds
+from codur.config.constraints import PATTERNS, bounds_of
+from codur.config.document import effective_yaml
+from codur.config.loader import load_settings
+from codur.config.settings import Settings
+
+# References are left out, because most names name nothing; text is what YAML can hold.
+_REFERENCES = {
+    "LlmSettings.default_profile",
+    "LlmSettings.fast_profile",
+    "LlmSettings.fallback_profiles",
+    "Profile.provider",
+    "AgentConfig.profile",
+    "AgentPreferences.default_agent",
+    "AgentPreferences.routing",
+    "AgentPreferences.fallback_order",
+    "Settings.mcp_servers",
+}
+_TEXT = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Co", "Cn")), max_size=20)
+_ENTRIES = {"Profile": "local", "Provider": "ollama", "AgentConfig": "codur-coding"}
+
+
+def _scalar(kind: Any, owner: str) -> st.SearchStrategy[Any]:
+    bounds = bounds_of(owner)
+    if kinds.choices(kind):
+        return st.sampled_from(kinds.choices(kind))
+    if owner in PATTERNS:
+        return st.from_regex(
+            PATTERNS[owner].regex.replace(r"\s", " \\t-\\x20").removesuffix("$") + r"\Z", alphabet="aZ_9:/.htps"
+        )
+    if kind is bool:
+        return st.booleans()
+    if kind is int:
+        low = None if bounds.low is None else int(bounds.low)
+        return st.integers(low, 10**6 if bounds.high is None else int(bounds.high))
+    if kind is float:
+        return st.floats(bounds.low, bounds.high or 1e6, exclude_min=bounds.above)
+    return _TEXT
+
+
+def _value(kind: Any, owner: str) -> st.SearchStrategy[Any]:
+    if kinds.is_section(kind):
+        return _section(kind)
+    entry, item = kinds.entry_kind(kind), kinds.item_kind(kind)
+    if entry is not None:
+        return st.fixed_dictionaries({}, optional={_ENTRIES[entry.__name__]: _section(entry)})
+    if item is not None:
+        return st.lists(_TEXT, max_size=3)
+    plain, optional = kinds.without_none(kind)
+    return _scalar(plain, owner) | st.none() if optional else _scalar(plain, owner)
+
+
+def _section(section: Any) -> st.SearchStrategy[dict[str, Any]]:
+    fields = {name: (kind, f"{section.__name__}.{name}") for name, kind in kinds.fields_of(section).items()}
+    return st.fixed_dictionaries(
+        {}, optional={name: _value(*field) for name, field in fields.items() if field[1] not in _REFERENCES}
+    )
+
+
+def _load(
+    *, user: str = "", environ: dict[str, str] | None = None, overrides: dict[str, Any] | None = None
+) -> Settings:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "config.yaml"
+        file.write_text(user, encoding="utf-8")
+        return load_settings(
+            workspace=None, environ=environ or {}, config_file=file, overrides=overrides or {}, home=Path(folder)
+        ).settings
+
+
+def _variables(tree: dict[str, Any], name: str = "CODUR") -> dict[str, str]:
+    found = {}
+    for key, value in tree.items():
+        here = f"{name}_{key}" if name == "CODUR" else f"{name}__{key}"
+        if isinstance(value, dict):
+            found.update(_variables(value, here))
+        else:
+            found[here.upper()] = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return found
+
+
+@settings(max_examples=60, deadline=None, database=None, derandomize=True)
+@given(_section(Settings))
+def test_every_source_can_state_the_same(tree: dict[str, Any]) -> None:
+    expected = _load(overrides=tree)
+
+    assert _load(user=yaml.safe_dump(tree, allow_unicode=True)) == expected
+    assert _load(user=effective_yaml(expected)) == expected
+    variables = _variables(tree)
+    if "" not in variables.values():  # an empty variable is not set
+        assert _load(environ=variables) == expected
+
+
+@settings(max_examples=60, deadline=None, database=None, derandomize=True)
+@given(_section(Settings), _section(Settings))
+def test_what_is_stated_wins_and_the_rest_stays(weaker: dict[str, Any], stronger: dict[str, Any]) -> None:
+    def merged(old: Any, new: Any) -> Any:
+        if isinstance(old, dict) and isinstance(new, dict):
+            return {**old, **{name: merged(old.get(name), value) for name, value in new.items()}}
+        return new
+
+    assert _load(user=yaml.safe_dump(weaker), overrides=stronger) == _load(overrides=merged(weaker, stronger))

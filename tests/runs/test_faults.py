@@ -1,0 +1,265 @@
+"""Whole runs that go wrong: what the model, the service or the user does, and how the run ends."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codur.types import Limits
+from tests.runs.kit import EDIT, KEY, MEDIAN_ODD_ONLY, MEDIAN_RIGHT, NEEDS_MODEL, REPAIRABLE, Played, play
+from tests.support.groq_server import (
+    ServerReply,
+    calls,
+    error,
+    failed_generation,
+    json_reply,
+    text,
+)
+
+FIX = "fix main.py"
+RIGHT = calls(("replace_function", {"path": "main.py", "name": "median", "code": MEDIAN_RIGHT}))
+WRONG = calls(("replace_function", {"path": "main.py", "name": "median", "code": MEDIAN_ODD_ONLY}))
+
+
+def unchanged(run: Played) -> bool:
+    return run.files == NEEDS_MODEL and run.result.changed_files == ()
+
+
+@pytest.mark.parametrize(
+    ("replies", "calls_made"),
+    [
+        pytest.param([text("no JSON here"), EDIT, RIGHT], 3, id="invalid JSON is asked for again"),
+        pytest.param([text("{}"), EDIT, RIGHT], 3, id="JSON with missing fields"),
+        pytest.param(
+            [EDIT, failed_generation('{"name": "replace_function", "arguments": {"path": "main.py"}}'), RIGHT],
+            3,
+            id="tool_use_failed with a readable but wrong call",
+        ),
+        pytest.param([error(429, "slow down", retry_after=0.1), EDIT, RIGHT], 2, id="429 with Retry-After"),
+        pytest.param([error(500), EDIT, error(503), RIGHT], 2, id="a server error now and then"),
+        pytest.param([EDIT, calls(("repair_everything", {"path": "main.py"})), RIGHT], 3, id="unknown tool in an edit"),
+        pytest.param(
+            [EDIT, calls(("replace_function", {"path": "main.py", "name": "mean", "code": MEDIAN_RIGHT})), RIGHT],
+            3,
+            id="unknown function",
+        ),
+        pytest.param(
+            [EDIT, calls(("replace_function", {"path": "main.py"}), finish_reason="length"), RIGHT],
+            3,
+            id="an answer cut off executes nothing",
+        ),
+        pytest.param([EDIT, text("I would sort the values first."), RIGHT], 3, id="words instead of an edit"),
+    ],
+)
+def test_faults_that_a_run_gets_over(tmp_path: Path, replies: list[ServerReply], calls_made: int) -> None:
+    run = play(tmp_path, NEEDS_MODEL, FIX, replies)
+    assert (run.result.outcome, run.result.model_calls, run.unexpected) == ("done", calls_made, 0)
+    assert run.result.verdict is not None
+    assert run.result.verdict.passed
+
+
+@pytest.mark.parametrize(
+    ("replies", "words"),
+    [
+        pytest.param([error(401, f"Invalid API Key {KEY}")], "GROQ_API_KEY", id="401"),
+        pytest.param([error(500)] * 12, "500", id="500 until the retries are used up"),
+    ],
+)
+def test_no_model_is_exit_3_and_tells_what_to_do(tmp_path: Path, replies: list[ServerReply], words: str) -> None:
+    run = play(tmp_path, NEEDS_MODEL, FIX, replies)
+    assert (run.result.outcome, run.result.exit_code) == ("no_model", 3)
+    assert words in run.result.reason + run.result.remedy
+    assert run.result.remedy
+    assert KEY not in repr(run.result)
+    assert KEY not in repr(run.events)
+    assert unchanged(run)
+
+
+def test_without_a_key_what_needs_a_model_ends_with_exit_3(tmp_path: Path) -> None:
+    run = play(tmp_path, NEEDS_MODEL, FIX, [], key=None)
+    assert (run.result.outcome, run.result.exit_code, run.result.model_calls) == ("no_model", 3, 0)
+    assert "GROQ_API_KEY" in run.result.reason + run.result.remedy
+    assert "ollama" in run.result.reason + run.result.remedy
+    assert unchanged(run)
+
+
+def test_when_the_service_fails_a_small_bug_is_still_fixed_offline(tmp_path: Path) -> None:
+    run = play(tmp_path, REPAIRABLE, FIX, [error(401)] * 3, sections={"repair": {"mode": "after_failure"}})
+    assert (run.result.outcome, run.result.solved_by, run.result.model_calls) == ("done", "repair", 0)
+    assert run.nodes == ["pattern_plan", "llm_pre_plan", "policy", "repair", "review"]
+
+
+def test_a_refused_connection_is_exit_3(tmp_path: Path) -> None:
+    def closed(_: Any) -> ServerReply:
+        raise AssertionError("nothing may reach the server")
+
+    from codur.config.settings import Provider
+
+    nowhere = {"groq": Provider(api="groq", api_key_env="GROQ_API_KEY", base_url="http://127.0.0.1:9")}
+    workspace = tmp_path / "project"
+    workspace.mkdir()
+    from dataclasses import replace
+
+    from codur.config.settings import Settings
+    from codur.session.run import run_task
+    from codur.types import Task
+    from tests.runs.kit import fill, host
+
+    fill(workspace, NEEDS_MODEL)
+    settings = replace(Settings(), providers=nowhere, repair=replace(Settings().repair, mode="off"))
+    settings = replace(
+        settings,
+        llm=replace(
+            settings.llm,
+            max_attempts=2,
+            profiles={name: item for name, item in settings.llm.profiles.items() if item.provider == "groq"},
+        ),
+    )
+    result = run_task(Task(prompt=FIX, workspace=str(workspace)), settings, host=host(), emit=lambda event: None)
+    assert (result.outcome, result.exit_code) == ("no_model", 3)
+    assert "connect" in result.reason
+
+
+def test_the_iteration_limit(tmp_path: Path) -> None:
+    run = play(tmp_path, NEEDS_MODEL, FIX, _ever_different(), limits=Limits(max_iterations=3))
+    assert (run.result.outcome, run.result.exit_code, run.result.iterations) == ("limit", 4, 3)
+    assert "3 attempts" in run.result.reason
+    assert unchanged(run)
+
+
+def test_the_call_limit(tmp_path: Path) -> None:
+    run = play(tmp_path, NEEDS_MODEL, FIX, [EDIT, WRONG], limits=Limits(max_llm_calls=2))
+    assert (run.result.outcome, run.result.exit_code, run.result.model_calls) == ("limit", 4, 2)
+    assert "--max-llm-calls" in run.result.remedy
+    assert unchanged(run)
+
+
+def test_the_token_limit(tmp_path: Path) -> None:
+    run = play(tmp_path, NEEDS_MODEL, FIX, [EDIT, RIGHT], limits=Limits(max_tokens=500))
+    assert (run.result.outcome, run.result.exit_code) == ("limit", 4)
+    assert unchanged(run)
+
+
+def test_the_step_limit(tmp_path: Path) -> None:
+    run = play(
+        tmp_path,
+        NEEDS_MODEL,
+        FIX,
+        _ever_different(),
+        limits=Limits(max_iterations=10_000, max_llm_calls=10_000, max_tokens=10**9),
+    )
+    assert (run.result.outcome, run.result.exit_code) == ("limit", 4)
+    assert run.result.reason == "the run was stopped after 350 steps"
+    assert unchanged(run)
+
+
+def test_equal_failures_stop_early(tmp_path: Path) -> None:
+    same = calls(("replace_function", {"path": "main.py", "name": "median", "code": MEDIAN_ODD_ONLY}))
+    plan = json_reply({"reasoning": "Edit.", "steps": [_coding_step()]})
+    run = play(tmp_path, NEEDS_MODEL, FIX, [EDIT, same, same, plan, same, same])
+    assert (run.result.outcome, run.result.exit_code) == ("not_achieved", 1)
+    assert "stopped early" in run.result.reason
+    assert run.result.iterations == 3
+    assert unchanged(run)
+
+
+def test_keep_leaves_the_best_attempt(tmp_path: Path) -> None:
+    run = play(tmp_path, NEEDS_MODEL, FIX, [EDIT, WRONG], limits=Limits(max_iterations=1), keep=True)
+    assert (run.result.outcome, run.result.exit_code) == ("limit", 4)
+    assert "return sorted(values)[len(values) // 2]" in run.files["main.py"]
+    assert run.result.changed_files == ("main.py",)
+
+
+def test_an_edit_of_the_expected_output_is_refused(tmp_path: Path) -> None:
+    cheat = calls(("replace_file_content", {"path": "expected.txt", "content": "1\n"}))
+    run = play(tmp_path, NEEDS_MODEL, FIX, [EDIT, cheat, RIGHT])
+    assert run.result.outcome == "done"
+    assert run.files["expected.txt"] == NEEDS_MODEL["expected.txt"]
+    assert "expected.txt" in run.result.attempts[0].error
+    assert "protected" in run.message(2)
+
+
+def test_a_program_that_prints_the_expected_text_is_tampered(tmp_path: Path) -> None:
+    cheat = calls(("replace_file_content", {"path": "main.py", "content": 'print("2\\n2.5")\n'}))
+    run = play(tmp_path, NEEDS_MODEL, FIX, [EDIT, cheat], limits=Limits(max_iterations=1))
+    assert (run.result.outcome, run.result.exit_code) == ("limit", 4)
+    assert run.result.attempts[0].signature.startswith("tampered")
+    assert unchanged(run)
+
+
+def test_a_program_that_reads_the_expected_output_is_tampered(tmp_path: Path) -> None:
+    sly = 'name = "exp" + "ected.txt"\nprint(open(name).read(), end="")\n'
+    cheat = calls(("replace_file_content", {"path": "main.py", "content": sly}))
+    run = play(tmp_path, NEEDS_MODEL, FIX, [EDIT, cheat, RIGHT])
+    assert run.result.outcome == "done"
+    assert "reads" in run.result.attempts[0].error
+    assert "# Earlier attempts" in run.message(2)
+
+
+@pytest.mark.parametrize(
+    ("step", "name"),
+    [
+        ({"action": "tool", "capability": "launch_rocket"}, "launch_rocket"),
+        ({"action": "delegate", "capability": "nobody"}, "nobody"),
+    ],
+)
+def test_a_plan_with_an_unknown_name_goes_back_once(tmp_path: Path, step: dict[str, str], name: str) -> None:
+    unsure = json_reply({**_classification(), "confidence": 0.1})
+    bad = json_reply({"reasoning": "", "steps": [{**_coding_step(), **step}]})
+    good = json_reply({"reasoning": "", "steps": [_coding_step()]})
+    run = play(tmp_path, NEEDS_MODEL, FIX, [unsure, bad, good, RIGHT])
+    assert (run.result.outcome, run.result.model_calls) == ("done", 4)
+    assert "# Your last plan was sent back" in run.message(2)
+    assert name in run.message(2)
+
+    (tmp_path / "again").mkdir()
+    run = play(tmp_path / "again", NEEDS_MODEL, FIX, [unsure, bad, bad])
+    assert (run.result.outcome, run.result.exit_code, run.result.model_calls) == ("not_achieved", 1, 3)
+    assert name in run.result.reason
+
+
+def test_a_fallback_profile_takes_over(tmp_path: Path) -> None:
+    gone = error(404, "The model does not exist", code="model_not_found")
+    run = play(tmp_path, NEEDS_MODEL, FIX, [EDIT, gone, RIGHT])
+    assert run.result.outcome == "done"
+    assert [event.kind for event in run.events if event.kind == "model_switched"] == ["model_switched"]
+
+
+def _classification() -> dict[str, object]:
+    return {
+        "task_type": "code_fix",
+        "confidence": 0.9,
+        "detected_files": ["main.py"],
+        "suggested_action": "plan",
+        "reasoning": "",
+    }
+
+
+def _coding_step() -> dict[str, object]:
+    return {
+        "id": "edit",
+        "action": "coding",
+        "capability": "codur-coding",
+        "objective": "Finish the function",
+        "expected_output": "",
+        "success_criteria": "",
+        "inputs": [],
+        "arguments": [],
+    }
+
+
+def _ever_different() -> Callable[[Any], ServerReply]:
+    """A model that fails in another way each time, so that only a limit ends the run."""
+    numbers = itertools.count(10)
+
+    def answer(body: Any) -> ServerReply:
+        if "replace_function" not in str(body.get("tools")):
+            return EDIT
+        code = f"def median(values):\n    return {next(numbers)}\n"
+        return calls(("replace_function", {"path": "main.py", "name": "median", "code": code}))
+
+    return answer

@@ -1,0 +1,158 @@
+"""What rich makes of it on a terminal."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from codur.events import ModelAnswered, ModelCalled, ModelWaiting, NodeEntered, RepairProgress
+from codur.ui.diffs import diff_lines
+from codur.ui.output import make_output
+from codur.ui.progress import Status
+
+from .samples import DONE, EVENTS, FAILED, Terminal, play
+
+ROOT = Path(__file__).parents[2]
+QUIET = tuple(event for event in EVENTS if event.kind != "node_entered")
+"""Events without those that start the live line, whose frames depend on time."""
+
+
+def test_colours_on_a_terminal() -> None:
+    out, err = Terminal(), Terminal()
+    play(make_output("rich", stdout=out, stderr=err, verbose=False, color=True), QUIET[:3], DONE)
+    assert out.getvalue() == (
+        "Fixed **the sum**.\nIt left out one value.\n\n"
+        "\x1b[1m--- a/main.py\x1b[0m\n\x1b[1m+++ b/main.py\x1b[0m\n\x1b[36m@@ -1,2 +1,2 @@\x1b[0m\n"
+        " def total():\n\x1b[31m-    return 10\x1b[0m\n\x1b[32m+    return 15\x1b[0m\n"
+    )
+    assert err.getvalue() == (
+        "\x1b[2mbefore: \x1b[0m\x1b[31mred: line 3: expected `15`, got `10`\x1b[0m\n"
+        "\x1b[33mnote: \x1b[0mprograms run without a sandbox\n"
+        "\x1b[32m✔ checked: \x1b[0m`python main.py` prints what is expected\n"
+        "changed: main.py\nsolved by codur-coding, attempt 2\n"
+        "\x1b[2m1 model call (1 request repeated), 3,210 tokens, $0.0012, 4.5 s\x1b[0m\n"
+    )
+
+
+def test_no_colour_means_no_control_codes() -> None:
+    out, err = Terminal(), Terminal()
+    play(make_output("rich", stdout=out, stderr=err, verbose=True, color=False), QUIET, FAILED)
+    assert "\x1b" not in out.getvalue() + err.getvalue()
+
+
+def test_colour_stays_out_of_a_stream_that_is_no_terminal() -> None:
+    out, err = Terminal(), io.StringIO()
+    play(make_output("rich", stdout=out, stderr=err, verbose=False, color=True), EVENTS, DONE)
+    assert "\x1b[32m" in out.getvalue()
+    assert "\x1b" not in err.getvalue()
+
+
+def test_foreign_markup_emoji_and_long_lines_stay_as_they_are() -> None:
+    answer = "[bold]x[/bold] :smile: [link=file:///etc]y[/link] 3.14 'a' http://a.b " + "word " * 60 + "end"
+    out = Terminal()
+    play(
+        make_output("rich", stdout=out, stderr=Terminal(), verbose=False, color=True), (), replace(DONE, answer=answer)
+    )
+    assert out.getvalue().split("\n")[0] == answer
+
+
+def test_diff_styles_follow_the_hunks() -> None:
+    diff = (
+        "diff --git a/a b/a\nindex 1..2\n--- a/a\n+++ b/a\n@@ -1,3 +1,3 @@ def f():\n"
+        " x\n--- not a header\n+++ nor this\n @@ -1 +1 @@\n\\ No newline at end of file\n"
+        "--- a/b\n+++ b/b\n@@ -1 +1 @@\n-a\n+b\n"
+    )
+    assert [item.spans[0].style for item in diff_lines(diff)] == [
+        *("strong", "dim", "strong", "strong", "hunk"),
+        *("plain", "removed", "added", "plain", "dim"),
+        *("strong", "strong", "hunk", "removed", "added"),
+    ]
+
+
+def test_diff_of_nothing() -> None:
+    assert diff_lines("") == []
+
+
+def test_status_words() -> None:
+    status = Status()
+    seen = [status.text(0.4)]
+    for event in (
+        NodeEntered(node="pattern_plan"),
+        NodeEntered(node="own\x1bnode"),
+        RepairProgress(tried=1200, best=0.5, place="main.py:3"),
+        ModelCalled(profile="fast", model="m", purpose="planning", prompt_chars=1),
+        ModelWaiting(profile="fast", seconds=7, reason="busy"),
+        ModelAnswered(profile="fast", purpose="planning", prompt_tokens=1, completion_tokens=1, duration_s=1),
+        NodeEntered(node="review"),
+    ):
+        status.see(event)
+        seen.append(status.text(61.6))
+    assert seen == [
+        "starting · 0 s · 0 model calls",
+        "reading the request · 62 s · 0 model calls",
+        "own\\x1bnode · 62 s · 0 model calls",
+        "searching for a repair (1,200 tried, best 50 %) · 62 s · 0 model calls",
+        "asking fast (planning) · 62 s · 0 model calls",
+        "waiting 7 s for fast · 62 s · 0 model calls",
+        "reading the answer · 62 s · 1 model call",
+        "running the check · 62 s · 1 model call",
+    ]
+
+
+LIVE = """
+import sys
+from codur.ui.output import make_output
+from tests.ui.samples import DONE, EVENTS, play
+output = make_output("rich", stdout=sys.stdout, stderr=sys.stderr, verbose=False, color=True)
+if sys.argv[1] == "whole":
+    play(output, EVENTS, DONE)
+else:
+    for event in EVENTS[:5]:
+        output.event(event)
+    output.close()
+    output.close()
+"""
+
+
+def on_a_terminal(how: str, encoding: str = "utf-8") -> str:
+    reader, terminal = pty.openpty()
+    environ = {"TERM": "xterm", "PYTHONIOENCODING": encoding}
+    argv = [sys.executable, "-c", LIVE, how]
+    with subprocess.Popen(argv, cwd=ROOT, env=environ, stdin=terminal, stdout=terminal, stderr=terminal) as process:
+        os.close(terminal)
+        data = b""
+        try:
+            while chunk := os.read(reader, 65536):
+                data += chunk
+        except OSError:
+            pass  # Linux reports the end of a terminal as an error
+        os.close(reader)
+    assert process.returncode == 0, data.decode()
+    return data.decode(encoding).replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize("how", ["whole", "stopped"])
+def test_the_live_line_appears_and_leaves_the_terminal_as_it_was(how: str) -> None:
+    text = on_a_terminal(how)
+    assert re.search("[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] searching for a repair · \\d+ s · 0 model calls", text)
+    assert text.count("\x1b[?25l") == text.count("\x1b[?25h") == 1
+    assert text.index("\x1b[?25l") < text.index("\x1b[?25h")
+    tail = text.rsplit("\x1b[?25h", 1)[1]
+    assert tail.startswith("\r\x1b[1A\x1b[2K")  # the live line is erased
+    if how == "whole":
+        assert tail.endswith("\x1b[2m1 model call (1 request repeated), 3,210 tokens, $0.0012, 4.5 s\x1b[0m\n")
+
+
+def test_a_terminal_without_unicode() -> None:
+    text = on_a_terminal("whole", "ascii")
+    assert re.search(r"[-|/\\] searching for a repair - \d+ s - 0 model calls", text)
+    assert "[ok] checked: " in text
+    assert "switched model: fast -> spare" in text
