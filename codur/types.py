@@ -119,11 +119,16 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """One request: the prompt, where it applies and the limits."""
+    """One request: the prompt, where it applies and the limits.
+
+    Attributes:
+        check_is_goal: the task is to make the check pass, whatever the prompt sounds like (a challenge, `--check`).
+    """
 
     prompt: str
     workspace: str
     limits: Limits = Limits()
+    check_is_goal: bool = False
     check_command: str | None = None
     expect_file: str | None = None
     agent: str | None = None

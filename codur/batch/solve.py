@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
-from codur.batch.challenge import PROMPT_FILE, Challenge
+from codur.batch.challenge import DEFAULT_PROMPT, PROMPT_FILE, Challenge
 from codur.config.settings import Settings
 from codur.errors import CodurError
 from codur.events import ignore
@@ -77,10 +77,16 @@ def _solve(
     with TemporaryDirectory(prefix="codur-challenge-", ignore_cleanup_errors=True) as temporary:
         copy = Path(temporary) / challenge.directory.resolve().name
         shutil.copytree(challenge.directory, copy, symlinks=True, ignore=shutil.ignore_patterns(PROMPT_FILE))
-        task = Task(prompt="", workspace=str(copy), limits=limits, agent=agent, offline=offline)
+        task = Task(
+            prompt=DEFAULT_PROMPT,
+            workspace=str(copy),
+            limits=limits,
+            check_is_goal=True,
+            agent=agent,
+            offline=offline,
+        )
         try:
-            prompt = challenge.prompt()
+            task = replace(task, prompt=challenge.prompt())
         except CodurError as error:
             return error_result(error, task)
-        task = Task(prompt=prompt, workspace=str(copy), limits=limits, agent=agent, offline=offline)
         return run_task(task, settings, host=host, emit=ignore)

@@ -13,6 +13,7 @@ import typer
 
 from codur.agents.registry import AgentRegistry
 from codur.cli import options
+from codur.config.loader import candidate_files
 from codur.config.settings import Settings
 from codur.errors import UsageError
 from codur.events import ignore
@@ -160,8 +161,6 @@ def config_show(directory: options.Directory = Path(), config: options.ConfigFil
 @config_app.command("path")
 def config_path(directory: options.Directory = Path()) -> None:
     """Print where settings are read from, weakest first, and which of these files are there."""
-    from codur.config.loader import candidate_files  # noqa: PLC0415 - beside its only use
-
     for path in candidate_files(workspace=directory, environ=os.environ, home=options.home()):
         _print(f"{path}{'' if path.exists() else ' (absent)'}")
 

@@ -50,6 +50,7 @@ def run(
         prompt=text,
         workspace=str(directory.absolute()),
         limits=limits_of(loaded.settings),
+        check_is_goal=check is not None or expect is not None,
         check_command=check,
         expect_file=expect,
         agent=agent,

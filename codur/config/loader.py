@@ -76,6 +76,13 @@ def load_settings(
     return layers.finish()
 
 
+def candidate_files(*, workspace: Path, environ: Mapping[str, str], home: Path) -> tuple[Path, ...]:
+    """Files that settings are read from without `--config`, weakest first, whether they are there or not."""
+    named = environ.get("CODUR_CONFIG", "")
+    user = Path(named) if named else _usual_user_file(environ, home)
+    return (user, *(workspace.absolute() / name for name in PROJECT_FILES))
+
+
 class _Layers:
     """The settings so far, from the weakest source up."""
 
@@ -122,11 +129,15 @@ def _user_file(environ: Mapping[str, str], config_file: Path | None, home: Path)
     if named:
         path = home / named[2:] if named.startswith("~/") else Path(named)
         return _must_exist(path, "CODUR_CONFIG")
+    path = _usual_user_file(environ, home)
+    return path if _exists(path, _shown(path, home)) else None
+
+
+def _usual_user_file(environ: Mapping[str, str], home: Path) -> Path:
     base = Path(environ.get("XDG_CONFIG_HOME", ""))
     if not base.is_absolute():  # the XDG specification: a relative path is to be ignored
         base = home / ".config"
-    path = base / "codur" / "config.yaml"
-    return path if _exists(path, _shown(path, home)) else None
+    return base / "codur" / "config.yaml"
 
 
 def _must_exist(path: Path, named_by: str) -> Path:

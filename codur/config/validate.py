@@ -18,7 +18,7 @@ _REMEDY = "Correct the value, or remove it to use the default."
 
 
 def check(source: Source, root: Any) -> dict[str, Any]:
-    """The values of `source` in the types of the section `root`, lists as tuples and empty sections left out.
+    """The values of `source` in the types of the section `root`, lists as tuples and null sections empty.
 
     Raises:
         ConfigError: the first key that is unknown or whose value does not fit, with its place.
@@ -45,9 +45,7 @@ def _section(value: Any, section: Any, at: At) -> dict[str, Any]:
     for name, inner in _mapping(value, at).items():
         if name not in fields:
             raise _unknown(name, tuple(fields), at.child(name))
-        result = _check(inner, fields[name], at.child(name, f"{section.__name__}.{name}"))
-        if result != {}:
-            checked[name] = result
+        checked[name] = _check(inner, fields[name], at.child(name, f"{section.__name__}.{name}"))
     return checked
 
 

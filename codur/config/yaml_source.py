@@ -65,7 +65,7 @@ def _read_text(path: Path, name: str) -> str:
             "is larger than 1 MiB, too large for a settings file", file=name, remedy="Keep only settings in it."
         )
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ConfigError("is not UTF-8 text", file=name, line=line, remedy="Save the file as UTF-8.") from error

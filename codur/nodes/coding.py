@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from codur.agents.brief import CodingBrief
 from codur.agents.coding import CodingOutcome, write_code
 from codur.agents.registry import Agent
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable
 from codur.events import FileChanged
+from codur.nodes.judge import check_before
 from codur.nodes.sources import inputs, readable, target
 from codur.nodes.state import NodeName, RunContext, RunState, RunUpdate
 from codur.nodes.updates import current_step, go, origin_of, outcome_of
 from codur.types import StepRecord
+from codur.verification.discover import find_check
 
 
 async def coding(state: RunState, context: RunContext) -> RunUpdate:
@@ -21,7 +25,30 @@ async def coding(state: RunState, context: RunContext) -> RunUpdate:
 
 
 async def code_with(agent: Agent, node: NodeName, state: RunState, context: RunContext) -> RunUpdate:
-    """One coding request by an agent, as a node's whole update."""
+    """One coding request by an agent, as a node's whole update.
+
+    If nothing has run the check yet (rules did not know that the task is about code), it is run first.
+    """
+    seen = await _seen_before(state, context)
+    return RunUpdate(**seen, **await _code(agent, node, {**state, **seen}, context))
+
+
+async def _seen_before(state: RunState, context: RunContext) -> RunUpdate:
+    if state["before"] is not None or state["attempts"] or context.workspace.changed_files():
+        return RunUpdate()
+    import asyncio  # noqa: PLC0415 - lazy: a model-free run never loads it
+
+    task, discovery = state["task"], state["discovery"]
+    if discovery.check is None:
+        check = find_check(
+            context.workspace, prompt=task.prompt, files=discovery.files, settings=context.settings.verification
+        )
+        discovery = replace(discovery, check=check)
+    verdict = await asyncio.to_thread(check_before, discovery, context)
+    return RunUpdate(discovery=discovery, before=verdict, verdict=verdict)
+
+
+async def _code(agent: Agent, node: NodeName, state: RunState, context: RunContext) -> RunUpdate:
     spent = context.models.usage
     try:
         outcome = await _write(agent, state, context)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from codur.events import CheckRan
 from codur.nodes.state import RunContext, RunState
-from codur.types import Attempt, StepRecord, Verdict
+from codur.types import Attempt, Discovery, StepRecord, Verdict
 
 _NUMBERS = re.compile(r"\d+")
 
@@ -25,6 +25,17 @@ class Judged:
     verdict: Verdict | None
     attempt: Attempt | None
     best_before: float
+
+
+def check_before(discovery: Discovery, context: RunContext) -> Verdict:
+    """The check's verdict on the untouched program; its files are guarded from now on."""
+    if discovery.check is not None:
+        context.checker.guard(discovery.check)
+    verdict = context.checker.run(discovery.check)
+    if verdict.status == "failed":
+        context.best.progress = verdict.progress
+    context.emit(CheckRan(when="before", verdict=verdict))
+    return verdict
 
 
 def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:

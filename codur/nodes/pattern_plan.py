@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codur.events import CheckRan
+from codur.nodes.judge import check_before
 from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.nodes.updates import can_repair, go
 from codur.planning.first import first_plan
@@ -24,9 +24,10 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
         settings=context.settings,
         check_command=task.check_command,
         expect_file=task.expect_file,
+        check_is_goal=task.check_is_goal,
     )
     discovery = found.discovery
-    if found.plan is not None and task.agent is None:
+    if found.plan is not None and task.agent is None and not task.check_is_goal:
         return RunUpdate(
             plan=found.plan,
             discovery=discovery,
@@ -39,6 +40,7 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
         discovery,
         before,
         repair=can_repair(seen, context) and context.settings.repair.mode == "before_model",
+        check_is_goal=task.check_is_goal,
         no_model=None if context.models.available() else context.models.why_unavailable(),
     )
     update = RunUpdate(discovery=discovery, before=before, verdict=before)
@@ -53,16 +55,9 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
 
 
 def _check_before(discovery: Discovery, context: RunContext) -> Verdict | None:
-    """The check's verdict before anything is changed; None if the task is surely not about code."""
-    if discovery.task_type in CODE_TASKS:
-        for path in discovery.files:
-            context.workspace.read_text(path)  # a file that cannot be read ends the run here, with a clear word
-    elif discovery.task_type != "unknown" or discovery.check is None:
+    """The check's verdict before anything is changed; None if the task is not surely about code."""
+    if discovery.task_type not in CODE_TASKS:
         return None
-    if discovery.check is not None:
-        context.checker.guard(discovery.check)
-    verdict = context.checker.run(discovery.check)
-    if verdict.status == "failed":
-        context.best.progress = verdict.progress
-    context.emit(CheckRan(when="before", verdict=verdict))
-    return verdict
+    for path in discovery.files:
+        context.workspace.read_text(path)  # a file that cannot be read ends the run here, with a clear word
+    return check_before(discovery, context)

@@ -24,6 +24,7 @@ def first_plan(
     before: Verdict | None,
     *,
     repair: bool,
+    check_is_goal: bool = False,
     no_model: ModelUnavailable | None,
 ) -> Plan | None:
     """What to do before a model is asked.
@@ -31,6 +32,7 @@ def first_plan(
     Args:
         before: the check's present verdict, for code tasks.
         repair: whether an offline search may come first.
+        check_is_goal: the task is to make the check pass, so that a search fits any kind of code task.
         no_model: why no model can be asked, or None if one can.
 
     Returns:
@@ -39,7 +41,7 @@ def first_plan(
     if discovery.task_type in {"code_fix", "refactor"} and discovery.missing_files and not discovery.files:
         names = ", ".join(discovery.missing_files)
         return _last_word(f"{names}: no such file in the workspace", outcome="usage")
-    if discovery.task_type == "code_fix" and before is not None:
+    if (discovery.task_type == "code_fix" or check_is_goal) and before is not None:
         if before.passed and not says_more(prompt, discovery):
             return _last_word(f"nothing to fix: the check passes already (`{before.check}`)")
         if repair and before.status == "failed":

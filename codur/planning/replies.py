@@ -102,9 +102,7 @@ def read(reply: ChatReply, kind: type[Reply]) -> tuple[Reply | None, str]:
 def _try_again(reply: ChatReply, problem: str) -> tuple[Message, Message]:
     return (
         Message(role="assistant", content=reply.text[:2000]),
-        Message(
-            role="user", content=f"That answer cannot be used: {problem}. Answer again with the JSON object alone."
-        ),
+        Message(role="user", content=f"That answer cannot be used: {problem}. Answer with the JSON object alone."),
     )
 
 

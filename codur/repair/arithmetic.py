@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from codur.repair.context import Context
 from codur.repair.edits import Proposal
-from codur.repair.expressions import SIBLINGS, SYMBOLS
+from codur.repair.symbols import SIBLINGS, SYMBOLS
 
 _OTHER = {
     "+": ("-", "*"),
@@ -28,8 +28,8 @@ _OTHER_AUGMENTED = {
     "+": ("-", "*", ""),
     "-": ("+", "", "//"),
     "*": ("+", "/"),
-    "/": ("//", "*", "-"),
-    "//": ("/", "%", "-"),
+    "/": ("//", "*"),
+    "//": ("/", "%"),
 }
 _COMMUTATIVE = frozenset({"+", "*", "&", "|", "^"})
 _WRAPPERS = ("int", "float", "str", "round", "abs", "list", "tuple", "set", "sorted", "len", "sum", "reversed")
@@ -103,12 +103,11 @@ def operand_removed(context: Context, node: ast.BinOp) -> Iterator[Proposal]:
 def operands_swapped(context: Context, node: ast.BinOp | ast.Compare) -> Iterator[Proposal]:
     """`a - b` → `b - a`, `a in b` → `b in a`; `a + b` only where the order may count."""
     if isinstance(node, ast.Compare):
-        operator, second = node.ops[0], node.comparators[0]
-        if len(node.ops) > 1 or not isinstance(operator, ast.In | ast.NotIn):
+        if len(node.ops) > 1 or not isinstance(node.ops[0], ast.In | ast.NotIn):
             return
+        symbol, second = SYMBOLS[type(node.ops[0])], node.comparators[0]
     else:
-        operator, second = node.op, node.right
-    symbol = SYMBOLS.get(type(operator), "")
+        symbol, second = SYMBOLS.get(type(node.op), ""), node.right
     if symbol in _COMMUTATIVE and (symbol != "+" or context.kinds.of(node) == "number"):
         return
     left, right = context.code(node.left), context.code(second)

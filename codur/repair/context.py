@@ -51,6 +51,12 @@ class Context:
     def code(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> str:
         return self.source.code(node)
 
+    def left_code(self, node: ast.BinOp) -> str:
+        """The left operand with its brackets, if it has some."""
+        start, end = self.source.span(node)[0], self.source.span(node.left)[1]
+        closing = re.match(r"[\s)]*", self.source.text[end : self.source.span(node.right)[0]])
+        return self.source.text[start : end + (closing.end() if closing else 0)].rstrip()
+
     def edit(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword, text: str) -> Edit:
         start, end = self.source.span(node)
         return Edit(path=self.source.path, start=start, end=end, text=text)
@@ -73,7 +79,7 @@ class Context:
             parent, "func", getattr(parent, "value", None)
         ):
             return text
-        if isinstance(parent, ast.Compare) and isinstance(new, ast.BinOp):
+        if _binds_enough(new, parent, node):
             return text
         start, end = self.source.span(node)
         around = self.source.text[start - 1 : start], self.source.text[end : end + 1]
@@ -87,6 +93,16 @@ class Context:
             return None
         found = re.search(r"\s+".join(map(re.escape, symbol.split())), gap)
         return (start + found.start(), start + found.end()) if found else None
+
+
+def _binds_enough(new: ast.expr, parent: ast.AST | None, node: ast.expr) -> bool:
+    """Whether an operation can stand under another one without brackets: the common cases, not all."""
+    if isinstance(new, ast.UnaryOp) and isinstance(new.op, ast.Not):
+        return isinstance(parent, ast.IfExp | ast.BoolOp)
+    if not isinstance(new, ast.BinOp):
+        return False
+    sums = isinstance(new.op, ast.Add | ast.Sub) and isinstance(getattr(parent, "op", None), ast.Add | ast.Sub)
+    return isinstance(parent, ast.Compare) or (sums and isinstance(parent, ast.BinOp) and parent.left is node)
 
 
 @cache

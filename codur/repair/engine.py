@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
+from codur.errors import LimitReached, WorkspaceError
 from codur.events import Emit, RepairProgress
 from codur.repair.failure import read_failure
 from codur.repair.judge import Judge
 from codur.repair.localise import localise, moved
-from codur.repair.program import Candidate, Program, candidates, fingerprint
+from codur.repair.program import Candidate, Program, Which, candidates, fingerprint
 from codur.repair.tracing import Coverage, run_traced
 from codur.sandbox.cancel import CancelToken
 from codur.types import Check, Verdict
@@ -87,6 +89,8 @@ def search(
     """
     if check is None or check.kind == "syntax":
         return RepairOutcome(explanation="There is no check that tells a right program from a wrong one.")
+    if before.status == "no_check":
+        return RepairOutcome(explanation="The check found nothing to judge by.")
     if before.passed:
         return RepairOutcome(explanation="The check passes already.", best_progress=before.progress)
     started = clock()
@@ -95,18 +99,17 @@ def search(
         return RepairOutcome(explanation="There is no Python file that may be changed.", best_progress=before.progress)
     root = workspace.root
     coverage = run_traced(checker, root, check, usual_s=before.duration_s)
-    texts = {path: workspace.read_text(path).text for path in _in_question(paths, files, coverage)}
-    original = Program(texts=texts)
+    texts = _texts(workspace, _in_question(paths, files, coverage))
 
-    def next_candidates(program: Program, verdict: Verdict) -> Iterator[Candidate]:
+    def next_candidates(program: Program, verdict: Verdict, which: Which) -> Iterator[Candidate]:
         failure = read_failure(verdict, root)
         suspicion = localise(moved(coverage, texts, program.texts), failure)
-        return candidates(program, failure, suspicion)
+        return candidates(program, failure, suspicion, which)
 
     run = _Search(
         judge=Judge(workspace, checker, check, before),
         candidates=next_candidates,
-        original=original,
+        original=Program(texts=texts),
         before=before,
         max_order=max_order,
         emit=emit,
@@ -131,6 +134,15 @@ def _in_question(paths: list[str], files: Sequence[str], coverage: Coverage | No
     return [path for path in paths if path in files] + executed[:_MAX_OTHER_FILES]
 
 
+def _texts(workspace: Workspace, paths: list[str]) -> dict[str, str]:
+    """The files that can be read as text; one that cannot is no subject of a search."""
+    found: dict[str, str] = {}
+    for path in paths:
+        with suppress(WorkspaceError):
+            found[path] = workspace.read_text(path).text
+    return found
+
+
 class _Search:
     """One search: a queue of candidates by priority, and the programs that came further than the one found."""
 
@@ -138,7 +150,7 @@ class _Search:
         self,
         *,
         judge: Judge,
-        candidates: Callable[[Program, Verdict], Iterator[Candidate]],
+        candidates: Callable[[Program, Verdict, Which], Iterator[Candidate]],
         original: Program,
         before: Verdict,
         max_order: int,
@@ -156,17 +168,16 @@ class _Search:
         self._cancel = cancel
         self._queue: list[tuple[float, int, Candidate]] = []
         self._queued = 0
-        self._seen: set[tuple[str, ...]] = set()
+        self._seen = {fingerprint(original, original)}
         self._tried = 0
-        self._best: tuple[float, Verdict | None] = (before.progress, None)
+        self._best: Verdict | None = None
         self._beam: list[float] = []
+        self._widened = False
         self._aside: list[tuple[float, int, Program, Verdict]] = []
 
     def run(self) -> RepairOutcome:
         """Judges candidates until one passes, none is left or the time is up."""
-        if (found := fingerprint(self._original)) is not None:
-            self._seen.add(found)
-        self._expand(self._original, self._before, 1.0)
+        self._expand(self._original, self._before, 1.0, "executed")
         while self._time_left() > 0:
             judged = self._next()
             if judged is None:
@@ -185,26 +196,29 @@ class _Search:
             self._cancel.raise_if_cancelled()
             _, _, candidate = heappop(self._queue)
             program = candidate.program()
-            found = fingerprint(program)
+            found = fingerprint(program, self._original)
             if found is None or found in self._seen:
                 continue
             self._seen.add(found)
             verdict = self._judge.judge(self._changed(program))
             self._tried += 1
-            if verdict.progress > self._best[0] or self._best[1] is None:
-                self._best = (max(verdict.progress, self._best[0]), verdict)
+            if self._best is None or verdict.progress > self._best.progress:
+                self._best = verdict
             if self._tried % _EVERY == 0:
                 place = f"{candidate.path}:{candidate.line}"
-                self._emit(RepairProgress(tried=self._tried, best=self._best[0], place=place))
+                self._emit(RepairProgress(tried=self._tried, best=self._progress(), place=place))
             return program, verdict
         return None
+
+    def _progress(self) -> float:
+        return max(self._before.progress, self._best.progress if self._best else 0.0)
 
     def _changed(self, program: Program) -> dict[str, str]:
         return {path: text for path, text in program.texts.items() if text != self._original.texts[path]}
 
-    def _expand(self, program: Program, verdict: Verdict, factor: float) -> None:
-        """Queues every further change of a program; `factor` scales their priorities."""
-        for candidate in self._candidates(program, verdict):
+    def _expand(self, program: Program, verdict: Verdict, factor: float, which: Which = "all") -> None:
+        """Queues further changes of a program; `factor` scales their priorities."""
+        for candidate in self._candidates(program, verdict, which):
             heappush(self._queue, (-candidate.priority * factor, self._queued, candidate))
             self._queued += 1
 
@@ -220,9 +234,15 @@ class _Search:
             self._aside.append((-program.priority, self._tried, program, verdict))
 
     def _widen(self) -> bool:
-        """Takes up the likeliest program set aside; False if there is none."""
-        if self._time_left() <= 0 or not self._aside:
-            return bool(self._queue)
+        """Takes up statements that were not executed, then the likeliest program set aside; False if all is done."""
+        if self._time_left() <= 0:
+            return True
+        if not self._widened:
+            self._widened = True
+            self._expand(self._original, self._before, 1.0, "not executed")
+            return True
+        if not self._aside:
+            return False
         self._aside.sort(key=lambda each: each[:2])
         _, _, program, verdict = self._aside.pop(0)
         self._expand(program, verdict, 1.0)
@@ -236,31 +256,29 @@ class _Search:
             operators=tuple(change.operator for change in program.changes),
             tried=self._tried,
             passing=1 + self._count_more(program),
-            best_progress=max(verdict.progress, self._best[0]),
+            best_progress=self._progress(),
         )
 
     def _count_more(self, passed: Program) -> int:
         """How many of the next candidates of about the same rank pass too: a sign of a weak check."""
         stop = self._time_left() - _MORE_S
         more = 0
-        for _ in range(_MORE_CANDIDATES):
-            if (
-                self._time_left() <= max(stop, 0)
-                or not self._queue
-                or -self._queue[0][0] < _SAME_RANK * passed.priority
-            ):
-                break
-            judged = self._next()
-            more += judged is not None and judged[1].passed
+        with suppress(LimitReached):  # the repair is found; only the count would be longer
+            for _ in range(_MORE_CANDIDATES):
+                rank = -self._queue[0][0] if self._queue else 0.0
+                if rank < _SAME_RANK * passed.priority or self._time_left() <= max(stop, 0):
+                    break
+                judged = self._next()
+                more += judged is not None and judged[1].passed
         return more
 
     def _failed(self, *, exhausted: bool) -> RepairOutcome:
         reason = "No edit made the check pass" if exhausted else "The time was up before an edit made the check pass"
         return RepairOutcome(
-            verdict=self._best[1],
+            verdict=self._best,
             explanation=f"{reason}; {self._tried} candidates were judged.",
             tried=self._tried,
-            best_progress=self._best[0],
+            best_progress=self._progress(),
             exhausted=exhausted,
         )
 

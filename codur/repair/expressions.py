@@ -7,33 +7,8 @@ from collections.abc import Iterator
 
 from codur.repair.context import Context
 from codur.repair.edits import Proposal
+from codur.repair.symbols import SYMBOLS
 
-SYMBOLS: dict[type[ast.AST], str] = {
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Is: "is",
-    ast.IsNot: "is not",
-    ast.In: "in",
-    ast.NotIn: "not in",
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Pow: "**",
-    ast.LShift: "<<",
-    ast.RShift: ">>",
-    ast.BitAnd: "&",
-    ast.BitOr: "|",
-    ast.BitXor: "^",
-    ast.And: "and",
-    ast.Or: "or",
-}
 _BOUNDARY = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 _OTHER_COMPARISON = {
     "<": (">", ">="),
@@ -47,33 +22,6 @@ _OTHER_COMPARISON = {
     "in": ("not in",),
     "not in": ("in",),
 }
-SIBLINGS = {
-    name: tuple(other for other in group if other != name)
-    for group in (
-        ("min", "max"),
-        ("any", "all"),
-        ("floor", "ceil"),
-        ("upper", "lower"),
-        ("startswith", "endswith"),
-        ("lstrip", "rstrip", "strip"),
-        ("keys", "values", "items"),
-        ("find", "rfind"),
-        ("ljust", "rjust"),
-        ("isalpha", "isdigit", "isalnum"),
-        ("isupper", "islower"),
-        ("append", "extend"),
-        ("add", "discard"),
-        ("popleft", "pop"),
-        ("appendleft", "append"),
-        ("bisect_left", "bisect_right"),
-        ("union", "intersection", "difference"),
-        ("removeprefix", "removesuffix"),
-    )
-    for name in group
-}
-"""Functions and methods that are easily taken for one another."""
-
-
 # --- comparisons and truth --------------------------------------------------------------------------------------------
 
 
@@ -258,10 +206,11 @@ def step_removed(context: Context, node: ast.BinOp) -> Iterator[Proposal]:
     step = _step_of(node)
     if step is None:
         return
-    left = context.code(node.left)
-    yield context.replace(node, left, says="is off by one")
-    other = "+" if isinstance(node.op, ast.Sub) else "-"
-    yield context.replace(node, f"{left} {other} {step}", says="steps the wrong way", weight=0.5)
+    yield context.replace(node, context.code(node.left), says="is off by one")
+    symbol, other = ("-", "+") if isinstance(node.op, ast.Sub) else ("+", "-")
+    place = context.between(node.left, node.right, symbol)
+    if place:
+        yield Proposal(edits=(context.edit_span(*place, other),), says="steps the wrong way", weight=0.5)
 
 
 def _is_sum(node: ast.AST | None) -> bool:
@@ -286,7 +235,7 @@ def shifted(context: Context, node: ast.expr, amount: int) -> str:
         step = integer(node.right)
         if step is not None:
             total = amount + (step if isinstance(node.op, ast.Add) else -step)
-            left = context.code(node.left)
+            left = context.left_code(node)
             return left if total == 0 else f"{left} {'+' if total > 0 else '-'} {abs(total)}"
     code = context.code(node)
     loose = isinstance(node, ast.Compare | ast.BoolOp | ast.IfExp | ast.Lambda | ast.NamedExpr) or _is_not(node)

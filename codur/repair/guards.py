@@ -98,9 +98,12 @@ def _with_default(context: Context, node: ast.Call) -> Iterator[Proposal]:
 
 def none_guarded(context: Context, node: ast.Name | ast.Attribute) -> Iterator[Proposal]:
     """An exception that names `NoneType`: an early exit where the variable is None."""
-    blamed = any(_message(context, node, kind, "NoneType") for kind in ("AttributeError", "TypeError"))
-    called = isinstance(context.source.parent(node), ast.Call)
-    if blamed and isinstance(node.ctx, ast.Load) and is_pure(node) and not called:
+    parent = context.source.parent(node)
+    if isinstance(parent, ast.Attribute):
+        blamed = _message(context, node, "AttributeError", f"'NoneType' object has no attribute '{parent.attr}'")
+    else:
+        blamed = _message(context, node, "TypeError", "NoneType")
+    if blamed and isinstance(node.ctx, ast.Load) and is_pure(node) and not isinstance(parent, ast.Call):
         code = context.code(node)
         yield from _early_exits(context, node, f"{code} is None", f"fails when `{code}` is None")
 

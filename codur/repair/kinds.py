@@ -54,6 +54,7 @@ class Kinds:
     def __init__(self, source: Source) -> None:
         self._source = source
         self._names: dict[tuple[ast.AST, str], Kind | None] = {}
+        self._bound: dict[ast.AST, dict[str, list[ast.AST]]] = {}
 
     def of(self, node: ast.expr) -> Kind | None:
         """The kind of an expression; None if it is not plain to see."""
@@ -91,22 +92,29 @@ class Kinds:
         key = (scope, name)
         if key not in self._names:
             self._names[key] = None  # an assignment that refers to itself tells nothing
-            self._names[key] = self._agreed(scope, name)
+            found = [self._value(binding, name) for binding in self._bindings(scope).get(name, ())]
+            self._names[key] = found[0] if found and all(each == found[0] for each in found) else None
         return self._names[key]
 
-    def _agreed(self, scope: FunctionNode | ast.Module, name: str) -> Kind | None:
-        found = [_annotated(each) for each in _parameters(scope) if each.arg == name]
-        for node in ast.walk(scope):
-            if isinstance(node, ast.Assign):
-                found += [self.of(node.value) for target in node.targets if _binds(target, name)]
-                found += [None for target in node.targets if isinstance(target, ast.Tuple) and _within(target, name)]
-            elif isinstance(node, ast.AnnAssign) and _binds(node.target, name):
-                found.append(_annotation(node.annotation))
-            elif isinstance(node, ast.For | ast.comprehension) and _within(node.target, name):
-                found.append(self._item(node, name))
-            elif isinstance(node, ast.withitem | ast.NamedExpr | ast.Starred) and _within(node, name):
-                found.append(None)
-        return found[0] if found and all(each == found[0] for each in found) else None
+    def _bindings(self, scope: FunctionNode | ast.Module) -> dict[str, list[ast.AST]]:
+        """What binds each name of a scope: parameters, assignments, loops and the like."""
+        if scope not in self._bound:
+            found: dict[str, list[ast.AST]] = {each.arg: [each] for each in _parameters(scope)}
+            for node in ast.walk(scope):
+                for name in dict.fromkeys(each for target in _targets(node) for each in _stored(target)):
+                    found.setdefault(name, []).append(node)
+            self._bound[scope] = found
+        return self._bound[scope]
+
+    def _value(self, binding: ast.AST, name: str) -> Kind | None:
+        """The kind of what a binding gives to a name."""
+        if isinstance(binding, ast.arg):
+            return _annotation(binding.annotation) if binding.annotation else None
+        if isinstance(binding, ast.AnnAssign):
+            return _annotation(binding.annotation)
+        if isinstance(binding, ast.Assign):
+            return self.of(binding.value) if any(_binds(target, name) for target in binding.targets) else None
+        return self._item(binding, name) if isinstance(binding, ast.For | ast.comprehension) else None
 
     def _item(self, node: ast.For | ast.comprehension, name: str) -> Kind | None:
         """The kind of a loop's variable."""
@@ -121,18 +129,25 @@ def _binds(target: ast.AST, name: str) -> bool:
     return isinstance(target, ast.Name) and target.id == name
 
 
-def _within(target: ast.AST, name: str) -> bool:
-    return any(_binds(each, name) and isinstance(getattr(each, "ctx", None), ast.Store) for each in ast.walk(target))
+def _targets(node: ast.AST) -> list[ast.expr]:
+    """Where a node stores a value."""
+    if isinstance(node, ast.Assign):
+        return node.targets
+    if isinstance(node, ast.AnnAssign | ast.For | ast.AsyncFor | ast.comprehension | ast.NamedExpr):
+        return [node.target]
+    if isinstance(node, ast.withitem) and node.optional_vars is not None:
+        return [node.optional_vars]
+    return []
+
+
+def _stored(target: ast.expr) -> list[str]:
+    return [each.id for each in ast.walk(target) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
 
 
 def _parameters(scope: FunctionNode | ast.Module) -> list[ast.arg]:
     if isinstance(scope, ast.Module):
         return []
     return [*scope.args.posonlyargs, *scope.args.args, *scope.args.kwonlyargs]
-
-
-def _annotated(parameter: ast.arg) -> Kind | None:
-    return _annotation(parameter.annotation) if parameter.annotation else None
 
 
 def _annotation(node: ast.expr) -> Kind | None:

@@ -29,6 +29,10 @@ class Suspicion:
     scores: Mapping[Line, float] = field(default_factory=dict)
     others: float = _UNKNOWN
 
+    def ran(self, path: str, first: int, last: int) -> bool:
+        """Whether one of these lines was executed; True where that is not known."""
+        return self.others == _UNKNOWN or any((path, line) in self.scores for line in range(first, last + 1))
+
     def of(self, path: str, first: int, last: int) -> float:
         """The highest score of the lines from `first` to `last`."""
         return max(self.scores.get((path, line), self.others) for line in range(first, max(first, last) + 1))

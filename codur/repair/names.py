@@ -8,6 +8,7 @@ import difflib
 import re
 import sys
 from collections.abc import Iterator
+from functools import lru_cache
 
 from codur.repair.context import Context
 from codur.repair.edits import Proposal
@@ -60,9 +61,13 @@ def variable_replaced(context: Context, node: ast.Name) -> Iterator[Proposal]:
     near = {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)} if statement else set()
     share = len(others) ** -0.5
     for name in others:
-        alike = difflib.SequenceMatcher(None, node.id, name).ratio()
-        weight = share * (1.0 if name in near or alike > 0.6 else 0.7)
+        weight = share * (1.0 if name in near or _alike(node.id, name) else 0.7)
         yield context.replace(node, name, says=f"should use `{name}` in place of `{node.id}`", weight=weight)
+
+
+@lru_cache(maxsize=4096)
+def _alike(first: str, second: str) -> bool:
+    return difflib.SequenceMatcher(None, first, second).ratio() > 0.6
 
 
 def _interchangeable(context: Context, node: ast.Name, name: str) -> bool:
@@ -148,7 +153,7 @@ def _attributes(owner: ast.ClassDef) -> set[str]:
     for node in ast.walk(owner):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             found.add(node.name)
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _is_self(node.value):
             found.add(node.attr)
     return found | {
         target.id
@@ -157,3 +162,7 @@ def _attributes(owner: ast.ClassDef) -> set[str]:
         for target in (each.targets if isinstance(each, ast.Assign) else [each.target])
         if isinstance(target, ast.Name)
     }
+
+
+def _is_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "self"

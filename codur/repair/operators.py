@@ -107,9 +107,9 @@ class Offer:
         return self.node.lineno
 
 
-def offers(context: Context) -> Iterator[Offer]:
-    """Everything that the operators propose for a file, in the order of the text and then of the table."""
-    for node in _candidates(context.source):
+def offers(context: Context, wanted: Callable[[ast.expr | ast.stmt], bool] = lambda _: True) -> Iterator[Offer]:
+    """What the operators propose for the wanted nodes of a file, in the order of the text and then of the table."""
+    for node in filter(wanted, _candidates(context.source)):
         for operator in OPERATORS:
             if isinstance(node, operator.nodes):
                 for proposal in operator.propose(context, node):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
+from typing import Literal
 
 from codur.repair.context import Context
 from codur.repair.edits import apply_edits
@@ -80,14 +81,18 @@ class Candidate:
         return Change(operator=self.offer.operator, path=self.path, line=self.line, says=says)
 
 
-def candidates(program: Program, failure: Failure, suspicion: Suspicion) -> Iterator[Candidate]:
-    """Every change of a program, in the order of its text."""
+Which = Literal["executed", "not executed", "all"]
+"""Which statements are changed: what was not executed cannot have made the check fail, unless it runs unseen."""
+
+
+def candidates(program: Program, failure: Failure, suspicion: Suspicion, which: Which = "all") -> Iterator[Candidate]:
+    """Every change of some statements of a program, in the order of its text."""
     for path, text in program.texts.items():
         source = parse_source(path, text)
         if source is None:
             yield from _mended(program, path, text)
             continue
-        for offer in offers(Context.of(source, failure)):
+        for offer in offers(Context.of(source, failure), _selector(source, suspicion, which)):
             yield Candidate(
                 base=program,
                 path=path,
@@ -96,6 +101,15 @@ def candidates(program: Program, failure: Failure, suspicion: Suspicion) -> Iter
                 offer=offer,
                 source=source,
             )
+
+
+def _selector(source: Source, suspicion: Suspicion, which: Which) -> Callable[[ast.expr | ast.stmt], bool]:
+    def wanted(node: ast.expr | ast.stmt) -> bool:
+        statement = source.statement(node)
+        ran = statement is None or suspicion.ran(source.path, *head(statement))
+        return ran == (which == "executed")
+
+    return (lambda _: True) if which == "all" else wanted
 
 
 def _mended(program: Program, path: str, text: str) -> Iterator[Candidate]:
@@ -126,10 +140,18 @@ def head(node: ast.expr | ast.stmt) -> tuple[int, int]:
     return node.lineno, last
 
 
-def fingerprint(program: Program) -> tuple[str, ...] | None:
-    """What makes two programs equal: their trees, without positions; None if a file does not compile."""
-    trees = tuple(_tree_hash(path, text) for path, text in program.texts.items())
-    return tuple(tree for tree in trees if tree is not None) if None not in trees else None
+def fingerprint(program: Program, original: Program) -> tuple[str, ...] | None:
+    """What makes two programs equal: the trees of the changed files; None if one of them does not compile."""
+    found: list[str] = []
+    for path, text in program.texts.items():
+        if text == original.texts[path]:
+            found.append("")
+            continue
+        tree = _tree_hash(path, text)
+        if tree is None:
+            return None
+        found.append("" if tree == _tree_hash(path, original.texts[path]) else tree)
+    return tuple(found)
 
 
 @lru_cache(maxsize=256)

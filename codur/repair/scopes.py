@@ -7,6 +7,9 @@ import builtins
 
 from codur.repair.source import FunctionNode, Source
 
+Place = tuple[int, int]
+"""Line and column."""
+
 BUILTINS = frozenset(dir(builtins))
 
 
@@ -15,7 +18,7 @@ class Scopes:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._bound: dict[ast.AST, dict[str, int]] = {}
+        self._bound: dict[ast.AST, dict[str, Place]] = {}
         self._assigned_in_loops: dict[ast.AST, frozenset[str]] = {}
         self._named = _named(source.tree)
 
@@ -35,16 +38,17 @@ class Scopes:
                 found |= dict.fromkeys(self._names(scope))
         return tuple(found | dict.fromkeys(self._named))
 
-    def _names(self, scope: FunctionNode | ast.Module) -> dict[str, int]:
-        """Names that a scope binds, with the line of the first binding."""
+    def _names(self, scope: FunctionNode | ast.Module) -> dict[str, Place]:
+        """Names that a scope binds, with the place of the first binding."""
         if scope not in self._bound:
             self._bound[scope] = _bound(scope)
         return self._bound[scope]
 
     def _earlier(self, node: ast.AST, scope: FunctionNode | ast.Module) -> list[str]:
-        line = getattr(node, "lineno", 0)
+        statement = self._source.statement(node)
+        here = (statement.lineno, statement.col_offset) if statement else (0, 0)
         looped = self._looped(node)
-        return [name for name, first in self._names(scope).items() if first <= line or name in looped]
+        return [name for name, first in self._names(scope).items() if first < here or name in looped]
 
     def _looped(self, node: ast.AST) -> frozenset[str]:
         """Names assigned in the outermost loop around the node: they may hold a value from an earlier round."""
@@ -66,8 +70,8 @@ class Scopes:
         return self._assigned_in_loops[outermost]
 
 
-def _bound(scope: FunctionNode | ast.Module) -> dict[str, int]:
-    lines: dict[str, int] = {}
+def _bound(scope: FunctionNode | ast.Module) -> dict[str, Place]:
+    places: dict[str, Place] = {}
     if isinstance(scope, FunctionNode):
         arguments = scope.args
         for argument in (
@@ -78,10 +82,11 @@ def _bound(scope: FunctionNode | ast.Module) -> dict[str, int]:
             arguments.kwarg,
         ):
             if argument is not None and argument.arg not in ("self", "cls"):
-                lines[argument.arg] = scope.lineno
+                places[argument.arg] = (0, 0)
     for name in _own_names(scope):
-        lines[name.id] = min(name.lineno, lines.get(name.id, name.lineno))
-    return lines
+        here = (name.lineno, name.col_offset)
+        places[name.id] = min(here, places.get(name.id, here))
+    return places
 
 
 def _own_names(scope: FunctionNode | ast.Module) -> list[ast.Name]:

@@ -65,30 +65,37 @@ def _proposals(text: str, fault: SyntaxError) -> Iterator[tuple[str, str]]:
 def _in_line(line: str, column: int, message: str) -> Iterator[tuple[str, str]]:
     """The line with a change at the place that the compiler names."""
     code, tail = _split_comment(line)
-    if "was never closed" in message and column < len(line):
-        closer = _CLOSERS.get(line[column], "")
-        says = f"lacks a `{closer}`"
-        if code.endswith(":"):
-            yield f"{code[:-1]}{closer}:{tail}", says
-        yield f"{code}{closer}{tail}", says
-    elif message.startswith("unmatched") and column < len(line):
-        yield line[:column] + line[column + 1 :], f"has a `{line[column]}` too many"
-    elif "unterminated string" in message and column < len(line):
-        quote = line[column]
-        inner = line.rstrip()
-        closing = re.search(r"[)\]}:,]*$", inner)
-        at = closing.start() if closing else len(inner)
-        yield f"{inner[:at]}{quote}{inner[at:]}", "has a string without an end"
-        yield f"{inner}{quote}", "has a string without an end"
-    elif "Maybe you meant '=='" in message or "invalid syntax" in message:
+    if column < len(line):
+        yield from _at_column(line, column, message)
+    if "Maybe you meant '=='" in message or "invalid syntax" in message:
         for place in _single_equals(code):
             yield f"{code[:place]}=={code[place + 1 :]}{tail}", "compares with `=`"
-    elif "Missing parentheses in call to 'print'" in message:
+    if "Missing parentheses in call to 'print'" in message:
         found = re.match(r"(\s*)print\s+(.*)$", code)
         if found:
             yield f"{found[1]}print({found[2]}){tail}", "lacks the brackets of `print`"
     if "forgot a comma" in message:
         yield from ((f"{code[:place]},{code[place:]}{tail}", "lacks a comma") for place in _gaps(code))
+
+
+def _at_column(line: str, column: int, message: str) -> Iterator[tuple[str, str]]:
+    """Brackets and quotes: the message names one, and the column is its place."""
+    code, tail = _split_comment(line)
+    if "was never closed" in message:
+        closer = _CLOSERS.get(line[column], "")
+        if code.endswith(":"):
+            yield f"{code[:-1]}{closer}:{tail}", f"lacks a `{closer}`"
+        yield f"{code}{closer}{tail}", f"lacks a `{closer}`"
+    elif found := re.search(r"does not match opening parenthesis '(.)'", message):
+        closer = _CLOSERS.get(found[1], "")
+        yield line[:column] + closer + line[column:], f"lacks a `{closer}`"
+    elif message.startswith("unmatched"):
+        yield line[:column] + line[column + 1 :], f"has a `{line[column]}` too many"
+    elif "unterminated string" in message:
+        inner = line.rstrip()
+        closing = re.search(r"[)\]}:,]*$", inner)
+        for at in dict.fromkeys((closing.start() if closing else len(inner), len(inner))):
+            yield f"{inner[:at]}{line[column]}{inner[at:]}", "has a string without an end"
 
 
 def _any_line(line: str) -> Iterator[tuple[str, str]]:

@@ -22,6 +22,8 @@ _CHUNK = 65_536
 _TERMINATE_GRACE_S = 0.2
 _PIPE_GRACE_S = 0.25
 """How long pipes may stay open when the program has ended and something that it started holds them."""
+_CLOSE_GRACE_S = 0.1
+"""How long a killed holder of the pipes may take to be gone; one in a session of its own is not waited for longer."""
 _POLL_S = 0.05
 _NO_PIDFD_POLL_S = 0.01
 
@@ -81,6 +83,9 @@ class Child:
             self._pump_until(time.monotonic() + _TERMINATE_GRACE_S, pipes=False)
             self._kill(signal.SIGKILL)
         self._pump_until(time.monotonic() + _PIPE_GRACE_S, pipes=True)
+        if self._open:
+            self._kill(signal.SIGKILL)
+            self._pump_until(time.monotonic() + _CLOSE_GRACE_S, pipes=True)
         return end
 
     def _until_end(self, deadline: float, cancel: CancelToken | None) -> End:

@@ -17,6 +17,7 @@ _ALLOWED: frozenset[str] = frozenset(
         "LANGUAGE",
         "TERM",
         "TZ",
+        "VIRTUAL_ENV",
         "XDG_CACHE_HOME",
         "CARGO_HOME",
         "RUSTUP_HOME",

@@ -34,7 +34,7 @@ class ProcessResult:
     Attributes:
         exit_status: its exit status, -N if signal N ended it, 127 or 126 if it could not be started; None if it was
             stopped (`timed_out`, `cancelled` or `flooded`).
-        stdout, stderr: as UTF-8; other bytes as `\\xNN`; long ones have a note in place of their middle.
+        stdout, stderr: as UTF-8, other bytes as replacement characters; long ones have a note in place of their middle.
         truncated: whether a middle was left out.
         flooded: it was stopped because its output did not end.
         started: False if there is no such program (or directory), or it cannot be executed.
@@ -59,6 +59,7 @@ class Launcher:
         environ: the user's environment, of which programs see an allow list only.
         cancel: stops a running program when it is set.
         max_output_bytes: bytes kept of each of a program's two outputs.
+        python: the interpreter whose directory comes first on the programs' `PATH`, so that `python` means it.
 
     Attributes:
         name: the sandbox's back end: `none`.
@@ -67,17 +68,19 @@ class Launcher:
     name: str = "none"
 
     def __init__(
-        self, environ: Mapping[str, str], *, cancel: CancelToken | None = None, max_output_bytes: int = 262_144
+        self,
+        environ: Mapping[str, str],
+        *,
+        cancel: CancelToken | None = None,
+        max_output_bytes: int = 262_144,
+        python: str | None = None,
     ) -> None:
-        self.cancel = cancel
+        self._cancel = cancel
         self._environment = child_environment(environ)
+        if python is not None:
+            self._environment["PATH"] = f"{Path(python).parent}{os.pathsep}{self._environment['PATH']}"
         self._temporary = temporary_base(environ)
         self._max_output_bytes = max_output_bytes
-
-    @property
-    def path(self) -> str:
-        """The `PATH` that programs get."""
-        return self._environment["PATH"]
 
     @contextlib.contextmanager
     def temporary_directory(self) -> Iterator[Path]:
@@ -110,7 +113,7 @@ class Launcher:
             CodurError: no temporary directory can be made for it.
         """
         words = tuple(argv)
-        if self.cancel is not None and self.cancel.cancelled:
+        if self._cancel is not None and self._cancel.cancelled:
             return ProcessResult(argv=words, exit_status=None, stdout="", stderr="", cancelled=True, started=False)
         if timeout_s <= 0:
             return ProcessResult(argv=words, exit_status=None, stdout="", stderr="", timed_out=True, started=False)
@@ -134,7 +137,7 @@ class Launcher:
             outputs = (BoundedOutput(kept), BoundedOutput(kept))
             with Child(process, outputs, stdin) as child:
                 _limit(process.pid, timeout_s)
-                end = child.wait(timeout_s, self.cancel)
+                end = child.wait(timeout_s, self._cancel)
         return _result(words, process.returncode, outputs, end, time.monotonic() - begin)
 
 
@@ -157,16 +160,17 @@ def _limit(pid: int, timeout_s: float) -> None:
 
 
 def _not_started(argv: tuple[str, ...], cwd: Path, error: OSError | ValueError) -> ProcessResult:
-    program = argv[0] if argv else ""
-    if not isinstance(error, OSError):
-        reason, status = f"cannot start {program!r}: {error}", 126
-    elif not cwd.is_dir():
-        reason, status = f"cannot start {program!r}: there is no directory {cwd}", 127
-    elif isinstance(error, FileNotFoundError):
-        reason, status = f"cannot start {program!r}: there is no such program", 127
-    else:
-        reason, status = f"cannot start {program!r}: {error.strerror}", 126
-    return ProcessResult(argv=argv, exit_status=status, stdout="", stderr=f"{reason}\n", started=False)
+    missing = isinstance(error, FileNotFoundError) or not cwd.is_dir()
+    reason = (
+        f"there is no directory {cwd}" if not cwd.is_dir() else (getattr(error, "strerror", "") or str(error)).lower()
+    )
+    return ProcessResult(
+        argv=argv,
+        exit_status=127 if missing else 126,
+        stdout="",
+        stderr=f"{argv[0] if argv else 'the program'}: cannot be started: {reason}",
+        started=False,
+    )
 
 
 def _result(

@@ -34,7 +34,7 @@ class BoundedOutput:
                 self._cut()
 
     def text(self) -> str:
-        """What was kept, as UTF-8; a byte that is not is written `\\xNN`, so that no two outputs look the same."""
+        """What was kept, as UTF-8; bytes that are not become replacement characters."""
         self._cut()
         if not self._dropped:
             return _decode(self._head + self._tail)
@@ -48,4 +48,4 @@ class BoundedOutput:
 
 
 def _decode(data: bytes | bytearray) -> str:
-    return data.decode("utf-8", "backslashreplace")
+    return data.decode("utf-8", "replace")

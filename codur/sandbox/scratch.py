@@ -23,7 +23,7 @@ def private_directory(base: str) -> Iterator[str]:
     Raises:
         CodurError: it cannot be made.
     """
-    path = f"{base}/codur-{os.urandom(8).hex()}"
+    path = f"{base}/codur-run-{os.urandom(8).hex()}"
     try:
         os.mkdir(path, 0o700)  # noqa: PTH102 - per program start: a string is enough
     except OSError as error:

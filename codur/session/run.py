@@ -55,9 +55,8 @@ def run_task(task: Task, settings: Settings, *, host: Host, emit: Emit) -> RunRe
         emit: receives every event, the result last.
     """
     started = time.monotonic()
-    cancel = CancelToken()
     try:
-        with _opened(task, settings, host, emit, cancel, started) as context:
+        with opened(task, settings, host=host, emit=emit, started=started) as context:
             result = _run(task, context)
     except CodurError as error:
         result = error_result(error, task)
@@ -115,16 +114,25 @@ def _interrupted() -> Interrupted:
 
 
 @contextmanager
-def _opened(
-    task: Task, settings: Settings, host: Host, emit: Emit, cancel: CancelToken, started: float
+def opened(
+    task: Task, settings: Settings, *, host: Host, emit: Emit, started: float | None = None
 ) -> Iterator[RunContext]:
-    """Everything the nodes work with, for as long as the run lasts."""
+    """Everything the nodes work with, for as long as the run lasts.
+
+    Args:
+        started: when the run's time began, by the monotonic clock; now if left out.
+
+    Raises:
+        WorkspaceError: the directory cannot be a workspace.
+        UsageError: the task names an agent that there is not.
+    """
     workspace = Workspace.open(Path(task.workspace), home=host.home, max_file_bytes=settings.tools.max_file_kb * 1024)
     with TemporaryDirectory(prefix="codur-", ignore_cleanup_errors=True) as temporary:
         scratch = _Scratch(Path(temporary), count(1))
         if task.dry_run:
             workspace = workspace.scratch_copy(scratch())
-        yield _context(task, settings, host, emit, cancel, started, workspace, scratch)
+        clock = time.monotonic() if started is None else started
+        yield _context(task, settings, host, emit, clock, workspace, scratch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +153,6 @@ def _context(
     settings: Settings,
     host: Host,
     emit: Emit,
-    cancel: CancelToken,
     started: float,
     workspace: Workspace,
     scratch: _Scratch,
@@ -153,8 +160,11 @@ def _context(
     def time_left() -> float:
         return task.limits.max_runtime_s - (time.monotonic() - started)
 
-    launcher = Launcher(host.environ, cancel=cancel, max_output_bytes=settings.verification.max_output_kb * 1024)
+    cancel = CancelToken()
     python = find_python(workspace.root, host.environ)
+    launcher = Launcher(
+        host.environ, cancel=cancel, max_output_bytes=settings.verification.max_output_kb * 1024, python=python
+    )
     agents = AgentRegistry(settings)
     if task.agent is not None:
         agents.resolve(task.agent)  # an unknown name ends the run before anything is done

@@ -63,15 +63,16 @@ def parse(path: str, text: str) -> ast.Module:
             warnings.simplefilter("ignore")
             return ast.parse(text)
     except SyntaxError as error:
-        raise ToolError("syntax_error", syntax_message(path, error)) from error
+        raise ToolError("syntax_error", syntax_message(path, text, error)) from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise ToolError("syntax_error", f"{path} cannot be parsed: {type(error).__name__} {error}") from error
 
 
-def syntax_message(path: str, error: SyntaxError) -> str:
+def syntax_message(path: str, text: str, error: SyntaxError) -> str:
     """One line with place, reason and source line."""
-    line = (error.text or "").strip()
-    return f"{path} line {error.lineno or 1}: {error.msg}{f': {line:.120}' if line else ''}"
+    number = error.lineno or 1
+    line = next(iter(text.split("\n")[number - 1 : number]), "").strip()
+    return f"{path} line {number}: {error.msg}{f': {line:.120}' if line else ''}"
 
 
 def definitions(tree: ast.Module) -> list[Definition]:

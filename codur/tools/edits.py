@@ -161,7 +161,7 @@ def inject_function(context: ToolContext, given: InjectFunction) -> ToolResult:
         path, text, tree = context.workspace.relative(given.path), "", ast.Module(body=[], type_ignores=[])
     found = definitions(tree)
     lines = text.split("\n") if text else []
-    owner = _one_class(path, found, given.class_name) if given.class_name else None
+    owner = _one_class(path, found, lines, given.class_name) if given.class_name else None
     _require_new(path, found, owner, given.name)
     anchor = _anchor(path, found, owner, given.after)
     after_line = anchor.end if anchor else owner.end if owner else placing.end_of_definitions(tree, lines)
@@ -172,11 +172,13 @@ def inject_function(context: ToolContext, given: InjectFunction) -> ToolResult:
     return _finish(context, path, text, placing.with_imports("\n".join(result), code.imports), what)
 
 
-def _one_class(path: str, found: list[Definition], name: str) -> Definition:
+def _one_class(path: str, found: list[Definition], lines: list[str], name: str) -> Definition:
     classes = targets.classes(path, found, name)
     if len(classes) > 1:
-        lines = ", ".join(str(item.line) for item in classes)
-        raise ToolError("many_matches", f"{path} defines class {name} {len(classes)} times (lines {lines})")
+        places = ", ".join(str(item.line) for item in classes)
+        raise ToolError("many_matches", f"{path} defines class {name} {len(classes)} times (lines {places})")
+    if not placing.has_body_on_own_lines(classes[0].node, lines):
+        raise ToolError("invalid", f"class {name} in {path} has its body on its first line; use replace_class")
     return classes[0]
 
 

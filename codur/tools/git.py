@@ -110,7 +110,7 @@ def _failure(status: int, problem: str, timeout_s: float) -> ToolError:
     if "did not complete in" in problem:
         return ToolError("timeout", f"git ran longer than {timeout_s:g} s")
     if status == 127:
-        return ToolError("failed", "git is not installed")
+        return ToolError("failed", f"git is not installed in {_PATH}")
     line = next((line for line in problem.splitlines() if line.startswith(("fatal:", "error:"))), problem.strip())
     text = line.partition(": ")[2] or line
     if "bad config" in text or "not a git repository" in text:

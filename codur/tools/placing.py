@@ -27,6 +27,12 @@ def body_indent(node: DefinitionNode, lines: list[str]) -> str:
     return leading(lines[node.body[-1].lineno - 1])
 
 
+def has_body_on_own_lines(node: DefinitionNode, lines: list[str]) -> bool:
+    """Whether the statements inside a definition begin below its header, so that one can be added."""
+    first = node.body[0]
+    return len(leading(lines[first.lineno - 1]).encode()) == first.col_offset
+
+
 def end_of_definitions(tree: ast.Module, lines: list[str]) -> int:
     """The number of lines after which a new function goes: before the part that only runs as a program, else all."""
     if tree.body and isinstance(tree.body[-1], ast.If) and "__name__" in ast.unparse(tree.body[-1].test):

@@ -125,7 +125,7 @@ def validate(context: ToolContext, given: OneFile) -> ToolResult:
             warnings.simplefilter("ignore")
             compile(text, path, "exec", dont_inherit=True)
     except SyntaxError as error:
-        raise ToolError("syntax_error", syntax_message(path, error)) from error
+        raise ToolError("syntax_error", syntax_message(path, text, error)) from error
     return ToolResult(text=f"{path} is valid Python", data={"path": path})
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from codur.workspace.workspace import Workspace
 
 NAME = "challenge.yaml"
+SPLIT_REMEDY = "Close the quote."
 _LONGEST_S = 86_400
 
 
@@ -109,7 +110,10 @@ def _timeout(value: object) -> float:
 
 def _args(value: object) -> tuple[str, ...]:
     if isinstance(value, str):
-        return split_args(value)
+        try:
+            return split_args(value)
+        except ValueError as error:
+            raise _WrongError(str(error), SPLIT_REMEDY) from error
     items = value if isinstance(value, list) else [value]
     if any(isinstance(item, bool) or not isinstance(item, str | int) for item in items):
         raise _WrongError("must be one text or a list of texts", 'Write args: --name "A B", or put values in quotes.')
@@ -117,10 +121,11 @@ def _args(value: object) -> tuple[str, ...]:
 
 
 def split_args(text: str) -> tuple[str, ...]:
+    """A command line's arguments, split as a shell does. Raises ValueError with a sentence's end if that fails."""
     try:
         return tuple(shlex.split(text))
     except ValueError as error:
-        raise _WrongError(f"cannot be split into arguments: {error}".lower(), "Close the quote.") from error
+        raise ValueError(f"cannot be split into arguments: {str(error).lower()}") from error
 
 
 _KEYS = ("entry", "check", "timeout", "args")

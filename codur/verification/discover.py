@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from posixpath import basename, dirname, join
 from typing import TYPE_CHECKING
 
 from codur.errors import ConfigError, UsageError, WorkspaceError
 from codur.types import Check
 from codur.verification import challenge_file
-from codur.verification.challenge_file import ChallengeFile, read_challenge
-from codur.verification.entry import find_entry, imports_of, is_test_file
-from codur.verification.expectation import files_to_edit, programs_named, stated_output
+from codur.verification.challenge_file import SPLIT_REMEDY, ChallengeFile, read_challenge, split_args
+from codur.verification.entry import (
+    MAX_PARSED,
+    TEST_SUPPORT,
+    find_entry,
+    find_new_program,
+    is_pytest_file,
+    is_test_code,
+    is_test_file,
+    look,
+)
+from codur.verification.expectation import files_to_edit, stated_output
 
 if TYPE_CHECKING:
     from codur.config.settings import VerificationSettings
@@ -30,8 +37,6 @@ EXPECTED_NAMES = ("expected.txt", "expected_output.txt")
 INPUT_NAME = "input.txt"
 ARGS_NAME = "args.txt"
 NOTHING_FOUND = "no expected output and no tests were found"
-_PYTEST_FILE = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
-_PYTEST_SUPPORT = re.compile(r"(?:.*/)?(?:conftest\.py|pytest\.ini)|(?:.*/)?tests?/.*\.py")
 _MAKE_TARGET = re.compile(r"^test\s*:(?!=)", re.MULTILINE)
 _NO_TEST = "no test specified"
 
@@ -47,6 +52,8 @@ def find_check(
 ) -> Check | None:
     """The check that applies: a command, expected output, tests, else the syntax of Python files.
 
+    What is given for the run (`command`, `expect_file`) goes before the settings, these before `challenge.yaml`.
+
     Args:
         prompt: the request; it may state the output, name the program, or ask for edits to files of the check.
         files: existing files that the prompt names, most relevant first.
@@ -59,9 +66,10 @@ def find_check(
     Raises:
         UsageError: `expect_file` does not exist, or it is not clear which program should print it.
         ConfigError: `challenge.yaml` or `args.txt` is wrong.
+        WorkspaceError: `args.txt` cannot be read as text.
     """
     search = _Search(workspace=workspace, prompt=prompt, files=tuple(files), settings=settings)
-    check = search.find(command or settings.command, expect_file)
+    check = search.find(command, expect_file)
     if check is None:
         return None
     freed = unprotected_by_prompt(check, prompt, files)
@@ -88,9 +96,11 @@ class _Search:
 
     def find(self, command: str | None, expect_file: str | None) -> Check | None:
         if command:
-            return self._command(command, self.settings.test_timeout_s, "the command given")
+            return self._command(command, self.settings.test_timeout_s, "the command given with --check")
         if expect_file:
             return self._expect(expect_file)
+        if self.settings.command:
+            return self._command(self.settings.command, self.settings.test_timeout_s, "the command in the settings")
         if self.challenge.check:
             timeout_s = self.challenge.timeout_s or self.settings.test_timeout_s
             return self._command(self.challenge.check, timeout_s, f"check in {challenge_file.NAME}")
@@ -108,22 +118,18 @@ class _Search:
     # --- commands -----------------------------------------------------------------------------------------------------
 
     def _command(self, command: str, timeout_s: float, source: str) -> Check:
-        defining = [*self._named_in(command), *(challenge_file.NAME, INPUT_NAME, ARGS_NAME)]
-        return Check(
-            kind="command",
-            argv=("sh", "-c", command),
-            protected=self._existing(defining),
-            timeout_s=timeout_s,
-            source=source,
-        )
+        protected = self._existing([*self._named_in(command), challenge_file.NAME, INPUT_NAME, ARGS_NAME])
+        argv = ("sh", "-c", command)
+        return Check(kind="command", argv=argv, protected=protected, timeout_s=timeout_s, source=source)
 
     def _named_in(self, command: str) -> list[str]:
-        """Tests and expected output that the command names; all tests if it runs a test runner without naming any."""
+        """Tests and expected output that the command names; all tests if it runs a test runner and names none."""
         words = re.split(r"[\s;|&<>()'\"=]+", command)
         named = [path for word in words for path in self._check_files(word)]
-        if not any(is_test_file(path) for path in named) and re.search(r"\b(?:pytest|unittest|test)\b", command):
-            named += [path for path in self.listing if _is_pytest_file(path)]
-        return named
+        tests = [path for path in named if is_test_file(path)]
+        if not tests and re.search(r"\b(?:pytest|unittest|test)\b", command):
+            return [*named, *self._all_tests]
+        return [*named, *(path for path in self._all_tests if tests and basename(path) in TEST_SUPPORT)]
 
     def _check_files(self, word: str) -> list[str]:
         """The files of the check that one word of a command stands for: a path, a module or a directory."""
@@ -131,43 +137,29 @@ class _Search:
         if not path:
             return []
         if self.workspace.is_dir(path):
-            return [item for item in self.listing if item.startswith(f"{path}/") and is_test_file(item)]
-        names = (path, path.replace(".", "/") + ".py", dirname(path.replace(".", "/")) + ".py")
-        return [name for name in names if is_test_file(name) or basename(name).startswith("expected")]
+            return [item for item in self._all_tests if item.startswith(f"{path}/")]
+        module = path.replace(".", "/")
+        names = (path, f"{module}.py", f"{dirname(module)}.py", f"{dirname(dirname(module))}.py")
+        defining = (name for name in names if is_test_file(name) or basename(name).startswith("expected"))
+        return [name for name in defining if self.workspace.is_file(name)]
 
     # --- expected output ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def found_entry(self) -> str | None:
+        return find_entry(self.workspace, self.files)
 
     @cached_property
     def entry(self) -> str | None:
         """The program that is to print the expected output; it need not exist yet."""
         if self.challenge.entry:
             return self.challenge.entry
-        found = find_entry(self.workspace, self.files)
-        new = self._new_program(found)
-        if found is None or (new is not None and self._is_named_before(new, found)):
-            return new or found or self._only_python_file()
-        return found
+        new = find_new_program(self.workspace, self.prompt, self.files, self.found_entry)
+        return new or self.found_entry or (self._programs[0] if len(self._programs) == 1 else None)
 
-    def _new_program(self, found: str | None) -> str | None:
-        """The first program that the prompt names and that is still to be written."""
-        imported = imports_of(self.workspace, found) if found else frozenset()
-        for name in programs_named(self.prompt):
-            try:
-                path = self.workspace.relative(name)
-            except WorkspaceError:
-                continue
-            if not self.workspace.exists(path) and not is_test_file(path) and path not in imported:
-                return path
-        return None
-
-    def _is_named_before(self, new: str, found: str) -> bool:
-        """Whether the prompt speaks of the new program first, or not at all of the other."""
-        place = self.prompt.find(basename(found))
-        return place < 0 or self.prompt.find(basename(new)) < place
-
-    def _only_python_file(self) -> str | None:
-        python = [path for path in self.listing if path.endswith(".py") and not is_test_file(path)]
-        return python[0] if len(python) == 1 else None
+    @cached_property
+    def _programs(self) -> tuple[str, ...]:
+        return tuple(path for path in self.listing if path.endswith(".py") and not is_test_file(path))
 
     def _expect(self, expect_file: str) -> Check:
         path = (self.workspace.root / expect_file).resolve()
@@ -183,7 +175,7 @@ class _Search:
             )
         inside = path.is_relative_to(self.workspace.root)
         expected = path.relative_to(self.workspace.root).as_posix() if inside else str(path)
-        return self._output(self.entry, source=f"expected output given: {expect_file}", expected_file=expected)
+        return self._output(self.entry, f"expected output given: {expect_file}", file=expected)
 
     def _expected(self) -> Check | None:
         if self.entry is None:
@@ -193,7 +185,7 @@ class _Search:
                 path = join(directory, name)
                 if self.workspace.is_file(path):
                     where = "beside" if directory == dirname(self.entry) else "above"
-                    return self._output(self.entry, source=f"{name} {where} {self.entry}", expected_file=path)
+                    return self._output(self.entry, f"{name} {where} {self.entry}", file=path)
         return None
 
     def _expected_elsewhere(self) -> Check | None:
@@ -201,37 +193,34 @@ class _Search:
         found = [path for path in self.listing if basename(path) in EXPECTED_NAMES]
         if len(found) != 1:
             return None
-        directory = dirname(found[0])
-        beside = [path for path in self.files if dirname(path) == directory]
-        python = [path for path in self.listing if dirname(path) == directory and path.endswith(".py")]
-        entry = find_entry(self.workspace, beside) or (python[0] if len(python) == 1 else None)
-        if entry is None or dirname(entry) != directory:
+        beside = [path for path in self._programs if dirname(path) == dirname(found[0])]
+        named = [path for path in beside if path in self.files]
+        scripts = [path for path in (named or beside)[:MAX_PARSED] if look(self.workspace, path).script]
+        entry = next((group[0] for group in (named, scripts, beside) if len(group) == 1), None)
+        if entry is None:
             return None
-        return self._output(entry, source=f"{basename(found[0])} beside {entry}", expected_file=found[0])
+        return self._output(entry, f"{basename(found[0])} beside {entry}", file=found[0])
 
     def _stated(self) -> Check | None:
-        text = stated_output(self.prompt)
-        if text is None or self.entry is None:
+        if self.entry is None or (text := stated_output(self.prompt)) is None:
             return None
-        return self._output(self.entry, source="expected output stated in the prompt", expected_text=text)
+        return self._output(self.entry, "expected output stated in the prompt", text=text)
 
-    def _output(
-        self, entry: str, *, source: str, expected_file: str | None = None, expected_text: str | None = None
-    ) -> Check:
-        directories = tuple(dict.fromkeys((dirname(expected_file or entry), dirname(entry), "")))
+    def _output(self, entry: str, source: str, *, file: str | None = None, text: str | None = None) -> Check:
+        directories = tuple(dict.fromkeys((dirname(file or entry), dirname(entry), "")))
         stdin_file = self._beside(directories, INPUT_NAME)
         args_file = self._beside(directories, ARGS_NAME)
         args = self.challenge.args
         if args is None:
             args = self._args(args_file) if args_file else ()
-        defining = (expected_file, stdin_file, args_file, challenge_file.NAME)
+        defining = (file, stdin_file, args_file, challenge_file.NAME)
         return Check(
             kind="output",
             argv=(PYTHON, entry, *args),
             entry=entry,
             stdin_file=stdin_file,
-            expected_file=expected_file,
-            expected_text=expected_text,
+            expected_file=file,
+            expected_text=text,
             protected=self._existing(path for path in defining if path),
             timeout_s=self.challenge.timeout_s or self.settings.timeout_s,
             source=source,
@@ -243,32 +232,36 @@ class _Search:
 
     def _args(self, path: str) -> tuple[str, ...]:
         try:
-            return tuple(shlex.split(self.workspace.read_text(path).text))
+            return split_args(self.workspace.read_text(path).text)
         except ValueError as error:
-            message = f"cannot be split into arguments: {str(error).lower()}"
-            raise ConfigError(message, file=path, line=1, remedy="Close the quote.") from error
+            raise ConfigError(str(error), file=path, remedy=SPLIT_REMEDY) from error
 
     # --- tests --------------------------------------------------------------------------------------------------------
 
+    @cached_property
+    def _all_tests(self) -> tuple[str, ...]:
+        """Tests and the code that they rest on."""
+        return tuple(path for path in self.listing if is_test_code(path))
+
     def _tests(self) -> Check | None:
-        tests = [path for path in self.listing if _is_pytest_file(path)]
+        tests = [path for path in self.listing if is_pytest_file(path)]
         if tests:
             return self._pytest(tests)
         for name, argv, applies in _RUNNERS:
             if self.workspace.is_file(name) and applies(self._text(name)):
-                return self._test_run(argv, [path for path in self.listing if is_test_file(path)], source=name)
+                return self._test_run(argv, f"the tests that {name} declares")
         return None
 
     def _pytest(self, tests: Sequence[str]) -> Check:
         named = [path for path in self.files if path in tests]
-        only = tuple(named) if len(named) == 1 else ()
-        defining = [path for path in self.listing if _is_pytest_file(path) or _PYTEST_SUPPORT.fullmatch(path)]
-        source = f"the tests in {only[0]}, named in the prompt" if only else f"the tests in {_some(tests)}"
-        return self._test_run((PYTHON, "-m", "pytest", *only), defining, source=source)
+        if len(named) == 1:
+            return self._test_run((PYTHON, "-m", "pytest", named[0]), f"the tests in {named[0]}, named in the prompt")
+        more = f" and {len(tests) - 1} more" if len(tests) > 1 else ""
+        return self._test_run((PYTHON, "-m", "pytest"), f"the tests in {tests[0]}{more}")
 
-    def _test_run(self, argv: tuple[str, ...], defining: Sequence[str], *, source: str) -> Check:
+    def _test_run(self, argv: tuple[str, ...], source: str) -> Check:
         timeout_s = self.challenge.timeout_s or self.settings.test_timeout_s
-        protected = self._existing([*defining, challenge_file.NAME])
+        protected = self._existing([*self._all_tests, challenge_file.NAME])
         return Check(kind="tests", argv=argv, protected=protected, timeout_s=timeout_s, source=source)
 
     def _text(self, path: str) -> str:
@@ -278,49 +271,29 @@ class _Search:
         except WorkspaceError:
             return ""
 
-    # --- syntax -------------------------------------------------------------------------------------------------------
-
     def _syntax(self) -> Check | None:
         named = [path for path in self.files if path.endswith(".py")]
         if not named and not any(path.endswith(".py") for path in self.listing):
             return None
-        entry = find_entry(self.workspace, self.files) or next(iter(named), None)
+        entry = self.found_entry or next(iter(named), None)
         return Check(kind="syntax", argv=(), entry=entry, timeout_s=self.settings.timeout_s, source=NOTHING_FOUND)
 
     def _existing(self, paths: Iterable[str]) -> tuple[str, ...]:
         return tuple(path for path in dict.fromkeys(paths) if self.workspace.is_file(path))
 
 
-def _is_pytest_file(path: str) -> bool:
-    return bool(_PYTEST_FILE.fullmatch(path))
-
-
-def _some(paths: Sequence[str]) -> str:
-    return paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
-
-
 def _has_test_script(text: str) -> bool:
     try:
-        package = json.loads(text)
-    except ValueError:
+        script = json.loads(text)["scripts"]["test"]
+    except (ValueError, KeyError, TypeError, RecursionError):
         return False
-    scripts = package.get("scripts") if isinstance(package, dict) else None
-    script = scripts.get("test") if isinstance(scripts, dict) else None
     return isinstance(script, str) and bool(script.strip()) and _NO_TEST not in script
 
 
-def _always(text: str) -> bool:
-    return True
-
-
-def _has_test_target(text: str) -> bool:
-    return bool(_MAKE_TARGET.search(text))
-
-
-_RUNNERS: tuple[tuple[str, tuple[str, ...], Callable[[str], bool]], ...] = (
+_RUNNERS: tuple[tuple[str, tuple[str, ...], Callable[[str], object]], ...] = (
     ("package.json", ("npm", "test"), _has_test_script),
-    ("Cargo.toml", ("cargo", "test"), _always),
-    ("go.mod", ("go", "test", "./..."), _always),
-    ("Makefile", ("make", "test"), _has_test_target),
-    ("makefile", ("make", "test"), _has_test_target),
+    ("Cargo.toml", ("cargo", "test"), bool),
+    ("go.mod", ("go", "test", "./..."), bool),
+    ("Makefile", ("make", "test"), _MAKE_TARGET.search),
+    ("makefile", ("make", "test"), _MAKE_TARGET.search),
 )

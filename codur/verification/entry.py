@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import posixpath
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,13 +19,23 @@ USUAL_NAMES = ("main.py", "app.py", "__main__.py")
 _NO_PROGRAMS = frozenset({"setup.py", "noxfile.py", "__init__.py", "conftest.py"})
 _TEST_DIRECTORIES = frozenset({"tests", "test", "__tests__"})
 _TEST_NAME = re.compile(r"test_.*\.py|.*_test\.(?:py|go)|conftest\.py|.*\.(?:test|spec)\.[cm]?[jt]sx?")
-_MAX_PARSED = 50
+_PYTEST_NAME = re.compile(r"(?:test_.*|.*_test)\.py")
+_CODE_NAME = re.compile(r".*\.(?:py|go|rs|[cm]?[jt]sx?|sh|rb|java|c|cc|cpp|h|hpp)")
+TEST_SUPPORT = frozenset({"conftest.py", "pytest.ini"})
+MAX_PARSED = 50
+_MAX_CHARS = 200_000
 _SETUP_MODULES = frozenset(
     {"sys", "logging", "logger", "log", "warnings", "random", "os", "locale", "signal", "atexit"}
 )
 """Calls on these at the top of a module prepare it; alone they do not make it a program."""
 _GUARD = re.compile(r"^if\s+__name__\s*==\s*['\"]__main__['\"]", re.MULTILINE)
 _TOP_CALL = re.compile(r"^(?!def\b|class\b|import\b|from\b)(?:(?:for|while)\b.*:|[A-Za-z_]\w*\()", re.MULTILINE)
+_FENCED = re.compile(r"^[ \t]*```.*?(?:^[ \t]*```[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_PYTHON_NAME = re.compile(r"(?<![\w./~\\-])[\w./-]*\w\.py\b(?![\w/])")
+_CREATES = re.compile(
+    r"\b(?:write|create|implement|add|build|make|generate|develop|code|save|put|called|named)\b[^.;!?]*$", re.IGNORECASE
+)
+_MODEL_OF = r"(?i)\b(?:like|similar to|based on|modelled on|as in)\s+(?:the one in\s+)?[`\"']?(?:\./)?{}\b"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +59,17 @@ def is_test_file(path: str) -> bool:
     return bool(_TEST_NAME.fullmatch(name)) or not _TEST_DIRECTORIES.isdisjoint(directories)
 
 
+def is_pytest_file(path: str) -> bool:
+    """Whether pytest collects the file by its default rules."""
+    return bool(_PYTEST_NAME.fullmatch(posixpath.basename(path)))
+
+
+def is_test_code(path: str) -> bool:
+    """Whether a file is a test, or code or settings that tests rest on; not data."""
+    name = posixpath.basename(path)
+    return name in TEST_SUPPORT or (is_test_file(path) and bool(_CODE_NAME.fullmatch(name)))
+
+
 def find_entry(workspace: Workspace, files: Sequence[str]) -> str | None:
     """The program that is run; None if it is not clear.
 
@@ -60,11 +82,11 @@ def find_entry(workspace: Workspace, files: Sequence[str]) -> str | None:
     """
     named = [path for path in files if _may_be_program(path) and workspace.is_file(path)]
     others = [path for path in workspace.list_files(pattern="*.py") if _may_be_program(path) and path not in named]
-    complete = len(named) + len(others) <= _MAX_PARSED
-    near = sorted(others, key=lambda path: path.count("/"))
-    modules = {path: look(workspace, path) for path in [*named, *near][:_MAX_PARSED]}
-    imported = {path for module in modules.values() if module.script for path in module.imports}
-    named_scripts = [path for path in named[:_MAX_PARSED] if modules[path].script]
+    complete = len(named) + len(others) <= MAX_PARSED
+    near = sorted(others, key=lambda path: path.count("/"))  # a program lies at the top more often than deep down
+    modules = {path: look(workspace, path) for path in [*named, *near][:MAX_PARSED]}
+    imported = {path for by, module in modules.items() for path in module.imports if path != by}
+    named_scripts = [path for path in named[:MAX_PARSED] if modules[path].script]
     return (
         _first(named_scripts, modules, imported)
         or (_only(modules, imported) if complete else None)
@@ -81,17 +103,37 @@ def look(workspace: Workspace, path: str) -> Module:
     except WorkspaceError:
         return Module()
     guarded = bool(_GUARD.search(text))
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = _parsed(text)
+    if tree is None:
         return Module(guarded=guarded, script=guarded or bool(_TOP_CALL.search(text)))
     script = guarded or any(_acts(statement) for statement in tree.body)
     return Module(guarded=guarded, script=script, imports=frozenset(_imports(tree, posixpath.dirname(path))))
 
 
-def imports_of(workspace: Workspace, path: str) -> frozenset[str]:
-    """Workspace-relative paths that the file's imports may stand for, also of files that do not exist."""
-    return look(workspace, path).imports
+def find_new_program(workspace: Workspace, prompt: str, files: Sequence[str], found: str | None) -> str | None:
+    """The program that the prompt asks to write and that is run instead of `found`, what `find_entry` gave.
+
+    A new file beside a program that the prompt names, or that imports it already, is a part of that program. If there
+    is no program, the first absent Python file that the prompt names is meant.
+    """
+    if found in files and not re.search(_MODEL_OF.format(re.escape(posixpath.basename(found or ""))), prompt):
+        return None
+    parts = look(workspace, found).imports if found else frozenset()
+    text = _FENCED.sub("", prompt)
+    for match in _PYTHON_NAME.finditer(text):
+        path = _inside(workspace, match[0])
+        if path is None or not _may_be_program(path) or workspace.exists(path) or path in parts:
+            continue
+        if found is None or _CREATES.search(text[max(0, match.start() - 120) : match.start()]):
+            return path
+    return None
+
+
+def _inside(workspace: Workspace, name: str) -> str | None:
+    try:
+        return workspace.relative(name)
+    except WorkspaceError:
+        return None
 
 
 def _may_be_program(path: str) -> bool:
@@ -107,6 +149,17 @@ def _first(scripts: Sequence[str], modules: dict[str, Module], imported: set[str
 def _only(modules: dict[str, Module], imported: set[str]) -> str | None:
     scripts = [path for path, module in modules.items() if module.script and path not in imported]
     return scripts[0] if len(scripts) == 1 else None
+
+
+def _parsed(text: str) -> ast.Module | None:
+    if len(text) > _MAX_CHARS:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of code that is only looked at
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 # --- what a module does -----------------------------------------------------------------------------------------------
@@ -135,15 +188,16 @@ def _imports(tree: ast.Module, directory: str) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield from _paths(alias.name, ("", "src", directory))
+                yield from _files(alias.name, ("", "src", directory))
         elif isinstance(node, ast.ImportFrom):
             bases = _bases(node.level, directory)
-            for name in (node.module or "", *(f"{node.module or ''}.{alias.name}".strip(".") for alias in node.names)):
-                yield from _paths(name, bases)
+            yield from _files(node.module or "", bases)
+            for alias in node.names:
+                yield from _files(f"{node.module or ''}.{alias.name}".strip("."), bases)
 
 
 def _bases(level: int, directory: str) -> tuple[str, ...]:
-    """Directories in which an import of that many dots looks."""
+    """Directories in which an import with that many dots looks."""
     if level == 0:
         return ("", "src", directory)
     for _ in range(level - 1):
@@ -151,12 +205,10 @@ def _bases(level: int, directory: str) -> tuple[str, ...]:
     return (directory,)
 
 
-def _paths(module: str, bases: Iterable[str]) -> Iterator[str]:
+def _files(module: str, bases: Iterable[str], ending: str = ".py") -> Iterator[str]:
     if module:
         for base in bases:
-            stem = posixpath.join(base, *module.split("."))
-            yield f"{stem}.py"
-            yield f"{stem}/__main__.py"
+            yield posixpath.join(base, *module.split(".")) + ending
 
 
 # --- pyproject.toml ---------------------------------------------------------------------------------------------------
@@ -176,5 +228,7 @@ def _declared(workspace: Workspace) -> str | None:
     if not isinstance(scripts, dict):
         return None
     modules = {str(target).partition(":")[0].strip() for target in scripts.values()}
-    found = {path for module in modules for path in _paths(module, ("", "src")) if workspace.is_file(path)}
-    return found.pop() if len(found) == 1 else None
+    endings = (".py", "/__main__.py")
+    paths = {path for module in modules for ending in endings for path in _files(module, ("", "src"), ending)}
+    found = [path for path in paths if workspace.is_file(path)]
+    return found[0] if len(found) == 1 else None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
 import pytest
 
-from tests.cli.kit import Ran, codur
+from tests.cli.kit import Ran, bound_by_permissions, codur
 from tests.runs.kit import REPAIRABLE, contents, fill
 
 
@@ -83,14 +82,16 @@ def test_a_binary_file(project: Path, home: Path) -> None:
     refused(codur("fix data.py", cwd=project, home=home), "data.py")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root can read and write everything")
-def test_an_unreadable_file_and_no_write_permission(project: Path, home: Path) -> None:
+def test_a_file_that_may_not_be_read(project: Path, home: Path) -> None:
     (project / "main.py").chmod(0)
-    refused(codur("fix main.py", cwd=project, home=home), "main.py")
-    (project / "main.py").chmod(0o644)
+    refused(codur("fix main.py", cwd=project, home=home, before=bound_by_permissions()), "main.py", "cannot be read")
+
+
+def test_a_directory_that_may_not_be_written(project: Path, home: Path) -> None:
     project.chmod(0o555)
     try:
-        refused(codur("fix main.py", cwd=project, home=home), "main.py")
+        refused(codur("fix main.py", cwd=project, home=home, before=bound_by_permissions()), "main.py")
+        assert contents(project) == REPAIRABLE
     finally:
         project.chmod(0o755)
 

@@ -322,6 +322,13 @@ def test_a_byte_order_mark_is_not_part_of_the_first_key(tmp_path: Path) -> None:
     assert load(tmp_path, user="\ufeffruntime: {max_llm_calls: 7}").settings.runtime.max_llm_calls == 7
 
 
+def test_no_more_is_read_than_a_settings_file_may_hold(tmp_path: Path) -> None:
+    assert refusal(tmp_path, config_file=Path("/dev/zero")) == (
+        "/dev/zero: is larger than 1 MiB, too large for a settings file",
+        ONLY,
+    )
+
+
 def test_a_folder_in_place_of_a_file(tmp_path: Path) -> None:
     assert refusal(tmp_path, config_file=tmp_path) == (
         f"{tmp_path}: cannot be read: Is a directory",

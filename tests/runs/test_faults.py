@@ -4,13 +4,29 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from codur.types import Limits
-from tests.runs.kit import EDIT, KEY, MEDIAN_ODD_ONLY, MEDIAN_RIGHT, NEEDS_MODEL, REPAIRABLE, Played, play
+from codur.config.settings import Provider, RepairSettings, Settings
+from codur.events import ignore
+from codur.session.run import run_task
+from codur.types import Limits, Task
+from tests.runs.kit import (
+    EDIT,
+    KEY,
+    MEDIAN_ODD_ONLY,
+    MEDIAN_RIGHT,
+    NEEDS_MODEL,
+    REPAIRABLE,
+    Played,
+    contents,
+    fill,
+    host,
+    play,
+)
 from tests.support.groq_server import (
     ServerReply,
     calls,
@@ -94,34 +110,17 @@ def test_when_the_service_fails_a_small_bug_is_still_fixed_offline(tmp_path: Pat
 
 
 def test_a_refused_connection_is_exit_3(tmp_path: Path) -> None:
-    def closed(_: Any) -> ServerReply:
-        raise AssertionError("nothing may reach the server")
-
-    from codur.config.settings import Provider
-
-    nowhere = {"groq": Provider(api="groq", api_key_env="GROQ_API_KEY", base_url="http://127.0.0.1:9")}
-    workspace = tmp_path / "project"
-    workspace.mkdir()
-    from dataclasses import replace
-
-    from codur.config.settings import Settings
-    from codur.session.run import run_task
-    from codur.types import Task
-    from tests.runs.kit import fill, host
-
-    fill(workspace, NEEDS_MODEL)
-    settings = replace(Settings(), providers=nowhere, repair=replace(Settings().repair, mode="off"))
+    fill(tmp_path, NEEDS_MODEL)
     settings = replace(
-        settings,
-        llm=replace(
-            settings.llm,
-            max_attempts=2,
-            profiles={name: item for name, item in settings.llm.profiles.items() if item.provider == "groq"},
-        ),
+        Settings(),
+        providers={"groq": Provider(api="groq", api_key_env="GROQ_API_KEY", base_url="http://127.0.0.1:9")},
+        repair=RepairSettings(mode="off"),
+        llm=replace(Settings().llm, max_attempts=2),
     )
-    result = run_task(Task(prompt=FIX, workspace=str(workspace)), settings, host=host(), emit=lambda event: None)
+    result = run_task(Task(prompt=FIX, workspace=str(tmp_path)), settings, host=host(), emit=ignore)
     assert (result.outcome, result.exit_code) == ("no_model", 3)
-    assert "connect" in result.reason
+    assert "No server answers at http://127.0.0.1:9" in result.reason
+    assert contents(tmp_path) == NEEDS_MODEL
 
 
 def test_the_iteration_limit(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -121,11 +122,26 @@ def test_log_and_show(root: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "code", "text"),
     [
-        ("git_show", {"revision": "--output=x"}, "invalid", "'--output=x' is no revision; give a commit, branch or tag such as HEAD~1"),
-        ("git_log", {"revision": "no-such"}, "not_found", "git knows no such revision: bad revision 'no-such'"),
-        ("git_diff", {"path": "../x"}, "refused", "'../x' is outside the workspace; name a file inside the workspace directory"),
+        (
+            "git_show",
+            {"revision": "--output=x"},
+            "invalid",
+            "'--output=x' is no revision; give a commit, branch or tag such as HEAD~1",
+        ),
+        (
+            "git_log",
+            {"revision": "no-such"},
+            "not_found",
+            "git knows no such revision: bad revision 'no-such'",
+        ),
+        (
+            "git_diff",
+            {"path": "../x"},
+            "refused",
+            "'../x' is outside the workspace; name a file inside the workspace directory",
+        ),
     ],
-)  # fmt: skip
+)
 def test_bad_arguments(root: Path, name: str, arguments: dict[str, object], code: str, text: str) -> None:
     result = toolbox_on(root).call(name, arguments)
     assert (result.code, result.text) == (code, text)
@@ -146,6 +162,22 @@ def test_no_repository(toolbox: Toolbox) -> None:
             "not_found",
             "the workspace is not in a git repository; git init makes one",
         )
+
+
+def test_without_git(root: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from tests.tools.conftest import toolbox_on\n"
+        "result = toolbox_on(Path(sys.argv[1])).call('git_status', {}); print(result.code, result.text)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(root)],
+        cwd=Path(__file__).parents[2],
+        env={"PATH": "/nonexistent"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (done.stdout, done.stderr) == ("failed git is not installed\n", "")
 
 
 def test_a_damaged_repository(root: Path) -> None:
@@ -183,7 +215,7 @@ def test_a_repository_that_leads_elsewhere_is_refused(root: Path, tmp_path: Path
     elif kind == "link":
         (other / ".git").symlink_to(root / ".git")
     else:
-        git(other, "init", "-q")
+        git(other, "init", "-q", "-b", "main")
         (other / ".git" / "commondir").write_text(f"{root}/.git\n")
     assert git(other, "log", "--format=%s") == "first\n"
     result = toolbox_on(other).call("git_log", {})
@@ -297,7 +329,8 @@ def info_attributes(root: Path) -> list[str]:
 
 
 def signature(root: Path) -> list[str]:
-    signed = git(root, "cat-file", "commit", "HEAD").replace("\n\n", "\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\n", 1)  # fmt: skip
+    seal = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----"
+    signed = git(root, "cat-file", "commit", "HEAD").replace("\n\n", f"\n{seal}\n\n", 1)
     made = subprocess.run(
         ["git", "hash-object", "-t", "commit", "-w", "--stdin"],
         cwd=root,
@@ -317,7 +350,7 @@ def lazy_fetch(root: Path) -> list[str]:
     git(root, "config", "core.repositoryFormatVersion", "1")
     git(root, "config", "extensions.partialClone", "x")
     git(root, "config", "remote.x.promisor", "true")
-    git(root, "config", "remote.x.url", f"ext::{script(root)}")
+    git(root, "config", "remote.x.url", f"ext::{script(root, 'exit 1')}")
     git(root, "config", "protocol.ext.allow", "always")
     blob = git(root, "rev-parse", "HEAD:a.txt").strip()
     (root / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
@@ -328,12 +361,6 @@ def submodule(root: Path) -> list[str]:
     git(root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(root), "module")
     git(root / "module", "config", "core.fsmonitor", str(script(root, "exit 1")))
     return ["status"]
-
-
-def pager(root: Path) -> list[str]:
-    git(root, "config", "core.pager", str(script(root)))
-    git(root, "config", "pager.log", str(script(root)))
-    return ["-p", "log"]
 
 
 VECTORS: list[Callable[[Path], list[str]]] = [

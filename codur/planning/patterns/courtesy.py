@@ -19,7 +19,8 @@ god dag|hei|moi|terve|cześć|dzień dobry|ahoj|dobrý den|szia|merhaba|selam|g�
 """
 _THANKS = """
 thanks|thank you|thx|ty|cheers|thanks a lot|thanks so much|many thanks|thank you very much|thank you so much|great|cool
-perfect|nice|awesome|great job|good job|well done|nice work|great work|that's great|that is great|much appreciated
+perfect|nice|awesome|great job|good job|well done|nice work|great work|that's great|that is great|that fixed it
+that worked|that works|it works|it works now|much appreciated
 danke|danke schön|danke sehr|vielen dank|merci|merci beaucoup|gracias|muchas gracias|dank je|dank je wel|dankjewel
 dank u|dank u wel|bedankt|grazie|grazie mille|obrigado|obrigada|muito obrigado|tack|tack så mycket|takk|kiitos
 dziękuję|děkuji|köszönöm|teşekkürler|спасибо|ありがとう|谢谢|감사합니다
@@ -32,7 +33,7 @@ _NAMES = "codur|there|all|everyone|everybody|friend|buddy|mate|bot|team|again|de
 _OPENERS = """
 please|pls|plz|kindly|can you|could you|would you|will you|can u|could u|can you please|could you please|i want you to
 i need you to|i would like you to|i'd like you to|i want to|i need to|i'd like to|i would like to|we need to|we want to
-let's|lets|let us|now|ok|okay|alright|right|so|well|just|quickly|first|then|also|next|and|finally|go ahead and|try to
+let's|lets|let us|now|ok|okay|alright|right|so|well|just|quickly|first ,|then|also|next|and|finally|go ahead and|try to
 help me|help me to|can you help me|could you help me|can you help me to|you should|you must|your task is to|make sure to
 hi|hello|hey|hi there|hello there|hey there|hi codur|hey codur|hello codur|codur|dear codur|good morning|good afternoon
 good evening|thanks|thank you|thx|great|cool|perfect|nice|bitte|kannst du|kannst du bitte|könntest du|können sie|jetzt
@@ -48,12 +49,13 @@ grazie
 _HELP = """
 help|help me|help please|i need help|what can you do|what can you do for me|what can i do|what can i ask
 what can i ask you|what can i do here|what do you do|what are you|who are you|what is codur|what's codur|what is this
-how do i use you|usage|how do i use codur|how do i use this|how does this work|how do you work|how can you help|how can you help me
-what are you able to do|what are your features|show help|show me what you can do|what commands are there
-was kannst du|was kannst du tun|wer bist du|hilfe|que peux-tu faire|qui es-tu|aide|aide-moi|qué puedes hacer
-quién eres|ayuda|wat kan je|wat kun je|wat kan je doen|wie ben je|cosa puoi fare|chi sei|aiuto|o que você pode fazer
+how do i use you|usage|how do i use codur|how do i use this|how does this work|how do you work|how can you help
+how can you help me|what are you able to do|what are your features|show help|show me what you can do
+what commands are there|was kannst du|was kannst du tun|wer bist du|hilfe
+que peux-tu faire|qui es-tu|aide|aide-moi|qué puedes hacer|quién eres|ayuda|wat kan je|wat kun je|wat kan je doen
+wie ben je|cosa puoi fare|chi sei|aiuto|o que você pode fazer
 """
-_MARKS = frozenset(".,;:!?…()-–—¡¿")
+_MARKS = frozenset(".,;:!?…()-–—¡¿\n")
 
 Courtesy = str
 """`hello`, `thanks`, `bye` or `help`."""

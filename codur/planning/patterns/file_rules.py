@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codur.planning.patterns.paths import SOURCE_SUFFIXES, Mention, suffix_of
 from codur.planning.patterns.rules import Found, Rule, Settled, call, on_file, only_given, say_missing
-from codur.planning.patterns.text import Token
+from codur.planning.patterns.text import Token, word_set
 
 _SHOW = "(show|display|print|cat|read|open|view|output|dump|give|see) [me|us]"
 _CONTENT = "(content|contents|text|source|source code|code)"
@@ -15,6 +15,8 @@ _HERE = (
     "|in here|in my project|there]"
 )
 _IN_DIR = "[the] [folder|directory|dir] DIR [folder|directory]"
+
+_THINGS = word_set("test tests spec specs examples scripts classes functions modules commits branches users data")
 
 
 def _read(found: Found) -> Settled | None:
@@ -44,6 +46,11 @@ def _list(found: Found) -> Settled | None:
     if pattern and pattern.startswith(("/", "..")):
         return None
     return call("list_files", f"List files in {path or 'the workspace'}.", **only_given(path=path, pattern=pattern))
+
+
+def _list_plain(found: Found) -> Settled | None:
+    """`list tests` may ask for the tests themselves, as with every directory named after what is in it."""
+    return None if found["DIR"].rpartition("/")[2].casefold() in _THINGS else _list(found)
 
 
 def _tree(found: Found) -> Settled | None:
@@ -146,6 +153,7 @@ RULES = (
             "(toon|lees|open) [me] [het] [bestand] FILE",
         ),
         build=_read,
+        takes_lines=True,
     ),
     Rule(
         name="show lines of a file",
@@ -181,7 +189,9 @@ RULES = (
             "(what is|what's) (in|inside) [the] (folder|directory) DIR",
             "(what is|what's) (in|inside) [the] DIR [folder|directory]",
             "(ls|dir|list)",
-            f"(ls|list) {_IN_DIR}",
+            f"ls {_IN_DIR}",
+            "list [the] (folder|directory|dir) DIR",
+            "list [the] DIR (folder|directory)",
             "(liste|zeige|zeig) [mir] [alle] [die] dateien [auf|an]",
             "(liste|affiche|montre|montre-moi) [moi] [tous] [les] fichiers",
             "(lista|muestra|muéstrame) [todos] [los] (archivos|ficheros)",
@@ -189,6 +199,7 @@ RULES = (
         ),
         build=_list,
     ),
+    Rule(name="list a directory", phrases=("list DIR",), build=_list_plain),
     Rule(
         name="show the tree",
         phrases=(

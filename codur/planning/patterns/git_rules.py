@@ -54,8 +54,8 @@ RULES = (
         phrases=(
             "git status [-s|-sb|--short|-b]",
             f"[{_SHOW}|check] [me] [the] [current] git status {_OF_REPO}",
-            f"({_SHOW}|check) [me] [the] [current] [repo|repository|working tree] status {_OF_REPO}",
-            f"(what is|what's) the [current] [git|repo|repository] status {_OF_REPO}",
+            f"({_SHOW}|check) [me] [the] [current] (repo|repository|working tree) status",
+            f"(what is|what's) the [current] (git|repo|repository) status {_OF_REPO}",
             "(what is|what's) the [current] (status|state) of (the|this|my) (repo|repository|working tree)",
             "(are there|do i have|do we have|have i got) [any] (uncommitted|unstaged|pending|local|unsaved) changes",
             f"(what|which) files {_CHANGED} [since [the] last commit]",
@@ -134,7 +134,7 @@ RULES = (
         name="git show",
         phrases=(
             "git show [REVISION]",
-            f"{_SHOW} [me] [the] [git] [commit] REVISION",
+            f"{_SHOW} [me] [the] (commit|git commit) REVISION",
             f"{_SHOW} [me] [the] (last|latest|most recent) [git] commit",
             "(what is|what's|what was) [in] the (last|latest) [git] commit",
             "what (changed in|did) [the] [commit] REVISION [change]",

@@ -15,7 +15,7 @@ _CODE_WORD = re.compile(r"\w*(?:_\w|\w_|[a-z]\d|[a-z][A-Z])[\w.]*|[A-Z][A-Z_]{2,
 _RANGE = re.compile(r"(\d{1,7})(?:-|–|\.\.|:)(\d{1,7})")
 _GLOB = re.compile(r"[\w.*?/+\-]*[*?][\w.*?/+\-]*")
 _REVISION = re.compile(r"[0-9a-f]{7,40}|(?:HEAD|@)(?:[~^]\d{0,4})*|v?\d+\.\d+(?:\.\d+)?")
-_NUMBERS = dict(zip("one two three four five six seven eight nine ten".split(), range(1, 11), strict=True))  # noqa: SIM905 - a row of words reads better
+_NUMBERS = dict(zip("one two three four five six seven eight nine ten".split(), range(1, 11), strict=True))
 _KINDS: Mapping[str, str] = {
     "python": "*.py",
     "py": "*.py",
@@ -38,16 +38,17 @@ _KINDS: Mapping[str, str] = {
 _NO_NAMES = word_set(
     "a an the it its this that these those everything anything something nothing all any each here there he she they we"
     " i you me us my your our their is are was be been being do does did has have had not no and or but if so to of in"
-    " on at by for from with what which who where when why how main.py best most error errors bug bugs problem problems issue"
-    " issues"
+    " on at by for from with what which who where when why how main.py best most error errors bug bugs problem problems"
+    " issue issues"
 )
 _VAGUE = word_set(
     "bug defect error fault flaw mistake typo problem issue vulnerability leak bottleneck smell improvement duplicate"
     " performance security documentation help information solution answer alternative example news recursion complexity"
     " code text file folder word everything anything something it this that them hint cause reason culprit why what how"
     " where unused dead missing wrong broken slow ways way place spot failure crash warning exception secret password"
-    " wildcard inefficiency deadlock race memory repetition hotspot logic root"
+    " wildcard inefficiency deadlock race memory repetition hotspot logic root deprecated obsolete legacy"
 )
+_FINDINGS = word_set("bug bugs problem problems issue issues mistakes the a an all any")
 _VAGUE_ENDINGS = ("s", "tion", "sion", "ness", "ment", "ity", "ing", "ance", "ence", "cy", "ies", "age", "ism")
 
 
@@ -63,7 +64,8 @@ def hole_reader(names: FileNames) -> ReadHole:
 
 
 def _file(names: FileNames, token: Token) -> Any:
-    if token.kind not in {"word", "quote", "code"} or any(char in token.text for char in "*?"):
+    possessive = token.text.endswith(("'s", "’s"))
+    if token.kind not in {"word", "quote", "code"} or possessive or any(char in token.text for char in "*?"):
         return None
     return names.find(token.text)
 
@@ -100,6 +102,8 @@ def _grep(names: FileNames, token: Token) -> Any:
     """One word as grep takes it; none with signs of a regular expression, which may be meant as such or not."""
     if token.kind not in {"word", "quote", "code"} or names.find(token.text) is not None:
         return None
+    if token.kind == "word" and token.key in _FINDINGS:
+        return None
     fits = token.text.strip() and not any(char in token.text for char in "*+?[]{}^$|\\\n") and token.text[0] != "-"
     return token.text.removesuffix("()") if fits and "(" not in token.text.removesuffix("()") else None
 
@@ -107,7 +111,12 @@ def _grep(names: FileNames, token: Token) -> Any:
 def _name(token: Token) -> Any:
     if token.kind not in {"word", "quote", "code"} or not _IDENTIFIER.fullmatch(token.text):
         return None
-    return None if token.text.casefold() in _NO_NAMES else token.text.removesuffix("()")
+    no_name = token.text.casefold() in _NO_NAMES or token.text.startswith(("self.", "cls."))
+    return None if no_name else token.text.removesuffix("()")
+
+
+def _class_name(token: Token) -> Any:
+    return _name(token) if token.text[:1].isupper() else _code_name(token)
 
 
 def _code_name(token: Token) -> Any:
@@ -143,8 +152,10 @@ def _glob(token: Token) -> Any:
 
 
 def _marker(token: Token) -> Any:
-    word = token.text.rstrip("sS").strip("'’").upper()
-    return word if token.kind != "mark" and word in {"TODO", "FIXME", "XXX", "HACK"} else None
+    word = token.text.rstrip("sS").strip("'’")
+    marker = word.upper()
+    known = marker in {"TODO", "FIXME"} or (marker in {"XXX", "HACK"} and word == marker)
+    return marker if token.kind != "mark" and known else None
 
 
 _ON_FILES: Mapping[str, Callable[[FileNames, Token], Any]] = {
@@ -159,6 +170,7 @@ _ON_TEXT: Mapping[str, Callable[[Token], Any]] = {
     "TEXT": lambda token: token if token.kind in {"quote", "code", "fence"} and token.text else None,
     "NAME": _name,
     "CODENAME": _code_name,
+    "CLASSNAME": _class_name,
     "NUM": _number,
     "DASHNUM": _dashed_number,
     "RANGE": _range,

@@ -169,7 +169,7 @@ def suffix_of(path: str) -> str:
 def mentions(text: PromptText, names: FileNames) -> tuple[Mention, ...]:
     """The files that the prompt names, in its order; those in pasted text come last, and only if they exist."""
     found: dict[str, Mention] = {}
-    for written in _written(text.tokens):
+    for written in _written(text.tokens, names):
         mention = names.find(written)
         if mention is not None:
             found.setdefault(mention.path or mention.name, mention)
@@ -182,19 +182,20 @@ def mentions(text: PromptText, names: FileNames) -> tuple[Mention, ...]:
     return tuple(found.values())
 
 
-def _written(tokens: Iterable[Token]) -> Iterator[str]:
+def _written(tokens: Iterable[Token], names: FileNames) -> Iterator[str]:
     """Words and quoted texts that may be file names."""
     for token in tokens:
         if token.kind in {"quote", "code"} and token.text and len(token.text) <= 400:
-            yield from _quoted(token)
+            yield from _quoted(token, names)
         elif token.kind == "word" and _may_be_file(token):
             yield token.text
 
 
-def _quoted(token: Token) -> Iterator[str]:
-    if _may_be_file(token):
+def _quoted(token: Token, names: FileNames) -> Iterator[str]:
+    """The quoted text, if it is a file's name as a whole, else the names in it."""
+    if _may_be_file(token) and (" " not in token.text or names.find(token.text)):
         yield token.text
-    if " " in token.text:
+    elif " " in token.text:
         yield from (
             inner.text for inner in read_prompt(token.text).tokens if inner.kind == "word" and "." in inner.text
         )

@@ -32,6 +32,11 @@ class Found:
     def __contains__(self, hole: str) -> bool:
         return hole in self.captures
 
+    @property
+    def has_lines(self) -> bool:
+        """Whether a file was named with lines."""
+        return any(isinstance(value, Mention) and value.lines is not None for value in self.captures.values())
+
     def get(self, hole: str, default: Any = None) -> Any:
         """What the hole took, or `default` if the phrase matched without it."""
         return self.captures.get(hole, default)
@@ -46,12 +51,14 @@ class Rule:
         phrases: the forms of the request, see `phrases`.
         build: the step for the phrase's captures, or None if this rule does not settle them after all.
         writes: it changes files, so a question is not enough to ask for it.
+        takes_lines: a file may be named with lines (`app.py:3-9`); elsewhere that asks for more than the rule does.
     """
 
     name: str
     phrases: tuple[str, ...]
     build: Callable[[Found], Settled | None]
     writes: bool = False
+    takes_lines: bool = False
 
 
 def call(tool: str, objective: str, **arguments: Any) -> Settled:

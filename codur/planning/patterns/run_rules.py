@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from codur.planning.patterns.paths import Mention
 from codur.planning.patterns.rules import Found, Rule, Settled, call, on_file
 from codur.planning.patterns.text import Token, word_set
-from codur.verification.discover import find_entry
 
 _RUN = "(run|execute|start|launch)"
 _TESTS = "(tests|test suite|testsuite|unit tests|test cases|unittests|pytest)"
@@ -17,9 +16,11 @@ _PLAIN_ARGUMENT = re.compile(r"[\w.,:=/+@%\-]+")
 _SURE_ARGUMENT = re.compile(r"-[\w\-]+(?:=[\w.,:/+@%\-]*)?|\d[\w.]*|\w+=[\w.,:/+@%\-]*|[\w\-/]*[./][\w./\-]+")
 _TALK = word_set(
     "and then but or so to if until while because it its this that them fix see check tell show explain why what how"
-    " when where which who please again is are the a an for with from in into on of as after before debug make"
+    " when where which who please again is are the for with from in into on of as after before debug make"
 )
 _MAX_ARGUMENTS = 20
+_PROGRAM_NAMES = ("app.py", "script.py", "program.py", "project.py", "application.py")
+"""Files that "run the app" and the like may mean by name."""
 
 
 def _run(found: Found) -> Settled | None:
@@ -36,15 +37,26 @@ def _run_command(found: Found) -> Settled | None:
     return on_file(found["FILE"], found.names, lambda path: _program(path, arguments) if arguments else None)
 
 
+def _run_options(found: Found) -> Settled | None:
+    """`with input.csv` may mean standard input; `with --debug` can only be an option."""
+    return _run_command(found) if all(token.text.startswith("-") for token in found["ARGS"]) else None
+
+
 def _arguments(tokens: Sequence[Token], *, sure: bool) -> tuple[str, ...]:
     """The command-line arguments; none if a word may be talk, or (if `sure`) is not plainly an argument."""
     form = _SURE_ARGUMENT if sure else _PLAIN_ARGUMENT
-    for token in tokens:
+    for token, after in zip(tokens, (*tokens[1:], None), strict=True):
         if token.kind in {"quote", "code"}:
             continue
-        if token.kind != "word" or not form.fullmatch(token.text) or token.key in _TALK:
+        if token.kind != "word" or not form.fullmatch(token.text) or _is_talk(token, after):
             return ()
     return tuple(token.text for token in tokens) if len(tokens) <= _MAX_ARGUMENTS else ()
+
+
+def _is_talk(token: Token, after: Token | None) -> bool:
+    """A word of a sentence; `a` only before a longer word, for it may be an argument itself."""
+    article = token.key in {"a", "an"} and after is not None and after.text.isalpha() and len(after.text) > 2
+    return token.key in _TALK or article
 
 
 def _program(path: str, arguments: tuple[str, ...]) -> Settled | None:
@@ -71,12 +83,15 @@ def _run_tests(found: Found) -> Settled | None:
 
 def _run_test_file(found: Found) -> Settled | None:
     mention: Mention = found["FILE"]
-    return on_file(mention, found.names, lambda path: _pytest(path) if path.endswith(".py") else None)
+    return on_file(mention, found.names, lambda path: _pytest(path) if _TEST_NAME.fullmatch(path) else None)
 
 
 def _run_entry(found: Found) -> Settled | None:
+    from codur.verification.discover import find_entry  # noqa: PLC0415 - lazy: the other rules do without
+
     entry = find_entry(found.names.workspace, ())
-    return _program(entry, ()) if entry else None
+    rivals = [name for name in _PROGRAM_NAMES if name != entry and found.names.workspace.is_file(name)]
+    return _program(entry, ()) if entry and not rivals else None
 
 
 RULES = (
@@ -84,7 +99,7 @@ RULES = (
         name="run a program",
         phrases=(
             f"{_RUN} [the] [file|script|program|python file|python script] FILE [file|script|program]",
-            "(python|python3) FILE",
+            "[run|execute] (python|python3) FILE",
             "(führe) FILE aus",
             "(starte|exécute|lance|ejecuta|corre) FILE",
         ),
@@ -100,8 +115,13 @@ RULES = (
     ),
     Rule(
         name="run a command line",
-        phrases=(f"{_RUN} FILE [with] ARGS", "[run|execute] (python|python3) FILE ARGS"),
+        phrases=(f"{_RUN} FILE ARGS", "[run|execute] (python|python3) FILE ARGS"),
         build=_run_command,
+    ),
+    Rule(
+        name="run a program with options",
+        phrases=(f"{_RUN} FILE with [the] [option|options|flag|flags] ARGS",),
+        build=_run_options,
     ),
     Rule(
         name="run the tests",

@@ -44,7 +44,7 @@ def _grep_call(pattern: str, path: str) -> Settled:
 
 def _definition(found: Found) -> Settled | None:
     """Definitions can be found in Python alone; where other languages are too, a miss would prove nothing."""
-    name = found.get("NAME") or found["CODENAME"]
+    name = found.get("NAME") or found["CLASSNAME"]
     if (
         unclear(found)
         or not found.names.sources
@@ -109,7 +109,7 @@ RULES = (
         phrases=(
             f"(where is|where's) NAME (defined|declared|implemented) {_WHERE}",
             f"(where is|where's) [the] {_THING} NAME [defined|declared|implemented] {_WHERE}",
-            f"(where is|where's) the NAME {_THING} [defined|declared|implemented] {_WHERE}",
+            f"(where is|where's) the CLASSNAME {_THING} [defined|declared|implemented] {_WHERE}",
             f"where (do|did) (we|you|i) (define|declare|implement) [the] [{_THING}] NAME {_WHERE}",
             f"{_FIND} [me] the definition (of|for) [the] [{_THING}] NAME {_WHERE}",
             f"(find|show|show me|get|search|search for) [all] definitions (of|for) [the] [{_THING}] NAME {_WHERE}",
@@ -128,8 +128,8 @@ RULES = (
     Rule(
         name="find where a name is used",
         phrases=(
-            f"{_FIND} [me] [all] [the] {_HITS} (of|to) [the] [{_THING}] (NAME|LITERAL) {_WHERE}",
-            f"(where is|where's) [the] [{_THING}] NAME (used|called|referenced|mentioned|imported|invoked) {_WHERE}",
+            f"{_FIND} [me] [all] [the] {_HITS} (of|to) [the] [{_THING}] PLAIN {_WHERE}",
+            f"(where is|where's) [the {_THING}] PLAIN (used|called|referenced|mentioned|imported|invoked) {_WHERE}",
             f"where (do|did) (we|i|you) (use|call|reference|mention) [the] [{_THING}] (CODENAME|LITERAL) {_WHERE}",
             "(which|what) (file|files|module|modules) (use|uses|call|calls|contain|contains|mention|mentions|reference"
             "|references|include|includes) [the] [word|string|text|function|class] (CODENAME|LITERAL)",
@@ -153,7 +153,7 @@ RULES = (
     Rule(
         name="search for a text",
         phrases=(
-            f"{_SEARCH} [all] LITERAL {_WHERE}",
+            f"(find|search|search for|look for|locate) [all] LITERAL {_WHERE}",
             f"{_SEARCH} {_WORD_OF} GREP {_WHERE}",
             f"search [{_EVERYWHERE}|{_IN_PLACE}] for {_WORD_OF} GREP",
             f"search ({_EVERYWHERE}|[the] [file] FILE|{_IN_PLACE}) for LITERAL",

@@ -27,6 +27,7 @@ _TOKEN = re.compile(
     r"|(?<!\w)'(?P<single>[^'\n]{1,2000})'(?!\w)"
     r"|`(?P<code>[^`\n]{1,2000})`"
     r'|(?P<word>[^\s"“”„«»`]+)'
+    r"|(?P<line>\n\s*)"
     r"|\S"
 )
 _CODE_LINE = re.compile(
@@ -46,8 +47,8 @@ class Token:
     """A piece of the prompt.
 
     Attributes:
-        kind: a `word`, a punctuation `mark`, a text in quotes (`quote`) or backticks (`code`), a fenced block, or a
-            block that was pasted without a fence.
+        kind: a `word`, a `mark` (punctuation, a line's end), a text in quotes (`quote`) or backticks (`code`), a
+            fenced block (`fence`), or a block that was pasted without a fence (`paste`).
         text: as written, without quotes and fences.
         key: a word or mark in lower case; empty for the other kinds, so that they match no word.
     """
@@ -73,7 +74,7 @@ def read_prompt(prompt: str) -> PromptText:
     """The prompt's tokens."""
     pieces = prompt.strip().split(FENCE)
     complete = True
-    if len(prompt) > LONG_PROMPT and sum(map(len, pieces[::2])) > 2 * EDGE:
+    if len(prompt) > LONG_PROMPT and (len(pieces) > EDGE or sum(map(len, pieces[::2])) > 2 * EDGE):
         complete = False
         pieces = [*_front(pieces), "", *_back(pieces)]
     return PromptText(tokens=tuple(_tokens(pieces)), complete=complete)
@@ -112,7 +113,7 @@ def _tokens(pieces: list[str]) -> Iterator[Token]:
 
 def _outside(text: str) -> Iterator[Token]:
     """Tokens of a text without backtick fences: lines of code, output or quotation in it are pasted blocks."""
-    if "\n" not in text:
+    if "\n" not in text and not text.startswith(">"):
         yield from _words(text)
         return
     for pasted, block in _blocks(text.split("\n")):
@@ -160,12 +161,14 @@ def _closing_line(line: str, closers: set[str]) -> str:
 
 
 def _words(text: str) -> Iterator[Token]:
-    for match in _TOKEN.finditer(text):
+    for match in _TOKEN.finditer(text.strip()):
         kind = match.lastgroup
         if kind == "word":
             yield from _word(match["word"])
         elif kind == "code":
             yield Token("code", match["code"].strip())
+        elif kind == "line":
+            yield Token("mark", "\n", "\n")
         elif kind is not None:
             yield Token("quote", match[kind])
         else:
@@ -188,8 +191,9 @@ def _without_closing(core: str) -> str:
         return core
     end = len(core)
     while end and core[end - 1] in _CLOSING_MARKS:
-        opening = {")": "(", "]": "[", "}": "{", ">": "<"}.get(core[end - 1])
-        if opening and opening in core[: end - 1]:
+        closing = core[end - 1]
+        opening = {")": "(", "]": "[", "}": "{", ">": "<"}.get(closing)
+        if opening and core.count(opening, 0, end) >= core.count(closing, 0, end):
             break
         end -= 1
     return core[:end]

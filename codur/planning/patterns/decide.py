@@ -1,0 +1,126 @@
+"""Phase 0: rules turn a prompt into a settled plan, or into what later phases need to know. No model, nothing is run.
+
+A plan is settled only if a rule's phrase is the whole request, so that nothing else was asked for; in doubt the request
+is passed on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from codur.planning.patterns.classify import Classification, classify
+from codur.planning.patterns.courtesy import without_courtesy
+from codur.planning.patterns.danger import danger_in
+from codur.planning.patterns.greeting_rules import answer_greeting
+from codur.planning.patterns.holes import hole_reader
+from codur.planning.patterns.paths import FileNames, mentions
+from codur.planning.patterns.phrases import match
+from codur.planning.patterns.rules import Found, Rule, Settled
+from codur.planning.patterns.strategies import STRATEGIES, Request, discover_files
+from codur.planning.patterns.text import Token, read_prompt, word_set
+from codur.types import CODE_TASKS, Discovery, Plan, TaskType
+
+if TYPE_CHECKING:
+    from codur.config.settings import Settings
+    from codur.workspace.workspace import Workspace
+
+_ASKING = word_set("can could would will")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatternDecision:
+    """What Phase 0 came to.
+
+    Attributes:
+        plan: a plan of one deterministic step that does all that was asked; None if rules cannot settle it.
+        discovery: what is known about the request either way.
+    """
+
+    plan: Plan | None
+    discovery: Discovery
+
+
+def decide(
+    prompt: str,
+    workspace: Workspace,
+    *,
+    settings: Settings,
+    check_command: str | None = None,
+    expect_file: str | None = None,
+    check_is_goal: bool = False,
+) -> PatternDecision:
+    """Settle the prompt, or find out what it is about. Reads the workspace, changes nothing.
+
+    Args:
+        check_command, expect_file: the check that the caller gave.
+        check_is_goal: the task is to make the check pass: nothing is settled, and the request is about code.
+
+    Raises:
+        UsageError: `expect_file` does not exist, or a file that defines the check is wrong.
+    """
+    text = read_prompt(prompt)
+    names = FileNames(workspace)
+    request = Request(
+        prompt=prompt,
+        text=text,
+        names=names,
+        mentions=mentions(text, names),
+        settings=settings,
+        check_command=check_command,
+        expect_file=expect_file,
+    )
+    danger = danger_in(text.tokens)
+    if danger:
+        return PatternDecision(plan=None, discovery=discover_files(request, Classification(reason=danger)))
+    goal = check_is_goal or bool(check_command or expect_file)
+    if text.complete and not goal:
+        settled = _settle(text.tokens, names)
+        if settled is not None:
+            return _decision(request, *settled)
+    return PatternDecision(plan=None, discovery=_discover(request, goal=goal))
+
+
+def _settle(tokens: tuple[Token, ...], names: FileNames) -> tuple[TaskType, str, Settled] | None:
+    """The kind of request, the rule's name and the step that is all of it; None if no rule is sure."""
+    greeting = answer_greeting(tokens)
+    if greeting is not None:
+        return "greeting", "a greeting", greeting
+    said = without_courtesy(tokens)
+    for kind, strategy in STRATEGIES.items():
+        for rule in strategy.rules:
+            settled = _apply(rule, said, names)
+            if settled is not None and not (rule.writes and _only_asks(tokens)):
+                return kind, rule.name, settled
+    return None
+
+
+def _apply(rule: Rule, tokens: tuple[Token, ...], names: FileNames) -> Settled | None:
+    read_hole = hole_reader(names)
+    for phrase in rule.phrases:
+        captures = match(phrase, tokens, read_hole)
+        if captures is not None:
+            found = Found(captures, names)
+            return None if found.has_lines and not rule.takes_lines else rule.build(found)
+    return None
+
+
+def _only_asks(tokens: tuple[Token, ...]) -> bool:
+    """Whether a question mark makes the request doubtful: `delete a.txt?`, but not `can you delete a.txt?`."""
+    return any(token.key == "?" for token in tokens) and not any(token.key in _ASKING for token in tokens)
+
+
+def _decision(request: Request, kind: TaskType, rule: str, settled: Settled) -> PatternDecision:
+    step = settled.step
+    missing = settled.outcome != "done"
+    reason = str(step.arguments["text"]) if missing else f"rule: {rule}"
+    found = Classification(task_type=kind, confidence=1.0, reason=f"rule: {rule}")
+    plan = Plan(steps=(step,), origin="pattern", reason=reason, outcome=settled.outcome)
+    return PatternDecision(plan=plan, discovery=discover_files(request, found))
+
+
+def _discover(request: Request, *, goal: bool) -> Discovery:
+    found = classify(request.text.tokens, names_files=bool(request.files))
+    if goal and found.task_type not in CODE_TASKS:
+        found = Classification(task_type="code_fix", confidence=0.6, reason="a check is to pass")
+    return STRATEGIES[found.task_type].discover(request, found)

@@ -1,0 +1,140 @@
+"""One strategy a kind of request: which rules may settle it, and what else is found out if none does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from codur.config.settings import Settings
+from codur.planning.patterns import file_rules, git_rules, run_rules, search_rules, structure_rules
+from codur.planning.patterns.classify import Classification
+from codur.planning.patterns.involved import involved_files
+from codur.planning.patterns.paths import SOURCE_SUFFIXES, FileNames, Mention, suffix_of
+from codur.planning.patterns.rules import Rule
+from codur.planning.patterns.text import PromptText, word_set
+from codur.types import Check, Discovery, TaskType
+
+_CHECK_CHARS = 100_000
+"""Of a prompt, this much is searched for an expected output."""
+_MAX_CANDIDATES = 3
+_NO_MODULES = word_set("the code file files script program project test tests it this that and for with not app new")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A prompt, and what is needed to find out more about it.
+
+    Attributes:
+        mentions: the files that it names.
+        check_command, expect_file: the check that the caller gave, if any.
+    """
+
+    prompt: str
+    text: PromptText
+    names: FileNames
+    mentions: tuple[Mention, ...]
+    settings: Settings
+    check_command: str | None = None
+    expect_file: str | None = None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The existing files that it names; of a name that may stand for several, the first few at the end."""
+        clear = [mention.path for mention in self.mentions if mention.path is not None]
+        unclear = [path for mention in self.mentions for path in mention.candidates[:_MAX_CANDIDATES]]
+        return tuple(dict.fromkeys((*clear, *unclear)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strategy:
+    """How one kind of request is dealt with.
+
+    Attributes:
+        rules: what may settle it; none for kinds that need a model.
+        discover: what is known about it if no rule settles it.
+    """
+
+    rules: tuple[Rule, ...] = ()
+    discover: Callable[[Request, Classification], Discovery]
+
+
+def discover_files(request: Request, found: Classification) -> Discovery:
+    """The kind, and the files that the prompt names."""
+    return Discovery(
+        task_type=found.task_type,
+        confidence=found.confidence,
+        files=request.files,
+        missing_files=_missing(request),
+        reason=found.reason,
+    )
+
+
+def discover_code(request: Request, found: Classification) -> Discovery:
+    """Also the check that applies, the program, and the sources it imports.
+
+    Raises:
+        UsageError: `expect_file` does not exist, or a file that defines the check is wrong.
+    """
+    from codur.verification.discover import find_entry  # noqa: PLC0415 - lazy: settled requests need no check
+
+    named = request.files or _modules(request)
+    check = _check(request, named)
+    entry = check.entry if check is not None and check.entry else find_entry(request.names.workspace, named)
+    entry = entry if entry is not None and request.names.workspace.is_file(entry) else None
+    return Discovery(
+        task_type=found.task_type,
+        confidence=found.confidence,
+        files=involved_files(request.names, named, entry),
+        missing_files=_missing(request),
+        entry=entry,
+        check=check,
+        reason=found.reason,
+    )
+
+
+def discover_unknown(request: Request, found: Classification) -> Discovery:
+    """As for code if a file or a check was named, since it may turn out to be about code; else nothing."""
+    sources = [path for path in request.files if suffix_of(path) in SOURCE_SUFFIXES]
+    if sources or request.check_command or request.expect_file:
+        return discover_code(request, found)
+    return discover_files(request, found)
+
+
+def _check(request: Request, files: tuple[str, ...]) -> Check | None:
+    from codur.verification.discover import find_check  # noqa: PLC0415 - lazy: settled requests need no check
+
+    return find_check(
+        request.names.workspace,
+        prompt=request.prompt[:_CHECK_CHARS],
+        files=files,
+        settings=request.settings.verification,
+        command=request.check_command,
+        expect_file=request.expect_file,
+    )
+
+
+def _missing(request: Request) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(mention.name for mention in request.mentions if mention.missing))
+
+
+def _modules(request: Request) -> tuple[str, ...]:
+    """Sources whose name without suffix is a word of the prompt ("fix the parser"), if no file is named."""
+    said = {token.key for token in request.text.tokens if token.kind in {"word", "code"}} - _NO_MODULES
+    stems = ((path, path.rpartition("/")[2].partition(".")[0].casefold()) for path in request.names.sources)
+    found = tuple(path for path, stem in stems if len(stem) >= 3 and stem in said)
+    return found if len(found) <= _MAX_CANDIDATES else ()
+
+
+STRATEGIES: Mapping[TaskType, Strategy] = {
+    "greeting": Strategy(discover=discover_files),
+    "git": Strategy(rules=git_rules.RULES, discover=discover_files),
+    "run": Strategy(rules=run_rules.RULES, discover=discover_files),
+    "explanation": Strategy(rules=structure_rules.RULES, discover=discover_files),
+    "search": Strategy(rules=search_rules.RULES, discover=discover_files),
+    "file_operation": Strategy(rules=file_rules.RULES, discover=discover_files),
+    "web_search": Strategy(discover=discover_files),
+    "code_fix": Strategy(discover=discover_code),
+    "code_generation": Strategy(discover=discover_code),
+    "refactor": Strategy(discover=discover_code),
+    "unknown": Strategy(discover=discover_unknown),
+}

@@ -1,0 +1,290 @@
+"""Whole decisions: plans, discovery, purity, long prompts, and what the phase imports."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from codur.config.settings import Settings
+from codur.errors import UsageError
+from codur.planning.patterns.decide import PatternDecision, decide
+from codur.planning.patterns.strategies import STRATEGIES
+from codur.tools.catalogue import ALL
+from codur.types import CODE_TASKS, Discovery, Plan, Step, TaskType
+from codur.workspace.workspace import Workspace
+from tests.planning.data.pattern_workspace import FILES, make_workspace
+
+MEGABYTES = 10_000_000
+
+
+def ask(prompt: str, root: Path, files: dict[str, str] = FILES, **given: str) -> PatternDecision:
+    return decide(prompt, make_workspace(root, files), settings=Settings(), **given)
+
+
+# --- plans ------------------------------------------------------------------------------------------------------------
+
+
+def tool_plan(tool: str, objective: str, rule: str, **arguments: object) -> Plan:
+    step = Step(id=tool, action="tool", capability=tool, objective=objective, arguments=arguments)
+    return Plan(steps=(step,), origin="pattern", reason=f"rule: {rule}")
+
+
+def words(text: str, rule: str) -> Plan:
+    step = Step(id="answer", action="respond", objective="Answer.", arguments={"text": text})
+    return Plan(steps=(step,), origin="pattern", reason=f"rule: {rule}")
+
+
+PLANS = [
+    (
+        "read app.py lines 10-20",
+        tool_plan(
+            "read_file",
+            "Show app.py, lines 10 to 20.",
+            "show lines of a file",
+            path="app.py",
+            start_line=10,
+            end_line=20,
+        ),
+    ),
+    ("git status", tool_plan("git_status", "Show the branch and the changed files.", "git status")),
+    ("show the last 3 commits", tool_plan("git_log", "Show the latest commits.", "git log", limit=3)),
+    (
+        "where is total defined?",
+        tool_plan("find_definition", "Find where total is defined.", "find a definition", name="total"),
+    ),
+    (
+        "search for `a b` in app.py",
+        tool_plan("grep_files", "Search for a b in app.py.", "search for a text", pattern="a b", path="app.py"),
+    ),
+    (
+        "run main.py with args a b",
+        tool_plan(
+            "run_python_file", "Run main.py a b.", "run a program with arguments", path="main.py", args=("a", "b")
+        ),
+    ),
+    ("run the tests", tool_plan("run_pytest", "Run the tests.", "run the tests")),
+    ("delete tmp.txt", tool_plan("delete_file", "Delete tmp.txt.", "delete a file", path="tmp.txt")),
+    (
+        "rename tmp.txt to old.txt",
+        tool_plan("move_file", "Move tmp.txt to old.txt.", "move a file", source="tmp.txt", target="old.txt"),
+    ),
+    ("outline of app.py", tool_plan("python_ast_outline", "Outline app.py.", "outline of a file", path="app.py")),
+    ("Thanks!", words("You are welcome.", "a greeting")),
+]
+
+
+@pytest.mark.parametrize(("prompt", "plan"), PLANS, ids=[prompt for prompt, _ in PLANS])
+def test_settled_plan(prompt: str, plan: Plan, tmp_path: Path) -> None:
+    assert ask(prompt, tmp_path).plan == plan
+
+
+def test_a_missing_file_is_said_with_the_nearest_names(tmp_path: Path) -> None:
+    decision = ask("show mian.py", tmp_path, {"main.py": "", "man.py": "", "other.txt": ""})
+    text = "There is no file mian.py in this workspace. Nearest: man.py, main.py."
+    step = Step(id="answer", action="respond", objective="Answer.", arguments={"text": text})
+    assert decision == PatternDecision(
+        plan=Plan(steps=(step,), origin="pattern", reason=text, outcome="not_achieved"),
+        discovery=Discovery(
+            task_type="file_operation", confidence=1.0, missing_files=("mian.py",), reason="rule: show a file"
+        ),
+    )
+
+
+def test_settled_plans_name_tools_and_arguments_that_exist(tmp_path: Path) -> None:
+    tools = {tool.name: {field.name for field in fields(tool.input)} for tool in ALL}
+    for _, plan in PLANS:
+        for step in plan.steps:
+            assert step.action == "respond" or set(step.arguments) <= tools[step.capability]
+
+
+# --- what depends on the workspace ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("prompt", "files", "settled"),
+    [
+        ("where is foo defined", {"a.py": ""}, True),
+        ("where is foo defined", {"a.py": "", "b.js": ""}, False),
+        ("where is foo defined", {"a.txt": ""}, False),
+        ("run the tests", {"a.py": ""}, False),
+        ("run the tests", {"deep/down/test_a.py": ""}, True),
+        ("show util.py", {"a/util.py": "", "b/util.py": ""}, False),
+        ("show util.py", {"a/util.py": ""}, True),
+        ("delete util.py", {"a/util.py": ""}, False),
+        ("delete util.py", {"Util.py": ""}, False),
+        ("run the program", {"main.py": "print(1)\n"}, True),
+        ("run the program", {"main.py": "print(1)\n", "program.py": "print(2)\n"}, False),
+        ("run main.js", {"main.js": ""}, False),
+        ("outline of a.js", {"a.js": ""}, False),
+        ("rename a.txt to b.txt", {"a.txt": "", "b.txt": ""}, False),
+        ("move a.txt to b", {"a.txt": "", "b/c.txt": ""}, True),
+        ("move a.txt to b", {"a.txt": "", "b/a.txt": ""}, False),
+        ("create a.txt with 'x'", {"a.txt": ""}, False),
+    ],
+)
+def test_settled_only_if_the_workspace_allows(
+    prompt: str, files: dict[str, str], settled: bool, tmp_path: Path
+) -> None:
+    assert (ask(prompt, tmp_path, files).plan is not None) is settled
+
+
+def test_protected_files_are_left_to_the_user(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path)
+    workspace.protect(["tmp.txt"])
+    prompts = ["delete tmp.txt", "move tmp.txt to b.txt", "append 'x' to tmp.txt"]
+    assert [decide(prompt, workspace, settings=Settings()).plan for prompt in prompts] == [None] * 3
+
+
+# --- discovery --------------------------------------------------------------------------------------------------------
+
+PROJECT = {
+    "main.py": "import shapes\nprint(shapes.area())\n",
+    "shapes.py": "from helpers.numbers import two\n\n\ndef area():\n    return two()\n",
+    "helpers/numbers.py": "def two():\n    return 2\n",
+    "unrelated.py": "x = 1\n",
+    "expected.txt": "2\n",
+}
+
+
+def test_code_task_discovers_the_program_its_sources_and_the_check(tmp_path: Path) -> None:
+    found = ask("fix it please", tmp_path, PROJECT).discovery
+    assert found.check is not None
+    assert (found.task_type, found.entry, found.files, found.check.kind, found.check.expected_file) == (
+        "code_fix",
+        "main.py",
+        ("main.py", "shapes.py", "helpers/numbers.py"),
+        "output",
+        "expected.txt",
+    )
+
+
+def test_named_files_come_first_and_in_a_large_workspace_nothing_is_added_but_the_program(tmp_path: Path) -> None:
+    many = {**PROJECT, **{f"other{number}.py": "x = 1\n" for number in range(8)}}
+    found = ask("fix unrelated.py and nothere.py", tmp_path, many).discovery
+    assert (found.files, found.missing_files, found.confidence) == (("unrelated.py", "main.py"), ("nothere.py",), 0.95)
+
+
+def test_a_module_named_without_suffix_is_found(tmp_path: Path) -> None:
+    many = {"parser.py": "", "report.py": "", **{f"other{number}.py": "" for number in range(9)}}
+    assert ask("fix the parser", tmp_path, many).discovery.files == ("parser.py",)
+
+
+def test_relative_and_package_imports_are_followed(tmp_path: Path) -> None:
+    files = {
+        "app/__init__.py": "",
+        "app/one.py": "from . import two\nfrom .sub.three import x\n",
+        "app/two.py": "from app import four\n",
+        "app/sub/three.py": "from ..five import y\n",
+        "app/four.py": "import app.one\n",
+        "app/five.py": "",
+    }
+    found = ask("fix app/one.py", tmp_path, files).discovery.files
+    assert found[0] == "app/one.py"
+    assert set(found) == set(files)
+
+
+def test_a_check_given_by_the_caller_makes_it_a_code_task_that_is_not_settled(tmp_path: Path) -> None:
+    for prompt in ("make it so", "hi", "show app.py"):
+        decision = ask(prompt, tmp_path, check_command="true")
+        assert decision.plan is None
+    found = ask("zzz", tmp_path, check_command="true").discovery
+    assert (found.task_type, found.check is not None and found.check.argv) == ("code_fix", ("sh", "-c", "true"))
+
+
+def test_a_missing_expected_file_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"nothere\.txt"):
+        ask("fix main.py", tmp_path, expect_file="nothere.txt")
+
+
+def test_dangerous_requests_get_no_check(tmp_path: Path) -> None:
+    assert ask("rm -rf main.py", tmp_path).discovery == Discovery(
+        files=("main.py",), reason="a shell command; no rule runs one"
+    )
+
+
+def test_there_is_a_strategy_for_every_kind_and_none_settles_code(tmp_path: Path) -> None:
+    assert set(STRATEGIES) == set(get_args(TaskType))
+    kinds: list[TaskType] = [*CODE_TASKS, "unknown", "web_search"]
+    assert not any(STRATEGIES[kind].rules for kind in kinds)
+
+
+# --- any text ---------------------------------------------------------------------------------------------------------
+
+PIECES = st.sampled_from(
+    "show delete app.py tmp.txt and then fix the please run main.py with args ? . ! \n ``` ` \" ' “ ” git diff -- *"
+    " ../ / hi in find TODO lines 1-2 to write append rename :3 @ <a> </a> > \x00 \ud800 ~~~ é 你好".split(" ")
+)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    return make_workspace(tmp_path_factory.mktemp("any"))
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(prompt=st.one_of(st.text(max_size=300), st.lists(PIECES, max_size=25).map(" ".join)))
+def test_any_text_is_decided_the_same_way_twice_and_changes_nothing(prompt: str, shared: Workspace) -> None:
+    first = decide(prompt, shared, settings=Settings())
+    assert decide(prompt, shared, settings=Settings()) == first
+    assert sorted(shared.list_files()) == sorted(FILES)
+    assert shared.changed_files() == ()
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rest=st.text(min_size=1, max_size=40))
+def test_more_words_after_a_settled_request_never_delete_another_file(rest: str, shared: Workspace) -> None:
+    plan = decide(f"delete tmp.txt {rest}", shared, settings=Settings()).plan
+    assert plan is None or plan.steps[0].arguments == {"path": "tmp.txt"}
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["a ", "`", "```", '"', "'", "“", "„", "«", "(", "<a>\n", "</a>\n", "~~~\n", "\n ", "main.py ", "a.b/", "=", "[x]",
+     "please ", "and ", "delete ", "def f(\n", "return (", "```a```b", "if :", "!" , "\\", "#L1", ":1"],
+)  # fmt: skip
+def test_ten_megabytes_are_decided(unit: str, shared: Workspace) -> None:
+    prompt = unit * (MEGABYTES // len(unit))
+    assert decide(prompt, shared, settings=Settings()).plan is None
+
+
+def test_only_the_ends_of_a_long_prompt_decide(shared: Workspace) -> None:
+    filling = "word " * 10_000
+    at_end = decide(f"{filling} fix main.py", shared, settings=Settings()).discovery
+    in_middle = decide(f"{filling} fix main.py {filling}", shared, settings=Settings()).discovery
+    assert (at_end.task_type, at_end.files[:1]) == ("code_fix", ("main.py",))
+    assert in_middle.task_type == "unknown"
+
+
+def test_a_long_fenced_block_does_not_hide_the_request(shared: Workspace) -> None:
+    block = "delete everything\n" * 5_000
+    plan = decide(f"write this to big.txt:\n```\n{block}```", shared, settings=Settings()).plan
+    assert plan is not None
+    assert plan.steps[0].arguments == {"path": "big.txt", "content": block}
+
+
+# --- start-up ---------------------------------------------------------------------------------------------------------
+
+HEAVY = "pydantic yaml rich asyncio langgraph groq httpx git pathspec subprocess codur.llm codur.verification".split(
+    " "
+)
+
+
+def test_a_settled_request_imports_nothing_heavy(tmp_path: Path) -> None:
+    make_workspace(tmp_path)
+    program = (
+        "import sys\nfrom pathlib import Path\nfrom codur.config.settings import Settings\n"
+        "from codur.planning.patterns.decide import decide\nfrom codur.workspace.workspace import Workspace\n"
+        f"workspace = Workspace.open(Path({str(tmp_path)!r}))\n"
+        "for prompt in ('hi', 'show app.py', 'git status', 'run main.py', 'where is total defined'):\n"
+        "    assert decide(prompt, workspace, settings=Settings()).plan is not None\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])\n"
+    )
+    outcome = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert outcome.stdout == "[]\n"

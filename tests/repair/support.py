@@ -1,0 +1,112 @@
+"""Helpers: what an operator makes of a source, and searches with the real checker in a scratch directory."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
+
+from codur.config.settings import VerificationSettings
+from codur.events import Emit, ignore
+from codur.repair.context import Context
+from codur.repair.edits import apply_edits
+from codur.repair.engine import RepairOutcome, search
+from codur.repair.failure import Failure
+from codur.repair.operators import OPERATORS, Offer, offers
+from codur.repair.source import Source, parse_source
+from codur.sandbox.cancel import CancelToken
+from codur.sandbox.launcher import Launcher
+from codur.types import Check, Verdict
+from codur.verification.checker import Checker
+from codur.workspace.workspace import Workspace
+
+OUTPUT = Check(
+    kind="output",
+    argv=("{python}", "main.py"),
+    entry="main.py",
+    expected_file="expected.txt",
+    protected=("expected.txt",),
+    timeout_s=10.0,
+    source="expected.txt",
+)
+TESTS = Check(
+    kind="tests",
+    argv=("{python}", "-m", "pytest"),
+    protected=("test_main.py",),
+    timeout_s=60.0,
+    source="tests",
+)
+QUICK_PYTEST = "[pytest]\naddopts = -p no:hypothesispytest -p no:langsmith_plugin -p no:anyio -p no:xdist\n"
+"""Leaves out plugins that happen to be installed beside Codur and cost a second a run."""
+
+
+def source_of(text: str) -> Source:
+    source = parse_source("main.py", dedent(text))
+    assert source is not None
+    return source
+
+
+def made_by(operator: str, text: str, failure: Failure | None = None) -> list[str]:
+    """The texts that one operator makes of a source, in order."""
+    assert operator in {row.name for row in OPERATORS}
+    source = source_of(text)
+    found = offers(Context.of(source, failure or Failure()))
+    return [apply_edits(source.text, offer.proposal.edits) for offer in found if offer.operator == operator]
+
+
+def all_offers(text: str) -> list[Offer]:
+    return list(offers(Context.of(source_of(text), Failure())))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """A scratch workspace with a checker and the verdict on it."""
+
+    workspace: Workspace
+    checker: Checker
+    check: Check
+    before: Verdict
+
+    def search(
+        self,
+        files: Sequence[str] = ("main.py",),
+        *,
+        budget_s: float = 60.0,
+        max_order: int = 2,
+        emit: Emit = ignore,
+        cancel: CancelToken | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> RepairOutcome:
+        return search(
+            workspace=self.workspace,
+            checker=self.checker,
+            check=self.check,
+            before=self.before,
+            files=files,
+            budget_s=budget_s,
+            max_order=max_order,
+            emit=emit,
+            cancel=cancel or CancelToken(),
+            clock=clock,
+        )
+
+    def contents(self) -> dict[str, bytes]:
+        root = self.workspace.root
+        return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
+
+
+def bench(root: Path, files: Mapping[str, str | bytes], check: Check = OUTPUT) -> Bench:
+    """The files in a directory, guarded and checked once."""
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else dedent(text).encode())
+    workspace = Workspace.open(root)
+    launcher = Launcher({"PATH": os.environ.get("PATH", "")})
+    checker = Checker(workspace, launcher, VerificationSettings(), python=sys.executable)
+    checker.guard(check)
+    return Bench(workspace=workspace, checker=checker, check=check, before=checker.run(check))

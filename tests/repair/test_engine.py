@@ -1,0 +1,330 @@
+"""Whole searches: real programs, the real checker, real processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from codur.errors import Interrupted
+from codur.events import Event, RepairProgress
+from codur.repair.engine import RepairOutcome
+from codur.sandbox.cancel import CancelToken
+from codur.types import Check
+from tests.repair.support import OUTPUT, QUICK_PYTEST, TESTS, bench
+
+CASES: list[tuple[str, str, str, str, str, tuple[str, ...]]] = [
+    (
+        "range",
+        """
+        def total(start, end):
+            result = 0
+            for number in range(start, end):  # both ends
+                result += number
+            return result
+
+        print(total(1, 4), total(2, 2))
+        """,
+        "10 2\n",
+        "range(start, end)",
+        "range(start, end + 1)",
+        ("range bound",),
+    ),
+    (
+        "f-prefix",
+        """
+        def greet(name):
+            return "Hello, {name}!"
+
+        print(greet("Ada"))
+        """,
+        "Hello, Ada!\n",
+        '"Hello, {name}!"',
+        'f"Hello, {name}!"',
+        ("f-prefix added",),
+    ),
+    (
+        "percent",
+        """
+        def share(part, whole):
+            return part / whole * 100 / 100
+
+        print(share(1, 4))
+        print(share(3, 4))
+        """,
+        "25.0\n75.0\n",
+        " * 100 / 100",
+        " * 100",
+        ("factor removed",),
+    ),
+    (
+        "index",
+        """
+        def last(items):
+            return items[len(items)]
+
+        print(last([3, 5]), last("abc"))
+        """,
+        "5 c\n",
+        "items[len(items)]",
+        "items[len(items) - 1]",
+        ("index shifted",),
+    ),
+    (
+        "guard",
+        """
+        def mean(values):
+            return sum(values) / len(values)
+
+        print(mean([1, 2]))
+        print(mean([]))
+        """,
+        "1.5\n0\n",
+        "    return sum",
+        "    if not values:\n        return 0\n    return sum",
+        ("division guarded",),
+    ),
+    (
+        "pair",
+        """
+        def largest(items):
+            best = items[0]
+            for item in items[1:]:
+                if item < best:
+                    best = item
+            return best
+
+        def average(items):
+            return sum(items) / len(items) / 100
+
+        print(largest([3, 9, 4]))
+        print(average([2, 4]))
+        """,
+        "9\n3.0\n",
+        "",
+        "",
+        ("comparison swapped", "factor removed"),
+    ),
+    (
+        "syntax and value",
+        """
+        def twice(a)
+            return a + 2
+
+        print(twice(5))
+        print(twice(2))
+        """,
+        "10\n4\n",
+        "",
+        "",
+        ("syntax mended", "arithmetic swapped"),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("program", "expected", "old", "new", "operators"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
+def test_a_fault_is_repaired(
+    tmp_path: Path, program: str, expected: str, old: str, new: str, operators: tuple[str, ...]
+) -> None:
+    prepared = bench(tmp_path, {"main.py": program, "expected.txt": expected})
+    contents = prepared.contents()
+    found = prepared.search()
+    assert found.operators == operators
+    assert found.verdict is not None
+    assert found.verdict.passed
+    assert found.passing >= 1
+    assert found.best_progress == 1.0
+    assert prepared.contents() == contents
+    if old:
+        assert dict(found.files) == {"main.py": contents["main.py"].decode().replace(old, new)}
+    else:
+        prepared.workspace.write_text("main.py", found.files["main.py"])
+        assert prepared.checker.run(OUTPUT).passed
+
+
+def test_the_repair_is_explained(tmp_path: Path) -> None:
+    program = CASES[0]
+    found = bench(tmp_path, {"main.py": program[1], "expected.txt": program[2]}).search()
+    assert found.explanation == "`range(start, end)` in `total` (main.py:4) stops one short of `end`."
+
+
+def test_tests_lead_to_the_function_at_fault(tmp_path: Path) -> None:
+    files = {
+        "shop/__init__.py": "",
+        "shop/prices.py": """
+            def discount(price, percent):
+                return price - percent
+
+
+            def capped(price, limit):
+                if price < limit:
+                    return limit
+                return price
+            """,
+        "test_main.py": """
+            from shop.prices import capped, discount
+
+
+            def test_discount():
+                assert discount(200, 50) == 150
+
+
+            def test_low():
+                assert capped(3, 5) == 3
+
+
+            def test_high():
+                assert capped(9, 5) == 5
+            """,
+        "pytest.ini": QUICK_PYTEST,
+    }
+    prepared = bench(tmp_path, files, TESTS)
+    contents = prepared.contents()
+    found = prepared.search(["test_main.py"])
+    assert dict(found.files) == {
+        "shop/prices.py": contents["shop/prices.py"].decode().replace("price < limit", "price > limit")
+    }
+    assert prepared.contents() == contents
+
+
+def test_faults_in_two_files_are_repaired_together(tmp_path: Path) -> None:
+    files = {
+        "main.py": "from part import area\n\nprint(area(2, 5), area(4, 4))\nfor side in range(2):\n    print(side)\n",
+        "part.py": "def area(width, height):\n    return width + height\n",
+        "expected.txt": "10 16\n0\n1\n2\n",
+    }
+    found = bench(tmp_path, files).search()
+    assert set(found.files) == {"main.py", "part.py"}
+    assert found.operators == ("arithmetic swapped", "range bound")
+
+
+def test_line_ends_and_encoding_stay(tmp_path: Path) -> None:
+    program = b"# -*- coding: latin-1 -*-\r\n# caf\xe9\r\nfor i in range(1, 3):\r\n    print(i)\r\n"
+    prepared = bench(tmp_path, {"main.py": program, "expected.txt": "1\n2\n3\n"})
+    found = prepared.search()
+    assert prepared.contents()["main.py"] == program
+    prepared.workspace.write_text("main.py", found.files["main.py"])
+    assert prepared.contents()["main.py"] == program.replace(b"range(1, 3)", b"range(1, 4)")
+
+
+def test_another_file_that_does_not_compile_is_no_hindrance(tmp_path: Path) -> None:
+    files = {"main.py": "print(1 < 1)\n", "draft.py": "this is (\n", "expected.txt": "True\n"}
+    found = bench(tmp_path, files).search(["main.py", "draft.py"])
+    assert found.files == {"main.py": "print(1 <= 1)\n"}
+
+
+HOPELESS = {"main.py": "def f(a):\n    return a\n\n\nprint(f(1))\n", "expected.txt": "something else\n"}
+
+
+def test_a_failed_search_says_so_and_leaves_everything_as_it_was(tmp_path: Path) -> None:
+    prepared = bench(tmp_path, HOPELESS)
+    contents = prepared.contents()
+    events: list[Event] = []
+    found = prepared.search(emit=events.append, max_order=1)
+    assert dict(found.files) == {}
+    assert found.exhausted
+    assert found.tried > 10
+    assert found.explanation == f"No edit made the check pass; {found.tried} candidates were judged."
+    assert prepared.contents() == contents
+    assert len(events) == found.tried // 20
+    assert all(isinstance(event, RepairProgress) and event.place.startswith("main.py:") for event in events)
+
+
+def test_the_same_input_gives_the_same_repair(tmp_path: Path) -> None:
+    name, program, expected, *_ = CASES[5]
+    outcomes: list[RepairOutcome] = []
+    for run in ("first", "second"):
+        (tmp_path / run).mkdir()
+        outcomes.append(bench(tmp_path / run, {"main.py": program, "expected.txt": expected}).search())
+    assert outcomes[0].files == outcomes[1].files, name
+    assert outcomes[0].explanation == outcomes[1].explanation
+
+
+def test_the_budget_ends_the_search(tmp_path: Path) -> None:
+    prepared = bench(tmp_path, HOPELESS)
+    found = prepared.search(budget_s=10.0, clock=ticking())
+    assert not found.exhausted
+    assert 0 < found.tried < 6
+    assert found.explanation.startswith("The time was up")
+    assert prepared.search(budget_s=0.0).tried == 0
+
+
+def ticking() -> Callable[[], float]:
+    """A clock that goes on by a second whenever it is read."""
+    seconds: Iterator[int] = count()
+    return lambda: float(next(seconds))
+
+
+def test_cancelling_ends_the_search_between_candidates(tmp_path: Path) -> None:
+    prepared = bench(tmp_path, HOPELESS)
+    contents = prepared.contents()
+    cancel = CancelToken()
+
+    def stop(event: Event) -> None:
+        cancel.cancel()
+
+    with pytest.raises(Interrupted):
+        prepared.search(emit=stop, cancel=cancel)
+    assert prepared.contents() == contents
+
+
+def test_one_edit_only_if_told_so(tmp_path: Path) -> None:
+    files = {"main.py": "a = 5\nprint(a < 5)\nprint(a / 100)\n", "expected.txt": "True\n5\n"}
+    prepared = bench(tmp_path, files)
+    found = prepared.search(max_order=1)
+    assert dict(found.files) == {}
+    assert found.exhausted
+    assert found.best_progress == 0.5
+    assert prepared.search(max_order=2).files == {"main.py": "a = 5\nprint(a <= 5)\nprint(a)\n"}
+
+
+def test_files_of_the_check_are_never_changed(tmp_path: Path) -> None:
+    files = {
+        "main.py": "def one():\n    return 'a'\n",
+        "test_main.py": "from main import one\n\ndef test_one():\n    assert one() == 'b'\n",
+        "pytest.ini": QUICK_PYTEST,
+    }
+    found = bench(tmp_path, files, TESTS).search(["test_main.py", "main.py"])
+    assert dict(found.files) == {}
+
+
+@pytest.mark.parametrize(
+    ("files", "check", "explanation"),
+    [
+        ({"main.py": "print(1)\n"}, None, "There is no check that tells a right program from a wrong one."),
+        (
+            {"main.py": "print(1)\n"},
+            Check(kind="syntax", argv=(), source="nothing else"),
+            "There is no check that tells a right program from a wrong one.",
+        ),
+        ({"main.sh": "echo 1\n"}, OUTPUT, "There is no Python file that may be changed."),
+    ],
+)
+def test_what_cannot_be_searched_is_said(
+    tmp_path: Path, files: dict[str, str], check: Check | None, explanation: str
+) -> None:
+    from codur.events import ignore
+    from codur.repair.engine import search
+
+    prepared = bench(tmp_path, {**files, "expected.txt": "2\n"})
+    found = search(
+        workspace=prepared.workspace,
+        checker=prepared.checker,
+        check=check,
+        before=prepared.before,
+        files=list(files),
+        budget_s=5.0,
+        max_order=2,
+        emit=ignore,
+        cancel=CancelToken(),
+    )
+    assert found == RepairOutcome(explanation=explanation)
+
+
+def test_a_check_that_passes_needs_no_search(tmp_path: Path) -> None:
+    prepared = bench(tmp_path, {"main.py": "print(1)\n", "expected.txt": "1\n"})
+    assert prepared.search() == RepairOutcome(explanation="The check passes already.", best_progress=1.0)

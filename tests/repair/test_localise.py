@@ -1,0 +1,173 @@
+"""Where a search looks first: tracebacks, executed lines, tests that fail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from codur.repair.failure import Failure, Raised, read_failure
+from codur.repair.localise import localise, moved
+from codur.repair.tracing import Coverage, TestLines, python_arguments, run_traced
+from codur.types import Check, Verdict
+from tests.repair.support import OUTPUT, QUICK_PYTEST, TESTS, bench
+
+ROOT = Path("/work")
+
+TRACEBACK = """Traceback (most recent call last):
+  File "/work/main.py", line 9, in <module>
+    main()
+  File "/work/lib/parts.py", line 3, in main
+    json.loads("")
+  File "/usr/lib/python3.11/json/__init__.py", line 346, in loads
+    return _default_decoder.decode(s)
+json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)
+"""
+SHORT_REPORT = """test_main::test_mean
+test_main.py:5: in test_mean
+    assert mean([]) == 0
+main.py:2: in mean
+    return sum(a) / len(a)
+           ^^^^^^^^^^^^^^^
+E   ZeroDivisionError: division by zero
+"""
+LONG_REPORT = """    def mean(a):
+>       return sum(a) / len(a)
+E       ZeroDivisionError: division by zero
+
+main.py:2: ZeroDivisionError
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ()),
+        (
+            TRACEBACK,
+            (
+                Raised(
+                    kind="JSONDecodeError",
+                    message="Expecting value: line 1 column 1 (char 0)",
+                    frames=(("main.py", 9), ("lib/parts.py", 3)),
+                ),
+            ),
+        ),
+        (
+            TRACEBACK.replace("/work/", "/elsewhere/"),
+            (Raised(kind="JSONDecodeError", message="Expecting value: line 1 column 1 (char 0)"),),
+        ),
+        (
+            SHORT_REPORT,
+            (
+                Raised(
+                    kind="ZeroDivisionError", message="division by zero", frames=(("test_main.py", 5), ("main.py", 2))
+                ),
+            ),
+        ),
+        (LONG_REPORT, (Raised(kind="ZeroDivisionError", message="division by zero", frames=(("main.py", 2),)),)),
+    ],
+)
+def test_exceptions_are_read_from_the_error_text(text: str, expected: tuple[Raised, ...]) -> None:
+    assert read_failure(Verdict(status="failed", error=text), ROOT) == Failure(raised=expected)
+
+
+@pytest.mark.parametrize(
+    ("argv", "expected"),
+    [
+        (("{python}", "main.py", "-v"), ("main.py", "-v")),
+        (("{python}", "-u", "-m", "pytest", "tests"), ("-m", "pytest", "tests")),
+        (("/usr/bin/python3.12", "-c", "print(1)"), ("-c", "print(1)")),
+        (("pytest", "-x"), ("-m", "pytest", "-x")),
+        (("{python}", "-W", "error", "main.py"), ()),
+        (("make", "test"), ()),
+        ((), ()),
+    ],
+)
+def test_which_commands_can_be_traced(argv: tuple[str, ...], expected: tuple[str, ...]) -> None:
+    assert python_arguments(argv) == expected
+
+
+PROGRAM = """
+import sys
+from part import twice
+
+def unused():
+    return 1
+
+print(twice(2))
+sys.exit(3)
+"""
+
+
+def test_a_program_is_traced(tmp_path: Path) -> None:
+    files = {"main.py": PROGRAM, "part.py": "def twice(a):\n    return a + a\n", "expected.txt": "5\n"}
+    prepared = bench(tmp_path, files)
+    contents = prepared.contents()
+    found = run_traced(prepared.checker, tmp_path, OUTPUT, usual_s=0.1)
+    lines = {("main.py", line) for line in (2, 3, 5, 8, 9)} | {("part.py", 1), ("part.py", 2)}
+    assert found == Coverage(lines=frozenset(lines))
+    assert found is not None
+    assert found.paths == {"main.py", "part.py"}
+    assert prepared.contents() == contents
+
+
+def test_a_program_that_does_not_end_shows_where_it_was(tmp_path: Path) -> None:
+    prepared = bench(tmp_path, {"main.py": "print(1)\n", "expected.txt": "1\n"})
+    (tmp_path / "main.py").write_text("def f():\n    while True:\n        pass\n\nf()\n")
+    found = run_traced(prepared.checker, tmp_path, OUTPUT, usual_s=0.01)
+    assert found is not None
+    assert found.stack[0] == ("main.py", 5)
+    assert found.stack[1] in {("main.py", 2), ("main.py", 3)}
+
+
+def test_tests_are_traced_one_by_one(tmp_path: Path) -> None:
+    tests = "from main import f\n\ndef test_low():\n    assert f(1) == 1\n\ndef test_high():\n    assert f(9) == 9\n"
+    files = {
+        "main.py": "def f(a):\n    if a > 5:\n        return 5\n    return a\n",
+        "test_main.py": tests,
+        "pytest.ini": QUICK_PYTEST,
+    }
+    prepared = bench(tmp_path, files, TESTS)
+    found = run_traced(prepared.checker, tmp_path, TESTS, usual_s=0.5)
+    assert found is not None
+    shown = {
+        name: (test.failed, sorted(line for path, line in test.lines if path == "main.py"))
+        for name, test in found.tests.items()
+    }
+    assert shown == {"test_main.py::test_low": (False, [2, 4]), "test_main.py::test_high": (True, [2, 3])}
+
+
+def test_a_command_that_is_no_python_program_is_not_traced(tmp_path: Path) -> None:
+    prepared = bench(tmp_path, {"main.py": "print(1)\n", "expected.txt": "1\n"})
+    check = Check(kind="command", argv=("true",), source="given")
+    assert run_traced(prepared.checker, tmp_path, check, usual_s=0.1) is None
+
+
+def line(number: int) -> tuple[str, int]:
+    return ("main.py", number)
+
+
+def test_lines_of_failing_tests_are_the_most_suspicious() -> None:
+    coverage = Coverage(
+        lines=frozenset({line(1)}),
+        tests={
+            "a": TestLines(failed=True, lines=frozenset({line(2), line(3)})),
+            "b": TestLines(failed=False, lines=frozenset({line(2), line(4)})),
+        },
+    )
+    suspicion = localise(coverage, Failure())
+    assert [round(suspicion.of("main.py", number, number), 2) for number in range(1, 6)] == [0.3, 0.71, 1.0, 0.04, 0.04]
+    assert suspicion.of("main.py", 1, 3) == 1.0
+
+
+def test_without_coverage_tracebacks_decide() -> None:
+    failure = Failure(raised=(Raised(kind="IndexError", frames=(line(9), line(3))),))
+    suspicion = localise(None, failure)
+    assert [suspicion.of("main.py", number, number) for number in (3, 9, 5)] == [1.0, 0.7, 0.5]
+
+
+def test_coverage_moves_with_inserted_lines() -> None:
+    coverage = Coverage(lines=frozenset({line(1), line(2), line(3)}))
+    found = moved(coverage, {"main.py": "a\nb\nc\n"}, {"main.py": "a\nnew\nnew\nb\nc\n"})
+    assert found == Coverage(lines=frozenset({line(1), line(4), line(5)}))

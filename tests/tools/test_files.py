@@ -1,0 +1,185 @@
+"""Tools on single files: whole results, and what is on disk after."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codur.tools.toolbox import Toolbox
+from codur.types import ToolResult
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "a.txt").write_bytes(b"one\r\ntwo\r\nthree")
+    (tmp_path / "b.txt").write_text("x = 1\ny = 2\nx = 1\n")
+    (tmp_path / "dir").mkdir()
+    (tmp_path / "data.bin").write_bytes(b"\0\1")
+    (tmp_path / "empty.txt").write_text("")
+    return tmp_path
+
+
+def view(start: int, end: int, total: int = 3) -> dict[str, Any]:
+    return {"path": "a.txt", "start_line": start, "end_line": end, "total_lines": total}
+
+
+CALLS: list[tuple[str, dict[str, Any], ToolResult, dict[str, bytes | None]]] = [
+    ("read_file", {"path": "a.txt"}, ToolResult(text="one\ntwo\nthree", data=view(1, 3)), {}),
+    (
+        "read_file",
+        {"path": "./a.txt", "start_line": 2, "end_line": 9},
+        ToolResult(text="two\nthree", data=view(2, 3)),
+        {},
+    ),
+    ("read_file", {"path": "a.txt", "end_line": 1}, ToolResult(text="one\n", data=view(1, 1)), {}),
+    (
+        "read_file",
+        {"path": "empty.txt"},
+        ToolResult(data={"path": "empty.txt", "start_line": 1, "end_line": 0, "total_lines": 0}),
+        {},
+    ),
+    (
+        "read_file",
+        {"path": "a.txt", "start_line": 4},
+        ToolResult(code="invalid", text="a.txt has lines 1 to 3; give start_line and end_line among them"),
+        {},
+    ),
+    ("read_file", {"path": "no.txt"}, ToolResult(code="not_found", text="there is no file no.txt"), {}),
+    ("read_file", {"path": "dir"}, ToolResult(code="not_a_file", text="dir is a directory, not a file"), {}),
+    (
+        "read_file",
+        {"path": "data.bin"},
+        ToolResult(code="binary", text="data.bin is not a text file (or not in UTF-8)"),
+        {},
+    ),
+    (
+        "write_file",
+        {"path": "new/c.txt", "content": "1\n2\n"},
+        ToolResult(text="wrote new/c.txt (2 lines)", changed_files=("new/c.txt",)),
+        {"new/c.txt": b"1\n2\n"},
+    ),
+    (
+        "write_file",
+        {"path": "a.txt", "content": "one\n2\n"},
+        ToolResult(text="wrote a.txt (2 lines)", changed_files=("a.txt",)),
+        {"a.txt": b"one\r\n2\r\n"},
+    ),
+    (
+        "write_file",
+        {"path": "a.txt", "content": "one\ntwo\nthree"},
+        ToolResult(text="a.txt has this text already"),
+        {},
+    ),
+    (
+        "write_file",
+        {"path": ".git/config", "content": ""},
+        ToolResult(
+            code="refused",
+            text=".git/config is protected and is not edited; edit it yourself if it must change",
+        ),
+        {},
+    ),
+    (
+        "append_file",
+        {"path": "a.txt", "content": "four\n"},
+        ToolResult(text="added to a.txt (4 lines)", changed_files=("a.txt",)),
+        {"a.txt": b"one\r\ntwo\r\nthree\r\nfour\r\n"},
+    ),
+    (
+        "append_file",
+        {"path": "c.txt", "content": "x"},
+        ToolResult(text="added to c.txt (1 lines)", changed_files=("c.txt",)),
+        {"c.txt": b"x"},
+    ),
+    ("delete_file", {"path": "b.txt"}, ToolResult(text="deleted b.txt", changed_files=("b.txt",)), {"b.txt": None}),
+    ("delete_file", {"path": "dir"}, ToolResult(code="not_a_file", text="dir is a directory, not a file"), {}),
+    (
+        "copy_file",
+        {"source": "data.bin", "target": "dir"},
+        ToolResult(text="copied data.bin to dir/data.bin", changed_files=("dir/data.bin",)),
+        {"dir/data.bin": b"\0\1"},
+    ),
+    (
+        "copy_file",
+        {"source": "a.txt", "target": "b.txt"},
+        ToolResult(code="refused", text="b.txt exists already; delete it first, or name another file"),
+        {},
+    ),
+    (
+        "move_file",
+        {"source": "data.bin", "target": "sub/x.bin"},
+        ToolResult(text="moved data.bin to sub/x.bin", changed_files=("data.bin", "sub/x.bin")),
+        {"data.bin": None, "sub/x.bin": b"\0\1"},
+    ),
+    (
+        "replace_in_file",
+        {"path": "a.txt", "old": "one\r\ntwo", "new": "1\n2\n2b"},
+        ToolResult(
+            text="replaced 1 place in a.txt",
+            data={"path": "a.txt", "count": 1, "lines": [1]},
+            changed_files=("a.txt",),
+        ),
+        {"a.txt": b"1\r\n2\r\n2b\r\nthree"},
+    ),
+    (
+        "replace_in_file",
+        {"path": "b.txt", "old": "x = 1", "new": "x = 3"},
+        ToolResult(
+            code="many_matches",
+            text="b.txt has this text 2 times (lines 1, 3); give more around it, or all",
+        ),
+        {},
+    ),
+    (
+        "replace_in_file",
+        {"path": "b.txt", "old": "x = 1", "new": "x = 3", "all": True},
+        ToolResult(
+            text="replaced 2 places in b.txt",
+            data={"path": "b.txt", "count": 2, "lines": [1, 3]},
+            changed_files=("b.txt",),
+        ),
+        {"b.txt": b"x = 3\ny = 2\nx = 3\n"},
+    ),
+    (
+        "replace_in_file",
+        {"path": "b.txt", "old": "  y == 2", "new": ""},
+        ToolResult(code="no_match", text="b.txt has no such text; the nearest is line 2: y = 2"),
+        {},
+    ),
+    (
+        "replace_in_file",
+        {"path": "b.txt", "old": "nothing like it", "new": ""},
+        ToolResult(code="no_match", text="b.txt has no such text; read the file and copy from it"),
+        {},
+    ),
+    (
+        "replace_in_file",
+        {"path": "b.txt", "old": "", "new": "x"},
+        ToolResult(code="invalid", text="old is empty; give the text to replace"),
+        {},
+    ),
+    (
+        "replace_in_file",
+        {"path": "b.txt", "old": "y", "new": "y"},
+        ToolResult(text="b.txt has this text already"),
+        {},
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "expected", "changed"), CALLS)
+def test_call(
+    root: Path,
+    toolbox: Toolbox,
+    name: str,
+    arguments: dict[str, Any],
+    expected: ToolResult,
+    changed: dict[str, bytes | None],
+) -> None:
+    before = {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    assert toolbox.call(name, arguments) == expected
+    after = {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    wanted = {path: data for path, data in {**before, **changed}.items() if data is not None}
+    assert after == wanted

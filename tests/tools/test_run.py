@@ -1,0 +1,64 @@
+"""Running programs and tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from codur.tools.toolbox import Toolbox
+from tests.tools.conftest import toolbox_on
+
+
+@pytest.mark.parametrize(
+    ("source", "arguments", "code", "text"),
+    [
+        ("print('hi')", {}, "ok", "hi"),
+        (
+            "import sys; print(sys.argv[1:], sys.stdin.read())",
+            {"args": ["-a", "b c"], "stdin": "in"},
+            "ok",
+            "['-a', 'b c'] in",
+        ),
+        ("", {}, "ok", "main.py printed nothing"),
+        (
+            "import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)",
+            {},
+            "failed",
+            "out\nerr\nmain.py ended with status 3",
+        ),
+    ],
+)
+def test_run_python_file(
+    tmp_path: Path, toolbox: Toolbox, source: str, arguments: dict[str, object], code: str, text: str
+) -> None:
+    (tmp_path / "main.py").write_text(source)
+    result = toolbox.call("run_python_file", {"path": "main.py", **arguments})
+    assert (result.code, result.text) == (code, text)
+    assert result.data["exit_status"] == (3 if code == "failed" else 0)
+
+
+def test_a_program_with_an_odd_name(tmp_path: Path, toolbox: Toolbox) -> None:
+    (tmp_path / "-c.py").write_text("print('odd')")
+    assert toolbox.call("run_python_file", {"path": "-c.py"}).text == "odd"
+    assert toolbox.call("run_python_file", {"path": "no.py"}).text == "there is no file no.py"
+
+
+def test_a_program_that_does_not_end(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text("print('started', flush=True)\nwhile True: pass")
+    result = toolbox_on(tmp_path, timeout_s=0.5).call("run_python_file", {"path": "main.py"})
+    assert (result.code, result.text) == ("timeout", "main.py ran longer than 0.5 s\nstarted")
+
+
+def test_run_pytest(tmp_path: Path, toolbox: Toolbox) -> None:
+    (tmp_path / "test_a.py").write_text("def test_one(): pass\ndef test_two(): assert 1 == 2\n")
+    result = toolbox.call("run_pytest", {"paths": ["test_a.py::test_one", "test_a.py::test_two"]})
+    assert (result.code, result.data["counts"]) == ("failed", {"passed": 1, "failed": 1})
+    assert "assert 1 == 2" in result.text
+    absent = toolbox.call("run_pytest", {"paths": ["--help"]})
+    assert (absent.code, absent.text) == ("not_found", "there is no test file --help")
+
+
+def test_run_pytest_without_tests(toolbox: Toolbox) -> None:
+    result = toolbox.call("run_pytest", {})
+    assert (result.code, result.text) == ("failed", "pytest found no tests")
