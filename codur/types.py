@@ -396,6 +396,8 @@ class RunResult:
     Attributes:
         before: the check's verdict before anything was changed; None if it was not run.
         verdict: the check's last verdict; None if nothing was checked.
+        answer: the answer to a request that asked for one.
+        explanation: what was wrong, in a sentence, where it is known (an offline repair knows it).
         solved_by: `pattern`, `repair`, an agent's name, or empty.
         diff: unified diff of what stays changed.
     """
@@ -406,6 +408,7 @@ class RunResult:
     reason: str = ""
     remedy: str = ""
     answer: str = ""
+    explanation: str = ""
     task_type: TaskType = "unknown"
     workspace: str = ""
     before: Verdict | None = None

@@ -20,6 +20,10 @@ from codur.types import Message, ToolCall, ToolResult
 
 CALLS_PER_ANSWER = 8
 OUTPUT_CHARS = 4000
+MIN_OUTPUT_CHARS = 200
+RESERVE_CHARS = 1500
+"""Kept free for the last outputs, their notes and the model's own calls."""
+ANSWER_TOKENS = 1500
 LAST_WORD = "This is your last step: answer now, in words, from what you have seen."
 
 
@@ -84,6 +88,7 @@ class _Conversation:
         self._read_text_calls = read_text_calls
         self._specs = toolbox.specs(agent.config.tools)
         self._native = profile.tool_calls == "native"
+        self._tools_chars = sum(len(json.dumps(dict(spec.parameters))) for spec in self._specs)
         self._changed: list[str] = []
         self._seen: set[str] = set()
         system = prompts.render(agent.config.prompt)
@@ -101,7 +106,7 @@ class _Conversation:
             messages=tuple(messages),
             tools=self._specs if self._native else (),
             tool_choice="none" if last else "auto",
-            max_completion_tokens=min(1500, self._profile.max_completion_tokens),
+            max_completion_tokens=min(ANSWER_TOKENS, self._profile.max_completion_tokens),
         )
         return await pool.complete(self._agent.profile, request)
 
@@ -146,6 +151,6 @@ class _Conversation:
 
     def _room(self) -> int:
         """Characters that the next tool output may take, so that the request still fits the profile."""
-        used = sum(len(message.content) for message in self._messages)
-        free = int((self._profile.request_tokens - 1500) * CHARS_PER_TOKEN) - used
-        return max(400, min(OUTPUT_CHARS, free))
+        used = sum(len(message.content) for message in self._messages) + self._tools_chars + RESERVE_CHARS
+        free = int((self._profile.request_tokens - ANSWER_TOKENS) * CHARS_PER_TOKEN) - used
+        return max(MIN_OUTPUT_CHARS, min(OUTPUT_CHARS, free))

@@ -5,8 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 
 CHARS_PER_TOKEN = 3.5
+MAX_PARTS = 400
+SHOWN_NAMES = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +60,13 @@ def fit(sources: Mapping[str, str], *, budget_chars: int, focus: Iterable[str] =
 def _excerpt(path: str, text: str, budget: int, focus: set[str]) -> str:
     lines = text.splitlines()
     parts = _parts(text)
-    if not parts:
+    if not 0 < len(parts) <= MAX_PARTS:
         return _head(lines, budget)
-    ranked = sorted(parts, key=lambda part: (not _matters(path, part, focus), part.start))
     kept: set[_Part] = set()
-    used = sum(len(lines[part.start]) + 12 for part in parts)
-    for part in ranked:
-        size = sum(len(line) + 1 for line in lines[part.start : part.end])
-        if used + size <= budget:
+    for part in sorted(parts, key=lambda part: (not _matters(path, part, focus), part.start)):
+        if len(_shown(parts, lines, {*kept, part})) <= budget:
             kept.add(part)
-            used += size
-    shown = "\n".join(_shown(part, lines, whole=part in kept) for part in parts)
-    return shown if len(shown) <= budget else _head(lines, budget)
+    return _shown(parts, lines, kept) if kept else _head(lines, budget)
 
 
 def _parts(text: str) -> list[_Part]:
@@ -95,10 +93,18 @@ def _matters(path: str, part: _Part, focus: set[str]) -> bool:
     return any(f"{path}:{line + 1}" in focus for line in range(part.start, part.end))
 
 
-def _shown(part: _Part, lines: list[str], *, whole: bool) -> str:
-    if whole:
-        return "\n".join(lines[part.start : part.end])
-    return f"{lines[part.start]}  # … {part.end - part.start} lines not shown"
+def _shown(parts: list[_Part], lines: list[str], kept: set[_Part]) -> str:
+    """The kept parts in order; what was left out between them becomes a line with the names."""
+    shown: list[str] = []
+    for whole, run in groupby(parts, key=lambda part: part in kept):
+        group = list(run)
+        if whole:
+            shown.append("\n".join(lines[group[0].start : group[-1].end]))
+        else:
+            names = [part.name for part in group if part.name]
+            named = f": {', '.join(names[:SHOWN_NAMES])}{', …' if len(names) > SHOWN_NAMES else ''}" if names else ""
+            shown.append(f"# … lines {group[0].start + 1} to {group[-1].end} not shown{named}")
+    return "\n".join(shown)
 
 
 def _head(lines: list[str], budget: int) -> str:

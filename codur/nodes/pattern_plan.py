@@ -58,6 +58,7 @@ def _check_before(discovery: Discovery, context: RunContext) -> Verdict | None:
     """The check's verdict before anything is changed; None if the task is not surely about code."""
     if discovery.task_type not in CODE_TASKS:
         return None
-    for path in discovery.files:
-        context.workspace.read_text(path)  # a file that cannot be read ends the run here, with a clear word
+    for path in discovery.files:  # a file that cannot be read or replaced ends the run here, with a clear word
+        context.workspace.read_text(path)
+        context.workspace.require_writable(path)
     return check_before(discovery, context)

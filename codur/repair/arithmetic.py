@@ -26,7 +26,7 @@ _OTHER = {
 }
 _OTHER_AUGMENTED = {
     "+": ("-", "*", ""),
-    "-": ("+", "", "//"),
+    "-": ("+", ""),
     "*": ("+", "/"),
     "/": ("//", "*"),
     "//": ("/", "%"),
@@ -100,21 +100,16 @@ def operand_removed(context: Context, node: ast.BinOp) -> Iterator[Proposal]:
             yield context.replace(node, context.code(kept), weight=1.0 if kept is node.left else 0.7)
 
 
-def operands_swapped(context: Context, node: ast.BinOp | ast.Compare) -> Iterator[Proposal]:
-    """`a - b` → `b - a`, `a in b` → `b in a`; `a + b` only where the order may count."""
-    if isinstance(node, ast.Compare):
-        if len(node.ops) > 1 or not isinstance(node.ops[0], ast.In | ast.NotIn):
-            return
-        symbol, second = SYMBOLS[type(node.ops[0])], node.comparators[0]
-    else:
-        symbol, second = SYMBOLS.get(type(node.op), ""), node.right
+def operands_swapped(context: Context, node: ast.BinOp) -> Iterator[Proposal]:
+    """`a - b` → `b - a`; `a + b` only where the order may count."""
+    symbol = SYMBOLS.get(type(node.op), "")
     if symbol in _COMMUTATIVE and (symbol != "+" or context.kinds.of(node) == "number"):
         return
-    left, right = context.code(node.left), context.code(second)
+    left, right = context.code(node.left), context.code(node.right)
     if left != right:
         edits = (
             context.edit(node.left, context.fit(node.left, right)),
-            context.edit(second, context.fit(second, left)),
+            context.edit(node.right, context.fit(node.right, left)),
         )
         yield Proposal(
             edits=edits, says=f"has `{left}` and `{right}` the wrong way round", weight=0.4 if symbol == "+" else 1.0
@@ -150,13 +145,11 @@ def sibling_call(context: Context, node: ast.Call) -> Iterator[Proposal]:
 
 
 def call_unwrapped(context: Context, node: ast.Call) -> Iterator[Proposal]:
-    """`int(a)` → `a` and the like, `round(a, 2)` → `a`, `a.f().g()` → `a.f()`."""
+    """`int(a)` → `a` and the like, `round(a, 2)` → `a`."""
     if isinstance(node.func, ast.Name) and node.func.id in _WRAPPERS and node.args and not node.keywords:
         argument = node.args[0]
         if not isinstance(argument, ast.Starred | ast.GeneratorExp):
             yield context.replace(node, context.code(argument))
-    elif isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
-        yield context.replace(node, context.code(node.func.value), weight=0.6)
 
 
 def call_wrapped(
@@ -194,14 +187,11 @@ def _values(node: ast.AST) -> tuple[ast.expr, ...]:
     return tuple(node.args) if isinstance(node, ast.Call) else ()
 
 
-def arguments_swapped(context: Context, node: ast.Call | ast.Tuple) -> Iterator[Proposal]:
-    """`f(a, b)` → `f(b, a)` for neighbouring positional arguments, `(a, b)` → `(b, a)` for a pair."""
-    if isinstance(node, ast.Tuple):
-        items = node.elts if len(node.elts) == 2 and isinstance(node.ctx, ast.Load) else []
-    else:
-        symmetric = isinstance(node.func, ast.Name) and node.func.id in ("print", "min", "max", "zip")
-        items = [] if symmetric else node.args
-    for first, second in pairwise(items):
+def arguments_swapped(context: Context, node: ast.Call) -> Iterator[Proposal]:
+    """`f(a, b)` → `f(b, a)`, for neighbouring positional arguments."""
+    if isinstance(node.func, ast.Name) and node.func.id in ("print", "min", "max", "zip"):
+        return
+    for first, second in pairwise(node.args):
         left, right = context.code(first), context.code(second)
         if left != right and not isinstance(first, ast.Starred) and not isinstance(second, ast.Starred):
             edits = (context.edit(first, right), context.edit(second, left))

@@ -58,17 +58,10 @@ def bool_swap(context: Context, node: ast.BoolOp) -> Iterator[Proposal]:
 
 
 def bool_operand_removed(context: Context, node: ast.BoolOp) -> Iterator[Proposal]:
-    """`a and b` → `a`, → `b`; longer chains lose one of their conditions."""
-    symbol = SYMBOLS[type(node.op)]
-    for gone in node.values:
-        kept = [_in_brackets(context, each) for each in node.values if each is not gone]
-        says = f"has `{context.code(gone)}` too many"
-        yield context.replace(node, f" {symbol} ".join(kept), says=says)
-
-
-def _in_brackets(context: Context, node: ast.expr) -> str:
-    code = context.code(node)
-    return f"({code})" if isinstance(node, ast.BoolOp | ast.IfExp | ast.Lambda | ast.NamedExpr) else code
+    """`a and b` → `a`, → `b`."""
+    if len(node.values) == 2:
+        for kept, gone in (node.values, reversed(node.values)):
+            yield context.replace(node, context.code(kept), says=f"has `{context.code(gone)}` too many")
 
 
 def not_removed(context: Context, node: ast.UnaryOp) -> Iterator[Proposal]:
@@ -159,7 +152,6 @@ def value_shift(context: Context, node: ast.Name | ast.Call | ast.Subscript | as
         ast.BinOp: 0.7,
         ast.Assign: 0.5,
         ast.Call: 0.6,
-        ast.Tuple: 0.4,
     }
     weight = weights.get(type(parent), 0.0)
     if weight == 0 or _is_callee(parent, node) or not _may_be_number(context, node, parent):

@@ -50,8 +50,7 @@ def _has_field(code: str) -> bool:
 
 def variable_replaced(context: Context, node: ast.Name) -> Iterator[Proposal]:
     """A variable gives way to another one of the same function; names used nearby and alike come first."""
-    parent = context.source.parent(node)
-    if not isinstance(node.ctx, ast.Load) and not isinstance(parent, ast.AugAssign):
+    if not isinstance(node.ctx, ast.Load):
         return
     variables = context.scopes.variables(node)
     others = [name for name in variables if name != node.id and _interchangeable(context, node, name)]

@@ -20,7 +20,8 @@ def result_of(state: RunState, context: RunContext) -> RunResult:
         exit_code=EXIT_CODES[outcome],
         reason=state["reason"],
         remedy=state["remedy"],
-        answer=_answer(state, context),
+        answer=context.artifacts.get(state["answer_ref"]) if state["answer_ref"] else "",
+        explanation=_explanation(state),
         task_type=state["discovery"].task_type,
         before=state["before"],
         verdict=state["verdict"],
@@ -50,8 +51,7 @@ def error_result(error: CodurError, task: Task) -> RunResult:
     )
 
 
-def _answer(state: RunState, context: RunContext) -> str:
-    if state["answer_ref"]:
-        return context.artifacts.get(state["answer_ref"])
-    repairs = [record.summary for record in state["records"] if record.node == "repair" and record.ok]
-    return repairs[-1] if repairs and state["solved_by"] == "repair" else ""
+def _explanation(state: RunState) -> str:
+    """What the repair that solved the task found wrong."""
+    found = [record.summary for record in state["records"] if record.node == "repair" and record.ok]
+    return found[-1] if found and state["solved_by"] == "repair" else ""

@@ -44,6 +44,8 @@ def summary_lines(result: RunResult, *, told: Collection[str] = ()) -> list[Line
         result: the run's result.
         told: notes that have been shown already.
     """
+    if result.outcome == "usage":
+        return error_lines(result)
     lines = [line(("note: ", "warn"), note) for note in dict.fromkeys(result.notes) if note not in told]
     verdict = verdict_line(result)
     if result.outcome != "done":
@@ -52,7 +54,8 @@ def summary_lines(result: RunResult, *, told: Collection[str] = ()) -> list[Line
         lines.append(verdict)
     lines += _changed_lines(result)
     if result.outcome == "done" and result.solved_by:
-        lines.append(line(_solved_words(result)))
+        what = f": {result.explanation}" if result.explanation else ""
+        lines.append(line(_solved_words(result), what))
     lines += _remedy_lines(result)
     lines.append(line((cost_words(result.usage, calls=result.model_calls, seconds=result.duration_s), "dim")))
     return lines
@@ -71,7 +74,7 @@ def failure_lines(result: RunResult) -> list[Line]:
 def error_lines(result: RunResult) -> list[Line]:
     """Give the shortest account of a failure: what is wrong and what to do."""
     reason = f": {result.reason}" if result.reason else ""
-    verdict = verdict_line(result)
+    verdict = None if result.outcome == "usage" else verdict_line(result)
     head = line((f"✘ {_OUTCOMES[result.outcome]}", "bad"), reason)
     return [head, *([verdict] if verdict else []), *_remedy_lines(result)]
 

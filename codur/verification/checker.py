@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -20,10 +18,15 @@ from codur.verification.pristine import Pristine
 from codur.verification.pytest_command import pytest_argv
 from codur.verification.signature import signature_of
 from codur.verification.summary import counts_in
+from codur.verification.syntax import syntax_verdict
 from codur.workspace.workspace import Workspace
 
 SHOWN_CHARS = 2000
+PYTEST_WRONG_USAGE = 4
 PYTEST_NO_TESTS = 5
+_OUTPUT_MARGIN = 65_536
+_DECIDES_TESTS = frozenset({"conftest.py", "pytest.ini", ".pytest.ini", "sitecustomize.py", "usercustomize.py"})
+"""Files that change how tests run: making one is not a way to make tests pass."""
 
 
 class Checker:
@@ -63,6 +66,7 @@ class Checker:
         """The same checker for a copy of the workspace."""
         other = Checker(workspace, self._launcher, self._settings, python=self._python, deadline=self._deadline)
         other._pristine = self._pristine.copy()
+        other._pristine.restore(workspace)  # a copy has no ignored files, and the check may need one
         return other
 
     def run(self, check: Check | None) -> Verdict:
@@ -77,13 +81,14 @@ class Checker:
             WorkspaceError: a file of the check cannot be read.
         """
         if check is None or check.kind == "syntax":
-            return self._syntax(check)
-        self._pristine.restore(self._workspace)
+            return syntax_verdict(self._workspace, check, sandbox=self._launcher.name)
+        found = self._pristine.restore(self._workspace)
         verdict = self._run(check)
         touched = self._pristine.restore(self._workspace)
-        if touched:
-            note = f"the program changed {', '.join(touched)}, which belongs to the check; put back"
-            return replace(verdict, status="tampered", note=note, signature=f"tampered: {touched}")
+        if touched or found:
+            who = "the program" if touched else "something"
+            note = f"{who} changed {', '.join(touched or found)}, which belongs to the check; put back"
+            return replace(verdict, status="tampered", note=note, signature=f"tampered: {touched or found}")
         return verdict
 
     def confirm(self, check: Check, verdict: Verdict, before: Mapping[str, bytes | None], prompt: str) -> Verdict:
@@ -97,6 +102,11 @@ class Checker:
         Returns:
             The pass, or a verdict `flaky` or `tampered` that says why.
         """
+        made = [path for path, old in before.items() if old is None and Path(path).name in _DECIDES_TESTS]
+        made = [path for path in made if check.kind != "output" and Path(path).name not in prompt]
+        if made:
+            reason = f"{made[0]} was made, which changes how tests run"
+            return replace(verdict, status="tampered", note=reason, signature=f"tampered: {reason}")
         for _ in range(self._settings.confirm_runs):
             again = self.run(check)
             if not again.passed:
@@ -119,12 +129,19 @@ class Checker:
             return self._pytest(check)
         return self._command(check)
 
-    def _start(self, check: Check, argv: list[str]) -> ProcessResult:
+    def _start(self, check: Check, argv: list[str], *, output_bytes: int = 0) -> ProcessResult:
+        """Run a program; at least `output_bytes` of its output are kept."""
         left = self._deadline()
         if left <= 0:
             raise _out_of_time()
         stdin = self._pristine.data(check.stdin_file, self._workspace) if check.stdin_file else b""
-        result = self._launcher.run(argv, cwd=self._workspace.root, stdin=stdin, timeout_s=min(check.timeout_s, left))
+        result = self._launcher.run(
+            argv,
+            cwd=self._workspace.root,
+            stdin=stdin,
+            timeout_s=min(check.timeout_s, left),
+            max_output_bytes=max(self._settings.max_output_kb * 1024, output_bytes),
+        )
         if result.cancelled:
             raise Interrupted("interrupted")
         if result.timed_out and self._deadline() <= 0:
@@ -136,7 +153,8 @@ class Checker:
 
     def _output(self, check: Check) -> Verdict:
         expected = self._expected(check)
-        result = self._start(check, self._argv(check))
+        size = len(expected.encode("utf-8", "surrogatepass"))
+        result = self._start(check, self._argv(check), output_bytes=2 * size + _OUTPUT_MARGIN)
         difference = first_difference(expected, result.stdout)
         same = equal(expected, result.stdout)
         passed = same and result.exit_status == 0
@@ -169,13 +187,22 @@ class Checker:
             report = Path(temporary) / "report.xml"
             argv = pytest_argv(check.argv, self._python, self._workspace, self._launcher, report)
             result = self._start(check, argv)
+            if result.exit_status == PYTEST_WRONG_USAGE and "unrecognized arguments" in result.stderr:
+                argv = pytest_argv(check.argv, self._python, self._workspace, self._launcher, report, plain=True)
+                result = self._start(check, argv)
             counts = read_report(report)
-        if result.exit_status == PYTEST_NO_TESTS:
+        if result.exit_status == PYTEST_NO_TESTS or (result.exit_status == 0 and counts and not counts.total):
             return self._verdict(check, result, status="no_check", note="no tests were found to run")
+        if result.exit_status == 0 and (counts is None or counts.failing):
+            note = "the test run ended before all of it was reported, so its exit status proves nothing"
+            broken = self._tests_verdict(check, replace(result, exit_status=1), counts)
+            return replace(broken, exit_status=0, note=note)
         return self._tests_verdict(check, result, counts)
 
     def _command(self, check: Check) -> Verdict:
         result = self._start(check, self._argv(check))
+        if not result.started and check.kind == "tests":
+            return self._verdict(check, result, status="no_check", note=result.stderr)
         return self._tests_verdict(check, result, counts_in(result.stdout + "\n" + result.stderr))
 
     def _tests_verdict(self, check: Check, result: ProcessResult, counts: TestCounts | None) -> Verdict:
@@ -223,25 +250,6 @@ class Checker:
         text = text.replace(f"{self._workspace.root}/", "").strip()
         return text if len(text) <= SHOWN_CHARS else f"…{text[-SHOWN_CHARS:]}"
 
-    # --- no check -----------------------------------------------------------------------------------------------------
-
-    def _syntax(self, check: Check | None) -> Verdict:
-        """Parse the Python files in question; nothing is executed."""
-        wanted = [*self._workspace.changed_files(), *([check.entry] if check and check.entry else [])]
-        for path in dict.fromkeys(wanted):
-            if path.endswith(".py") and self._workspace.is_file(path):
-                problem = _syntax_problem(self._workspace.read_bytes(path), path)
-                if problem:
-                    return Verdict(
-                        status="failed",
-                        check=f"syntax of {path}",
-                        error=problem,
-                        signature=signature_of(kind="syntax", error=problem),
-                        sandbox=self._launcher.name,
-                    )
-        note = "no expected output and no tests were found; only the syntax was looked at"
-        return Verdict(status="no_check", note=note, progress=0.0, sandbox=self._launcher.name)
-
     # --- confirmation -------------------------------------------------------------------------------------------------
 
     def _reads_expected(self, check: Check, before: Mapping[str, bytes | None]) -> str:
@@ -252,13 +260,17 @@ class Checker:
         try:
             with TemporaryDirectory(prefix="codur-confirm-") as temporary:
                 copy = self._workspace.scratch_copy(Path(temporary) / self._workspace.root.name)
-                (copy.root / path).unlink(missing_ok=True)
                 checker = self.on(copy)
+                (copy.root / path).unlink(missing_ok=True)
                 checker._pristine = self._pristine.without([path])
-                again = checker._run(check)
-        except WorkspaceError:  # too large to copy: look at the text instead
+                if checker._run(check).passed:
+                    return ""
+                comparable = self.on(copy).run(check).passed
+        except WorkspaceError:  # too large to copy
+            comparable = False
+        if not comparable:  # not even with the file does the copy pass: look at the text instead
             return self._names_expected(path, before)
-        return "" if again.passed else "the program reads the file with the expected output"
+        return "the program reads the file with the expected output"
 
     def _names_expected(self, path: str, before: Mapping[str, bytes | None]) -> str:
         name = Path(path).name.encode()
@@ -278,19 +290,6 @@ class Checker:
             if check.kind == "tests" and path.endswith(".py")
         }
         return find_canned(before, after, expected, prompt=prompt, tests=tests) or ""
-
-
-def _syntax_problem(data: bytes, path: str) -> str:
-    """What is wrong with a source, as a traceback would say it; empty if it parses."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(data, filename=path)
-    except SyntaxError as error:
-        return f'File "{path}", line {error.lineno}\n{type(error).__name__}: {error.msg}'
-    except ValueError as error:
-        return f'File "{path}"\nValueError: {error}'
-    return ""
 
 
 def _out_of_time() -> LimitReached:

@@ -1,6 +1,7 @@
 """Compares a program's output with the expected one.
 
-The rule: white space at the ends of lines and one final newline do not count (so CRLF equals LF); everything else does.
+The rule: white space at the ends of lines and one final newline do not count (so CRLF equals LF), nor does a byte order
+mark at the start; everything else does.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ DIFFERENCE_CHARS = 300
 
 def lines_of(text: str) -> list[str]:
     """The lines that count: split at newlines, without white space at their ends, without the end of the last line."""
-    lines = [line.rstrip() for line in text.split("\n")]
+    lines = [line.rstrip() for line in text.removeprefix("\ufeff").split("\n")]
     if lines[-1] == "":
         lines.pop()
     return lines

@@ -40,15 +40,18 @@ class Pristine:
         return self.data(path, workspace).decode("utf-8-sig", errors="replace")
 
     def restore(self, workspace: Workspace) -> tuple[str, ...]:
-        """Put back what differs from what was remembered; gives the paths that did."""
+        """Put back what differs from what was remembered; gives the paths that did.
+
+        Files outside the workspace are left alone: their remembered bytes are used in any case.
+
+        Raises:
+            WorkspaceError: one cannot be put back.
+        """
         changed = []
         for path, data in self._files.items():
             target = self._path(path, workspace)
-            if Path(path).is_absolute():
-                continue
-            if not target.is_file() or target.read_bytes() != data:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(data)
+            if not Path(path).is_absolute() and not _holds(target, data):
+                _put_back(workspace.root, target, data)
                 changed.append(path)
         return tuple(changed)
 
@@ -80,6 +83,36 @@ class _Hidden(Pristine):
 def _files_of(check: Check) -> tuple[str, ...]:
     extra = [path for path in (check.expected_file, check.stdin_file) if path]
     return tuple(dict.fromkeys([*check.protected, *extra]))
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    try:
+        return path.is_file() and path.read_bytes() == data
+    except OSError:
+        return False
+
+
+def _put_back(root: Path, path: Path, data: bytes) -> None:
+    """Write a file anew. What a program put in its place (a link, a directory) is removed and never written through."""
+    try:
+        if not path.parent.resolve().is_relative_to(root):
+            raise WorkspaceError(
+                f"{path}: its directory leads out of the workspace now, so it cannot be put back",
+                remedy="See what the program did with the directory.",
+            )
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_dir() and not path.is_symlink():
+            import shutil  # noqa: PLC0415 - lazy: hardly any program does this
+
+            shutil.rmtree(path)
+        path.unlink(missing_ok=True)
+        with path.open("xb") as stream:
+            stream.write(data)
+    except OSError as error:
+        raise WorkspaceError(
+            f"{path}: cannot be put back: {(error.strerror or 'unknown error').lower()}",
+            remedy="The check needs this file; see that its directory may be written.",
+        ) from error
 
 
 def _read(path: Path) -> bytes:

@@ -15,7 +15,15 @@ _CONFIG_FILES = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setu
 _PROBE_SECONDS = 20.0
 
 
-def pytest_argv(argv: Sequence[str], python: str, workspace: Workspace, launcher: Launcher, report: Path) -> list[str]:
+def pytest_argv(
+    argv: Sequence[str],
+    python: str,
+    workspace: Workspace,
+    launcher: Launcher,
+    report: Path,
+    *,
+    plain: bool = False,
+) -> list[str]:
     """The check's command with what makes its result readable.
 
     The workspace's interpreter runs it if it has pytest, else the one that runs Codur (pytest is a dependency).
@@ -24,10 +32,13 @@ def pytest_argv(argv: Sequence[str], python: str, workspace: Workspace, launcher
     Args:
         argv: the check's `argv`, with `{python}`.
         report: where pytest writes its JUnit XML.
+        plain: leave out the options in the workspace's settings (they may be those of a plugin that is not there).
     """
     interpreter = python if has_pytest(python, launcher) else sys.executable
     command = [interpreter if item == "{python}" else item for item in argv]
     flags = ["-q", "--tb=short", "-p", "no:cacheprovider", f"--junitxml={report}"]
+    if plain:
+        flags += ["-o", "addopts="]
     if not any(workspace.is_file(name) for name in _CONFIG_FILES):
         flags += ["-c", os.devnull, f"--rootdir={workspace.root}"]
     return [*command, *flags]

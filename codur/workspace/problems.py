@@ -20,6 +20,15 @@ _BY_ERRNO: dict[int, tuple[ToolCode, str]] = {
 }
 
 
+_REMEDIES: dict[int, str] = {
+    errno.ENOENT: "Check the name, or list what is there.",
+    errno.EACCES: "Change the permissions, or work on a copy.",
+    errno.EPERM: "Change the permissions, or work on a copy.",
+    errno.EROFS: "Work on a copy.",
+    errno.ENOSPC: "Make room on the disk.",
+}
+
+
 class FileError(WorkspaceError):
     """A path or file is refused or cannot be used.
 
@@ -35,4 +44,4 @@ class FileError(WorkspaceError):
 def from_os_error(path: str, error: OSError) -> FileError:
     """The problem that an operating-system error on `path` stands for."""
     code, text = _BY_ERRNO.get(error.errno or 0, ("failed", "{path} cannot be used: " + (error.strerror or "")))
-    return FileError(text.format(path=path), code=code)
+    return FileError(text.format(path=path), code=code, remedy=_REMEDIES.get(error.errno or 0, ""))

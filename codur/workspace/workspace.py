@@ -6,6 +6,7 @@ the check and what other programs execute is not edited, and every change can be
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,7 +16,7 @@ from codur.workspace import listing, paths, scratch, text
 from codur.workspace.diff import unified_diff
 from codur.workspace.files import Image
 from codur.workspace.journal import FileChange, Journal, Snapshot
-from codur.workspace.problems import FileError
+from codur.workspace.problems import FileError, from_os_error
 from codur.workspace.protection import Protection
 from codur.workspace.text import TextFile
 
@@ -184,6 +185,17 @@ class Workspace:
         key = self._writable(rel)
         before = self._journal.present(key)
         self._journal.write(key, before, text.encode(key, new, before.data if before else None))
+
+    def require_writable(self, rel: str | Path) -> None:
+        """Make sure that a file could be replaced, without touching it.
+
+        Raises:
+            WorkspaceError: the file or its directory may not be written.
+        """
+        path = paths.real(self.root, rel)
+        target = self.root / path
+        if not (os.access(target.parent, os.W_OK | os.X_OK) and (not target.exists() or os.access(target, os.W_OK))):
+            raise from_os_error(path, OSError(errno.EACCES, "not writable"))
 
     def write_bytes(self, rel: str | Path, data: bytes) -> None:
         """Replace the file's bytes, or make the file.

@@ -84,7 +84,7 @@ def test_a_binary_file(project: Path, home: Path) -> None:
 
 def test_a_file_that_may_not_be_read(project: Path, home: Path) -> None:
     (project / "main.py").chmod(0)
-    refused(codur("fix main.py", cwd=project, home=home, before=bound_by_permissions()), "main.py", "cannot be read")
+    refused(codur("fix main.py", cwd=project, home=home, before=bound_by_permissions()), "main.py", "no permission")
 
 
 def test_a_directory_that_may_not_be_written(project: Path, home: Path) -> None:

@@ -76,7 +76,8 @@ def test_raw_prints_the_diff_alone(project: Path, home: Path) -> None:
     fill(project, REPAIRABLE)
     ran = codur("--raw", "fix main.py", cwd=project, home=home)
     assert ran.code == 0
-    assert ran.out.startswith("--- a/main.py\n+++ b/main.py\n")
+    assert ran.out.startswith("diff --git a/main.py b/main.py\n--- a/main.py\n+++ b/main.py\n")
+    assert ran.err == ""
 
 
 def test_a_task_from_a_file_and_from_standard_input(project: Path, home: Path) -> None:
@@ -106,7 +107,7 @@ def test_no_key_is_exit_3_and_two_lines_say_what_to_do(project: Path, home: Path
     assert ran.code == 3
     assert "GROQ_API_KEY" in ran.err
     assert "ollama serve" in ran.err
-    assert "Traceback" not in ran.err
+    assert "codur/" not in ran.err  # no traceback of ours; that of the program is shown as what fails
     assert contents(project) == NEEDS_MODEL
 
 

@@ -30,7 +30,13 @@ WHO = {
 def git(root: Path, *arguments: str, check: bool = True) -> str:
     """Plain git, as a person runs it."""
     done = subprocess.run(
-        ["git", *arguments], cwd=root, check=check, capture_output=True, text=True, env={**os.environ, **WHO}
+        ["git", *arguments],
+        cwd=root,
+        check=check,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **WHO},
     )
     return done.stdout
 
@@ -173,6 +179,7 @@ def test_without_git(root: Path) -> None:
         [sys.executable, "-c", program, str(root)],
         cwd=Path(__file__).parents[2],
         env={"PATH": "/nonexistent"},
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         check=True,

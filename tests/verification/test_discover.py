@@ -503,6 +503,12 @@ WRONG: list[tuple[str, str, int, str]] = [
     ("timeout: true\n", f"challenge.yaml:1: timeout: {SECONDS}", 1, "Write timeout: 10."),
     ("timeout: .inf\n", f"challenge.yaml:1: timeout: {SECONDS}", 1, "Write timeout: 10."),
     (
+        "args: [true]\n",
+        f"challenge.yaml:1: args: {ARGUMENTS}",
+        1,
+        'Write args: --name "A B", or put values in quotes.',
+    ),
+    (
         "args: [1.5]\n",
         f"challenge.yaml:1: args: {ARGUMENTS}",
         1,

@@ -79,7 +79,8 @@ ENTRIES: dict[str, tuple[dict[str, str], tuple[str, ...], str | None]] = {
     "broken with a guard": ({"a.py": "def main(:\n    pass\nif __name__ == '__main__':\n    main()\n"}, (), "a.py"),
     "broken with a call": ({"a.py": "def f(:\n    pass\n\nprint(f())\n", "b.py": LIBRARY}, ("a.py",), "a.py"),
     "broken definitions": ({"a.py": "def f(:\n    pass\n"}, (), None),
-    "escape that warns": ({"a.py": "print('\\d')\n"}, (), "a.py"),
+    "escape that warns": ({"a.py": "with open('\\d') as f:\n    print(f)\n"}, (), "a.py"),
+    "import of itself": ({"a.py": "import a\nprint(a)\n"}, (), "a.py"),
     "binary": ({"a.py": "\0\1\2", "b.py": SCRIPT}, (), "b.py"),
     "not Python": ({"run.sh": "echo 1\n"}, ("run.sh",), None),
     "declared": (
@@ -107,7 +108,8 @@ ENTRIES: dict[str, tuple[dict[str, str], tuple[str, ...], str | None]] = {
     ),
     "broken pyproject": ({"pyproject.toml": "[project", "a.py": LIBRARY}, (), None),
     "scripts that are no table": ({"pyproject.toml": "project = 1\n", "a.py": LIBRARY}, (), None),
-    "more than are looked at": ({f"m{n:02}.py": LIBRARY for n in range(MAX_PARSED)} | {"run.py": SCRIPT}, (), None),
+    "more than are looked at": ({f"m{n:02}.py": LIBRARY for n in range(MAX_PARSED)} | {"a.py": SCRIPT}, (), None),
+    "just as many": ({f"m{n:02}.py": LIBRARY for n in range(MAX_PARSED - 1)} | {"a.py": SCRIPT}, (), "a.py"),
     "named among many": ({f"m{n:02}.py": LIBRARY for n in range(99)} | {"run.py": SCRIPT}, ("run.py",), "run.py"),
 }
 

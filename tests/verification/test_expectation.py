@@ -103,6 +103,7 @@ STATED: list[tuple[str, str | None]] = [
     ("It should print the total.", None),
     # not said by the prompt itself
     ("The comment `it should print 42` is wrong.", None),
+    ("Remove the comment `should print 42. Really` from it.", None),
     ('It says "should print 42" there.', None),
     ("Fix it:\n```python\nprint(6 * 9)  # should print 42\n```\n", None),
     ("Fix it:\n\n    # should print 42\n", None),

@@ -77,6 +77,8 @@ def discover_code(request: Request, found: Classification) -> Discovery:
     """
     from codur.verification.discover import find_entry  # noqa: PLC0415 - lazy: settled requests need no check
 
+    if _names_absent_source(request, found.task_type):
+        return discover_files(request, found)
     named = request.files or _modules(request)
     check = _check(request, named)
     entry = check.entry if check is not None and check.entry else find_entry(request.names.workspace, named)
@@ -90,6 +92,12 @@ def discover_code(request: Request, found: Classification) -> Discovery:
         check=check,
         reason=found.reason,
     )
+
+
+def _names_absent_source(request: Request, kind: TaskType) -> bool:
+    """Whether the source that is to be changed is not there; another one must not be taken in its place."""
+    absent = any(suffix_of(name) in SOURCE_SUFFIXES for name in _missing(request))
+    return absent and not request.files and kind != "code_generation" and not request.check_command
 
 
 def discover_unknown(request: Request, found: Classification) -> Discovery:

@@ -1,0 +1,41 @@
+"""The least that can be said of Python files: whether they parse."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+
+from codur.types import Check, Verdict
+from codur.verification.signature import signature_of
+from codur.workspace.workspace import Workspace
+
+
+def syntax_verdict(workspace: Workspace, check: Check | None, *, sandbox: str) -> Verdict:
+    """Parse the Python files in question; nothing is executed."""
+    wanted = [*workspace.changed_files(), *([check.entry] if check and check.entry else [])]
+    for path in dict.fromkeys(wanted):
+        if path.endswith(".py") and workspace.is_file(path):
+            problem = _syntax_problem(workspace.read_bytes(path), path)
+            if problem:
+                return Verdict(
+                    status="failed",
+                    check=f"syntax of {path}",
+                    error=problem,
+                    signature=signature_of(kind="syntax", error=problem),
+                    sandbox=sandbox,
+                )
+    note = "no expected output and no tests were found; only the syntax was looked at"
+    return Verdict(status="no_check", note=note, progress=0.0, sandbox=sandbox)
+
+
+def _syntax_problem(data: bytes, path: str) -> str:
+    """What is wrong with a source, as a traceback would say it; empty if it parses."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(data, filename=path)
+    except SyntaxError as error:
+        return f'File "{path}", line {error.lineno}\n{type(error).__name__}: {error.msg}'
+    except ValueError as error:
+        return f'File "{path}"\nValueError: {error}'
+    return ""

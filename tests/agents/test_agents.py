@@ -1,0 +1,220 @@
+"""The agents with a scripted model: edits applied whole or not at all, and a tool loop with an end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from codur.agents.brief import CodingBrief
+from codur.agents.coding import CodingOutcome, write_code
+from codur.agents.loop import LAST_WORD, LoopOutcome, run_agent
+from codur.agents.registry import AgentRegistry
+from codur.config.prompts import PromptLibrary
+from codur.config.settings import Profile, Settings, ToolSettings
+from codur.events import ignore
+from codur.llm.model import ChatReply
+from codur.llm.pool import ModelPool
+from codur.llm.scripted import ScriptedModel
+from codur.sandbox.launcher import Launcher
+from codur.tools.toolbox import Toolbox, ToolContext
+from codur.types import Limits, ToolCall
+from codur.workspace.workspace import Workspace
+from tests.runs.kit import contents, fill
+
+SETTINGS = Settings()
+FILES = {"main.py": "def one():\n    return 1\n\n\ndef two():\n    return 1\n"}
+
+
+def call(tool: str, /, **arguments: object) -> ToolCall:
+    return ToolCall(id=f"c-{tool}", name=tool, arguments=arguments)
+
+
+def tools(workspace: Workspace) -> Toolbox:
+    launcher = Launcher({"PATH": os.environ["PATH"]})
+    return Toolbox(
+        ToolContext(
+            workspace=workspace, launcher=launcher, python=sys.executable, settings=ToolSettings(), timeout_s=20.0
+        )
+    )
+
+
+def code(
+    directory: Path, *replies: ChatReply | str, profile: Profile | None = None, target: str | None = "main.py"
+) -> CodingOutcome:
+    workspace = Workspace.open(fill(directory, FILES))
+    agent = AgentRegistry(SETTINGS).coding()
+    used = profile or SETTINGS.llm.profiles[agent.profile]
+    model = ScriptedModel(list(replies), profile_name=agent.profile, profile=used)
+    pool = ModelPool(SETTINGS, {}, Limits(), emit=ignore, models={agent.profile: model})
+    brief = CodingBrief(task="t", objective="", sources=FILES, inputs={}, check=None, verdict=None)
+    return asyncio.run(
+        write_code(
+            brief,
+            agent,
+            profile=used,
+            target=target,
+            pool=pool,
+            prompts=PromptLibrary(),
+            toolbox=tools(workspace),
+            workspace=workspace,
+            whole_file_lines=200,
+            read_text_calls=True,
+        )
+    )
+
+
+TWO = call("replace_function", path="main.py", name="two", code="def two():\n    return 2\n")
+ONE = call("replace_function", path="main.py", name="one", code="def one():\n    return 11\n")
+
+
+def test_all_edits_of_an_answer_are_applied(tmp_path: Path) -> None:
+    outcome = code(tmp_path, ChatReply(tool_calls=(ONE, TWO)))
+    assert outcome == CodingOutcome(
+        code="ok",
+        summary="replace_function one in main.py, replace_function two in main.py",
+        changed_files=("main.py",),
+    )
+    assert contents(tmp_path) == {"main.py": "def one():\n    return 11\n\n\ndef two():\n    return 2\n"}
+
+
+@pytest.mark.parametrize(
+    ("second", "words"),
+    [
+        (call("replace_function", path="main.py", name="three", code="def three(): pass\n"), "three"),
+        (call("replace_function", path="main.py", name="two", code="def two(:\n"), "two"),
+        (call("run_python_file", path="main.py"), "there is no such tool here"),
+        (call("replace_function", name="two"), "code"),
+    ],
+)
+def test_one_bad_edit_undoes_the_others(second: ToolCall, words: str, tmp_path: Path) -> None:
+    outcome = code(tmp_path, ChatReply(tool_calls=(ONE, second)))
+    assert outcome.code != "ok"
+    assert outcome.error.startswith(f"edit 2 of 2, {second.name}: ")
+    assert words in outcome.error
+    assert outcome.error.endswith("no edit was applied")
+    assert contents(tmp_path) == FILES
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "changed"),
+    [
+        (
+            '{"tool_calls": [{"tool": "replace_file_content", "args": {"path": "main.py", "content": "x = 1\\n"}}]}',
+            None,
+            True,
+        ),
+        ('{"code": "x = 1\\n"}', "main.py", True),
+        ("```python\nx = 1\n```", "main.py", True),
+        ('{"code": "x = 1\\n"}', None, False),
+        ("x = 1 would do.", "main.py", False),
+    ],
+)
+def test_edits_written_as_text(text: str, target: str | None, changed: bool, tmp_path: Path) -> None:
+    outcome = code(tmp_path, text, target=target)
+    assert (outcome.code == "ok") is changed
+    assert (contents(tmp_path) == {"main.py": "x = 1\n"}) is changed
+
+
+def test_an_answer_that_was_cut_off_executes_nothing(tmp_path: Path) -> None:
+    outcome = code(tmp_path, ChatReply(tool_calls=(TWO,), finish_reason="length"))
+    assert outcome.code == "invalid"
+    assert outcome.error.startswith("the answer was cut off at ")
+    assert contents(tmp_path) == FILES
+
+
+def test_a_model_without_tool_calls_is_told_the_json_form(tmp_path: Path) -> None:
+    profile = replace(SETTINGS.llm.profiles["gpt-oss-120b"], tool_calls="json")
+    workspace = Workspace.open(fill(tmp_path, FILES))
+    agent = AgentRegistry(SETTINGS).coding()
+    model = ScriptedModel(['{"code": "x = 1\\n"}'], profile_name=agent.profile, profile=profile)
+    pool = ModelPool(SETTINGS, {}, Limits(), emit=ignore, models={agent.profile: model})
+    brief = CodingBrief(task="t", objective="", sources=FILES, inputs={}, check=None, verdict=None)
+    asyncio.run(
+        write_code(
+            brief,
+            agent,
+            profile=profile,
+            target="main.py",
+            pool=pool,
+            prompts=PromptLibrary(),
+            toolbox=tools(workspace),
+            workspace=workspace,
+            whole_file_lines=200,
+            read_text_calls=True,
+        )
+    )
+    (request,) = model.requests
+    assert request.tools == ()
+    assert "Answer with one JSON object" in request.messages[0].content
+    assert "- replace_function(path, name, code): " in request.messages[0].content
+
+
+def explore(directory: Path, *replies: ChatReply | str) -> tuple[LoopOutcome, ScriptedModel]:
+    workspace = Workspace.open(fill(directory, FILES))
+    agent = AgentRegistry(SETTINGS).resolve("codur-explaining")
+    profile = SETTINGS.llm.profiles[agent.profile]
+    model = ScriptedModel(list(replies), profile_name=agent.profile, profile=profile)
+    pool = ModelPool(SETTINGS, {}, Limits(), emit=ignore, models={agent.profile: model})
+    outcome = asyncio.run(
+        run_agent(
+            "# Task\nwhat is it?",
+            agent,
+            profile=profile,
+            pool=pool,
+            prompts=PromptLibrary(),
+            toolbox=tools(workspace),
+            emit=ignore,
+            read_text_calls=True,
+        )
+    )
+    return outcome, model
+
+
+def test_the_loop_ends_with_the_first_answer_in_words(tmp_path: Path) -> None:
+    outcome, model = explore(
+        tmp_path, ChatReply(tool_calls=(call("read_file", path="main.py"),)), "It has two functions."
+    )
+    assert outcome == LoopOutcome(text="It has two functions.")
+    last = model.requests[1].messages[-1]
+    assert (last.role, last.tool_call_id) == ("tool", "c-read_file")
+    assert "def one():" in last.content
+
+
+def test_the_loop_is_bounded_and_the_last_step_must_answer(tmp_path: Path) -> None:
+    endless = [ChatReply(tool_calls=(call("grep_files", pattern=f"p{number}"),)) for number in range(10)]
+    outcome, model = explore(tmp_path, *endless)
+    assert len(model.requests) == 5
+    assert model.requests[-1].tool_choice == "none"
+    assert model.requests[-1].messages[-1].content == LAST_WORD
+    assert outcome.error == "codur-explaining ended without an answer"
+
+
+@pytest.mark.parametrize(
+    ("second", "said"),
+    [
+        (call("read_file", path="main.py"), "error: this call was already made; its result is above"),
+        (call("write_file", path="main.py", content=""), "error: no such tool here; there are: read_file, "),
+        (call("read_file", path="../x"), "error: "),
+        (call("read_file", path="absent.py"), "error: "),
+    ],
+)
+def test_calls_that_go_wrong_are_told_and_change_nothing(second: ToolCall, said: str, tmp_path: Path) -> None:
+    _, model = explore(
+        tmp_path, ChatReply(tool_calls=(call("read_file", path="main.py"),)), ChatReply(tool_calls=(second,)), "Done."
+    )
+    assert model.requests[2].messages[-1].content.startswith(said)
+    assert contents(tmp_path) == FILES
+
+
+def test_requests_stay_within_the_profile(tmp_path: Path) -> None:
+    fill(tmp_path, {f"big{number}.py": f"# {number}\n" * 4000 for number in range(4)})
+    reads = [ChatReply(tool_calls=(call("read_file", path=f"big{number}.py"),)) for number in range(4)]
+    _, model = explore(tmp_path, *reads, "Done.")
+    for request in model.requests:
+        prompt = sum(len(message.content) for message in request.messages) / 3.5
+        assert prompt + (request.max_completion_tokens or 0) <= 6000

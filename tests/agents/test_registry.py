@@ -1,0 +1,74 @@
+"""Which agent gets which work."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from codur.agents.registry import AgentRegistry
+from codur.config.settings import AgentConfig, AgentPreferences, AgentSettings, Settings
+from codur.errors import UsageError
+
+SETTINGS = replace(
+    Settings(),
+    agents=AgentSettings(
+        preferences=AgentPreferences(
+            default_agent="agent:first",
+            routing={"explanation": "reader", "refactor": "llm:gpt-oss-20b"},
+            fallback_order=("second", "llm:gpt-oss-20b"),
+        ),
+        configs={
+            "first": AgentConfig(type="coding", prompt="coding"),
+            "second": AgentConfig(type="coding", prompt="coding", profile="gpt-oss-20b"),
+            "reader": AgentConfig(prompt="explaining"),
+        },
+    ),
+)
+REGISTRY = AgentRegistry(SETTINGS)
+
+
+@pytest.mark.parametrize(
+    ("reference", "name", "profile", "kind"),
+    [
+        ("first", "first", "gpt-oss-120b", "coding"),
+        ("agent:second", "second", "gpt-oss-20b", "coding"),
+        ("llm:gpt-oss-20b", "llm:gpt-oss-20b", "gpt-oss-20b", "coding"),
+        ("reader", "reader", "gpt-oss-120b", "llm"),
+    ],
+)
+def test_resolve(reference: str, name: str, profile: str, kind: str) -> None:
+    agent = REGISTRY.resolve(reference)
+    assert (agent.name, agent.profile, agent.config.type) == (name, profile, kind)
+    assert REGISTRY.knows(reference)
+
+
+@pytest.mark.parametrize(
+    ("reference", "message", "remedy"),
+    [
+        ("frist", "there is no agent named 'frist'", "Did you mean first?"),
+        ("agent:xyz", "there is no agent named 'xyz'", "There are: first, second, reader."),
+        ("llm:gpt-oss-12b", "there is no profile named 'gpt-oss-12b'", "Did you mean gpt-oss-120b?"),
+    ],
+)
+def test_an_unknown_reference_names_what_there_is(reference: str, message: str, remedy: str) -> None:
+    assert not REGISTRY.knows(reference)
+    with pytest.raises(UsageError) as caught:
+        REGISTRY.resolve(reference)
+    assert (caught.value.message, caught.value.remedy) == (message, remedy)
+
+
+def test_routing_and_the_users_choice() -> None:
+    assert REGISTRY.for_task("explanation").name == "reader"
+    assert REGISTRY.for_task("refactor").name == "llm:gpt-oss-20b"
+    assert REGISTRY.for_task("code_fix").name == "first"
+    assert REGISTRY.for_task("explanation", explicit="second").name == "second"
+    assert REGISTRY.coding(explicit=None).name == "first"
+
+
+@pytest.mark.parametrize(
+    ("present", "following"), [("first", "second"), ("second", "llm:gpt-oss-20b"), ("llm:gpt-oss-20b", None)]
+)
+def test_fallback_order(present: str, following: str | None) -> None:
+    agent = REGISTRY.after(present)
+    assert (agent.name if agent else None) == following
