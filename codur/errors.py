@@ -1,15 +1,15 @@
 """The tree of Codur's errors. Each class says who must act, and with which exit code a run ends.
 
-    CodurError
-    ├── UsageError          2  the command line, the prompt or the workspace cannot be used
-    │   ├── ConfigError     2  a settings file or variable is wrong (file, line, key)
-    │   └── WorkspaceError  2  a path or file is refused or unreadable
-    ├── ModelError          3  a model was needed and gave no usable answer
-    │   ├── ModelUnavailable   no key, refused key, no connection, or service errors that outlast the retries
-    │   └── ModelAnswerError   it answered, but the answer cannot be used
-    ├── LimitReached        4  calls, tokens, money, time or steps
-    ├── Refused             5  policy or the user said no
-    └── Interrupted       130  Ctrl-C or a stop signal
+CodurError
+├── UsageError          2  the command line, the prompt or the workspace cannot be used
+│   ├── ConfigError     2  a settings file or variable is wrong (file, line, key)
+│   └── WorkspaceError  2  a path or file is refused or unreadable
+├── ModelError          3  a model was needed and gave no usable answer
+│   ├── ModelUnavailable   no key, refused key, no connection, or service errors that outlast the retries
+│   └── ModelAnswerError   it answered, but the answer cannot be used
+├── LimitReached        4  calls, tokens, money, time or steps
+├── Refused             5  policy or the user said no
+└── Interrupted       130  Ctrl-C or a stop signal
 """
 
 from __future__ import annotations

@@ -113,7 +113,8 @@ class Check:
     @property
     def label(self) -> str:
         """The command as a person would type it, with `< input` where a file is given on standard input."""
-        words = " ".join("python" if item == "{python}" else item for item in self.argv)
+        argv = self.argv[2:] if self.argv[:2] == ("sh", "-c") else self.argv
+        words = " ".join("python" if item == "{python}" else item for item in argv)
         return f"{words} < {self.stdin_file}" if self.stdin_file else words
 
 

@@ -34,6 +34,7 @@ class CodingBrief:
     objective: str
     sources: Mapping[str, str]
     other_files: Sequence[str] = ()
+    missing_files: Sequence[str] = ()
     read_only: frozenset[str] = frozenset()
     inputs: Mapping[str, str]
     check: Check | None
@@ -72,6 +73,8 @@ def _situation(brief: CodingBrief) -> str:
         f"Python {platform.python_version()}. All paths are relative to the workspace.",
         check_text(brief.check) + (f" It is run after your edits. {after}" if brief.check else ""),
     ]
+    if brief.missing_files:
+        lines.append("Named in the task, but absent: " + ", ".join(brief.missing_files))
     if brief.other_files:
         lines.append("Other files, not shown: " + ", ".join(brief.other_files))
     return "\n".join(lines)

@@ -65,7 +65,7 @@ def judged(challenge: Challenge, result: RunResult) -> Solved:
         return Solved(challenge=challenge, result=result, outcome="solved", note="")
     if result.outcome == "usage":
         return Solved(challenge=challenge, result=result, outcome="error", note=result.reason)
-    note = result.reason
+    note = "needs a model" if result.outcome == "no_model" else result.reason
     if result.outcome == "done":
         note = "nothing shows that it is solved: the check was not red before, or does not pass"
     return Solved(challenge=challenge, result=result, outcome="failed", note=note)

@@ -8,11 +8,10 @@ from codur.agents.brief import CodingBrief
 from codur.agents.coding import CodingOutcome, write_code
 from codur.agents.registry import Agent
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable
-from codur.events import FileChanged
 from codur.nodes.judge import check_before
 from codur.nodes.sources import inputs, readable, target
 from codur.nodes.state import NodeName, RunContext, RunState, RunUpdate
-from codur.nodes.updates import current_step, go, origin_of, outcome_of
+from codur.nodes.updates import current_step, go, origin_of, outcome_of, tell_changes
 from codur.types import StepRecord
 from codur.verification.discover import find_check
 
@@ -63,8 +62,7 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
             records=[_failed(agent, node, error, state)],
             **go(node, "review", origin="llm_error", reason=error.message),
         )
-    for path in outcome.changed_files:
-        context.emit(FileChanged(path=path))
+    tell_changes(outcome.changed_files, context)
     return RunUpdate(
         usage=context.models.usage - spent,
         agent=agent.name,
@@ -83,6 +81,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
         objective=step.objective if origin_of(state) == "plan" else "",
         sources=texts,
         other_files=[path for path in context.workspace.list_files() if path not in texts][:30],
+        missing_files=state["discovery"].missing_files,
         read_only=frozenset(path for path in texts if context.workspace.is_protected(path)),
         inputs=inputs(state, step, context),
         check=state["discovery"].check,

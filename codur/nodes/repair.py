@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from codur.errors import WorkspaceError
-from codur.events import FileChanged
 from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import go
+from codur.nodes.updates import go, tell_changes
 from codur.repair.engine import RepairOutcome, search
 from codur.types import StepRecord, ToolCode, Verdict
 
@@ -21,7 +20,7 @@ def repair(state: RunState, context: RunContext) -> RunUpdate:
         return _update("refused", "", (), f"{error.message}; no offline search")
     for path, text in outcome.files.items():
         context.workspace.write_text(path, text)
-        context.emit(FileChanged(path=path))
+    tell_changes(outcome.files, context)
     if outcome.files:
         return _update("ok", outcome.explanation, tuple(outcome.files), "")
     reason = f"no single or double edit was found in {outcome.tried} candidates"

@@ -6,16 +6,21 @@ from codur.errors import WorkspaceError
 from codur.nodes.state import RunContext, RunState
 from codur.types import Step
 
+_NOT_SHOWN = ("challenge.yaml", "args.txt")
+"""Files whose content the check's command line says already."""
+
 
 def readable(state: RunState, step: Step, context: RunContext) -> dict[str, str]:
     """Present text by path: the step's own file first, then the discovered files, then what the check reads."""
     check = state["discovery"].check
     wanted = [str(step.arguments.get("path", "")), *state["discovery"].files]
+    told_elsewhere = set(_NOT_SHOWN)
     if check is not None:
-        wanted += [path for path in check.protected if path != check.expected_file]
+        wanted += check.protected
+        told_elsewhere.add(check.expected_file or "")
     texts: dict[str, str] = {}
     for path in wanted:
-        if path and path not in texts and context.workspace.is_file(path):
+        if path and path not in texts and path not in told_elsewhere and context.workspace.is_file(path):
             text = _text(path, context)
             if text is not None:
                 texts[path] = text

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from codur.events import FileChanged, ToolRan
+from codur.events import ToolRan
 from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import current_step, go, origin_of
+from codur.nodes.updates import current_step, go, origin_of, tell_changes
 from codur.types import StepRecord, ToolResult
 
 SMALL_LISTING = 5
@@ -18,8 +18,7 @@ def tool(state: RunState, context: RunContext) -> RunUpdate:
     step = current_step(state)
     result = context.toolbox.call(step.capability, step.arguments)
     context.emit(ToolRan(tool=step.capability, code=result.code, summary=result.text.partition("\n")[0][:120]))
-    for path in result.changed_files:
-        context.emit(FileChanged(path=path))
+    tell_changes(result.changed_files, context)
     record = StepRecord(
         step_id=step.id,
         node="tool",

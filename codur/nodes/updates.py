@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from codur.errors import CodurError, LimitReached
+from codur.events import FileChanged
 from codur.nodes.state import NodeName, Route, RunContext, RunState, RunUpdate
 from codur.types import Origin, Outcome, Plan, RouteStep, Step, Tier
+from codur.workspace.diff import line_counts
 
 
 def go(node: NodeName, route: Route, *, origin: Origin, tier: Tier = "deterministic", reason: str = "") -> RunUpdate:
     """The update that routes, with the decision on record."""
     return RunUpdate(route=route, trail=[RouteStep(node=node, route=route, origin=origin, tier=tier, reason=reason)])
+
+
+def tell_changes(paths: Iterable[str], context: RunContext) -> None:
+    """Emit what changed in these files since the run began."""
+    changes = {change.path: change for change in context.workspace.changes()}
+    for path in paths:
+        if path in changes:
+            added, removed = line_counts(changes[path].before, changes[path].after)
+            context.emit(FileChanged(path=path, added=added, removed=removed))
 
 
 def current_step(state: RunState) -> Step:

@@ -20,11 +20,11 @@ SuggestedAction = Literal["edit", "explain", "plan"]
 class PrePlanReply:
     """The answer to the classification request."""
 
+    reasoning: str
     task_type: TaskType
-    confidence: float
     detected_files: tuple[str, ...]
     suggested_action: SuggestedAction
-    reasoning: str
+    confidence: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

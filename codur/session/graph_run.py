@@ -10,7 +10,7 @@ from codur.graph.walk import Walked
 from codur.nodes.state import RunContext, RunState
 
 
-def run_graph_blocking(start: RunState, walked: Walked, context: RunContext) -> RunState:
+def run_graph_blocking(start: RunState, walked: Walked | None, context: RunContext) -> RunState:
     """Take over what was walked and run the rest.
 
     Raises:
@@ -20,7 +20,7 @@ def run_graph_blocking(start: RunState, walked: Walked, context: RunContext) -> 
     return asyncio.run(_within_time(start, walked, context))
 
 
-async def _within_time(start: RunState, walked: Walked, context: RunContext) -> RunState:
+async def _within_time(start: RunState, walked: Walked | None, context: RunContext) -> RunState:
     try:
         async with asyncio.timeout(max(0.0, context.time_left())):
             return await run_graph(start, context, walked)

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from codur.sandbox.pytest_runner import pytest_runner
 from codur.tools.arguments import argument
 from codur.tools.tool import Tool, ToolContext, ToolError
 from codur.types import CODE_TASKS, TaskType, ToolResult
@@ -45,7 +46,8 @@ class RunPytest:
 def run_pytest(context: ToolContext, given: RunPytest) -> ToolResult:
     """Run tests with pytest; `failed` if one fails or there is none."""
     targets = [_target(context, path) for path in given.paths]
-    argv = [context.python, "-m", "pytest", "-q", "--color=no", "-p", "no:cacheprovider", *targets]
+    python, options = pytest_runner(context.python, context.workspace.root, context.launcher)
+    argv = [python, "-m", "pytest", *options, "-q", "--color=no", "-p", "no:cacheprovider", *targets]
     outcome = context.launcher.run(argv, cwd=context.workspace.root, timeout_s=context.timeout_s)
     result = _reported(outcome, "pytest", context.timeout_s)
     if outcome.exit_status == _PYTEST_NO_TESTS:

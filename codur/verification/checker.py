@@ -11,7 +11,7 @@ from codur.config.settings import VerificationSettings
 from codur.errors import Interrupted, LimitReached, WorkspaceError
 from codur.sandbox.launcher import Launcher, ProcessResult
 from codur.types import Check, Verdict
-from codur.verification.canned import find_canned
+from codur.verification.canned.find import find_canned
 from codur.verification.compare import around, equal, first_difference, progress
 from codur.verification.junit import TestCounts, read_report
 from codur.verification.pristine import Pristine

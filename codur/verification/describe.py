@@ -43,7 +43,8 @@ def verdict_text(verdict: Verdict) -> str:
     parts = [f"Result: {verdict_line(verdict)}"]
     if verdict.error:
         parts.append(f"Error:\n{verdict.error.strip()}")
-    if verdict.difference:
+    silent_crash = bool(verdict.error) and not verdict.actual.strip()
+    if verdict.difference and not silent_crash:
         expected, actual = verdict.difference.expected, verdict.difference.actual
         parts.append(
             f"First difference, output line {verdict.difference.line}:\n"
@@ -52,7 +53,7 @@ def verdict_text(verdict: Verdict) -> str:
         )
     if verdict.expected:
         parts.append(f"Expected output:\n{verdict.expected.rstrip()}")
-    if verdict.actual or verdict.expected:
+    if verdict.actual or (verdict.expected and not silent_crash):
         parts.append(f"Actual output:\n{verdict.actual.rstrip() or '(nothing)'}")
     return "\n\n".join(parts)
 

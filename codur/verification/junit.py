@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -42,8 +42,25 @@ def read_report(path: Path) -> TestCounts | None:
     failing = tuple(dict.fromkeys(_name(case) for case, _ in failures))
     skipped = sum(case.find("skipped") is not None for case in cases)
     total = len(cases) - skipped
-    shown = "\n\n".join(_shown(case, problem) for case, problem in failures[:SHOWN_FAILURES])
-    return TestCounts(passed=max(0, total - len(failing)), total=total, failing=failing, error=shown)
+    error = "\n\n".join(_told(failures))
+    return TestCounts(passed=max(0, total - len(failing)), total=total, failing=failing, error=error)
+
+
+def _told(failures: Sequence[tuple[ElementTree.Element, ElementTree.Element]]) -> list[str]:
+    """The first failures in full; those that end with the same words are named once."""
+    groups: dict[str, list[tuple[ElementTree.Element, ElementTree.Element]]] = {}
+    for case, problem in failures:
+        groups.setdefault(_text(problem).rsplit("\n", 1)[-1], []).append((case, problem))
+    told = []
+    for (case, problem), *others in list(groups.values())[:SHOWN_FAILURES]:
+        more = f"\n(and {len(others)} more in the same way: {_names(others)})" if others else ""
+        told.append(f"{_name(case)}\n{_text(problem)}{more}")
+    return told
+
+
+def _names(failures: Sequence[tuple[ElementTree.Element, ElementTree.Element]]) -> str:
+    names = [_name(case) for case, _ in failures]
+    return ", ".join(names[:SHOWN_FAILURES]) + (", …" if len(names) > SHOWN_FAILURES else "")
 
 
 def _problems(case: ElementTree.Element) -> Iterator[ElementTree.Element]:
@@ -55,8 +72,6 @@ def _name(case: ElementTree.Element) -> str:
     return f"{group}::{name}" if group else name
 
 
-def _shown(case: ElementTree.Element, problem: ElementTree.Element) -> str:
+def _text(problem: ElementTree.Element) -> str:
     text = (problem.text or problem.get("message") or "").strip()
-    if len(text) > FAILURE_CHARS:
-        text = f"…{text[-FAILURE_CHARS:]}"
-    return f"{_name(case)}\n{text}"
+    return text if len(text) <= FAILURE_CHARS else f"…{text[-FAILURE_CHARS:]}"

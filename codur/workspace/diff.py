@@ -34,6 +34,12 @@ def unified_diff(
     return head + "".join(line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}" for line in lines)
 
 
+def line_counts(before: bytes | None, after: bytes | None) -> tuple[int, int]:
+    """How many lines a change adds and removes."""
+    marks = [line[:1] for line in unified_diff("file", before, after).split("\n@@", 1)[-1].split("\n")]
+    return marks.count("+"), marks.count("-")
+
+
 def _git_mode(mode: int | None) -> str:
     return "100755" if mode is not None and mode & 0o111 else "100644"
 

@@ -21,7 +21,6 @@ _BY_ERRNO: dict[int, tuple[ToolCode, str]] = {
 
 
 _REMEDIES: dict[int, str] = {
-    errno.ENOENT: "Check the name, or list what is there.",
     errno.EACCES: "Change the permissions, or work on a copy.",
     errno.EPERM: "Change the permissions, or work on a copy.",
     errno.EROFS: "Work on a copy.",

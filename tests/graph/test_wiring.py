@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -90,8 +89,8 @@ def test_the_walk_and_the_compiled_graph_take_the_same_way(files: dict[str, str]
 
 
 def _way(workspace: Path, prompt: str, *, compiled: bool) -> tuple[list[tuple[str, str]], str | None, dict[str, bytes]]:
-    from codur.graph.build import run_graph
     from codur.graph.walk import walk
+    from codur.session.graph_run import run_graph_blocking
     from codur.session.run import opened
 
     with GroqServer([]) as server:
@@ -99,14 +98,14 @@ def _way(workspace: Path, prompt: str, *, compiled: bool) -> tuple[list[tuple[st
         task = Task(prompt=prompt, workspace=str(workspace))
         with opened(task, settings, host=host(key=None), emit=lambda event: None) as context:
             start = initial_state(task)
-            state = asyncio.run(run_graph(start, context)) if compiled else walk(start, context).state
+            state = run_graph_blocking(start, None, context) if compiled else walk(start, context).state
     files = {path.name: path.read_bytes() for path in workspace.iterdir()}
     return [(step.node, step.route) for step in state["trail"]], state["outcome"], files
 
 
 def test_steps_that_were_walked_are_taken_over_and_not_run_again(tmp_path: Path) -> None:
-    from codur.graph.build import run_graph
     from codur.graph.walk import walk
+    from codur.session.graph_run import run_graph_blocking
     from codur.session.run import opened
 
     fill(tmp_path, {"main.py": "open('runs', 'a').write('x')\nprint(1)\n", "expected.txt": "2\n"})
@@ -117,7 +116,7 @@ def test_steps_that_were_walked_are_taken_over_and_not_run_again(tmp_path: Path)
             walked = walk(start, context)
             assert walked.finished is False
             assert (tmp_path / "runs").read_text() == "x"
-            final = asyncio.run(run_graph(start, context, walked))
+            final = run_graph_blocking(start, walked, context)
     assert final["trail"][0].node == "pattern_plan"
     assert (tmp_path / "runs").read_text() == "x"
 

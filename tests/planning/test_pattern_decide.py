@@ -6,7 +6,7 @@ import subprocess
 import sys
 from dataclasses import fields
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -24,7 +24,7 @@ from tests.planning.data.pattern_workspace import FILES, make_workspace
 MEGABYTES = 10_000_000
 
 
-def ask(prompt: str, root: Path, files: dict[str, str] = FILES, **given: str) -> PatternDecision:
+def ask(prompt: str, root: Path, files: dict[str, str] = FILES, **given: Any) -> PatternDecision:
     return decide(prompt, make_workspace(root, files), settings=Settings(), **given)
 
 

@@ -31,7 +31,7 @@ GOOD = (
         (GOOD, "length", "it was cut off at the token limit"),
         (GOOD.replace("0.9", '"high"'), "stop", "confidence: "),
         (GOOD.replace("code_fix", "bug"), "stop", "task_type: "),
-        ("{}", "stop", "task_type: "),
+        ("{}", "stop", "reasoning: "),
     ],
 )
 def test_read(text: str, finish_reason: str, problem: str) -> None:

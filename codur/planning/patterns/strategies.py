@@ -101,11 +101,8 @@ def _names_absent_source(request: Request, kind: TaskType) -> bool:
 
 
 def discover_unknown(request: Request, found: Classification) -> Discovery:
-    """As for code if a file or a check was named, since it may turn out to be about code; else nothing."""
-    sources = [path for path in request.files if suffix_of(path) in SOURCE_SUFFIXES]
-    if sources or request.check_command or request.expect_file:
-        return discover_code(request, found)
-    return discover_files(request, found)
+    """As for code, since it may turn out to be about code."""
+    return discover_code(request, found)
 
 
 def _check(request: Request, files: tuple[str, ...]) -> Check | None:
