@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from codur.events import CheckRan
+from codur.events import CheckRan, Note
 from codur.nodes.state import RunContext, RunState
 from codur.types import Attempt, Discovery, StepRecord, Verdict
 
 _NUMBERS = re.compile(r"\d+")
+
+UNCONTAINED = "programs of this workspace are run without a sandbox, with your permissions"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +33,8 @@ def check_before(discovery: Discovery, context: RunContext) -> Verdict:
     """The check's verdict on the untouched program; its files are guarded from now on."""
     if discovery.check is not None:
         context.checker.guard(discovery.check)
+        if context.launcher.name == "none" and discovery.check.argv:
+            context.emit(Note(level="warning", text=UNCONTAINED))
     verdict = context.checker.run(discovery.check)
     if verdict.status == "failed":
         context.best.progress = verdict.progress
