@@ -26,7 +26,7 @@ $(VENV)/.dev: $(VENV)/.runtime requirements-dev.lock
 
 # Exit 1 means that some challenges need a model; the table says which. The search time is cut so that it does not take long.
 demo: $(VENV)/.runtime
-	CODUR_REPAIR__OFFLINE_BUDGET_S=15 $(BIN)/codur solve challenges --offline || [ $$? -eq 1 ]
+	CODUR_REPAIR__OFFLINE_BUDGET_S=25 $(BIN)/codur solve challenges --offline || [ $$? -eq 1 ]
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

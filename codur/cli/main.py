@@ -14,8 +14,6 @@ from typer.exceptions import Exit, TyperException
 from codur.cli.app import app
 from codur.cli.words import TASK_COMMAND, with_command
 from codur.errors import CodurError, UsageError
-from codur.ui.output import show
-from codur.ui.tables import error_text
 
 _APP_OPTIONS = ("--help", "-h", "--version", "-V", "--install-completion", "--show-completion")
 _COMPLETION_VARIABLE = "_CODUR_COMPLETE"
@@ -65,6 +63,9 @@ def _tell(error: CodurError | TyperException) -> int:
     if isinstance(error, TyperException):
         remedy = "Run `codur --help`, or `codur COMMAND --help`, for what there is."
         error = UsageError(_one_line(error), remedy=remedy)
+    from codur.ui.output import show  # noqa: PLC0415 - lazy: only an error needs it
+    from codur.ui.tables import error_text  # noqa: PLC0415 - lazy: only an error needs it
+
     show(error_text(error), sys.stderr)
     return error.exit_code
 

@@ -1,20 +1,14 @@
-"""What several commands take: where, which settings, how to show."""
+"""What several commands take. Light: `codur --help` loads no more than this."""
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from codur.config.loader import LoadedSettings, load_settings
 from codur.errors import UsageError
-from codur.session.run import Host
-from codur.ui.output import Output, choose_kind, make_output
 
 MAX_PROMPT_CHARS = 1_000_000
 
@@ -46,30 +40,6 @@ MaxTokens = Annotated[int | None, typer.Option("--max-tokens", min=0, metavar="N
 Timeout = Annotated[float | None, typer.Option("--timeout", min=0.1, metavar="S", help="Seconds at most.")]
 
 
-def host() -> Host:
-    """What the machine gives a run."""
-    return Host(environ=dict(os.environ), home=home())
-
-
-def home() -> Path:
-    """The user's home directory; the root directory (refused as a workspace anyway) if there is none."""
-    try:
-        return Path.home()
-    except RuntimeError:
-        return Path("/")
-
-
-def settings_for(workspace: Path | None, config_file: Path | None, overrides: Mapping[str, Any]) -> LoadedSettings:
-    """The settings of all sources.
-
-    Raises:
-        ConfigError: one of them is wrong.
-    """
-    return load_settings(
-        workspace=workspace, environ=os.environ, config_file=config_file, overrides=overrides, home=home()
-    )
-
-
 def limits(
     *, calls: int | None, iterations: int | None, tokens: int | None, timeout: float | None
 ) -> dict[str, dict[str, int | float]]:
@@ -82,14 +52,6 @@ def limits(
     }
     runtime = {key: value for key, value in given.items() if value is not None}
     return {"runtime": runtime} if runtime else {}
-
-
-def output(*, json: bool, json_stream: bool, raw: bool, verbose: bool) -> Output:
-    """The output that fits the options and the terminal."""
-    kind = choose_kind(
-        json=json, json_stream=json_stream, raw=raw, stdout_is_tty=sys.stdout.isatty(), environ=os.environ
-    )
-    return make_output(kind, stdout=sys.stdout, stderr=sys.stderr, verbose=verbose, color=True)
 
 
 def read_prompt(words: list[str] | None, file: Path | None) -> str:
@@ -136,8 +98,3 @@ def _decoded(data: bytes, name: str) -> str:
         if len(data) > MAX_PROMPT_CHARS:  # cut in the middle of a character
             return data.decode("utf-8", errors="ignore")
         raise UsageError(f"{name}: is not text in UTF-8", remedy="Give the task as plain UTF-8 text.") from error
-
-
-def width() -> int:
-    """Columns of the terminal; 100 where there is none."""
-    return shutil.get_terminal_size((100, 24)).columns

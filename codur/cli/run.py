@@ -1,20 +1,13 @@
-"""`codur TASK` and `codur run TASK`."""
+"""`codur TASK` and `codur run TASK`: what they take. `working` does the work."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from codur.cli import options
-from codur.config.settings import Settings
-from codur.events import Note
-from codur.session.run import run_task
-from codur.types import Limits, Task
-from codur.ui.output import Output, show
-from codur.ui.tables import route_text
 
 
 def run(
@@ -44,12 +37,15 @@ def run(
 ) -> int:
     """Carry out a task."""
     text = options.read_prompt(prompt, file)
-    overrides = options.limits(calls=max_llm_calls, iterations=max_iterations, tokens=max_tokens, timeout=timeout)
-    loaded = options.settings_for(directory, config, overrides)
-    task = Task(
-        prompt=text,
-        workspace=str(directory.absolute()),
-        limits=limits_of(loaded.settings),
+    from codur.cli import working  # noqa: PLC0415 - lazy: `codur --help` needs none of it
+
+    return working.carry_out(
+        text,
+        directory,
+        config=config,
+        overrides=options.limits(calls=max_llm_calls, iterations=max_iterations, tokens=max_tokens, timeout=timeout),
+        output={"json": json, "json_stream": json_stream, "raw": raw, "verbose": verbose},
+        explain_route=explain_route,
         check_is_goal=check is not None or expect is not None,
         check_command=check,
         expect_file=expect,
@@ -57,31 +53,4 @@ def run(
         offline=offline,
         keep=keep,
         dry_run=dry_run,
-    )
-    shown = options.output(json=json, json_stream=json_stream, raw=raw, verbose=verbose)
-    return _carry_out(task, loaded.settings, loaded.notes, shown, explain_route=explain_route)
-
-
-def _carry_out(task: Task, settings: Settings, notes: tuple[str, ...], shown: Output, *, explain_route: bool) -> int:
-    try:
-        for note in notes:
-            shown.event(Note(level="warning", text=note))
-        result = run_task(task, settings, host=options.host(), emit=shown.event)
-        shown.result(result)
-    finally:
-        shown.close()
-    if explain_route:
-        show(route_text(result.route), sys.stderr)
-    return result.exit_code
-
-
-def limits_of(settings: Settings) -> Limits:
-    """The run's limits, as the settings say."""
-    runtime = settings.runtime
-    return Limits(
-        max_iterations=runtime.max_iterations,
-        max_llm_calls=runtime.max_llm_calls,
-        max_tokens=runtime.max_tokens,
-        max_cost_usd=runtime.max_cost_usd,
-        max_runtime_s=runtime.max_runtime_s,
     )
