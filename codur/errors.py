@@ -101,3 +101,8 @@ class Interrupted(CodurError):
     """The user or the system asked the run to stop."""
 
     exit_code = 130
+
+
+def out_of_time() -> LimitReached:
+    """The error for a run whose time is used up."""
+    return LimitReached("the run's time is used up", remedy="Give it more time with --timeout.")

@@ -11,9 +11,21 @@ from codur.agents.source import CHARS_PER_TOKEN, Excerpt, fit
 from codur.types import Attempt, Check, Verdict
 from codur.verification.describe import attempts_text, check_text, verdict_text
 
-MIN_SOURCE_CHARS = 2000
+MIN_SOURCE_CHARS = 3500
+FILE_FRAME_CHARS = 120
 _TRACEBACK_PLACE = re.compile(r'File "(?:[^"]*/)?([^"/]+)", line (\d+)(?:, in (\w+))?')
 _WORD = re.compile(r"[A-Za-z_]\w{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """Characters of one program output and of one earlier diff."""
+
+    output: int
+    diff: int
+
+
+_LIMITS = (_Limits(2000, 1500), _Limits(1000, 700), _Limits(500, 300), _Limits(250, 0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,26 +57,39 @@ class CodingBrief:
 
 
 def brief_text(brief: CodingBrief, *, budget_tokens: int) -> str:
-    """The request's user message, cut to a token budget (estimated): sources give way first, then older attempts."""
-    budget = int(budget_tokens * CHARS_PER_TOKEN)
-    fixed = _assemble(brief, [])
-    room = max(MIN_SOURCE_CHARS, budget - len(fixed))
-    excerpts = fit(brief.sources, budget_chars=room, focus=_focus(brief))
-    return _assemble(brief, excerpts)
+    """The request's user message, cut to a token budget (estimated).
+
+    Outputs and earlier diffs are cut as far as it takes to leave room for the sources, then the sources themselves.
+    """
+    budget = int(budget_tokens * CHARS_PER_TOKEN) - FILE_FRAME_CHARS * len(brief.sources)
+    limits = next(
+        (limits for limits in _LIMITS if budget - len(_assemble(brief, [], limits)) >= MIN_SOURCE_CHARS), _LIMITS[-1]
+    )
+    room = budget - len(_assemble(brief, [], limits))
+    excerpts = fit(brief.sources, budget_chars=max(0, room), focus=_focus(brief))
+    return _assemble(brief, excerpts, limits)
 
 
-def _assemble(brief: CodingBrief, excerpts: Sequence[Excerpt]) -> str:
+def _assemble(brief: CodingBrief, excerpts: Sequence[Excerpt], limits: _Limits) -> str:
     sections = [
         ("Task", _cut(brief.task, 4000)),
-        ("This step", brief.objective if brief.objective and brief.objective != brief.task else ""),
+        ("This step", brief.objective if brief.objective != brief.task else ""),
         ("Situation", _situation(brief)),
-        ("The check now", verdict_text(brief.verdict) if brief.verdict and brief.verdict.status == "failed" else ""),
-        *((f"Result of step {name}", _cut(text, 2000)) for name, text in brief.inputs.items()),
-        ("Earlier attempts, undone unless their result was better", attempts_text(brief.attempts)),
+        ("The check now", _verdict(brief, limits.output)),
+        *((f"Result of step {name}", _cut(text, limits.output)) for name, text in brief.inputs.items()),
+        (
+            "Earlier attempts, undone unless their result was better",
+            attempts_text(brief.attempts, diff_chars=limits.diff),
+        ),
         ("Hint", brief.steer),
         ("Files", "\n\n".join(_file(item, brief.read_only) for item in excerpts)),
     ]
     return "\n\n".join(f"# {title}\n{body}" for title, body in sections if body)
+
+
+def _verdict(brief: CodingBrief, limit: int) -> str:
+    verdict = brief.verdict
+    return verdict_text(verdict, limit=limit) if verdict is not None and verdict.status == "failed" else ""
 
 
 def _situation(brief: CodingBrief) -> str:

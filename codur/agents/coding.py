@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from codur.agents.brief import CodingBrief, brief_text
 from codur.agents.registry import Agent
@@ -88,7 +88,7 @@ def _request(
     native = profile.tool_calls == "native"
     if not native:
         system += prompts.render("coding.json_mode", tools=_tool_lines(specs))
-    overhead = len(system) + (len(json.dumps([dict(spec.parameters) for spec in specs])) if native else 0)
+    overhead = len(system) + (len(json.dumps([asdict(spec) for spec in specs])) + 60 * len(specs) if native else 0)
     room = profile.request_tokens - profile.max_completion_tokens - int(overhead / CHARS_PER_TOKEN)
     return ChatRequest(
         purpose="coding",

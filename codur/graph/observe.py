@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codur.errors import out_of_time
 from codur.events import Decided, NodeEntered
 from codur.graph.wiring import MODEL_NODES, PLAIN_NODES, ROUTES
 from codur.nodes.state import NodeName, RunContext, RunState, RunUpdate
@@ -12,6 +13,7 @@ def run_plain(node: NodeName, state: RunState, context: RunContext) -> RunUpdate
 
     Raises:
         Interrupted: the run was cancelled.
+        LimitReached: the run's time is used up.
     """
     _enter(node, context)
     return _leave(node, PLAIN_NODES[node](state, context), context)
@@ -22,6 +24,7 @@ async def run_model(node: NodeName, state: RunState, context: RunContext) -> Run
 
     Raises:
         Interrupted: the run was cancelled.
+        LimitReached: the run's time is used up.
     """
     _enter(node, context)
     return _leave(node, await MODEL_NODES[node](state, context), context)
@@ -29,6 +32,8 @@ async def run_model(node: NodeName, state: RunState, context: RunContext) -> Run
 
 def _enter(node: NodeName, context: RunContext) -> None:
     context.cancel.raise_if_cancelled()
+    if context.time_left() <= 0:
+        raise out_of_time()
     context.emit(NodeEntered(node=node))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from codur.errors import LimitReached
+from codur.errors import out_of_time
 from codur.graph.build import run_graph
 from codur.graph.walk import Walked
 from codur.nodes.state import RunContext, RunState
@@ -26,10 +26,7 @@ async def _within_time(start: RunState, walked: Walked | None, context: RunConte
             return await run_graph(start, context, walked)
     except TimeoutError as error:
         context.cancel.cancel()  # programs under check end at once, so that their threads do too
-        limit = context.settings.runtime.max_runtime_s
-        raise LimitReached(
-            f"the run was stopped after {limit:g} seconds", remedy="Give it more time with --timeout."
-        ) from error
+        raise out_of_time() from error
     except asyncio.CancelledError:
         context.cancel.cancel()
         raise

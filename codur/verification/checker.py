@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from codur.config.settings import VerificationSettings
-from codur.errors import Interrupted, LimitReached, WorkspaceError
+from codur.errors import Interrupted, WorkspaceError, out_of_time
 from codur.sandbox.launcher import Launcher, ProcessResult
 from codur.types import Check, Verdict
 from codur.verification.canned.find import find_canned
@@ -133,7 +133,7 @@ class Checker:
         """Run a program; at least `output_bytes` of its output are kept."""
         left = self._deadline()
         if left <= 0:
-            raise _out_of_time()
+            raise out_of_time()
         stdin = self._pristine.data(check.stdin_file, self._workspace) if check.stdin_file else b""
         result = self._launcher.run(
             argv,
@@ -145,7 +145,7 @@ class Checker:
         if result.cancelled:
             raise Interrupted("interrupted")
         if result.timed_out and self._deadline() <= 0:
-            raise _out_of_time()
+            raise out_of_time()
         return result
 
     def _argv(self, check: Check) -> list[str]:
@@ -290,7 +290,3 @@ class Checker:
             if check.kind == "tests" and path.endswith(".py")
         }
         return find_canned(before, after, expected, prompt=prompt, tests=tests) or ""
-
-
-def _out_of_time() -> LimitReached:
-    return LimitReached("the run's time is used up", remedy="Give it more time with --timeout.")

@@ -38,11 +38,11 @@ def verdict_line(verdict: Verdict | None) -> str:
     return f"failed with exit status {verdict.exit_status}"
 
 
-def verdict_text(verdict: Verdict) -> str:
-    """A failed verdict in full: error, first difference, expected and actual output."""
+def verdict_text(verdict: Verdict, *, limit: int = 2000) -> str:
+    """A failed verdict in full: error, first difference, expected and actual output, each cut to `limit` characters."""
     parts = [f"Result: {verdict_line(verdict)}"]
     if verdict.error:
-        parts.append(f"Error:\n{verdict.error.strip()}")
+        parts.append(f"Error:\n{_tail(verdict.error.strip(), limit)}")
     silent_crash = bool(verdict.error) and not verdict.actual.strip()
     if verdict.difference and not silent_crash:
         expected, actual = verdict.difference.expected, verdict.difference.actual
@@ -52,9 +52,9 @@ def verdict_text(verdict: Verdict) -> str:
             f"  actual:   {'(no such line)' if actual is None else actual}"
         )
     if verdict.expected:
-        parts.append(f"Expected output:\n{verdict.expected.rstrip()}")
+        parts.append(f"Expected output:\n{_cut(verdict.expected, limit)}")
     if verdict.actual or (verdict.expected and not silent_crash):
-        parts.append(f"Actual output:\n{verdict.actual.rstrip() or '(nothing)'}")
+        parts.append(f"Actual output:\n{_cut(verdict.actual, limit) or '(nothing)'}")
     return "\n\n".join(parts)
 
 
@@ -68,7 +68,7 @@ def attempts_text(attempts: Sequence[Attempt], *, diff_chars: int = 1500) -> str
         result = f"same failure as attempt {seen}" if seen and attempt.signature else attempt.error.strip()
         told.setdefault(attempt.signature, attempt.number)
         lines.append(f"{head}\nOutcome: {result or 'the check failed'}")
-        if attempt.diff:
+        if attempt.diff and diff_chars:
             lines.append(_cut(attempt.diff, diff_chars))
     return "\n".join(lines)
 
@@ -77,3 +77,7 @@ def _cut(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text.rstrip()
     return f"{text[:limit].rstrip()}\n… ({len(text) - limit} characters cut)"
+
+
+def _tail(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"…{text[-limit:]}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -262,3 +263,33 @@ def _ever_different() -> Callable[[Any], ServerReply]:
         return calls(("replace_function", {"path": "main.py", "name": "median", "code": code}))
 
     return answer
+
+
+def test_the_time_limit_while_a_model_is_asked(tmp_path: Path) -> None:
+    run = play(tmp_path, NEEDS_MODEL, FIX, [EDIT, replace(RIGHT, delay_s=30.0)], limits=Limits(max_runtime_s=3.0))
+    assert (run.result.outcome, run.result.exit_code) == ("limit", 4)
+    assert (run.result.reason, run.result.remedy) == ("the run's time is used up", "Give it more time with --timeout.")
+    assert unchanged(run)
+
+
+def test_the_time_limit_while_a_program_runs(tmp_path: Path) -> None:
+    files = {"main.py": "while True: pass\n", "expected.txt": "1\n"}
+    run = play(tmp_path, files, FIX, [], key=None, limits=Limits(max_runtime_s=1.0))
+    assert (run.result.outcome, run.result.exit_code) == ("limit", 4)
+    assert run.files == files
+
+
+@pytest.mark.parametrize("lines", [40, 190, 900])
+def test_requests_fit_groqs_free_plan(lines: int, tmp_path: Path) -> None:
+    """Groq counts the prompt and the whole answer budget against 8,000 tokens a minute before it answers."""
+    body = "".join(f"def part_{number}(value):\n    return value * {number} + 1\n\n\n" for number in range(lines // 4))
+    files = {"main.py": f"{body}{NEEDS_MODEL['main.py']}", "expected.txt": "2\n2.5\n" + "x\n" * 400}
+    run = play(tmp_path, files, FIX + ". " + "The report is wrong. " * 100, [EDIT, WRONG, WRONG])
+    assert len(run.requests) >= 3
+    for request in run.requests:
+        sent = sum(len(message["content"]) for message in request.body["messages"])
+        sent += len(json.dumps(request.body.get("tools", ""))) + len(
+            json.dumps(request.body.get("response_format", ""))
+        )
+        assert sent / 3.5 + request.body["max_completion_tokens"] <= 6000
+    assert "def median(values):" in run.message(1)
