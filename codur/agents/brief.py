@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import platform
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from codur.agents.source import CHARS_PER_TOKEN, Excerpt, fit
+from codur.agents.source import Excerpt, fit
+from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.types import Attempt, Check, Verdict
 from codur.verification.describe import attempts_text, check_text, verdict_text
 
@@ -47,6 +47,7 @@ class CodingBrief:
     sources: Mapping[str, str]
     other_files: Sequence[str] = ()
     missing_files: Sequence[str] = ()
+    python_version: str
     read_only: frozenset[str] = frozenset()
     inputs: Mapping[str, str]
     check: Check | None
@@ -61,7 +62,7 @@ def brief_text(brief: CodingBrief, *, budget_tokens: int) -> str:
 
     Outputs and earlier diffs are cut as far as it takes to leave room for the sources, then the sources themselves.
     """
-    budget = int(budget_tokens * CHARS_PER_TOKEN) - FILE_FRAME_CHARS * len(brief.sources)
+    budget = int(budget_tokens * BYTES_PER_TOKEN) - FILE_FRAME_CHARS * len(brief.sources)
     limits = next(
         (limits for limits in _LIMITS if budget - len(_assemble(brief, [], limits)) >= MIN_SOURCE_CHARS), _LIMITS[-1]
     )
@@ -79,7 +80,7 @@ def _assemble(brief: CodingBrief, excerpts: Sequence[Excerpt], limits: _Limits) 
         *((f"Result of step {name}", _cut(text, limits.output)) for name, text in brief.inputs.items()),
         (
             "Earlier attempts, undone unless their result was better",
-            attempts_text(brief.attempts, diff_chars=limits.diff),
+            attempts_text(brief.attempts, diff_chars=limits.diff, error_chars=limits.output),
         ),
         ("Hint", brief.steer),
         ("Files", "\n\n".join(_file(item, brief.read_only) for item in excerpts)),
@@ -95,7 +96,7 @@ def _verdict(brief: CodingBrief, limit: int) -> str:
 def _situation(brief: CodingBrief) -> str:
     after = "If it fails you see its output and may try again." if brief.will_retry else "There is no further attempt."
     lines = [
-        f"Python {platform.python_version()}. All paths are relative to the workspace.",
+        f"Python {brief.python_version}. All paths are relative to the workspace.",
         check_text(brief.check) + (f" It is run after your edits. {after}" if brief.check else ""),
     ]
     if brief.missing_files:
@@ -138,7 +139,7 @@ def question_text(
     budget_tokens: int,
 ) -> str:
     """The user message for an agent that answers in words; the sources are cut to the budget."""
-    excerpts = fit(sources, budget_chars=int(budget_tokens * CHARS_PER_TOKEN), focus=set(_WORD.findall(task)))
+    excerpts = fit(sources, budget_chars=int(budget_tokens * BYTES_PER_TOKEN), focus=set(_WORD.findall(task)))
     shown = {item.path for item in excerpts}
     sections = [
         ("Task", _cut(task, 4000)),

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 from codur.agents.brief import CodingBrief, brief_text
+from codur.agents.prompting import system_prompt
 from codur.agents.registry import Agent
-from codur.agents.source import CHARS_PER_TOKEN
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import Profile
 from codur.llm.model import ChatRequest
 from codur.llm.pool import ModelPool
+from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.parsing.code import code_from_text
 from codur.parsing.tool_calls import tool_calls_from_text
 from codur.tools.toolbox import Toolbox
@@ -65,13 +66,15 @@ async def write_code(
     request = _request(brief, agent, profile, prompts, toolbox, whole_file_lines)
     reply = await pool.complete(agent.profile, request)
     if reply.finish_reason == "length":
-        limit = request.max_completion_tokens
+        limit = reply.max_completion_tokens or request.max_completion_tokens
         return _nothing("invalid", f"the answer was cut off at {limit} tokens; answer with smaller edits")
-    calls = reply.tool_calls or (_calls_in_text(reply.text, target) if read_text_calls else ())
+    if reply.problem:  # a part of the answer was lost, and half an answer is not applied
+        return _nothing("invalid", reply.problem)
+    in_text = read_text_calls or profile.tool_calls == "json"
+    calls = reply.tool_calls or (_calls_in_text(reply.text, target) if in_text else ())
     if not calls:
         said = " ".join(reply.text.split())[:300]
-        problem = reply.problem or f"the answer held no edit; it said: {said or '(nothing)'}"
-        return _nothing("invalid", problem)
+        return _nothing("invalid", f"the answer held no edit; it said: {said or '(nothing)'}")
     return _apply(calls, agent, target, toolbox, workspace)
 
 
@@ -84,12 +87,12 @@ def _request(
     whole_file_lines: int,
 ) -> ChatRequest:
     specs = toolbox.specs(agent.config.tools)
-    system = prompts.render(agent.config.prompt or "coding", whole_file_lines=str(whole_file_lines))
+    system = system_prompt(agent, prompts, default="coding", whole_file_lines=str(whole_file_lines))
     native = profile.tool_calls == "native"
     if not native:
         system += prompts.render("coding.json_mode", tools=_tool_lines(specs))
     overhead = len(system) + (len(json.dumps([asdict(spec) for spec in specs])) + 60 * len(specs) if native else 0)
-    room = profile.request_tokens - profile.max_completion_tokens - int(overhead / CHARS_PER_TOKEN)
+    room = profile.request_tokens - profile.max_completion_tokens - int(overhead / BYTES_PER_TOKEN)
     return ChatRequest(
         purpose="coding",
         messages=(
@@ -98,6 +101,7 @@ def _request(
         ),
         tools=specs if native else (),
         tool_choice="required" if native else "auto",
+        json_object=not native,
         max_completion_tokens=profile.max_completion_tokens,
     )
 

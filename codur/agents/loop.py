@@ -6,13 +6,14 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from codur.agents.prompting import system_prompt
 from codur.agents.registry import Agent
-from codur.agents.source import CHARS_PER_TOKEN
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import Profile
 from codur.events import Emit, ToolRan
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
+from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.parsing.tool_calls import tool_calls_from_text
 from codur.tools.bounds import bounded
 from codur.tools.toolbox import Toolbox
@@ -60,9 +61,8 @@ async def run_agent(
         last = step == agent.config.max_steps - 1
         reply = await conversation.ask(pool, last=last)
         calls = conversation.calls_in(reply)
-        if not calls or last:
-            text = reply.text.strip()
-            return conversation.outcome(text, "" if text else f"{agent.name} ended without an answer")
+        if last or not (calls or reply.problem):
+            return conversation.ended(reply)
         conversation.carry_out(reply, calls)
     return conversation.outcome("", f"{agent.name} has no steps to work with; raise its max_steps")
 
@@ -85,13 +85,13 @@ class _Conversation:
         self._profile = profile
         self._toolbox = toolbox
         self._emit = emit
-        self._read_text_calls = read_text_calls
+        self._read_text_calls = read_text_calls or profile.tool_calls == "json"
         self._specs = toolbox.specs(agent.config.tools)
         self._native = profile.tool_calls == "native"
         self._tools_chars = sum(len(json.dumps(dict(spec.parameters))) for spec in self._specs)
         self._changed: list[str] = []
         self._seen: set[str] = set()
-        system = prompts.render(agent.config.prompt)
+        system = system_prompt(agent, prompts, default="explaining")
         if not self._native:
             lines = "\n".join(
                 f"- {spec.name}: {spec.description} {json.dumps(dict(spec.parameters))}" for spec in self._specs
@@ -124,6 +124,15 @@ class _Conversation:
             self._messages.append(Message(role="assistant", content=reply.text))
         for call in named:
             self._answer(call, as_tool=self._native and bool(reply.tool_calls))
+        if reply.problem:
+            self._messages.append(Message(role="user", content=reply.problem))
+
+    def ended(self, reply: ChatReply) -> LoopOutcome:
+        """The last answer as the outcome; one that was cut off says so."""
+        text = reply.text.strip()
+        if text and reply.finish_reason == "length":
+            text += "\n(cut off at the token limit)"
+        return self.outcome(text, "" if text else f"{self._agent.name} ended without an answer")
 
     def outcome(self, text: str, error: str) -> LoopOutcome:
         return LoopOutcome(text=text, changed_files=tuple(self._changed), error=error)
@@ -152,5 +161,5 @@ class _Conversation:
     def _room(self) -> int:
         """Characters that the next tool output may take, so that the request still fits the profile."""
         used = sum(len(message.content) for message in self._messages) + self._tools_chars + RESERVE_CHARS
-        free = int((self._profile.request_tokens - ANSWER_TOKENS) * CHARS_PER_TOKEN) - used
+        free = int((self._profile.request_tokens - ANSWER_TOKENS) * BYTES_PER_TOKEN) - used
         return max(MIN_OUTPUT_CHARS, min(OUTPUT_CHARS, free))

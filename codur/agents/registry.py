@@ -8,9 +8,10 @@ from difflib import get_close_matches
 
 from codur.config.settings import AgentConfig, Settings
 from codur.errors import UsageError
-from codur.types import TaskType
+from codur.types import CODE_TASKS, TaskType
 
 CODING_AGENT = "codur-coding"
+EXPLAINING_AGENT = "codur-explaining"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,15 +48,19 @@ class AgentRegistry:
         kind, name = _split(reference)
         return name in (self._settings.llm.profiles if kind == "llm" else self._configs)
 
-    def resolve(self, reference: str) -> Agent:
-        """The agent of a reference: `agent:NAME`, `llm:PROFILE` (the coding agent on that profile), or a plain name.
+    def resolve(self, reference: str, *, in_words: bool = False) -> Agent:
+        """The agent of a reference: `agent:NAME`, `llm:PROFILE`, or a plain name.
+
+        Args:
+            in_words: what `llm:PROFILE` means: the explaining agent on that profile; otherwise the coding agent.
 
         Raises:
             UsageError: nothing of that name; the message names what there is.
         """
         kind, name = _split(reference)
         if kind == "llm" and name in self._settings.llm.profiles:
-            return Agent(name=f"llm:{name}", profile=name, config=replace(self._coding_config(), profile=name))
+            config = self._explaining_config() if in_words else self._coding_config()
+            return Agent(name=f"llm:{name}", profile=name, config=replace(config, profile=name))
         if kind != "llm" and name in self._configs:
             config = self._configs[name]
             return Agent(name=name, profile=config.profile or self._settings.llm.default_profile, config=config)
@@ -69,21 +74,29 @@ class AgentRegistry:
     def for_task(self, task_type: TaskType, *, explicit: str | None = None) -> Agent:
         """The agent for a task: the one the user named, else the one that routing gives its type, else the default."""
         preferences = self._settings.agents.preferences
-        return self.resolve(explicit or preferences.routing.get(task_type, preferences.default_agent))
+        reference = explicit or preferences.routing.get(task_type, preferences.default_agent)
+        return self.resolve(reference, in_words=task_type not in CODE_TASKS)
+
+    def codes(self, reference: str) -> bool:
+        """Whether a reference names an agent that edits."""
+        return self.knows(reference) and self.resolve(reference).config.type == "coding"
 
     def coding(self, *, explicit: str | None = None) -> Agent:
         """The agent for edits."""
         return self.resolve(explicit or self._settings.agents.preferences.default_agent)
 
     def after(self, name: str) -> Agent | None:
-        """The next agent of `fallback_order` after this one (the first if it is not in the order), or None."""
-        order = [self.resolve(item) for item in self._settings.agents.preferences.fallback_order]
+        """The next editing agent of `fallback_order` after this one (the first if it is not in the order), or None."""
+        order = [self.resolve(item) for item in self._settings.agents.preferences.fallback_order if self.codes(item)]
         names = [agent.name for agent in order]
         start = names.index(name) + 1 if name in names else 0
         return next((agent for agent in order[start:] if agent.name != name), None)
 
     def _coding_config(self) -> AgentConfig:
         return self._configs.get(CODING_AGENT) or AgentConfig(type="coding", prompt="coding")
+
+    def _explaining_config(self) -> AgentConfig:
+        return self._configs.get(EXPLAINING_AGENT) or AgentConfig(type="llm", prompt="explaining")
 
 
 def _split(reference: str) -> tuple[str, str]:

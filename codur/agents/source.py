@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
-CHARS_PER_TOKEN = 3.5
 MAX_PARTS = 400
 SHOWN_NAMES = 12
 

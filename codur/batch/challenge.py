@@ -28,9 +28,11 @@ class Challenge:
             UsageError: the file cannot be read.
         """
         path = self.directory / PROMPT_FILE
-        if not path.exists():
-            return DEFAULT_PROMPT
         try:
+            if not path.exists():
+                return DEFAULT_PROMPT
+            if not path.is_file():  # reading a pipe would wait for a writer
+                raise UsageError(f"{path}: is not a regular file", remedy="Write the task as plain text.")
             text = path.read_text(encoding="utf-8")[:MAX_PROMPT_CHARS]
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"{path}: cannot be read as UTF-8 text", remedy="Write the task as plain text.") from error
@@ -63,19 +65,22 @@ def find_challenges(directories: Sequence[Path]) -> list[Challenge]:
 
 
 def _search(directory: Path) -> Iterator[Path]:
-    if any((directory / marker).is_file() for marker in MARKERS):
-        yield directory
-        return
     try:
-        children = sorted(directory.iterdir())
+        if any((directory / marker).is_file() for marker in MARKERS):
+            yield directory
+            return
+        children = [
+            child
+            for child in sorted(directory.iterdir())
+            if child.is_dir() and not child.is_symlink() and not child.name.startswith(".")
+        ]
     except OSError as error:
         raise UsageError(
             f"{directory}: cannot be read: {(error.strerror or 'unknown error').lower()}",
             remedy="Check the directory's permissions.",
         ) from error
     for child in children:
-        if child.is_dir() and not child.is_symlink() and not child.name.startswith("."):
-            yield from _search(child)
+        yield from _search(child)
 
 
 def _name(path: Path, start: Path) -> str:

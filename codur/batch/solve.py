@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
-from codur.batch.challenge import DEFAULT_PROMPT, PROMPT_FILE, Challenge
+from codur.batch.challenge import DEFAULT_PROMPT, Challenge
+from codur.batch.copying import copy_files
 from codur.config.settings import Settings
-from codur.errors import CodurError
+from codur.errors import CodurError, UsageError
 from codur.events import ignore
 from codur.session.result import error_result
 from codur.session.run import Host, run_task
@@ -74,19 +74,24 @@ def judged(challenge: Challenge, result: RunResult) -> Solved:
 def _solve(
     challenge: Challenge, settings: Settings, limits: Limits, *, host: Host, agent: str | None, offline: bool
 ) -> RunResult:
-    with TemporaryDirectory(prefix="codur-challenge-", ignore_cleanup_errors=True) as temporary:
-        copy = Path(temporary) / challenge.directory.resolve().name
-        shutil.copytree(challenge.directory, copy, symlinks=True, ignore=shutil.ignore_patterns(PROMPT_FILE))
-        task = Task(
-            prompt=DEFAULT_PROMPT,
-            workspace=str(copy),
-            limits=limits,
-            check_is_goal=True,
-            agent=agent,
-            offline=offline,
-        )
-        try:
-            task = replace(task, prompt=challenge.prompt())
-        except CodurError as error:
-            return error_result(error, task)
-        return run_task(task, settings, host=host, emit=ignore)
+    task = Task(
+        prompt=DEFAULT_PROMPT,
+        workspace=str(challenge.directory),
+        limits=limits,
+        check_is_goal=True,
+        agent=agent,
+        offline=offline,
+    )
+    try:
+        with TemporaryDirectory(prefix="codur-challenge-", ignore_cleanup_errors=True) as temporary:
+            copy = Path(temporary) / challenge.directory.resolve().name
+            left_out = copy_files(challenge, copy)
+            task = replace(task, prompt=challenge.prompt(), workspace=str(copy))
+            result = run_task(task, settings, host=host, emit=ignore)
+    except CodurError as error:
+        return error_result(error, task)
+    except OSError as error:
+        reason = f"cannot be worked on: {(error.strerror or str(error)).lower()}"
+        return error_result(UsageError(reason, remedy="Check the permissions and the free space of the disk."), task)
+    notes = tuple(f"{name}: left out of the copy: not a regular file" for name in left_out)
+    return replace(result, notes=(*result.notes, *notes))

@@ -11,9 +11,11 @@ from typing import Any
 from codur.batch.challenge import find_challenges
 from codur.batch.solve import Solved, solve_all
 from codur.cli import surroundings
+from codur.errors import Interrupted
 from codur.events import Note
 from codur.session.run import run_task
-from codur.types import Task
+from codur.types import RunResult, Task
+from codur.ui.lines import count
 from codur.ui.output import Output, show
 from codur.ui.sanitise import sanitise
 from codur.ui.tables import ChallengeRow, challenge_line, challenge_table, route_text
@@ -51,11 +53,22 @@ def carry_out(
         for note in loaded.notes:
             shown.event(Note(level="warning", text=note))
         result = run_task(asked, loaded.settings, host=surroundings.host(), emit=shown.event)
-        shown.result(result)
     finally:
         shown.close()
-    if explain_route:
-        show(route_text(result.route), sys.stderr)
+    return _shown(result, shown, explain_route=explain_route)
+
+
+def _shown(result: RunResult, output: Output, *, explain_route: bool) -> int:
+    """Show a result; give the exit code."""
+    route = route_text(result.route) if explain_route else None
+    try:
+        output.result(result)
+        if route is not None:
+            show(route, sys.stderr)
+    except KeyboardInterrupt:  # not passed on: standard output has (part of) the result and gets no other one
+        return Interrupted.exit_code
+    finally:
+        output.close()
     return result.exit_code
 
 
@@ -68,27 +81,43 @@ def solve_challenges(
     offline: bool,
     json: bool,
 ) -> int:
-    """Solve challenges and show the table; 0 if all were solved, else 1."""
+    """Solve challenges and show the table, also of a batch that is interrupted.
+
+    Returns:
+        0 if all were solved, 1 if not, 130 after an interrupt.
+    """
     settings = surroundings.settings_for(None, config, overrides).settings
     challenges = find_challenges(directories)
-    solved: list[Solved] = []
-    for item in solve_all(
+    items = solve_all(
         challenges,
         settings,
         surroundings.limits_of(settings),
         host=surroundings.host(),
         agent=agent,
         offline=offline,
-    ):
-        solved.append(item)
-        if not json:
-            show(challenge_line(_row(item), number=len(solved), total=len(challenges)), sys.stderr)
+    )
+    solved: list[Solved] = []
+    interrupted = False
+    try:
+        for item in items:
+            solved.append(item)
+            if not json:
+                show(challenge_line(_row(item), number=len(solved), total=len(challenges)), sys.stderr)
+    except KeyboardInterrupt:
+        interrupted = True
+        show(sanitise(f"interrupted; {len(solved)} of {count(len(challenges), 'challenge')} finished"), sys.stderr)
+    _show_batch(solved, json=json)
+    if interrupted:
+        return Interrupted.exit_code
+    return 0 if all(item.outcome == "solved" for item in solved) else 1
+
+
+def _show_batch(solved: Sequence[Solved], *, json: bool) -> None:
     if json:
         show(sanitise(json_module.dumps([item.to_json() for item in solved])), sys.stdout)
     else:
         rows = [_row(item) for item in solved]
         show(challenge_table(rows, color=sys.stdout.isatty(), width=surroundings.width()), sys.stdout)
-    return 0 if all(item.outcome == "solved" for item in solved) else 1
 
 
 def _row(solved: Solved) -> ChallengeRow:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from codur.errors import out_of_time
 from codur.events import Decided, NodeEntered
+from codur.graph.reduce import apply
 from codur.graph.wiring import MODEL_NODES, PLAIN_NODES, ROUTES
 from codur.nodes.state import NodeName, RunContext, RunState, RunUpdate
 
@@ -16,7 +17,7 @@ def run_plain(node: NodeName, state: RunState, context: RunContext) -> RunUpdate
         LimitReached: the run's time is used up.
     """
     _enter(node, context)
-    return _leave(node, PLAIN_NODES[node](state, context), context)
+    return _leave(node, state, PLAIN_NODES[node](state, context), context)
 
 
 async def run_model(node: NodeName, state: RunState, context: RunContext) -> RunUpdate:
@@ -27,7 +28,7 @@ async def run_model(node: NodeName, state: RunState, context: RunContext) -> Run
         LimitReached: the run's time is used up.
     """
     _enter(node, context)
-    return _leave(node, await MODEL_NODES[node](state, context), context)
+    return _leave(node, state, await MODEL_NODES[node](state, context), context)
 
 
 def _enter(node: NodeName, context: RunContext) -> None:
@@ -37,9 +38,10 @@ def _enter(node: NodeName, context: RunContext) -> None:
     context.emit(NodeEntered(node=node))
 
 
-def _leave(node: NodeName, update: RunUpdate, context: RunContext) -> RunUpdate:
+def _leave(node: NodeName, state: RunState, update: RunUpdate, context: RunContext) -> RunUpdate:
     if update["route"] not in ROUTES[node]:
         raise AssertionError(f"{node} may not go to {update['route']}; its routes are {ROUTES[node]}")
+    context.latest.state = apply(state, update)
     for step in update.get("trail", []):
         context.emit(Decided(node=step.node, route=step.route, origin=step.origin, tier=step.tier, reason=step.reason))
     return update

@@ -6,13 +6,11 @@ routes; when it comes to a node that needs a model, what was done so far is hand
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, cast, get_type_hints
 
 from codur.errors import LimitReached
 from codur.graph.observe import run_plain
+from codur.graph.reduce import apply
 from codur.graph.wiring import MODEL_NODES, START_NODE, STEP_LIMIT, route
 from codur.nodes.state import NodeName, RunContext, RunState, RunUpdate
 
@@ -60,19 +58,3 @@ def step_limit_reached() -> LimitReached:
         f"the run was stopped after {STEP_LIMIT} steps",
         remedy="Lower --max-iterations, or split the task.",
     )
-
-
-def apply(state: RunState, update: RunUpdate) -> RunState:
-    """The state after an update: reducers add, other fields are replaced, as LangGraph does."""
-    merged: dict[str, Any] = dict(state)
-    reducers = _reducers()
-    for key, value in update.items():
-        merged[key] = reducers[key](merged[key], value) if key in reducers else value
-    return cast("RunState", merged)
-
-
-@cache
-def _reducers() -> dict[str, Callable[[Any, Any], Any]]:
-    """The reducer of each field that has one, read from the annotations of `RunState`."""
-    hints = get_type_hints(RunState, include_extras=True)
-    return {key: hint.__metadata__[0] for key, hint in hints.items() if hasattr(hint, "__metadata__")}

@@ -10,7 +10,7 @@ from codur.errors import ModelAnswerError
 from codur.llm.failure import FailedGenerationError
 from codur.llm.model import ChatReply
 from codur.llm.pricing import cost_usd
-from codur.llm.tokens import estimate_tokens, prompt_tokens
+from codur.llm.tokens import answer_tokens, estimate_tokens, prompt_tokens
 from codur.parsing.fences import strip_thinking
 from codur.parsing.json_text import load_strict, parse_json_object
 from codur.parsing.tool_calls import tool_calls_from_text
@@ -94,9 +94,6 @@ class AnswerReader:
             problem = f"The answer was cut off after {usage.completion_tokens} tokens. Answer more briefly."
             return self._of(text=text, finish_reason="length", usage=usage, model=model, problem=problem)
         calls, problem = read_calls(raw_calls)
-        if not raw_calls and self.request.tools and self.profile.tool_calls == "json":
-            calls = tool_calls_from_text(text)
-            text = "" if calls else text
         if not text and not calls and not problem:
             raise self._unusable(body, "an empty answer", spoken)
         finish = "tool_calls" if calls else finish or "stop"
@@ -104,7 +101,8 @@ class AnswerReader:
 
     def _of(self, **values: Any) -> ChatReply:
         model = values.pop("model", "") or self.profile.model
-        return ChatReply(model=model, profile=self.profile_name, **values)
+        limit = answer_tokens(self.request, self.profile)
+        return ChatReply(model=model, profile=self.profile_name, max_completion_tokens=limit, **values)
 
     def _usage(self, raw: Any, text: str) -> Usage:
         counts = raw if isinstance(raw, Mapping) else {}

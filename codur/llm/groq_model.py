@@ -17,6 +17,7 @@ import httpx
 
 from codur.errors import ModelAnswerError
 from codur.llm.answer import AnswerReader
+from codur.llm.body_cap import MAX_BODY_BYTES, BodyTooLargeError, cap_body
 from codur.llm.failure import FailedGenerationError
 from codur.llm.service_errors import FailureReader, error_of
 from codur.llm.wire import request_body
@@ -86,6 +87,8 @@ class GroqModel:
             return self._failures.of_timeout()
         except groq.APIConnectionError as error:
             causes = _causes(error)
+            if any(isinstance(cause, BodyTooLargeError) for cause in causes):
+                return reader.unreadable(f"an answer of more than {MAX_BODY_BYTES // 1024**2} MiB")
             return self._failures.of_connection(_reason(causes), connected=_connected(causes))
         except groq.APIStatusError as error:
             refused = error
@@ -130,6 +133,8 @@ def _client_of(endpoint: Endpoint) -> groq.AsyncGroq:
         follow_redirects=False,
         trust_env=not endpoint.local,
         verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True,
+        headers={"Accept-Encoding": "identity"},
+        event_hooks={"response": [cap_body]},
     )
     # An empty key is given as such, or the SDK would take GROQ_API_KEY and send it to another provider.
     headers: dict[str, Any] = {} if endpoint.key else {"Authorization": groq.Omit()}

@@ -20,8 +20,11 @@ class ChatRequest:
 
     Attributes:
         purpose: a word for the trace, for example `plan` or `coding`.
-        tools: tools that the model may call; never combined with `schema`, which is then not sent.
+        tools: tools that the model may call; never combined with a form of the answer, which is then not asked for. A
+            profile whose `tool_calls` is `json` is not sent any: who asks it tells the tools in the prompt.
         schema: JSON schema of the answer; how it is asked for depends on the profile's `json_mode`.
+        json_object: the answer is any JSON object, of which the prompt tells the form (and it must say "JSON"); not
+            asked for if there is a `schema`, or if the profile's `json_mode` is `text`.
         temperature, max_completion_tokens: instead of the profile's.
     """
 
@@ -31,6 +34,7 @@ class ChatRequest:
     tool_choice: ToolChoice = "auto"
     schema: Mapping[str, Any] | None = None
     schema_name: str = ""
+    json_object: bool = False
     temperature: float | None = None
     max_completion_tokens: int | None = None
 
@@ -45,6 +49,8 @@ class ChatReply:
         finish_reason: `stop`, `tool_calls`, `length` (cut off: `tool_calls` is empty), or the service's own word.
         usage: what this answer cost, with the requests that failed before it.
         model, profile: who answered; after a switch not the profile that was asked.
+        max_completion_tokens: the limit of this answer that was sent, in tokens: less than was asked for if the prompt
+            left no room; None if none was sent.
         problem: one sentence for the model when a part of its answer had to be dropped; else empty.
     """
 
@@ -54,6 +60,7 @@ class ChatReply:
     usage: Usage = field(default_factory=Usage)
     model: str = ""
     profile: str = ""
+    max_completion_tokens: int | None = None
     problem: str = ""
 
 

@@ -79,14 +79,20 @@ class ModelPool:
         """What has been spent so far, failed questions included."""
         return self._budget.used
 
-    def available(self) -> bool:
-        """Whether anybody can be asked: not offline, and the default or a fall-back profile has its key or needs none.
+    def available(self, profile: str | None = None) -> bool:
+        """Whether anybody can be asked: not offline, and a profile that `complete` would try has its key or needs none.
 
         A profile whose service has failed for good in this run does not count; one that only rests does.
+
+        Args:
+            profile: the profile that would be asked; the default one if None.
+
+        Raises:
+            ConfigError: the settings have no such profile or provider.
         """
         if self._offline:
             return False
-        blocked = [self._blocked(name) for name in self._chain(self._default)]
+        blocked = [self._blocked(name) for name in self._chain(profile or self._default)]
         return any(failure is None or failure.kind == "rate_limit" for failure in blocked)
 
     def problem(self, profile: str) -> str:
@@ -100,18 +106,26 @@ class ModelPool:
         failure = self._blocked(profile)
         return failure.message if failure else ""
 
-    def why_unavailable(self) -> ModelUnavailable:
-        """The error for a run that needs a model and has none: one line what is wrong, one line what to do."""
+    def why_unavailable(self, profile: str | None = None) -> ModelUnavailable:
+        """The error for a run that needs a model and has none: one line what is wrong, one line what to do.
+
+        Args:
+            profile: the profile that would be asked; the default one if None.
+
+        Raises:
+            ConfigError: the settings have no such profile or provider.
+        """
         if self._offline:
             return ModelUnavailable(
                 "A model is needed for this, and the run is offline.", remedy="Run it again without --offline."
             )
-        blocked = [failure for name in self._chain(self._default) if (failure := self._blocked(name))]
+        wanted = profile or self._default
+        blocked = [failure for name in self._chain(wanted) if (failure := self._blocked(name))]
         real = [failure for failure in blocked if failure.kind != "no_key"]
-        return _needed((real or blocked or [self._no_key(self._default)])[0])
+        return _needed((real or blocked or [self._no_key(wanted)])[0])
 
     async def complete(self, profile: str, request: ChatRequest) -> ChatReply:
-        """Ask `profile`, and the fall-back profiles if it cannot be reached.
+        """Ask `profile`; if it cannot be reached, the default profile, then the fall-back profiles.
 
         Returns:
             The reply; its `usage` holds everything that this question cost.
@@ -141,7 +155,7 @@ class ModelPool:
         return self._settings.llm.default_profile
 
     def _chain(self, profile: str) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((profile, *self._settings.llm.fallback_profiles)))
+        return tuple(dict.fromkeys((profile, self._default, *self._settings.llm.fallback_profiles)))
 
     async def _ask_in_turn(self, names: tuple[str, ...], request: ChatRequest, spending: Spending) -> ChatReply:
         failures: dict[str, ServiceFailure] = {}

@@ -9,7 +9,7 @@ from codur.config.settings import Profile
 from codur.errors import ModelUnavailable
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pricing import cost_usd
-from codur.llm.tokens import estimate_tokens, prompt_tokens
+from codur.llm.tokens import answer_tokens, estimate_tokens, prompt_tokens
 from codur.types import Usage
 
 Reply = ChatReply | str | BaseException
@@ -71,6 +71,7 @@ class ScriptedModel:
             finish_reason=finish,
             model=reply.model or self.profile.model,
             profile=reply.profile or self.profile_name,
+            max_completion_tokens=reply.max_completion_tokens or answer_tokens(request, self.profile),
         )
 
     def _estimate(self, reply: ChatReply, request: ChatRequest) -> Usage:

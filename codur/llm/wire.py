@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from codur.llm.tokens import answer_tokens
@@ -15,35 +16,26 @@ if TYPE_CHECKING:
 
 OPENAI_HOST = "https://api.openai.com"
 
-_TOOLS_AS_TEXT = """\
-You can call these tools:
-{tools}
-To call tools, answer with one JSON object and nothing else:
-{{"tool_calls": [{{"name": "TOOL", "arguments": {{...}}}}]}}
-Without a tool call, answer in plain text."""
-
 
 def request_body(request: ChatRequest, profile: Profile, endpoint: Endpoint) -> dict[str, Any]:
     """The body to send.
 
-    Profiles whose `tool_calls` is `json` get tools, calls and results as text. A JSON answer format is never combined
-    with tools: services refuse it.
+    A profile whose `tool_calls` is `json` gets no tools, and earlier calls and results as text: that is needed only
+    when it stands in for a profile with native calls. A JSON answer format is never combined with tools: services
+    refuse it.
     """
-    as_text = profile.tool_calls == "json"
-    messages = list(request.messages)
+    native = profile.tool_calls == "native"
     body: dict[str, Any] = {
         "model": profile.model,
-        "messages": [_text_message(item) if as_text else _message(item) for item in messages],
+        "messages": [_message(item) for item in request.messages] if native else _as_text(request.messages),
         "temperature": profile.temperature if request.temperature is None else request.temperature,
         # Older servers of the OpenAI protocol know only `max_tokens`; OpenAI itself has given it up.
         "max_completion_tokens" if _is_modern(endpoint) else "max_tokens": answer_tokens(request, profile),
     }
-    if request.tools and as_text:
-        body["messages"] = _with_tools(body["messages"], request)
-    elif request.tools:
+    if request.tools and native:
         body["tools"] = [_tool(spec) for spec in request.tools]
         body["tool_choice"] = request.tool_choice
-    elif request.schema is not None:
+    elif not request.tools:
         body |= _response_format(request, profile)
     if profile.reasoning_effort is not None:
         body["reasoning_effort"] = profile.reasoning_effort
@@ -57,9 +49,9 @@ def _is_modern(endpoint: Endpoint) -> bool:
 
 
 def _response_format(request: ChatRequest, profile: Profile) -> dict[str, Any]:
-    if profile.json_mode == "text" or request.schema is None:
+    if profile.json_mode == "text" or (request.schema is None and not request.json_object):
         return {}
-    if profile.json_mode == "object":
+    if profile.json_mode == "object" or request.schema is None:
         return {"response_format": {"type": "json_object"}}
     schema = {"name": request.schema_name or "answer", "strict": True, "schema": dict(request.schema)}
     return {"response_format": {"type": "json_schema", "json_schema": schema}}
@@ -77,27 +69,21 @@ def _message(message: Message) -> dict[str, Any]:
     return body
 
 
-def _text_message(message: Message) -> dict[str, Any]:
+def _as_text(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """The messages for a model without tool calls: calls in the form that the prompts teach, results as the user's."""
+    names = {call.id: call.name for message in messages for call in message.tool_calls}
+    return [_text_message(message, names) for message in messages]
+
+
+def _text_message(message: Message, names: Mapping[str, str]) -> dict[str, Any]:
     content = _clean(message.content)
     if message.role == "tool":
-        return {"role": "user", "content": f"Result of the call {message.tool_call_id}:\n{content}"}
+        name = names.get(message.tool_call_id, "the call")
+        return {"role": "user", "content": f"Result of {name}:\n{content}"}
     if message.tool_calls:
-        calls = [
-            {"id": call.id, "name": call.name, "arguments": json.loads(_arguments(call))} for call in message.tool_calls
-        ]
+        calls = [{"tool": call.name, "args": json.loads(_arguments(call))} for call in message.tool_calls]
         content = f"{content}\n{json.dumps({'tool_calls': calls}, ensure_ascii=False)}".strip()
     return {"role": message.role, "content": content}
-
-
-def _with_tools(messages: list[dict[str, Any]], request: ChatRequest) -> list[dict[str, Any]]:
-    """The messages with the tools told in the system message, which comes first so that services can cache it."""
-    if request.tool_choice == "none":
-        return messages
-    tools = "\n".join(json.dumps(_tool(spec)["function"], ensure_ascii=False) for spec in request.tools)
-    text = _TOOLS_AS_TEXT.format(tools=tools)
-    if messages and messages[0]["role"] == "system":
-        return [{"role": "system", "content": f"{messages[0]['content']}\n\n{text}"}, *messages[1:]]
-    return [{"role": "system", "content": text}, *messages]
 
 
 def _tool(spec: ToolSpec) -> dict[str, Any]:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from codur.agents.brief import CodingBrief
 from codur.agents.coding import CodingOutcome, write_code
 from codur.agents.registry import Agent
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable
-from codur.nodes.judge import check_before
+from codur.nodes.judge import seen_before
 from codur.nodes.sources import inputs, readable, target
 from codur.nodes.state import NodeName, RunContext, RunState, RunUpdate
 from codur.nodes.updates import current_step, go, origin_of, outcome_of, tell_changes
+from codur.sandbox.interpreter import python_version
 from codur.types import StepRecord
-from codur.verification.discover import find_check
 
 
 async def coding(state: RunState, context: RunContext) -> RunUpdate:
     """Ask the coding agent for edits and apply them."""
     step = current_step(state)
-    agent = context.agents.coding(explicit=state["agent"] or step.capability or state["task"].agent)
+    agent = context.agents.coding(explicit=state["coder"] or step.capability or state["task"].agent)
     return await code_with(agent, "coding", state, context)
 
 
@@ -28,23 +26,10 @@ async def code_with(agent: Agent, node: NodeName, state: RunState, context: RunC
 
     If nothing has run the check yet (rules did not know that the task is about code), it is run first.
     """
-    seen = await _seen_before(state, context)
-    return RunUpdate(**seen, **await _code(agent, node, {**state, **seen}, context))
-
-
-async def _seen_before(state: RunState, context: RunContext) -> RunUpdate:
-    if state["before"] is not None or state["attempts"] or context.workspace.changed_files():
-        return RunUpdate()
     import asyncio  # noqa: PLC0415 - lazy: a model-free run never loads it
 
-    task, discovery = state["task"], state["discovery"]
-    if discovery.check is None:
-        check = find_check(
-            context.workspace, prompt=task.prompt, files=discovery.files, settings=context.settings.verification
-        )
-        discovery = replace(discovery, check=check)
-    verdict = await asyncio.to_thread(check_before, discovery, context)
-    return RunUpdate(discovery=discovery, before=verdict, verdict=verdict)
+    seen = await asyncio.to_thread(seen_before, state, context)
+    return RunUpdate(**seen, **await _code(agent, node, {**state, **seen}, context))
 
 
 async def _code(agent: Agent, node: NodeName, state: RunState, context: RunContext) -> RunUpdate:
@@ -65,7 +50,6 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
     tell_changes(outcome.changed_files, context)
     return RunUpdate(
         usage=context.models.usage - spent,
-        agent=agent.name,
         records=[_record(agent, node, outcome, state)],
         outputs={current_step(state).id: context.artifacts.put(outcome.summary or outcome.error)},
         **go(node, "review", origin=origin_of(state), tier="open", reason=outcome.summary or outcome.error),
@@ -82,6 +66,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
         sources=texts,
         other_files=[path for path in context.workspace.list_files() if path not in texts][:30],
         missing_files=state["discovery"].missing_files,
+        python_version=python_version(context.python, context.launcher),
         read_only=frozenset(path for path in texts if context.workspace.is_protected(path)),
         inputs=inputs(state, step, context),
         check=state["discovery"].check,

@@ -7,33 +7,36 @@ from codur.agents.loop import LoopOutcome, run_agent
 from codur.agents.registry import Agent
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.coding import code_with
+from codur.nodes.judge import seen_before
 from codur.nodes.sources import inputs, readable
 from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import current_step, go, origin_of, outcome_of
-from codur.types import StepRecord
+from codur.nodes.updates import current_step, edits, go, origin_of, outcome_of
+from codur.types import CODE_TASKS, StepRecord
 
 
 async def execute(state: RunState, context: RunContext) -> RunUpdate:
     """Run the agent on the step's objective; its answer becomes the step's output."""
-    agent = context.agents.resolve(state["agent"])
+    agent = context.agents.resolve(state["agent"], in_words=state["discovery"].task_type not in CODE_TASKS)
     if agent.config.type == "coding":
         return await code_with(agent, "execute", state, context)
     spent = context.models.usage
-    end = RunUpdate()
+    seen = await _seen_before(state, context)
+    state = {**state, **seen}
+    origin, end = origin_of(state), RunUpdate()
     try:
         outcome = await _run(agent, state, context)
     except ModelAnswerError as error:
         outcome = LoopOutcome(text="", error=error.message)
     except (ModelUnavailable, LimitReached) as error:
         outcome = LoopOutcome(text="", error=error.message)
-        end = RunUpdate(outcome=outcome_of(error), reason=error.message, remedy=error.remedy)
+        origin, end = "llm_error", RunUpdate(outcome=outcome_of(error), reason=error.message, remedy=error.remedy)
     step = current_step(state)
     record = StepRecord(
         step_id=step.id,
         node="execute",
         action="delegate",
         capability=agent.name,
-        origin=origin_of(state),
+        origin=origin,
         tier="open",
         code="failed" if outcome.error else "ok",
         summary=outcome.text[:200],
@@ -42,12 +45,21 @@ async def execute(state: RunState, context: RunContext) -> RunUpdate:
         error=outcome.error,
     )
     return RunUpdate(
+        **seen,
         usage=context.models.usage - spent,
         records=[record],
         outputs={step.id: record.output_ref},
         **end,
-        **go("execute", "review", origin=origin_of(state), tier="open", reason=f"agent {agent.name}"),
+        **go("execute", "review", origin=origin, tier="open", reason=f"agent {agent.name}"),
     )
+
+
+async def _seen_before(state: RunState, context: RunContext) -> RunUpdate:
+    import asyncio  # noqa: PLC0415 - lazy: a model-free run never loads it
+
+    if not edits(current_step(state), context):
+        return RunUpdate()
+    return await asyncio.to_thread(seen_before, state, context)
 
 
 async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcome:

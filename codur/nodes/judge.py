@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codur.events import CheckRan, Note
-from codur.nodes.state import RunContext, RunState
+from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.types import Attempt, Discovery, StepRecord, Verdict
+from codur.verification.discover import find_check
 
 _NUMBERS = re.compile(r"\d+")
 
@@ -20,13 +21,32 @@ class Judged:
 
     Attributes:
         verdict: the check's verdict on the state that the next attempt starts from, or on the passing state.
+        last: the verdict on the attempt itself.
         attempt: the failed attempt; None if there is nothing to do better.
         best_before: the best progress before this step; -1 if nothing was checked.
     """
 
     verdict: Verdict | None
+    last: Verdict | None
     attempt: Attempt | None
     best_before: float
+
+
+def seen_before(state: RunState, context: RunContext) -> RunUpdate:
+    """What is to be known before a step edits: the check, its files guarded, and its verdict so far.
+
+    Empty if it is known already. Rules that did not take the task for one about code have not looked for a check.
+    """
+    if state["before"] is not None or state["attempts"] or context.workspace.changed_files():
+        return RunUpdate()
+    task, discovery = state["task"], state["discovery"]
+    if discovery.check is None:
+        check = find_check(
+            context.workspace, prompt=task.prompt, files=discovery.files, settings=context.settings.verification
+        )
+        discovery = replace(discovery, check=check)
+    verdict = check_before(discovery, context)
+    return RunUpdate(discovery=discovery, before=verdict, verdict=verdict)
 
 
 def check_before(discovery: Discovery, context: RunContext) -> Verdict:
@@ -36,7 +56,7 @@ def check_before(discovery: Discovery, context: RunContext) -> Verdict:
         if context.launcher.name == "none" and discovery.check.argv:
             context.emit(Note(level="warning", text=UNCONTAINED))
     verdict = context.checker.run(discovery.check)
-    if verdict.status == "failed":
+    if verdict.status in {"failed", "passed"}:
         context.best.progress = verdict.progress
     context.emit(CheckRan(when="before", verdict=verdict))
     return verdict
@@ -52,15 +72,24 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
         present = state["verdict"]
         progress = present.progress if present else 0.0
         attempt = _attempt(record, state, context, f"edit: {_NUMBERS.sub('#', record.error)}", progress, record.error)
-        return Judged(verdict=present, attempt=attempt, best_before=best_before)
+        context.workspace.restore(context.best.snapshot)  # edits of earlier steps of the same plan go, too
+        return Judged(verdict=present, last=present, attempt=attempt, best_before=best_before)
     verdict = _check(state, context)
-    if verdict.status in {"passed", "flaky"} or (verdict.status == "no_check" and context.workspace.changed_files()):
-        return Judged(verdict=verdict, attempt=None, best_before=best_before)
+    if verdict.status in {"passed", "flaky"} or _nothing_to_check(verdict, state, context):
+        return Judged(verdict=verdict, last=verdict, attempt=None, best_before=best_before)
     error = verdict.note if verdict.status in {"tampered", "no_check"} else verdict.error or _difference(verdict)
     signature = verdict.signature or f"{verdict.status}: {verdict.note}"
     attempt = _attempt(record, state, context, signature, verdict.progress, error)
     kept = _keep_if_better(verdict, context)
-    return Judged(verdict=verdict if kept else state["verdict"] or verdict, attempt=attempt, best_before=best_before)
+    start = verdict if kept else state["verdict"] or verdict
+    return Judged(verdict=start, last=verdict, attempt=attempt, best_before=best_before)
+
+
+def _nothing_to_check(verdict: Verdict, state: RunState, context: RunContext) -> bool:
+    """Whether there never was a check; one that was red and has gone is no success."""
+    before, check = state["before"], state["discovery"].check
+    was_red = before is not None and before.status == "failed" and check is not None and check.kind != "syntax"
+    return verdict.status == "no_check" and bool(context.workspace.changed_files()) and not was_red
 
 
 def _check(state: RunState, context: RunContext) -> Verdict:

@@ -11,7 +11,7 @@ from codur.types import Plan
 
 async def llm_plan(state: RunState, context: RunContext) -> RunUpdate:
     """Make a plan, or, for the retry of a single edit, take the same step again without asking."""
-    agent = state["agent"] or state["task"].agent or context.settings.agents.preferences.default_agent
+    agent = state["coder"] or state["task"].agent or context.settings.agents.preferences.default_agent
     if state["attempts"]:
         again = retry_plan(state["plan"], agent=agent, steer=state["steer"])
         if again is not None:

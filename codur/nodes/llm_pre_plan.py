@@ -45,11 +45,13 @@ async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
 def _decide(reply: PrePlanReply, state: RunState, context: RunContext) -> RunUpdate:
     task = state["task"]
     discovery = _merged(reply, state["discovery"], context.workspace)
+    coder = context.agents.for_task("code_fix", explicit=task.agent)
     plan = plan_from(
         reply,
         threshold=context.settings.planning.confidence_threshold,
-        agent=task.agent or context.settings.agents.preferences.default_agent,
-        explainer=task.agent or context.settings.agents.preferences.routing.get("explanation", ""),
+        coder=coder.name,
+        coder_edits=coder.config.type == "coding",
+        explainer=context.agents.for_task("explanation", explicit=task.agent).name,
     )
     if plan is None:
         reason = f"{reply.task_type}, confidence {reply.confidence:.2f}: needs a plan"

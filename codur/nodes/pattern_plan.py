@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codur.nodes.judge import check_before
 from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import can_repair, go
+from codur.nodes.updates import can_ask, can_repair, go, why_not
 from codur.planning.first import first_plan
 from codur.planning.patterns.decide import decide
 from codur.types import CODE_TASKS, Discovery, Verdict
@@ -41,14 +41,14 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
         before,
         repair=can_repair(seen, context) and context.settings.repair.mode == "before_model",
         check_is_goal=task.check_is_goal,
-        no_model=None if context.models.available() else context.models.why_unavailable(),
+        no_model=None if can_ask(state, context) else why_not(state, context),
     )
     update = RunUpdate(discovery=discovery, before=before, verdict=before)
     if plan is None:
         return RunUpdate(
             **update, **go("pattern_plan", "llm_pre_plan", origin="pattern", tier="open", reason=discovery.reason)
         )
-    remedy = context.models.why_unavailable().remedy if plan.origin == "llm_error" else ""
+    remedy = why_not(state, context).remedy if plan.origin == "llm_error" else ""
     return RunUpdate(
         plan=plan, remedy=remedy, **update, **go("pattern_plan", "policy", origin=plan.origin, reason=plan.reason)
     )
@@ -57,8 +57,11 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
 def _check_before(discovery: Discovery, context: RunContext) -> Verdict | None:
     """The check's verdict before anything is changed; None if the task is not surely about code."""
     if discovery.task_type not in CODE_TASKS:
+        if discovery.check is not None:
+            context.checker.guard(discovery.check)
         return None
-    for path in discovery.files:  # a file that cannot be read or replaced ends the run here, with a clear word
-        context.workspace.read_text(path)
-        context.workspace.require_writable(path)
+    for path in discovery.files:
+        if path.endswith(".py"):  # a source that cannot be read or replaced ends the run here, with a clear word
+            context.workspace.read_text(path)
+            context.workspace.require_writable(path)
     return check_before(discovery, context)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codur.nodes.state import Route, RunContext, RunState, RunUpdate
-from codur.nodes.updates import go
+from codur.nodes.updates import can_ask, go, unfinished, why_not
 from codur.planning.validate import Capabilities, Problem, complete, find_problem
 from codur.types import Action, Plan, Step
 
@@ -18,17 +18,17 @@ def policy(state: RunState, context: RunContext) -> RunUpdate:
     plan = state["plan"]
     if plan is None:
         raise AssertionError("policy was reached without a plan")
-    plan = complete(plan)
-    problem = find_problem(
-        plan, _capabilities(context), context.settings.tools, max_steps=context.settings.planning.max_steps
-    )
-    if problem is not None:
-        return _reject(problem, plan, state, context)
+    if state["cursor"] == 0:
+        limit = context.settings.planning.max_steps
+        problem = find_problem(plan, _capabilities(context), context.settings.tools, max_steps=limit)
+        if problem is not None:
+            return _reject(problem, plan, state, context)
+        plan = complete(plan, explainer=context.agents.for_task("explanation").name)
     step = plan.steps[state["cursor"]]
     if step.action in {"respond", "ask"}:
         return RunUpdate(plan=plan, **_last_word(step, plan, state, context))
-    if step.action in {"coding", "delegate"} and not context.models.available():
-        return RunUpdate(plan=plan, **_no_model(context))
+    if step.action in {"coding", "delegate"} and not can_ask(state, context):
+        return RunUpdate(plan=plan, **_no_model(state, context))
     return RunUpdate(
         plan=plan, **go("policy", _NODE_OF[step.action], origin=plan.origin, tier=step.tier, reason=step.objective)
     )
@@ -36,7 +36,9 @@ def policy(state: RunState, context: RunContext) -> RunUpdate:
 
 def _capabilities(context: RunContext) -> Capabilities:
     tools = {name: tool.side_effect for name in context.toolbox.names() if (tool := context.toolbox.get(name))}
-    return Capabilities(tools=tools, agents=context.agents.names(), knows_agent=context.agents.knows)
+    return Capabilities(
+        tools=tools, agents=context.agents.names(), knows_agent=context.agents.knows, codes=context.agents.codes
+    )
 
 
 def _reject(problem: Problem, plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
@@ -47,7 +49,7 @@ def _reject(problem: Problem, plan: Plan, state: RunState, context: RunContext) 
             remedy="Allow it in the settings or with a CODUR_TOOLS__… variable.",
             **go("policy", "end", origin=plan.origin, reason=problem.text),
         )
-    if state["replans"] < REPLANS and context.models.available() and plan.origin != "pattern":
+    if state["replans"] < REPLANS and can_ask(state, context) and plan.origin != "pattern":
         return RunUpdate(
             replans=1, reason=problem.text, **go("policy", "llm_plan", origin=plan.origin, reason=problem.text)
         )
@@ -67,12 +69,15 @@ def _last_word(step: Step, plan: Plan, state: RunState, context: RunContext) -> 
     reason = plan.reason if outcome != "done" else ""
     if step.action == "ask":
         outcome, reason = "not_achieved", "the task needs an answer from you first"
-    solved_by = "pattern" if plan.origin == "pattern" and outcome == "done" else ""
+    elif outcome == "done" and plan.origin != "pattern":
+        reason = unfinished(state, context)
+        outcome = "not_achieved" if reason else "done"
+    solved_by = "pattern" if plan.origin == "pattern" else state["solved_by"]
     return RunUpdate(
         answer_ref=answer_ref,
         outcome=outcome,
         reason=reason,
-        solved_by=solved_by,
+        solved_by=solved_by if outcome == "done" else "",
         **go("policy", "end", origin=plan.origin, reason=plan.reason),
     )
 
@@ -81,8 +86,8 @@ def _last_output(state: RunState) -> str:
     return list(state["outputs"].values())[-1] if state["outputs"] else ""
 
 
-def _no_model(context: RunContext) -> RunUpdate:
-    error = context.models.why_unavailable()
+def _no_model(state: RunState, context: RunContext) -> RunUpdate:
+    error = why_not(state, context)
     return RunUpdate(
         outcome="no_model",
         reason=error.message,

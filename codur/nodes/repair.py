@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codur.errors import WorkspaceError
 from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import go, tell_changes
+from codur.nodes.updates import can_ask, go, tell_changes
 from codur.repair.engine import RepairOutcome, search
 from codur.types import StepRecord, ToolCode, Verdict
 
@@ -32,7 +32,7 @@ def _search(state: RunState, verdict: Verdict, context: RunContext) -> RepairOut
     if check is None:
         raise AssertionError("the search needs a check")
     settings = context.settings.repair
-    budget = settings.budget_s if context.models.available() else settings.offline_budget_s
+    budget = settings.budget_s if can_ask(state, context) else settings.offline_budget_s
     copy = context.workspace.scratch_copy(context.scratch())
     return search(
         workspace=copy,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from codur.errors import CodurError
 from codur.nodes.judge import Judged, judge
 from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import can_repair, go, repair_tried
+from codur.nodes.updates import can_ask, can_repair, edits, go, repair_tried, unfinished, why_not
 from codur.planning.retry import Decision, Situation, decide
-from codur.types import CODE_TASKS, Attempt, Outcome, StepRecord
+from codur.types import Attempt, Outcome, Plan, StepRecord
 
 
 def review(state: RunState, context: RunContext) -> RunUpdate:
@@ -15,34 +15,62 @@ def review(state: RunState, context: RunContext) -> RunUpdate:
     record = state["records"][-1]
     if record.node != "repair" and record.origin == "llm_error":
         return _model_failed(state, context)
-    if record.node == "repair" and not record.ok:
-        return _nothing_found(record, state, context)
-    if _reads_only(record, state):
-        return _after_reading(record, state)
-    plan = state["plan"]
-    if record.ok and record.node != "repair" and plan is not None and state["cursor"] + 1 < len(plan.steps):
-        return RunUpdate(cursor=state["cursor"] + 1, **go("review", "policy", origin=plan.origin, reason="next step"))
-    return _after_edits(record, judge(record, state, context), state, context)
+    if record.node == "repair":
+        return _after_repair(record, state, context)
+    if _to_be_judged(record, state, context):
+        return _after_edits(record, judge(record, state, context), state, context)
+    if _steps_left(state):
+        return _next_step(state)
+    return _end_of_plan(record, state, context)
 
 
-def _reads_only(record: StepRecord, state: RunState) -> bool:
-    """Whether the step neither edited nor was meant to, so that there is nothing to check."""
-    if record.action in {"coding", "repair"} or record.changed_files:
-        return False
-    return state["discovery"].task_type not in CODE_TASKS or record.ok
-
-
-def _after_reading(record: StepRecord, state: RunState) -> RunUpdate:
+def _plan(state: RunState) -> Plan:
     plan = state["plan"]
     if plan is None:
         raise AssertionError("a step was reviewed before there was a plan")
-    if record.ok and state["cursor"] + 1 < len(plan.steps):
-        return RunUpdate(cursor=state["cursor"] + 1, **go("review", "policy", origin=plan.origin, reason="next step"))
+    return plan
+
+
+def _steps_left(state: RunState) -> bool:
+    return state["cursor"] + 1 < len(_plan(state).steps)
+
+
+def _next_step(state: RunState) -> RunUpdate:
+    origin = _plan(state).origin
+    return RunUpdate(cursor=state["cursor"] + 1, **go("review", "policy", origin=origin, reason="next step"))
+
+
+def _to_be_judged(record: StepRecord, state: RunState, context: RunContext) -> bool:
+    """Whether the check is due: after the last step of a plan that edits, and after an edit that failed.
+
+    What the user asked for in so many words ("append x to notes.txt") is carried out, not judged.
+    """
+    plan = _plan(state)
+    if plan.origin == "pattern" or not edits(plan.steps[state["cursor"]], context):
+        return False
+    if not record.ok:
+        return True
+    later = plan.steps[state["cursor"] + 1 :]
+    return not any(edits(step, context) for step in later)
+
+
+def _end_of_plan(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
+    """The last step only read: its output is the answer, if the task asked for one."""
+    plan = _plan(state)
     if not record.ok:
         outcome: Outcome = "refused" if record.code == "refused" else "not_achieved"
         return _end(record, outcome, record.error, answer_ref=record.output_ref)
-    solver = "pattern" if plan.origin == "pattern" else record.capability
+    reason = "" if plan.origin == "pattern" else unfinished(state, context)
+    if reason:
+        return _end(record, "not_achieved", reason, answer_ref=record.output_ref)
+    solver = "pattern" if plan.origin == "pattern" else state["solved_by"] or record.capability
     return _end(record, "done", "", answer_ref=record.output_ref, solved_by=solver)
+
+
+def _after_repair(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
+    if record.ok:
+        return _after_edits(record, judge(record, state, context), state, context)
+    return _nothing_found(record, state, context)
 
 
 def _model_failed(state: RunState, context: RunContext) -> RunUpdate:
@@ -57,8 +85,8 @@ def _nothing_found(record: StepRecord, state: RunState, context: RunContext) -> 
     """The offline search found nothing: on to a model, back to the retry, or the end."""
     if state["outcome"] is not None:
         return go("review", "end", origin="llm_error", reason=state["reason"])
-    if not context.models.available():
-        error: CodurError = context.models.why_unavailable()
+    if not can_ask(state, context):
+        error: CodurError = why_not(state, context)
         return RunUpdate(
             outcome="no_model",
             reason=f"{record.error}; {error.message}",
@@ -75,12 +103,10 @@ def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: R
     if verdict is not None and verdict.status in {"passed", "no_check"} and judged.attempt is None:
         before = state["before"]
         note = "the check passed before anything was changed, so it proves nothing" if before and before.passed else ""
-        return RunUpdate(
-            verdict=verdict,
-            iteration=1,
-            notes=[note] if note else [],
-            **_end(record, "done", "", solved_by="repair" if record.node == "repair" else record.capability),
-        )
+        solver = "repair" if record.node == "repair" else record.capability
+        more = record.node != "repair" and _steps_left(state)
+        end = _next_step(state) if more else _end(record, "done", "")
+        return RunUpdate(**{**end, "solved_by": solver}, verdict=verdict, iteration=1, notes=[note] if note else [])
     if verdict is not None and verdict.status == "flaky":
         reason = f"the check is flaky: {verdict.note}"
         return RunUpdate(verdict=verdict, iteration=1, **_end(record, "not_achieved", reason))
@@ -107,28 +133,41 @@ def _after_failure(
         )
     )
     update = RunUpdate(
-        iteration=1, attempts=[attempt], stalls=decision.stalls, steer=decision.steer, verdict=judged.verdict
+        iteration=1,
+        attempts=[attempt],
+        stalls=decision.stalls,
+        steer=decision.steer,
+        verdict=judged.last if decision.move == "stop" else judged.verdict,
     )
     if decision.move == "escalate" and next_agent is not None:
-        update["agent"] = next_agent.name
-    return RunUpdate(**update, **_move(record, decision, context))
+        update["coder"] = next_agent.name
+    return RunUpdate(**update, **_move(record, decision, state, context))
 
 
-def _move(record: StepRecord, decision: Decision, context: RunContext) -> RunUpdate:
+def _move(record: StepRecord, decision: Decision, state: RunState, context: RunContext) -> RunUpdate:
     if decision.move == "stop":
         return _end(record, decision.outcome, decision.reason)
     if decision.move == "near_miss":
         return go("review", "repair", origin="repair", reason=decision.reason)
-    if not context.models.available():
-        error = context.models.why_unavailable()
-        return RunUpdate(remedy=error.remedy, **_end(record, "no_model", error.message))
+    if not can_ask(state, context):
+        error = why_not(state, context)
+        return _end(record, "no_model", error.message, remedy=error.remedy)
     return go("review", "llm_plan", origin=record.origin, tier="open", reason=decision.reason)
 
 
-def _end(record: StepRecord, outcome: Outcome, reason: str, *, answer_ref: str = "", solved_by: str = "") -> RunUpdate:
+def _end(
+    record: StepRecord,
+    outcome: Outcome,
+    reason: str,
+    *,
+    remedy: str = "",
+    answer_ref: str = "",
+    solved_by: str = "",
+) -> RunUpdate:
     return RunUpdate(
         outcome=outcome,
         reason=reason,
+        remedy=remedy,
         answer_ref=answer_ref,
         solved_by=solved_by,
         **go("review", "end", origin=record.origin, tier=record.tier, reason=reason or record.summary),

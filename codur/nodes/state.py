@@ -65,7 +65,9 @@ class RunState(TypedDict):
     cursor: int
     """Index of the step that policy let through, or of the next one to look at."""
     agent: str
-    """The agent that `delegate` picked."""
+    """The agent that `delegate` picked, for `execute`."""
+    coder: str
+    """The agent that edits from now on, if `review` handed over; empty: as the plan says."""
     outputs: Annotated[dict[str, str], merge]
     """Reference of each finished step's output, by step id."""
     iteration: Annotated[int, add]
@@ -99,6 +101,7 @@ class RunUpdate(TypedDict, total=False):
     plan: Plan | None
     cursor: int
     agent: str
+    coder: str
     outputs: dict[str, str]
     iteration: int
     replans: int
@@ -127,6 +130,7 @@ def initial_state(task: Task) -> RunState:
         plan=None,
         cursor=0,
         agent="",
+        coder="",
         outputs={},
         iteration=0,
         replans=0,
@@ -158,6 +162,13 @@ class BestAttempt:
     progress: float = -1.0
 
 
+@dataclass(slots=True)
+class Latest:
+    """The state after the last node that ran, so that a run that is stopped can still tell what it did."""
+
+    state: RunState | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunContext:
     """What nodes work with and the state must not hold: configuration, clients, the workspace.
@@ -182,3 +193,4 @@ class RunContext:
     time_left: Callable[[], float]
     scratch: Callable[[], Path]
     best: BestAttempt
+    latest: Latest

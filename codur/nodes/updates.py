@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from codur.errors import CodurError, LimitReached
+from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable
 from codur.events import FileChanged
 from codur.nodes.state import NodeName, Route, RunContext, RunState, RunUpdate
-from codur.types import Origin, Outcome, Plan, RouteStep, Step, Tier
+from codur.types import CODE_TASKS, Origin, Outcome, Plan, RouteStep, Step, Tier
 from codur.workspace.diff import line_counts
 
 
@@ -25,6 +25,46 @@ def tell_changes(paths: Iterable[str], context: RunContext) -> None:
             context.emit(FileChanged(path=path, added=added, removed=removed))
 
 
+def why_not(state: RunState, context: RunContext) -> ModelUnavailable:
+    """The error for a task that needs a model and has none."""
+    agent = state["task"].agent
+    return context.models.why_unavailable(context.agents.resolve(agent).profile if agent else None)
+
+
+def can_ask(state: RunState, context: RunContext) -> bool:
+    """Whether a model can be asked for this task: the default one, or that of the agent that the user named."""
+    agent = state["task"].agent
+    return context.models.available(context.agents.resolve(agent).profile if agent else None)
+
+
+def edits(step: Step, context: RunContext) -> bool:
+    """Whether a step may change files."""
+    if step.action == "tool":
+        tool = context.toolbox.get(step.capability)
+        return tool is not None and tool.side_effect == "write"
+    if step.action == "delegate":
+        return not context.agents.knows(step.capability) or _may_edit(step.capability, context)
+    return step.action in {"coding", "repair"}
+
+
+def _may_edit(agent: str, context: RunContext) -> bool:
+    config = context.agents.resolve(agent, in_words=True).config
+    tools = [context.toolbox.get(name) for name in config.tools]
+    return config.type == "coding" or any(tool is not None and tool.side_effect == "write" for tool in tools)
+
+
+def unfinished(state: RunState, context: RunContext) -> str:
+    """Why a task about code is not done, whatever the plan's last step says; empty if nothing speaks against it."""
+    if state["discovery"].task_type not in CODE_TASKS:
+        return ""
+    verdict = state["verdict"]
+    if verdict is not None and verdict.status not in {"passed", "no_check"}:
+        return "the check does not pass"
+    if (verdict is None or not verdict.passed) and not context.workspace.changed_files():
+        return "nothing was changed"
+    return ""
+
+
 def current_step(state: RunState) -> Step:
     """The step that policy let through."""
     plan = state["plan"]
@@ -39,8 +79,10 @@ def origin_of(state: RunState) -> Origin:
 
 
 def outcome_of(error: CodurError) -> Outcome:
-    """How a run ends that a model's failure ended."""
-    return "limit" if isinstance(error, LimitReached) else "no_model"
+    """How a run ends that a model's failure ended: a limit, no model reached, or answers that cannot be used."""
+    if isinstance(error, LimitReached):
+        return "limit"
+    return "not_achieved" if isinstance(error, ModelAnswerError) else "no_model"
 
 
 def can_repair(state: RunState, context: RunContext) -> bool:
@@ -50,6 +92,7 @@ def can_repair(state: RunState, context: RunContext) -> bool:
     return (
         context.settings.repair.mode != "off"
         and context.settings.tools.allow_write
+        and context.settings.tools.allow_run
         and before is not None
         and before.status == "failed"
         and check is not None

@@ -9,13 +9,17 @@ from codur.config.prompts import PromptLibrary
 from codur.config.settings import Settings
 from codur.llm.model import ChatRequest
 from codur.llm.pool import ModelPool
+from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.planning.facts import discovery_text, file_list
 from codur.planning.replies import PlanReply, StepReply, argument_values, ask
 from codur.types import Attempt, Discovery, Message, Plan, Step, ToolSpec, Verdict
 from codur.verification.describe import attempts_text, check_text, verdict_text
 
 ANSWER_TOKENS = 1500
-PROMPT_CHARS = 6000
+PROMPT_CHARS = 4000
+SCHEMA_TOKENS = 500
+_LIMITS = ((1500, 1000), (700, 400), (300, 150), (150, 0))
+"""Characters of an output and of a diff, from generous to tight."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,16 +53,15 @@ async def make_plan(brief: PlanningBrief, *, pool: ModelPool, prompts: PromptLib
     Raises:
         ModelAnswerError, ModelUnavailable, LimitReached: as `replies.ask`.
     """
+    rules = prompts.render("llm_plan", tools=_tool_lines(brief.tools), agents=_agent_lines(brief.agents))
+    system = f"{rules}\n{prompts.render('llm_plan.examples')}"
+    profile = settings.llm.profiles[settings.llm.default_profile]
+    room = int((profile.request_tokens - ANSWER_TOKENS - SCHEMA_TOKENS) * BYTES_PER_TOKEN) - len(system)
     request = ChatRequest(
         purpose="plan",
         messages=(
-            Message(
-                role="system",
-                content=prompts.render("llm_plan", tools=_tool_lines(brief.tools), agents=_agent_lines(brief.agents))
-                + "\n"
-                + prompts.render("llm_plan.examples"),
-            ),
-            Message(role="user", content=_task_text(brief, prompts)),
+            Message(role="system", content=system),
+            Message(role="user", content=_fitting(brief, prompts, room)),
         ),
         max_completion_tokens=ANSWER_TOKENS,
     )
@@ -97,7 +100,7 @@ def _step(item: StepReply, spec: ToolSpec | None) -> Step:
     )
 
 
-def _task_text(brief: PlanningBrief, prompts: PromptLibrary) -> str:
+def _task_text(brief: PlanningBrief, prompts: PromptLibrary, output_chars: int, diff_chars: int) -> str:
     text = prompts.render(
         "llm_plan.task",
         task=brief.prompt[:PROMPT_CHARS],
@@ -105,13 +108,24 @@ def _task_text(brief: PlanningBrief, prompts: PromptLibrary) -> str:
         files=file_list(brief.files),
         check=check_text(brief.discovery.check),
     )
+    failed = brief.verdict is not None and brief.verdict.status != "passed"
+    now = verdict_text(brief.verdict, limit=output_chars) if brief.verdict is not None and failed else ""
     sections = [
-        ("The check now", verdict_text(brief.verdict) if brief.verdict and brief.verdict.status != "passed" else ""),
-        ("Earlier attempts", attempts_text(brief.attempts)),
+        ("The check now", now),
+        ("Earlier attempts", attempts_text(brief.attempts, diff_chars=diff_chars, error_chars=output_chars)),
         ("Your last plan was sent back", brief.problem),
         ("Hint", brief.steer),
     ]
     return text + "".join(f"\n# {title}\n{body}\n" for title, body in sections if body)
+
+
+def _fitting(brief: PlanningBrief, prompts: PromptLibrary, room_chars: int) -> str:
+    """The task's text with outputs and diffs cut as far as it takes to fit."""
+    for limits in _LIMITS:
+        text = _task_text(brief, prompts, *limits)
+        if len(text) <= room_chars:
+            return text
+    return text[:room_chars]
 
 
 def _tool_lines(tools: Sequence[ToolSpec]) -> str:

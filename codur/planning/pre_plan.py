@@ -10,7 +10,7 @@ from codur.llm.model import ChatRequest
 from codur.llm.pool import ModelPool
 from codur.planning.facts import discovery_text, file_list
 from codur.planning.replies import PrePlanReply, ask
-from codur.types import CODE_TASKS, Discovery, Message, Plan, Step, Verdict
+from codur.types import CODE_TASKS, Action, Discovery, Message, Plan, Step, Verdict
 from codur.verification.describe import check_text, verdict_line
 
 ANSWER_TOKENS = 700
@@ -57,17 +57,19 @@ async def classify(
     )
 
 
-def plan_from(reply: PrePlanReply, *, threshold: float, agent: str, explainer: str) -> Plan | None:
+def plan_from(reply: PrePlanReply, *, threshold: float, coder: str, coder_edits: bool, explainer: str) -> Plan | None:
     """The plan that a confident classification settles; None if the task needs a plan of its own.
 
     Args:
         threshold: confidence from which a classification may route.
-        agent, explainer: names of the agents for code tasks and for explanations.
+        coder, explainer: names of the agents for code tasks and for explanations.
+        coder_edits: whether the coder edits in one answer; else it is delegated to.
     """
     if reply.confidence < threshold:
         return None
     if reply.task_type in CODE_TASKS and reply.suggested_action == "edit":
-        step = Step(id="edit", action="coding", capability=agent, objective=reply.reasoning, tier="open")
+        action: Action = "coding" if coder_edits else "delegate"
+        step = Step(id="edit", action=action, capability=coder, objective=reply.reasoning, tier="open")
     elif reply.task_type == "explanation" and reply.suggested_action == "explain":
         step = Step(id="explain", action="delegate", capability=explainer, objective=reply.reasoning, tier="open")
     else:

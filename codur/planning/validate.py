@@ -9,16 +9,15 @@ from difflib import get_close_matches
 from codur.config.settings import ToolSettings
 from codur.types import Plan, SideEffect, Step
 
-EXPLAINER = "codur-explaining"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """What a plan may name: tools with their side effect, and agents."""
+    """What a plan may name: tools with their side effect, agents, and which of these edit files."""
 
     tools: Mapping[str, SideEffect]
     agents: Collection[str]
     knows_agent: Callable[[str], bool]
+    codes: Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,22 +28,29 @@ class Problem:
     refused: bool = False
 
 
-def complete(plan: Plan) -> Plan:
+def complete(plan: Plan, *, explainer: str) -> Plan:
     """The plan with what it lacks: a last word after steps that only read.
 
     A plan that changes files needs no step of its own for the check: `review` runs it after the last change.
+
+    Args:
+        explainer: the agent that gives the last word.
     """
     if plan.origin != "plan" or not plan.steps or plan.steps[-1].action != "tool":
         return plan
     last_word = Step(
-        id="answer",
+        id=_unused("answer", {step.id for step in plan.steps}),
         action="delegate",
-        capability=EXPLAINER,
+        capability=explainer,
         objective="Answer the task from what the steps found.",
         inputs=tuple(step.id for step in plan.steps),
         tier="open",
     )
     return replace(plan, steps=(*plan.steps, last_word))
+
+
+def _unused(name: str, taken: Collection[str]) -> str:
+    return next(item for item in (name, *(f"{name}-{number}" for number in range(2, 1000))) if item not in taken)
 
 
 def find_problem(plan: Plan, known: Capabilities, allowed: ToolSettings, *, max_steps: int) -> Problem | None:
@@ -72,6 +78,8 @@ def _step_problem(step: Step, known: Capabilities, allowed: ToolSettings, seen: 
         return _tool_problem(step, known, allowed)
     if step.action in {"delegate", "coding"} and step.capability and not known.knows_agent(step.capability):
         return Problem(text=_unknown("agent", step.capability, known.agents))
+    if step.action == "coding" and step.capability and not known.codes(step.capability):
+        return Problem(text=f"{step.capability} does not edit files; use it in a delegate step")
     if step.action in {"coding", "repair"} and not allowed.allow_write:
         return Problem(text="changing files is not allowed (tools.allow_write is off)", refused=True)
     return None

@@ -18,7 +18,7 @@ from codur.events import Emit, RunFinished, RunStarted
 from codur.graph.walk import Walked, walk
 from codur.llm.model import ChatModel
 from codur.llm.pool import ModelPool
-from codur.nodes.state import BestAttempt, RunContext, RunState, initial_state
+from codur.nodes.state import BestAttempt, Latest, RunContext, RunState, initial_state
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.interpreter import find_python
 from codur.sandbox.launcher import Launcher
@@ -69,15 +69,18 @@ def run_task(task: Task, settings: Settings, *, host: Host, emit: Emit) -> RunRe
 
 def _run(task: Task, context: RunContext) -> RunResult:
     start = initial_state(task)
-    walked: Walked | None = None
     try:
         walked = walk(start, context)
         state = walked.state if walked.finished else _run_with_models(start, walked, context)
     except CodurError as error:
-        return _stopped(error, task, walked, context)
+        return _stopped(error, task, context)
     except KeyboardInterrupt:
         context.cancel.cancel()
-        return _stopped(_interrupted(), task, walked, context)
+        return _stopped(_interrupted(), task, context)
+    except Exception:  # a fault of ours must not leave an attempt behind
+        context.cancel.cancel()
+        _restore(task, context)
+        raise
     if state["outcome"] != "done":
         _restore(task, context)
     return result_of(state, context)
@@ -90,15 +93,23 @@ def _run_with_models(start: RunState, walked: Walked, context: RunContext) -> Ru
     return run_graph_blocking(start, walked, context)
 
 
-def _stopped(error: CodurError, task: Task, walked: Walked | None, context: RunContext) -> RunResult:
+def _stopped(error: CodurError, task: Task, context: RunContext) -> RunResult:
+    """The result of a run that an error ended: what it did until then, and why it ended."""
     _restore(task, context)
     result = error_result(error, task)
     usage = context.models.usage
+    state = context.latest.state
+    known = result if state is None else result_of({**state, "outcome": result.outcome}, context)
     return replace(
-        result,
+        known,
+        outcome=result.outcome,
+        exit_code=result.exit_code,
+        reason=result.reason,
+        remedy=result.remedy,
+        answer="",
+        solved_by="",
         usage=usage,
         model_calls=usage.calls,
-        before=walked.state["before"] if walked else None,
         changed_files=context.workspace.changed_files(),
         diff=context.workspace.diff(),
         sandbox=context.launcher.name,
@@ -127,12 +138,13 @@ def opened(
         UsageError: the task names an agent that there is not.
     """
     workspace = Workspace.open(Path(task.workspace), home=host.home, max_file_bytes=settings.tools.max_file_kb * 1024)
+    python = find_python(workspace.root, host.environ)
     with TemporaryDirectory(prefix="codur-", ignore_cleanup_errors=True) as temporary:
         scratch = _Scratch(Path(temporary), count(1))
         if task.dry_run:
             workspace = workspace.scratch_copy(scratch())
         clock = time.monotonic() if started is None else started
-        yield _context(task, settings, host, emit, clock, workspace, scratch)
+        yield _context(task, settings, host, emit, clock, workspace, python, scratch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +167,13 @@ def _context(
     emit: Emit,
     started: float,
     workspace: Workspace,
+    python: str,
     scratch: _Scratch,
 ) -> RunContext:
     def time_left() -> float:
         return task.limits.max_runtime_s - (time.monotonic() - started)
 
     cancel = CancelToken()
-    python = find_python(workspace.root, host.environ)
     launcher = Launcher(
         host.environ, cancel=cancel, max_output_bytes=settings.verification.max_output_kb * 1024, python=python
     )
@@ -174,7 +186,14 @@ def _context(
         workspace=workspace,
         launcher=launcher,
         python=python,
-        checker=Checker(workspace, launcher, settings.verification, python=python, deadline=time_left),
+        checker=Checker(
+            workspace,
+            launcher,
+            settings.verification,
+            python=python,
+            deadline=time_left,
+            allow_run=settings.tools.allow_run,
+        ),
         toolbox=Toolbox(
             ToolContext(
                 workspace=workspace,
@@ -201,4 +220,5 @@ def _context(
         time_left=time_left,
         scratch=scratch,
         best=BestAttempt(),
+        latest=Latest(),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, field, fields
@@ -11,6 +12,10 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from codur.tools.tool import ToolError
 
 _JSON_TYPES: dict[type, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
+_MOST = 10**18
+"""Whole numbers are smaller than this; Python refuses to write out those of more than 4,300 digits."""
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _NAMES: dict[type, str] = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 
 
@@ -45,7 +50,7 @@ def build(tool_name: str, input_type: type, arguments: Mapping[str, Any]) -> Any
     members = _members(input_type)
     unknown = [name for name in arguments if name not in members]
     if unknown:
-        raise ToolError("invalid", f"{tool_name} has no argument {unknown[0]}; it takes {_listed(members)}")
+        raise ToolError("invalid", f"{tool_name} has no argument {unknown[0]:.80}; it takes {_listed(members)}")
     values: dict[str, Any] = {}
     for name, (member, hint) in members.items():
         given = arguments.get(name)
@@ -88,19 +93,33 @@ def _value(place: str, given: Any, hint: Any) -> Any:
     if get_origin(hint) is tuple:
         items = [given] if isinstance(given, str) else given
         if not isinstance(items, list | tuple):
-            raise ToolError("invalid", f"{place} must be a list of texts, not {given!r:.80}")
+            raise ToolError("invalid", f"{place} must be a list of texts, not {_shown(given)}")
         return tuple(_value(place, item, get_args(hint)[0]) for item in items)
     value = _number(given, hint) if hint in (int, float) else given
     if not isinstance(value, hint) or (isinstance(value, bool) and hint is not bool):
-        raise ToolError("invalid", f"{place} must be {_NAMES[hint]}, not {given!r:.80}")
+        raise ToolError("invalid", f"{place} must be {_NAMES[hint]}, not {_shown(given)}")
+    if isinstance(value, int) and abs(value) >= _MOST:
+        raise ToolError("invalid", f"{place} must be {_NAMES[hint]}, not {_shown(value)}")
+    odd = _SURROGATE.search(value) if isinstance(value, str) else None
+    if odd:
+        raise ToolError("invalid", f"{place} holds {odd[0]!r}, which is no character")
     return value
 
 
 def _number(given: Any, hint: type) -> Any:
-    if isinstance(given, str) and given.strip().lstrip("-").isdecimal():
+    if isinstance(given, str) and _WHOLE_NUMBER.fullmatch(given.strip()):
         given = int(given)
     if isinstance(given, bool):
         return given
-    if hint is float and isinstance(given, int):
+    if hint is float and isinstance(given, int) and abs(given) < _MOST:
         return float(given)
     return int(given) if hint is int and isinstance(given, float) and given.is_integer() else given
+
+
+def _shown(given: Any) -> str:
+    """A value for a message; what may be nested or long without end is told by its kind."""
+    if isinstance(given, int) and abs(given) >= _MOST:
+        return "a huge one"
+    if isinstance(given, Mapping):
+        return "an object"
+    return "a list" if isinstance(given, list | tuple) else f"{given!r:.80}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 MAX_TEXT = 200_000
 """Longest text that a tool gives back, in characters."""
+MAX_PROBLEM = 1_000
+"""Longest message of a call that was not carried out, in characters; it may quote what was given."""
 
 
 def bounded(text: str, limit: int) -> str:

@@ -143,6 +143,10 @@ def replace_in_file(context: ToolContext, given: ReplaceInFile) -> ToolResult:
         raise ToolError(
             "many_matches", f"{path} has this text {count} times (lines {places}); give more around it, or all"
         )
+    limit = context.workspace.max_file_bytes
+    if len(text) + count * (len(new) - len(old)) > limit:
+        # Refused before it is made: the text could be larger than the memory.
+        raise ToolError("too_large", f"{path} would be larger than {limit // 1024} KiB")
     context.workspace.write_text(path, text.replace(old, new))
     if old == new:
         return ToolResult(text=f"{path} has this text already")

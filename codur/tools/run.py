@@ -27,7 +27,7 @@ class RunPythonFile:
 
 
 def run_python_file(context: ToolContext, given: RunPythonFile) -> ToolResult:
-    """Run a program in the workspace; `failed` if it does not end with status 0."""
+    """Run a program in the workspace: `ok` with its exit status, whichever it is; `failed` if it gave none."""
     path = context.workspace.relative(given.path)
     if not context.workspace.is_file(path):
         raise ToolError("not_found", f"there is no file {path}")
@@ -44,7 +44,7 @@ class RunPytest:
 
 
 def run_pytest(context: ToolContext, given: RunPytest) -> ToolResult:
-    """Run tests with pytest; `failed` if one fails or there is none."""
+    """Run tests with pytest: `ok` with their counts, failing ones too; `failed` if there are none."""
     targets = [_target(context, path) for path in given.paths]
     python, options = pytest_runner(context.python, context.workspace.root, context.launcher)
     argv = [python, "-m", "pytest", *options, "-q", "--color=no", "-p", "no:cacheprovider", *targets]
@@ -80,16 +80,21 @@ def _reported(outcome: ProcessResult, name: str, timeout_s: float) -> ToolResult
         return ToolResult(
             code="timeout", text="\n".join([f"{name} ran longer than {timeout_s:g} s", *parts]), data=data
         )
+    if outcome.exit_status is None:
+        reason = ": its output did not end" if outcome.flooded else ""
+        return ToolResult(code="failed", text="\n".join([*parts, f"{name} was stopped{reason}"]), data=data)
+    if not outcome.started:
+        return ToolResult(code="failed", text=outcome.stderr, data=data)
     if outcome.exit_status != 0:
-        status = "was stopped" if outcome.exit_status is None else f"ended with status {outcome.exit_status}"
-        return ToolResult(code="failed", text="\n".join([*parts, f"{name} {status}"]), data=data)
+        # What was asked for is what the program does; that it fails is the answer.
+        parts.append(f"{name} ended with status {outcome.exit_status}")
     return ToolResult(text="\n".join(parts) or f"{name} printed nothing", data=data)
 
 
 TOOLS = (
     Tool(
         name="run_python_file",
-        description="Run a Python program of the workspace and show what it prints.",
+        description="Run a Python program of the workspace; shows what it prints, and its exit status if it is not 0.",
         input=RunPythonFile,
         run=run_python_file,
         side_effect="run",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -150,7 +151,9 @@ def _literal_matches(context: ToolContext, given: GrepFiles, limit: int) -> list
 def _regex_matches(context: ToolContext, given: GrepFiles, limit: int) -> list[tuple[str, int, str]]:
     flags = re.IGNORECASE if given.ignore_case else re.NOFLAG
     try:
-        re.compile(given.pattern, flags)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            re.compile(given.pattern, flags)
     except (re.error, OverflowError, RecursionError) as error:
         raise ToolError("invalid", f"the pattern is no regular expression: {error}") from error
     task = {

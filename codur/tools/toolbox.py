@@ -9,7 +9,7 @@ from typing import Any
 
 from codur.errors import WorkspaceError
 from codur.tools.arguments import build, schema
-from codur.tools.bounds import MAX_TEXT, bounded
+from codur.tools.bounds import MAX_PROBLEM, MAX_TEXT, bounded
 from codur.tools.catalogue import ALL
 from codur.tools.tool import Tool, ToolContext, ToolError
 from codur.types import ToolResult, ToolSpec
@@ -60,26 +60,34 @@ class Toolbox:
         try:
             self._admit(name, arguments)
         except ToolError as error:
-            return ToolResult(code=error.code, text=error.message)
+            return _sendable(ToolResult(code=error.code, text=_sentence(error)))
         return ToolResult()
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
-        """Run a tool. What goes wrong is a result with a code and one sentence; then nothing was changed."""
+        """Run a tool. What goes wrong is a result with a code and one sentence; then nothing was changed.
+
+        The text is bounded and can be encoded in UTF-8, whatever is in the files and the arguments.
+        """
+        return _sendable(self._result(name, arguments))
+
+    def _result(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         try:
             tool, given = self._admit(name, arguments)
-            result = tool.run(self._context, given)
+            return tool.run(self._context, given)
         except (ToolError, FileError) as error:
             return ToolResult(code=error.code, text=_sentence(error))
         except WorkspaceError as error:
             return ToolResult(code="refused", text=_sentence(error))
-        return replace(result, text=bounded(result.text, MAX_TEXT))
+        except (OSError, ValueError, RecursionError, MemoryError) as error:
+            # Arguments come from a model and files from anywhere: what a tool did not foresee must not end the run.
+            return _unforeseen(name, error)
 
     def _admit(self, name: str, arguments: Mapping[str, Any]) -> tuple[Tool, Any]:
         tool = self._tools.get(name)
         if tool is None:
             near = difflib.get_close_matches(name, self._tools, n=1, cutoff=0.5)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(self.names())}"
-            raise ToolError("invalid", f"there is no tool {name}; {hint}")
+            raise ToolError("invalid", f"there is no tool {name:.80}; {hint}")
         settings = self._context.settings
         if tool.side_effect == "write" and not settings.allow_write:
             raise ToolError("refused", f"{name} changes files, which tools.allow_write forbids")
@@ -90,6 +98,22 @@ class Toolbox:
         return tool, build(name, tool.input, arguments)
 
 
+def _sendable(result: ToolResult) -> ToolResult:
+    text = bounded(result.text, MAX_TEXT)
+    return replace(result, text=text.encode("utf-8", "replace").decode())
+
+
+def _unforeseen(name: str, error: OSError | ValueError | RecursionError | MemoryError) -> ToolResult:
+    if isinstance(error, ValueError):
+        return ToolResult(code="invalid", text=f"{name} cannot use these arguments: {error!s:.300}")
+    if isinstance(error, OSError):
+        return ToolResult(code="failed", text=f"{name} failed: {error.strerror or error!s:.300}")
+    if isinstance(error, RecursionError):
+        return ToolResult(code="failed", text=f"{name} failed: the file or the arguments are nested too deeply")
+    return ToolResult(code="failed", text=f"{name} failed: it would need too much memory")
+
+
 def _sentence(error: ToolError | WorkspaceError) -> str:
     remedy = error.remedy.rstrip(".")
-    return f"{error.message}; {remedy[0].lower()}{remedy[1:]}" if remedy else error.message
+    text = f"{error.message}; {remedy[0].lower()}{remedy[1:]}" if remedy else error.message
+    return bounded(text, MAX_PROBLEM)

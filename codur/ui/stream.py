@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 from typing import TextIO
 
 from codur.ui.sanitise import Shown
+
+_READER_GONE = (errno.EPIPE, errno.EIO)
+"""How writing fails on a pipe without a reader, and on a terminal that was closed."""
 
 _ASCII = str.maketrans(
     {
@@ -60,8 +64,8 @@ class SafeStream:
             try:
                 self._stream.write(fit(text, self.encoding))
                 self._stream.flush()
-            except BrokenPipeError:
-                self._give_up()
+            except OSError as error:
+                self._give_up(error)
         return len(text)
 
     def flush(self) -> None:
@@ -82,11 +86,17 @@ class SafeStream:
         try:
             buffer.write(_exact_bytes(text))
             buffer.flush()
-        except BrokenPipeError:
-            self._give_up()
+        except OSError as error:
+            self._give_up(error)
 
-    def _give_up(self) -> None:
-        """Drop everything from now on, also what is buffered: the interpreter flushes it when it ends."""
+    def _give_up(self, error: OSError) -> None:
+        """Drop everything from now on, also what is buffered: the interpreter flushes it when it ends.
+
+        Raises:
+            OSError: it was another error than that the reader has gone.
+        """
+        if error.errno not in _READER_GONE:
+            raise error
         self._gone = True
         try:
             descriptor = self._stream.fileno()

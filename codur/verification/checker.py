@@ -11,13 +11,14 @@ from codur.config.settings import VerificationSettings
 from codur.errors import Interrupted, WorkspaceError, out_of_time
 from codur.sandbox.launcher import Launcher, ProcessResult
 from codur.types import Check, Verdict
-from codur.verification.canned.find import find_canned
 from codur.verification.compare import around, equal, first_difference, progress
+from codur.verification.conditions import Conditions, allowed_by
+from codur.verification.confirmation import canned_reason, expected_of, names_expected, tampered
 from codur.verification.junit import TestCounts, read_report
 from codur.verification.pristine import Pristine
 from codur.verification.pytest_command import pytest_argv
 from codur.verification.signature import signature_of
-from codur.verification.summary import counts_in
+from codur.verification.summary import counts_in, is_plain_runner, was_exited
 from codur.verification.syntax import syntax_verdict
 from codur.workspace.workspace import Workspace
 
@@ -25,8 +26,8 @@ SHOWN_CHARS = 2000
 PYTEST_WRONG_USAGE = 4
 PYTEST_NO_TESTS = 5
 _OUTPUT_MARGIN = 65_536
-_DECIDES_TESTS = frozenset({"conftest.py", "pytest.ini", ".pytest.ini", "sitecustomize.py", "usercustomize.py"})
-"""Files that change how tests run: making one is not a way to make tests pass."""
+_ENDED_EARLY = "the test run ended before all of it was reported, so its exit status proves nothing"
+_NO_TESTS = "no tests were found to run"
 
 
 class Checker:
@@ -35,6 +36,7 @@ class Checker:
     Args:
         python: the interpreter for the workspace's programs.
         deadline: seconds left of the run; no program gets more.
+        allow_run: whether programs may be started; if not, only the syntax is looked at.
     """
 
     def __init__(
@@ -45,13 +47,16 @@ class Checker:
         *,
         python: str,
         deadline: Callable[[], float] | None = None,
+        allow_run: bool = True,
     ) -> None:
         self._workspace = workspace
         self._launcher = launcher
         self._settings = settings
         self._python = python
         self._deadline = deadline or (lambda: float("inf"))
+        self._allow_run = allow_run
         self._pristine = Pristine()
+        self._conditions = Conditions()
 
     def guard(self, check: Check) -> None:
         """Keep the check's files as they are now, and refuse edits to them from now on.
@@ -60,13 +65,22 @@ class Checker:
             WorkspaceError: one of them cannot be read.
         """
         self._pristine.keep(check, self._workspace)
+        self._conditions.keep(check, self._workspace)
         self._workspace.protect(check.protected)
 
     def on(self, workspace: Workspace) -> Checker:
         """The same checker for a copy of the workspace."""
-        other = Checker(workspace, self._launcher, self._settings, python=self._python, deadline=self._deadline)
+        other = Checker(
+            workspace,
+            self._launcher,
+            self._settings,
+            python=self._python,
+            deadline=self._deadline,
+            allow_run=self._allow_run,
+        )
         other._pristine = self._pristine.copy()
         other._pristine.restore(workspace)  # a copy has no ignored files, and the check may need one
+        other._conditions = self._conditions.copy(workspace)
         return other
 
     def run(self, check: Check | None) -> Verdict:
@@ -80,11 +94,14 @@ class Checker:
             LimitReached: the run's time was used up.
             WorkspaceError: a file of the check cannot be read.
         """
-        if check is None or check.kind == "syntax":
+        if check is None or check.kind == "syntax" or not self._allow_run:
             return syntax_verdict(self._workspace, check, sandbox=self._launcher.name)
         found = self._pristine.restore(self._workspace)
-        verdict = self._run(check)
-        touched = self._pristine.restore(self._workspace)
+        touched: tuple[str, ...] = ()
+        try:
+            verdict = self._run(check)
+        finally:
+            touched = self._pristine.restore(self._workspace)
         if touched or found:
             who = "the program" if touched else "something"
             note = f"{who} changed {', '.join(touched or found)}, which belongs to the check; put back"
@@ -102,11 +119,10 @@ class Checker:
         Returns:
             The pass, or a verdict `flaky` or `tampered` that says why.
         """
-        made = [path for path, old in before.items() if old is None and Path(path).name in _DECIDES_TESTS]
-        made = [path for path in made if check.kind != "output" and Path(path).name not in prompt]
-        if made:
-            reason = f"{made[0]} was made, which changes how tests run"
-            return replace(verdict, status="tampered", note=reason, signature=f"tampered: {reason}")
+        changed = self._conditions.changed(check, self._workspace, before)
+        reason = next((why for path, why in changed.items() if not allowed_by(prompt, path)), "")
+        if reason:
+            return tampered(verdict, reason)
         for _ in range(self._settings.confirm_runs):
             again = self.run(check)
             if not again.passed:
@@ -114,10 +130,10 @@ class Checker:
         if check.kind == "output" and before:
             reason = self._reads_expected(check, before)
             if reason:
-                return replace(verdict, status="tampered", note=reason, signature=f"tampered: {reason}")
-        reason = self._canned(check, before, prompt)
+                return tampered(verdict, reason)
+        reason = canned_reason(check, self._workspace, self._pristine, before, prompt)
         if reason:
-            return replace(verdict, status="tampered", note=reason, signature=f"tampered: {reason}")
+            return tampered(verdict, reason)
         return verdict
 
     # --- one run ------------------------------------------------------------------------------------------------------
@@ -152,7 +168,7 @@ class Checker:
         return [self._python if item == "{python}" else item for item in check.argv]
 
     def _output(self, check: Check) -> Verdict:
-        expected = self._expected(check)
+        expected = expected_of(check, self._workspace, self._pristine)
         size = len(expected.encode("utf-8", "surrogatepass"))
         result = self._start(check, self._argv(check), output_bytes=2 * size + _OUTPUT_MARGIN)
         difference = first_difference(expected, result.stdout)
@@ -192,25 +208,39 @@ class Checker:
                 result = self._start(check, argv)
             counts = read_report(report)
         if result.exit_status == PYTEST_NO_TESTS or (result.exit_status == 0 and counts and not counts.total):
-            return self._verdict(check, result, status="no_check", note="no tests were found to run")
-        if result.exit_status == 0 and (counts is None or counts.failing):
-            note = "the test run ended before all of it was reported, so its exit status proves nothing"
-            broken = self._tests_verdict(check, replace(result, exit_status=1), counts)
-            return replace(broken, exit_status=0, note=note)
+            return self._no_tests(check, result)
+        if result.exit_status == 0 and (counts is None or counts.failing or was_exited(result.stdout)):
+            return self._ended_early(check, result, counts)
         return self._tests_verdict(check, result, counts)
 
     def _command(self, check: Check) -> Verdict:
         result = self._start(check, self._argv(check))
         if not result.started and check.kind == "tests":
             return self._verdict(check, result, status="no_check", note=result.stderr)
-        return self._tests_verdict(check, result, counts_in(result.stdout + "\n" + result.stderr))
+        counts = counts_in(result.stdout + "\n" + result.stderr)
+        if result.exit_status == 0 and is_plain_runner(check.label):
+            if counts is None and self._conditions.known(check):
+                return self._ended_early(check, result, counts)
+            if counts is not None and counts.ran == 0:
+                return self._no_tests(check, result)
+        return self._tests_verdict(check, result, counts)
+
+    def _no_tests(self, check: Check, result: ProcessResult) -> Verdict:
+        verdict = self._verdict(check, result, status="no_check", note=_NO_TESTS)
+        reason = self._conditions.why_none(check, self._workspace)
+        return tampered(verdict, f"{_NO_TESTS}: {reason}") if reason else verdict
+
+    def _ended_early(self, check: Check, result: ProcessResult, counts: TestCounts | None) -> Verdict:
+        broken = self._tests_verdict(check, replace(result, exit_status=1), counts)
+        return replace(broken, exit_status=result.exit_status, note=_ENDED_EARLY)
 
     def _tests_verdict(self, check: Check, result: ProcessResult, counts: TestCounts | None) -> Verdict:
         passed = result.exit_status == 0
+        self._conditions.remember(check, counts, passed=passed)
         share = counts.passed / counts.total if counts and counts.total else 0.0
         output = self._error_text(f"{result.stdout}\n{result.stderr}")
         error = "" if passed else self._error_text(counts.error) if counts and counts.error else output
-        return self._verdict(
+        verdict = self._verdict(
             check,
             result,
             status="passed" if passed else "failed",
@@ -228,6 +258,8 @@ class Checker:
                 failing=counts.failing if counts else (),
             ),
         )
+        reason = self._conditions.fewer(check, counts, self._workspace) if passed else ""
+        return tampered(verdict, reason) if reason else verdict
 
     def _verdict(self, check: Check, result: ProcessResult, **fields: object) -> Verdict:
         common = Verdict(
@@ -239,11 +271,6 @@ class Checker:
             duration_s=result.duration_s,
         )
         return replace(common, **fields)  # type: ignore[arg-type]
-
-    def _expected(self, check: Check) -> str:
-        if check.expected_file is None:
-            return check.expected_text or ""
-        return self._pristine.text(check.expected_file, self._workspace)
 
     def _error_text(self, text: str) -> str:
         """The tail of an error text, with paths relative to the workspace."""
@@ -269,24 +296,5 @@ class Checker:
         except WorkspaceError:  # too large to copy
             comparable = False
         if not comparable:  # not even with the file does the copy pass: look at the text instead
-            return self._names_expected(path, before)
+            return names_expected(self._workspace, path, before)
         return "the program reads the file with the expected output"
-
-    def _names_expected(self, path: str, before: Mapping[str, bytes | None]) -> str:
-        name = Path(path).name.encode()
-        for changed, old in before.items():
-            if self._workspace.is_file(changed):
-                new = self._workspace.read_bytes(changed)
-                if name in new and name not in (old or b""):
-                    return f"{changed} names the file with the expected output"
-        return ""
-
-    def _canned(self, check: Check, before: Mapping[str, bytes | None], prompt: str) -> str:
-        after = {path: self._workspace.read_bytes(path) if self._workspace.is_file(path) else None for path in before}
-        expected = self._expected(check) if check.kind == "output" else ""
-        tests = {
-            path: self._pristine.text(path, self._workspace)
-            for path in check.protected
-            if check.kind == "tests" and path.endswith(".py")
-        }
-        return find_canned(before, after, expected, prompt=prompt, tests=tests) or ""

@@ -58,14 +58,18 @@ def verdict_text(verdict: Verdict, *, limit: int = 2000) -> str:
     return "\n\n".join(parts)
 
 
-def attempts_text(attempts: Sequence[Attempt], *, diff_chars: int = 1500) -> str:
+def attempts_text(attempts: Sequence[Attempt], *, diff_chars: int = 1500, error_chars: int = 1500) -> str:
     """What was tried before: the last attempts with their diffs; an equal failure is told once."""
     lines: list[str] = []
     told: dict[str, int] = {}
     for attempt in attempts[-KEPT_ATTEMPTS:]:
         head = f"Attempt {attempt.number} ({attempt.by}): {attempt.summary}"
         seen = told.get(attempt.signature)
-        result = f"same failure as attempt {seen}" if seen and attempt.signature else attempt.error.strip()
+        result = (
+            f"same failure as attempt {seen}"
+            if seen and attempt.signature
+            else _tail(attempt.error.strip(), error_chars)
+        )
         told.setdefault(attempt.signature, attempt.number)
         lines.append(f"{head}\nOutcome: {result or 'the check failed'}")
         if attempt.diff and diff_chars:

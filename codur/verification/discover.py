@@ -14,9 +14,10 @@ from codur.errors import ConfigError, UsageError, WorkspaceError
 from codur.types import Check
 from codur.verification import challenge_file
 from codur.verification.challenge_file import SPLIT_REMEDY, ChallengeFile, read_challenge, split_args
+from codur.verification.command_files import files_of_command
 from codur.verification.entry import (
+    MAKEFILES,
     MAX_PARSED,
-    TEST_SUPPORT,
     find_entry,
     find_new_program,
     is_pytest_file,
@@ -39,6 +40,8 @@ ARGS_NAME = "args.txt"
 NOTHING_FOUND = "no expected output and no tests were found"
 _MAKE_TARGET = re.compile(r"^test\s*:(?!=)", re.MULTILINE)
 _NO_TEST = "no test specified"
+_DECLARING = frozenset({"npm", "make"})
+"""Runners whose file says what a test run does; for the others it only names the package."""
 
 
 def find_check(
@@ -118,30 +121,17 @@ class _Search:
     # --- commands -----------------------------------------------------------------------------------------------------
 
     def _command(self, command: str, timeout_s: float, source: str) -> Check:
-        protected = self._existing([*self._named_in(command), challenge_file.NAME, INPUT_NAME, ARGS_NAME])
+        named = files_of_command(
+            self.workspace,
+            command,
+            tests=self._all_tests,
+            programs=self._programs,
+            files=self.files,
+            entry=self.found_entry,
+        )
+        protected = self._existing([*named, challenge_file.NAME, INPUT_NAME, ARGS_NAME])
         argv = ("sh", "-c", command)
         return Check(kind="command", argv=argv, protected=protected, timeout_s=timeout_s, source=source)
-
-    def _named_in(self, command: str) -> list[str]:
-        """Tests and expected output that the command names; all tests if it runs a test runner and names none."""
-        words = re.split(r"[\s;|&<>()'\"=]+", command)
-        named = [path for word in words for path in self._check_files(word)]
-        tests = [path for path in named if is_test_file(path)]
-        if not tests and re.search(r"\b(?:pytest|unittest|test)\b", command):
-            return [*named, *self._all_tests]
-        return [*named, *(path for path in self._all_tests if tests and basename(path) in TEST_SUPPORT)]
-
-    def _check_files(self, word: str) -> list[str]:
-        """The files of the check that one word of a command stands for: a path, a module or a directory."""
-        path = word.partition("::")[0].removeprefix("./").rstrip("/")
-        if not path:
-            return []
-        if self.workspace.is_dir(path):
-            return [item for item in self._all_tests if item.startswith(f"{path}/")]
-        module = path.replace(".", "/")
-        names = (path, f"{module}.py", f"{dirname(module)}.py", f"{dirname(dirname(module))}.py")
-        defining = (name for name in names if is_test_file(name) or basename(name).startswith("expected"))
-        return [name for name in defining if self.workspace.is_file(name)]
 
     # --- expected output ----------------------------------------------------------------------------------------------
 
@@ -249,7 +239,7 @@ class _Search:
             return self._pytest(tests)
         for name, argv, applies in _RUNNERS:
             if self.workspace.is_file(name) and applies(self._text(name)):
-                return self._test_run(argv, f"the tests that {name} declares")
+                return self._test_run(argv, f"the tests that {name} declares", name)
         return None
 
     def _pytest(self, tests: Sequence[str]) -> Check:
@@ -259,9 +249,10 @@ class _Search:
         more = f" and {len(tests) - 1} more" if len(tests) > 1 else ""
         return self._test_run((PYTHON, "-m", "pytest"), f"the tests in {tests[0]}{more}")
 
-    def _test_run(self, argv: tuple[str, ...], source: str) -> Check:
+    def _test_run(self, argv: tuple[str, ...], source: str, declared_in: str = "") -> Check:
         timeout_s = self.challenge.timeout_s or self.settings.test_timeout_s
-        protected = self._existing([*self._all_tests, challenge_file.NAME])
+        declaration = [declared_in] if argv[0] in _DECLARING else []
+        protected = self._existing([*self._all_tests, *declaration, challenge_file.NAME])
         return Check(kind="tests", argv=argv, protected=protected, timeout_s=timeout_s, source=source)
 
     def _text(self, path: str) -> str:
@@ -294,6 +285,5 @@ _RUNNERS: tuple[tuple[str, tuple[str, ...], Callable[[str], object]], ...] = (
     ("package.json", ("npm", "test"), _has_test_script),
     ("Cargo.toml", ("cargo", "test"), bool),
     ("go.mod", ("go", "test", "./..."), bool),
-    ("Makefile", ("make", "test"), _MAKE_TARGET.search),
-    ("makefile", ("make", "test"), _MAKE_TARGET.search),
+    *((name, ("make", "test"), _MAKE_TARGET.search) for name in MAKEFILES),
 )

@@ -22,6 +22,7 @@ _TEST_NAME = re.compile(r"test_.*\.py|.*_test\.(?:py|go)|conftest\.py|.*\.(?:tes
 _PYTEST_NAME = re.compile(r"(?:test_.*|.*_test)\.py")
 _CODE_NAME = re.compile(r".*\.(?:py|go|rs|[cm]?[jt]sx?|sh|rb|java|c|cc|cpp|h|hpp)")
 TEST_SUPPORT = frozenset({"conftest.py", "pytest.ini"})
+MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 MAX_PARSED = 50
 _MAX_CHARS = 200_000
 _SETUP_MODULES = frozenset(

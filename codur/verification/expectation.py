@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from codur.verification.entry import is_test_file
+from codur.verification.entry import MAKEFILES, is_test_file
 
 
 def _words(text: str) -> frozenset[str]:
@@ -261,7 +261,7 @@ def files_to_edit(prompt: str, paths: Sequence[str], files: Sequence[str] = ()) 
     tokens = [match[0] for match in _TOKEN.finditer(text)]
     asked: set[str] = set()
     for place, token in enumerate(tokens):
-        meant = _meant(token, paths, files) if "." in token else []
+        meant = _meant(token, paths, files) if "." in token or token in MAKEFILES else []
         if meant and _is_edited(tokens, place):
             asked.update(meant)
     if any(_is_verb(_TOKEN.findall(_before(text, match))) for match in _ALL_TESTS.finditer(text)):

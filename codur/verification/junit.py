@@ -19,6 +19,7 @@ class TestCounts:
     Attributes:
         failing: ids of the tests that failed, in order.
         error: the first failures with their messages, bounded.
+        ran: different tests that surely ran, without files that could not be collected; None if that is not known.
     """
 
     __test__ = False  # not a test class
@@ -27,6 +28,7 @@ class TestCounts:
     total: int
     failing: tuple[str, ...] = ()
     error: str = ""
+    ran: int | None = None
 
 
 def read_report(path: Path) -> TestCounts | None:
@@ -43,7 +45,13 @@ def read_report(path: Path) -> TestCounts | None:
     skipped = sum(case.find("skipped") is not None for case in cases)
     total = len(cases) - skipped
     error = "\n\n".join(_told(failures))
-    return TestCounts(passed=max(0, total - len(failing)), total=total, failing=failing, error=error)
+    ran = len({_name(case) for case in cases if case.find("skipped") is None and not _uncollected(case)})
+    return TestCounts(passed=max(0, total - len(failing)), total=total, failing=failing, error=error, ran=ran)
+
+
+def _uncollected(case: ElementTree.Element) -> bool:
+    problem = case.find("error")
+    return problem is not None and problem.get("message") == "collection failure"
 
 
 def _told(failures: Sequence[tuple[ElementTree.Element, ElementTree.Element]]) -> list[str]:

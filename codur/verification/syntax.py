@@ -9,6 +9,9 @@ from codur.types import Check, Verdict
 from codur.verification.signature import signature_of
 from codur.workspace.workspace import Workspace
 
+NOT_CHECKED = "no expected output and no tests were found; only the syntax was looked at"
+NOT_ALLOWED = "not checked: running programs is not allowed (tools.allow_run is off)"
+
 
 def syntax_verdict(workspace: Workspace, check: Check | None, *, sandbox: str) -> Verdict:
     """Parse the Python files in question; nothing is executed."""
@@ -24,7 +27,7 @@ def syntax_verdict(workspace: Workspace, check: Check | None, *, sandbox: str) -
                     signature=signature_of(kind="syntax", error=problem),
                     sandbox=sandbox,
                 )
-    note = "no expected output and no tests were found; only the syntax was looked at"
+    note = NOT_CHECKED if check is None or check.kind == "syntax" else NOT_ALLOWED
     return Verdict(status="no_check", note=note, progress=0.0, sandbox=sandbox)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 import unicodedata
 from pathlib import Path
 
@@ -28,29 +29,52 @@ PROTECTED_NAMES: frozenset[str] = frozenset(
 )
 """Files and directories that other programs act on when they are opened or run; at any depth, also when absent."""
 
+MAX_NAME_BYTES = 255
+MAX_PATH_BYTES = 4095
+"""What Linux and macOS allow at most (NAME_MAX, PATH_MAX without its final NUL); macOS allows less for a path."""
+
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
 
 def normalise(root: Path, path: str | Path) -> str:
     """`path`, relative to `root` or absolute inside it, as a relative posix path; the root itself is the empty string.
 
     Raises:
-        FileError: the path has a NUL or leads out of the root.
+        FileError: the path has a NUL or half a character, is too long, or leads out of the root.
     """
     text = os.fspath(path)
     if "\0" in text:
         raise FileError("a path must not contain a NUL character", code="invalid")
     if posixpath.isabs(text):
+        # The root's own name may have bytes that are no text; anything else that has no bytes names no file.
+        _require_text(text.removeprefix(f"{root}/"))
         text = _inside(root, text)
     normal = posixpath.normpath(text) if text else "."
     if normal == ".." or normal.startswith("../"):
         raise outside(os.fspath(path))
+    _require_text(normal)
+    _require_short(root, normal)
     return "" if normal == "." else normal
+
+
+def _require_text(relative: str) -> None:
+    odd = _SURROGATE.search(relative)
+    if odd:
+        raise FileError(f"a path must not contain {odd[0]!r}, which is no character", code="invalid")
+
+
+def _require_short(root: Path, relative: str) -> None:
+    if any(len(part.encode()) > MAX_NAME_BYTES for part in relative.split("/")):
+        raise FileError(f"a name in the path is longer than {MAX_NAME_BYTES} bytes", code="invalid")
+    if len(os.fsencode(root)) + 1 + len(relative.encode()) > MAX_PATH_BYTES:
+        raise FileError(f"the path is longer than {MAX_PATH_BYTES} bytes", code="invalid")
 
 
 def real(root: Path, path: str | Path) -> str:
     """As `normalise`, with links resolved: the one key under which a file is known.
 
     Raises:
-        FileError: the path has a NUL or leads out of the root.
+        FileError: as `normalise`, also for what a link leads to.
     """
     normal = normalise(root, path)
     try:

@@ -28,6 +28,7 @@ from tests.runs.kit import contents, fill
 
 SETTINGS = Settings()
 FILES = {"main.py": "def one():\n    return 1\n\n\ndef two():\n    return 1\n"}
+BRIEF = CodingBrief(task="t", objective="", sources=FILES, python_version="3.12.1", inputs={}, check=None, verdict=None)
 
 
 def call(tool: str, /, **arguments: object) -> ToolCall:
@@ -51,10 +52,9 @@ def code(
     used = profile or SETTINGS.llm.profiles[agent.profile]
     model = ScriptedModel(list(replies), profile_name=agent.profile, profile=used)
     pool = ModelPool(SETTINGS, {}, Limits(), emit=ignore, models={agent.profile: model})
-    brief = CodingBrief(task="t", objective="", sources=FILES, inputs={}, check=None, verdict=None)
     return asyncio.run(
         write_code(
-            brief,
+            BRIEF,
             agent,
             profile=used,
             target=target,
@@ -133,10 +133,9 @@ def test_a_model_without_tool_calls_is_told_the_json_form(tmp_path: Path) -> Non
     agent = AgentRegistry(SETTINGS).coding()
     model = ScriptedModel(['{"code": "x = 1\\n"}'], profile_name=agent.profile, profile=profile)
     pool = ModelPool(SETTINGS, {}, Limits(), emit=ignore, models={agent.profile: model})
-    brief = CodingBrief(task="t", objective="", sources=FILES, inputs={}, check=None, verdict=None)
     asyncio.run(
         write_code(
-            brief,
+            BRIEF,
             agent,
             profile=profile,
             target="main.py",

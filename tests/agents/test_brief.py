@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import platform
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +23,7 @@ BRIEF = CodingBrief(
     sources={"main.py": "print('a')\n", "data.txt": "1\n"},
     other_files=["notes.txt"],
     read_only=frozenset({"data.txt"}),
+    python_version="3.12.1",
     inputs={"look": "two files"},
     check=CHECK,
     verdict=RED,
@@ -38,11 +37,11 @@ BRIEF = CodingBrief(
     ),
     steer="Look elsewhere.",
 )
-WHOLE = f"""# Task
+WHOLE = """# Task
 fix main.py
 
 # Situation
-Python {platform.python_version()}. All paths are relative to the workspace.
+Python 3.12.1. All paths are relative to the workspace.
 `python main.py` must print exactly what expected.txt says (white space at line ends does not count). \
 It is run after your edits. If it fails you see its output and may try again.
 Other files, not shown: notes.txt

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +17,7 @@ from codur.batch.solve import judged, solve_all
 from codur.config.settings import Settings
 from codur.errors import UsageError
 from codur.types import Limits, RunResult, Verdict
+from tests.cli.kit import bound_by_permissions
 from tests.runs.kit import REPAIRABLE, contents, fill, host
 
 GREEN = {"main.py": "print(1)\n", "expected.txt": "1\n"}
@@ -63,6 +70,94 @@ def test_each_is_solved_in_a_copy_and_one_bad_one_costs_only_itself(tmp_path: Pa
     assert "challenge.yaml" in solved[2].note
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
     assert contents(tmp_path / "2 green")["main.py"] == GREEN["main.py"]
+
+
+def test_what_cannot_be_copied_costs_one_challenge_and_special_files_are_left_out(tmp_path: Path) -> None:
+    plain = {**GREEN, "main.py": "print(2)\n", "prompt.txt": "fix main.py\n"}
+    for name in ("1", "2", "3", "4"):
+        fill(tmp_path / name, plain)
+    (tmp_path / "1" / "data").mkdir()
+    os.mkfifo(tmp_path / "1" / "data" / "pipe")
+    with contextlib.closing(socket.socket(socket.AF_UNIX)) as listener, contextlib.chdir(tmp_path / "2"):
+        listener.bind("socket")
+    (tmp_path / "3" / "prompt.txt").rename(tmp_path / "3" / "challenge.yaml")
+    os.mkfifo(tmp_path / "3" / "prompt.txt")
+    settings = replace(Settings(), repair=replace(Settings().repair, mode="off"))
+    solved = list(solve_all(find_challenges([tmp_path]), settings, Limits(), host=host(key=None), offline=True))
+    assert [(item.challenge.name, item.outcome) for item in solved] == [
+        ("1", "failed"),
+        ("2", "failed"),
+        ("3", "error"),
+        ("4", "failed"),
+    ]
+    assert solved[0].result.notes == ("data/pipe: left out of the copy: not a regular file",)
+    assert solved[1].result.notes == ("socket: left out of the copy: not a regular file",)
+    assert solved[2].note == f"{tmp_path / '3' / 'prompt.txt'}: is not a regular file"
+
+
+def test_a_program_keeps_its_own_prompt_file(tmp_path: Path) -> None:
+    """Only the task itself stays behind."""
+    program = "import os\nprint(os.path.exists('prompt.txt'), open('data/prompt.txt').read())\n"
+    files = {"main.py": program, "expected.txt": "no\n", "data/prompt.txt": "mine", "prompt.txt": "fix main.py\n"}
+    fill(tmp_path, files)
+    settings = replace(Settings(), repair=replace(Settings().repair, mode="off"))
+    (solved,) = solve_all(find_challenges([tmp_path]), settings, Limits(), host=host(key=None), offline=True)
+    assert solved.result.before is not None
+    assert solved.result.before.actual == "False mine\n"
+
+
+BATCH = """
+import sys
+from pathlib import Path
+from codur.batch.challenge import find_challenges
+from codur.batch.solve import solve_all
+from codur.config.settings import Settings
+from codur.session.run import Host
+from codur.types import Limits
+host = Host(environ={}, home=Path("/nonexistent"))
+for item in solve_all(find_challenges([Path(sys.argv[1])]), Settings(), Limits(), host=host, offline=True):
+    print(item.challenge.name, item.outcome, item.note, sep="|")
+"""
+
+
+def test_files_that_may_not_be_read(tmp_path: Path) -> None:
+    broken = {"main.py": "print('a'\n", "expected.txt": "1\n", "challenge.yaml": "entry: [\n", "prompt.txt": "x"}
+    for name in ("1", "2", "3", "4"):
+        fill(tmp_path / name, broken)
+    fill(tmp_path / "2", {"data/a.txt": "", "data/b.txt": ""})
+    closed = [tmp_path / "1/main.py", tmp_path / "2/data/a.txt", tmp_path / "2/data/b.txt", tmp_path / "3/prompt.txt"]
+    for path in closed:
+        path.chmod(0)
+    done = subprocess.run(
+        [*bound_by_permissions(), sys.executable, "-c", BATCH, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    rows = [line.split("|") for line in done.stdout.splitlines()]
+    assert [row[:2] for row in rows] == [[name, "error"] for name in ("1", "2", "3", "4")]
+    assert [row[2] for row in rows][:3] == [
+        "main.py cannot be copied",
+        "data/a.txt and 1 more cannot be copied",
+        f"{tmp_path}/3/prompt.txt: cannot be read as UTF-8 text",
+    ]
+    assert "challenge.yaml" in rows[3][2]
+
+
+@pytest.mark.parametrize("mode", [0o000, 0o400, 0o600])
+def test_a_directory_that_may_not_be_searched_is_named(mode: int, tmp_path: Path) -> None:
+    fill(tmp_path, {"closed/prompt.txt": "x", "open/prompt.txt": "x"})
+    (tmp_path / "closed").chmod(mode)
+    try:
+        done = subprocess.run(
+            [*bound_by_permissions(), sys.executable, "-c", BATCH, str(tmp_path)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    finally:
+        (tmp_path / "closed").chmod(0o700)
+    assert f"UsageError: {tmp_path / 'closed'}: cannot be read: permission denied" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,26 @@
-"""Runs the installed command line as a user does: a process of its own, an empty home, no key."""
+"""Runs the command line as a user does, in a process of its own with an empty home; or here, where that is enough."""
 
 from __future__ import annotations
 
+import contextlib
+import io
+import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import jsonschema
 import pytest
+
+from codur.cli.main import run
+
+ROOT = Path(__file__).parents[2]
+SCHEMA = json.loads((ROOT / "docs" / "run-result.schema.json").read_text())
 
 
 @dataclass(frozen=True)
@@ -50,3 +60,33 @@ def codur(*words: str, cwd: Path, home: Path, stdin: bytes = b"", before: Sequen
         check=False,
     )
     return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def codur_here(*words: str, cwd: Path, home: Path, **variables: str) -> Ran:
+    """Run `codur` with these arguments in this process, which saves its start-up."""
+    out, err = io.StringIO(), io.StringIO()
+    here = _surroundings(cwd, environment(home, **variables))
+    with here, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run(words)
+    return Ran(code, out.getvalue(), err.getvalue())
+
+
+@contextlib.contextmanager
+def _surroundings(cwd: Path, variables: dict[str, str]) -> Iterator[None]:
+    before = dict(os.environ)
+    os.environ.clear()
+    os.environ.update(variables)
+    try:
+        with contextlib.chdir(cwd):
+            yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def the_object(text: str) -> dict[str, Any]:
+    """The one JSON object that `text` consists of; it keeps to the published schema of results."""
+    value = json.loads(text)
+    jsonschema.validate(value, SCHEMA)
+    assert isinstance(value, dict)
+    return value

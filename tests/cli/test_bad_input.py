@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
-from tests.cli.kit import Ran, bound_by_permissions, codur
+from tests.cli.kit import Ran, bound_by_permissions, codur, codur_here, the_object
 from tests.runs.kit import REPAIRABLE, contents, fill
 
 
@@ -61,12 +62,54 @@ def refused(ran: Ran, *words: str) -> None:
 )
 def test_one_clear_line(words: tuple[str, ...], said: tuple[str, ...], project: Path, home: Path) -> None:
     before = contents(project)
-    refused(codur(*words, cwd=project, home=home), *said)
+    refused(codur_here(*words, cwd=project, home=home), *said)
     assert contents(project) == before
 
 
+def test_a_process_of_its_own_says_and_gives_the_same(project: Path, home: Path) -> None:
+    words = ("fix main.py", "--colour")
+    assert codur(*words, cwd=project, home=home) == codur_here(*words, cwd=project, home=home)
+
+
+BEFORE_A_RUN = [
+    (("",), "the task is empty"),
+    (("fix main.py", "--colour"), "No such option: --colour"),
+    (("--max-llm-calls", "many", "fix main.py"), "'many' is not a valid"),
+    (("fix main.py", "--config", "absent.yaml"), "absent.yaml"),
+    (("--file", "absent.txt"), "absent.txt: cannot be read: no such file or directory"),
+    (("--file", "."), "cannot be read: is a directory"),
+    (("solve", "nowhere"), "nowhere: no such directory"),
+    (("route", ""), "the task is empty"),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), BEFORE_A_RUN)
+def test_json_is_an_object_also_before_a_run(words: tuple[str, ...], said: str, project: Path, home: Path) -> None:
+    ran = codur_here("--json", *words, cwd=project, home=home)
+    value = the_object(ran.out)
+    assert (ran.code, value["exit_code"], value["outcome"]) == (2, 2, "usage")
+    assert said in value["reason"]
+    assert value["remedy"]
+    plain = codur_here(*words, cwd=project, home=home)
+    assert (ran.err, plain.out) == (plain.err, "")
+    assert ran.err.startswith(f"✘ {value['reason']}\n→ ")
+
+
+def test_a_json_stream_ends_with_a_result_also_before_a_run(project: Path, home: Path) -> None:
+    ran = codur("", "--json-stream", cwd=project, home=home)
+    (line,) = ran.out.splitlines()
+    value = json.loads(line)
+    assert (ran.code, value["event"]) == (2, "run_finished")
+    assert the_object(json.dumps(value["result"]))["reason"] == "the task is empty"
+
+
+def test_json_as_a_word_of_the_task_asks_for_nothing(project: Path, home: Path) -> None:
+    ran = codur_here("--config", "absent.yaml", "--", "--json", cwd=project, home=home)
+    assert (ran.code, ran.out) == (2, "")
+
+
 def test_the_home_directory_is_refused(project: Path, home: Path) -> None:
-    refused(codur("fix main.py", "-C", str(home), cwd=project, home=home), "home")
+    refused(codur_here("fix main.py", "-C", str(home), cwd=project, home=home), "home")
 
 
 def test_a_prompt_of_ten_megabytes(project: Path, home: Path) -> None:
@@ -79,7 +122,7 @@ def test_a_prompt_that_is_no_text(project: Path, home: Path) -> None:
 
 def test_a_binary_file(project: Path, home: Path) -> None:
     (project / "data.py").write_bytes(b"\x00\x01\x02" * 100)
-    refused(codur("fix data.py", cwd=project, home=home), "data.py")
+    refused(codur_here("fix data.py", cwd=project, home=home), "data.py")
 
 
 def test_a_file_that_may_not_be_read(project: Path, home: Path) -> None:
@@ -107,7 +150,7 @@ def test_a_directory_that_may_not_be_written(project: Path, home: Path) -> None:
 )
 def test_broken_settings(text: str, said: tuple[str, ...], project: Path, home: Path) -> None:
     fill(project, {"codur.yaml": text})
-    ran = codur("fix main.py", cwd=project, home=home)
+    ran = codur_here("fix main.py", cwd=project, home=home)
     assert ran.code == 2
     assert "Traceback" not in ran.err
     for pattern in said:
@@ -118,3 +161,5 @@ def test_debug_shows_a_traceback(project: Path, home: Path) -> None:
     ran = codur("--debug", "", cwd=project, home=home)
     assert "Traceback" in ran.err
     assert "UsageError" in ran.err
+    assert ran.code == 2
+    assert codur_here("", cwd=project, home=home, CODUR_DEBUG="1").err.startswith("Traceback")

@@ -7,14 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from codur import __version__
-from tests.cli.kit import codur, environment
+from tests.cli.kit import ROOT, codur, codur_here, environment, the_object
 from tests.runs.kit import NEEDS_MODEL, REPAIRABLE, contents, fill
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -45,31 +42,42 @@ def test_help_names_every_command(project: Path, home: Path) -> None:
     assert codur(cwd=project, home=home).out == ran.out
 
 
-def test_a_task_without_a_command(project: Path, home: Path) -> None:
+def test_a_task_without_a_command_loads_neither_langgraph_nor_groq_for_a_repair(project: Path, home: Path) -> None:
     fill(project, REPAIRABLE)
-    ran = codur("fix main.py", cwd=project, home=home)
-    assert ran.code == 0, ran.err
+    script = (
+        "import sys\nfrom codur.__main__ import main\n"
+        "sys.argv = ['codur', 'fix main.py']\n"
+        "code = main()\n"
+        "print('code', code, 'loaded', sorted({'langgraph', 'groq', 'asyncio'} & set(sys.modules)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=project, env=environment(home), capture_output=True, text=True, check=True
+    )
     assert "range(start, end + 1)" in (project / "main.py").read_text()
-    assert "+    for number in range(start, end + 1):" in ran.out
-    assert "0 model calls" in ran.err
+    assert "+    for number in range(start, end + 1):" in done.stdout
+    assert "0 model calls" in done.stderr
+    assert done.stdout.splitlines()[-1] == "code 0 loaded []"
 
 
-def test_the_json_object_keeps_to_the_published_schema(project: Path, home: Path) -> None:
-    fill(project, REPAIRABLE)
-    ran = codur("--json", "fix main.py", "-C", str(project), cwd=home, home=home)
-    value = json.loads(ran.out)
-    jsonschema.validate(value, json.loads((ROOT / "docs" / "run-result.schema.json").read_text()))
+def test_the_json_object_of_a_task_with_an_expected_output_by_option(project: Path, home: Path) -> None:
+    fill(project, {"main.py": REPAIRABLE["main.py"], "wanted.txt": REPAIRABLE["expected.txt"]})
+    ran = codur("--json", "fix main.py", "--expect", "wanted.txt", "-C", str(project), cwd=home, home=home)
+    value = the_object(ran.out)
     assert (ran.code, value["exit_code"], value["model_calls"], value["solved_by"]) == (0, 0, 0, "repair")
     assert ran.err == ""
 
 
-def test_json_stream_ends_with_the_result(project: Path, home: Path) -> None:
-    fill(project, REPAIRABLE)
-    ran = codur("--json-stream", "fix main.py", cwd=project, home=home)
+def test_a_check_command_decides_and_json_stream_ends_with_the_result(project: Path, home: Path) -> None:
+    fill(project, {"main.py": REPAIRABLE["main.py"]})
+    check = "test \"$(python main.py | tail -n 1)\" = '100 5050'"
+    ran = codur("--json-stream", "fix main.py", "--check", check, cwd=project, home=home)
     kinds = [json.loads(line)["event"] for line in ran.out.splitlines()]
     assert kinds[0] == "run_started"
     assert kinds[-1] == "run_finished"
+    assert kinds.count("run_finished") == 1
     assert "check_ran" in kinds
+    assert ran.code == 0, ran.err
+    assert "end + 1" in (project / "main.py").read_text()
 
 
 def test_raw_prints_the_diff_alone(project: Path, home: Path) -> None:
@@ -85,20 +93,6 @@ def test_a_task_from_a_file_and_from_standard_input(project: Path, home: Path) -
     for words, stdin in ((("--file", "task.txt"), b""), (("-",), b"show me notes.txt\n")):
         ran = codur(*words, "--raw", cwd=project, home=home, stdin=stdin)
         assert (ran.code, ran.out.strip()) == (0, "milk")
-
-
-def test_a_check_command_decides(project: Path, home: Path) -> None:
-    fill(project, {"main.py": REPAIRABLE["main.py"]})
-    check = "test \"$(python main.py | tail -n 1)\" = '100 5050'"
-    ran = codur("fix main.py", "--check", check, cwd=project, home=home)
-    assert ran.code == 0, ran.err
-    assert "end + 1" in (project / "main.py").read_text()
-
-
-def test_an_expected_output_by_option(project: Path, home: Path) -> None:
-    fill(project, {"main.py": REPAIRABLE["main.py"], "wanted.txt": REPAIRABLE["expected.txt"]})
-    ran = codur("fix main.py", "--expect", "wanted.txt", cwd=project, home=home)
-    assert ran.code == 0, ran.err
 
 
 def test_no_key_is_exit_3_and_two_lines_say_what_to_do(project: Path, home: Path) -> None:
@@ -119,17 +113,17 @@ def test_route_executes_nothing(project: Path, home: Path) -> None:
     assert (value["type"], value["settled"], value["files"], value["tier"]) == ("code_fix", False, ["main.py"], "open")
     assert value["check"]["expected_file"] == "expected.txt"
     assert not (project / "ran").exists()
-    settled = json.loads(codur("route", "read main.py", "--json", cwd=project, home=home).out)
+    settled = json.loads(codur_here("route", "read main.py", "--json", cwd=project, home=home).out)
     assert settled["settled"] is True
     assert settled["tool_calls"] == [{"tool": "read_file", "arguments": {"path": "main.py"}}]
-    assert "type: code_fix" in codur("route", "fix main.py", cwd=project, home=home).out
+    assert "type: code_fix" in codur_here("route", "fix main.py", cwd=project, home=home).out
 
 
 def test_graph_shows_the_nodes(project: Path, home: Path) -> None:
     text = codur("graph", cwd=project, home=home).out
     assert "review → end, llm_plan, llm_pre_plan, policy, repair" in text
-    assert "pattern_plan" in codur("graph", "--mermaid", cwd=project, home=home).out
-    ran = codur("graph", "--png", "graph.png", cwd=project, home=home)
+    assert "pattern_plan" in codur_here("graph", "--mermaid", cwd=project, home=home).out
+    ran = codur_here("graph", "--png", "graph.png", cwd=project, home=home)
     assert ran.code == 0, ran.err
     assert (project / "graph.png").read_bytes().startswith(b"\x89PNG")
 
@@ -138,16 +132,16 @@ def test_agents_lists_them_and_says_what_is_missing(project: Path, home: Path) -
     ran = codur("agents", cwd=project, home=home)
     assert ran.code == 0
     assert "codur-coding" in ran.out
-    rows = json.loads(codur("agents", "--json", cwd=project, home=home).out)
+    rows = json.loads(codur_here("agents", "--json", cwd=project, home=home).out)
     assert {row["name"]: row["ready"] for row in rows} == {"codur-coding": False, "codur-explaining": False}
 
 
 def test_config_commands(project: Path, home: Path) -> None:
     shown = codur("config", "show", cwd=project, home=home, CODUR_RUNTIME__MAX_LLM_CALLS="7")
     assert "max_llm_calls: 7" in shown.out
-    assert codur("config", "check", cwd=project, home=home).code == 0
-    assert str(home) in codur("config", "path", cwd=project, home=home).out
-    schema = json.loads(codur("config", "schema", cwd=project, home=home).out)
+    assert codur_here("config", "check", cwd=project, home=home).code == 0
+    assert str(home) in codur_here("config", "path", cwd=project, home=home).out
+    schema = json.loads(codur_here("config", "schema", cwd=project, home=home).out)
     assert schema == json.loads((ROOT / "config" / "codur.schema.json").read_text())
 
 
@@ -159,8 +153,12 @@ def test_solve_shows_a_table_and_leaves_the_originals(project: Path, home: Path)
     assert "one" in ran.out
     assert "deep/two" in ran.out
     assert contents(project / "one") == {**REPAIRABLE, "prompt.txt": "fix main.py\n"}
-    rows = json.loads(codur("solve", str(project / "one"), "--offline", "--json", cwd=project, home=home).out)
-    assert [(row["challenge"], row["outcome"]) for row in rows] == [("one", "solved")]
+    off = {"CODUR_REPAIR__MODE": "off"}
+    rows = json.loads(
+        codur_here("solve", str(project / "one"), "--offline", "--json", cwd=project, home=home, **off).out
+    )
+    assert [(row["challenge"], row["outcome"]) for row in rows] == [("one", "failed")]
+    assert "1 of 2 solved" in ran.out
 
 
 @pytest.mark.parametrize(
@@ -176,20 +174,6 @@ def test_what_needs_no_model_loads_neither_langgraph_nor_groq(
         "code = main()\n"
         "heavy = {'langgraph', 'groq', 'pydantic', 'httpx', 'git', 'asyncio'} & set(sys.modules)\n"
         "print('code', code, 'loaded', sorted(heavy))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=project, env=environment(home), capture_output=True, text=True, check=True
-    )
-    assert done.stdout.splitlines()[-1] == "code 0 loaded []"
-
-
-def test_an_offline_repair_loads_neither_langgraph_nor_groq(project: Path, home: Path) -> None:
-    fill(project, REPAIRABLE)
-    script = (
-        "import sys\nfrom codur.__main__ import main\n"
-        "sys.argv = ['codur', 'fix main.py']\n"
-        "code = main()\n"
-        "print('code', code, 'loaded', sorted({'langgraph', 'groq', 'asyncio'} & set(sys.modules)))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=project, env=environment(home), capture_output=True, text=True, check=True

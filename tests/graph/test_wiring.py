@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from codur.graph.build import build_graph
 from codur.graph.drawing import drawn_edges, mermaid_text
-from codur.graph.walk import apply
+from codur.graph.reduce import apply
+from codur.graph.walk import walk
 from codur.graph.wiring import MODEL_NODES, PLAIN_NODES, ROUTES, STEP_LIMIT, route
 from codur.nodes.state import RunState, initial_state
+from codur.session.graph_run import run_graph_blocking
+from codur.session.run import opened
 from codur.types import RouteStep, Task, Usage
-from tests.runs.kit import NEEDS_MODEL, REPAIRABLE, fill, host, settings_for
-from tests.support.groq_server import GroqServer
+from tests.runs.kit import EDIT, MEDIAN_RIGHT, NEEDS_MODEL, REPAIRABLE, fill, host, settings_for
+from tests.support.groq_server import GroqServer, calls
 
 STATE = initial_state(Task(prompt="x", workspace="/w"))
 
@@ -89,9 +94,6 @@ def test_the_walk_and_the_compiled_graph_take_the_same_way(files: dict[str, str]
 
 
 def _way(workspace: Path, prompt: str, *, compiled: bool) -> tuple[list[tuple[str, str]], str | None, dict[str, bytes]]:
-    from codur.graph.walk import walk
-    from codur.session.graph_run import run_graph_blocking
-    from codur.session.run import opened
 
     with GroqServer([]) as server:
         settings = settings_for(server, search=True)
@@ -104,9 +106,6 @@ def _way(workspace: Path, prompt: str, *, compiled: bool) -> tuple[list[tuple[st
 
 
 def test_steps_that_were_walked_are_taken_over_and_not_run_again(tmp_path: Path) -> None:
-    from codur.graph.walk import walk
-    from codur.session.graph_run import run_graph_blocking
-    from codur.session.run import opened
 
     fill(tmp_path, {"main.py": "open('runs', 'a').write('x')\nprint(1)\n", "expected.txt": "2\n"})
     with GroqServer([]) as server:
@@ -119,6 +118,19 @@ def test_steps_that_were_walked_are_taken_over_and_not_run_again(tmp_path: Path)
             final = run_graph_blocking(start, walked, context)
     assert final["trail"][0].node == "pattern_plan"
     assert (tmp_path / "runs").read_text() == "x"
+
+
+def test_the_state_is_small_and_plain(tmp_path: Path) -> None:
+    fill(tmp_path, NEEDS_MODEL)
+    right = calls(("replace_function", {"path": "main.py", "name": "median", "code": MEDIAN_RIGHT}))
+    with GroqServer([EDIT, right]) as server:
+        task = Task(prompt="fix main.py", workspace=str(tmp_path))
+        with opened(task, settings_for(server), host=host(), emit=lambda event: None) as context:
+            state = run_graph_blocking(initial_state(task), None, context)
+    assert state["outcome"] == "done"
+    text = json.dumps(state, default=asdict)
+    assert len(text) < 10_000
+    assert MEDIAN_RIGHT.splitlines()[2].strip() not in text  # file contents stay outside
 
 
 def test_the_graph_compiles_under_its_name() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from codur.errors import ModelAnswerError
+from codur.llm.body_cap import MAX_BODY_BYTES
 from codur.llm.model import ChatReply
 from codur.types import ToolCall, Usage
 from tests.llm.kit import READ_FILE, SCHEMA, Client, ask, settings
@@ -29,7 +30,9 @@ CALL = ToolCall(id="call_1", name="read_file", arguments={"path": "a.py"})
 
 
 def reply_of(**values: Any) -> ChatReply:
-    return ChatReply(**{"usage": SPENT, "model": "scripted-server", "profile": "main", **values})
+    return ChatReply(
+        **{"usage": SPENT, "model": "scripted-server", "profile": "main", "max_completion_tokens": 3000, **values}
+    )
 
 
 @pytest.mark.parametrize(
@@ -194,7 +197,7 @@ def test_a_failed_generation_that_can_be_read_is_an_answer(generated: str, code:
     with GroqServer([failed_generation(generated, code=code)]) as server:
         client = Client(settings(server.url))
         answer = client.complete(request)
-    assert answer == ChatReply(model="big", profile="main", usage=client.usage, **reply)
+    assert answer == ChatReply(model="big", profile="main", usage=client.usage, max_completion_tokens=3000, **reply)
     assert (client.usage.calls, client.told()) == (1, ["model_called", "model_answered"])
 
 
@@ -228,3 +231,15 @@ def test_a_400_without_a_failed_generation_is_asked_again_too() -> None:
     with GroqServer([error(400, "Bad tool call", code="tool_use_failed"), text("Hello.")]) as server:
         assert Client(settings(server.url)).complete(HAS_TOOLS).text == "Hello."
     assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("api", ["groq", "openai"])
+def test_an_answer_without_end_is_not_read_to_its_end(api: Any) -> None:
+    with GroqServer([raw(b" " * (MAX_BODY_BYTES + 1))]) as server:
+        url = server.url if api == "groq" else server.openai_url
+        client = Client(settings(url, api=api))
+        with pytest.raises(ModelAnswerError) as caught:
+            client.complete()
+    assert caught.value.message == "main (service) gave an answer of more than 20 MiB."
+    assert (client.usage.calls, client.waits) == (1, [])
+    assert server.requests[0].headers["accept-encoding"] == "identity"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -25,11 +26,14 @@ def pool(given: Settings, environ: dict[str, str], **values: Any) -> ModelPool:
 
 
 LOCAL = Settings(llm=LlmSettings(default_profile="local", fallback_profiles=()))
+JUST_LOCAL = Settings(llm=LlmSettings(default_profile="local"))
+"""What `export CODUR_LLM__DEFAULT_PROFILE=local` alone makes of the defaults."""
 
 
 @pytest.mark.parametrize(
     ("given", "environ", "offline", "available"),
     [
+        (JUST_LOCAL, {}, False, True),
         (Settings(), {}, False, False),
         (Settings(), {"GROQ_API_KEY": ""}, False, False),
         (Settings(), KEYS, False, True),
@@ -41,6 +45,54 @@ LOCAL = Settings(llm=LlmSettings(default_profile="local", fallback_profiles=()))
 )
 def test_who_can_be_asked(given: Settings, environ: dict[str, str], offline: bool, available: bool) -> None:
     assert pool(given, environ, offline=offline).available() is available
+
+
+@pytest.mark.parametrize(
+    ("profile", "environ", "offline", "available"),
+    [
+        ("local", {}, False, True),
+        ("local", {}, True, False),
+        ("gpt-oss-20b", {}, False, False),
+        ("gpt-oss-20b", KEYS, False, True),
+    ],
+)
+def test_a_profile_of_the_users_choice_counts(
+    profile: str, environ: dict[str, str], offline: bool, available: bool
+) -> None:
+    own = pool(Settings(), environ, offline=offline)
+    assert own.available(profile) is available
+    assert own.available() is (bool(environ) and not offline)
+
+
+def test_a_local_default_profile_answers_for_profiles_without_a_key() -> None:
+    with GroqServer(lambda _: text("Hi.")) as server:
+        profiles = {"home": Profile(provider="home", model="tiny"), "other": Profile(provider="service", model="x")}
+        given = settings(
+            fallback=["spare"], profiles=profiles, providers={"home": Provider(base_url=server.openai_url)}
+        )
+        given = replace(given, llm=replace(given.llm, default_profile="home"))
+        client = Client(given, environ={})
+        replies = [client.complete(profile=name) for name in (given.llm.fast_profile, "other", "home")]
+    assert [reply.profile for reply in replies] == ["home"] * 3
+    assert [body["model"] for body in server.bodies] == ["tiny"] * 3
+
+
+def test_the_default_profile_comes_before_the_fall_back_profiles() -> None:
+    with GroqServer([error(404), text("Hi.")]) as server:
+        given = settings(server.url, fallback=["third"], profiles={"third": Profile(provider="service", model="x")})
+        assert Client(given).complete(profile="spare").profile == "main"
+    assert [body["model"] for body in server.bodies] == ["small", "big"]
+
+
+def test_why_a_profile_of_the_users_choice_cannot_be_asked() -> None:
+    keyed = {"paid": Profile(provider="paid", model="x")}
+    own = pool(settings(profiles=keyed, providers={"paid": Provider(api_key_env="PAID_KEY", base_url="http://x")}), {})
+    assert own.why_unavailable("paid").message == "A model is needed for this. PAID_KEY is not set."
+    assert own.why_unavailable("paid").remedy == "Set it with `export PAID_KEY=…`."
+    assert own.why_unavailable().message == "A model is needed for this. GROQ_API_KEY is not set."
+    for ask_about in (own.available, own.why_unavailable):
+        with pytest.raises(ConfigError, match="there is no profile 'nobody'"):
+            ask_about("nobody")
 
 
 @pytest.mark.parametrize(
@@ -270,6 +322,7 @@ def test_a_scripted_model_speaks_the_whole_interface() -> None:
     model = ScriptedModel(script)
     answered = asyncio.run(model.complete(ask("hello")))
     assert (answered.text, answered.model, answered.profile) == ("HELLO", "scripted", "scripted")
+    assert answered.max_completion_tokens == 3000
     assert answered.usage == Usage(calls=1, prompt_tokens=6, completion_tokens=2)
     called = asyncio.run(model.complete(ask("call")))
     assert (called.tool_calls, called.finish_reason) == ((call,), "tool_calls")

@@ -32,6 +32,11 @@ STRICT = {"type": "json_schema", "json_schema": {"name": "plan", "strict": True,
         ({}, ask(schema=SCHEMA, schema_name="plan"), {"response_format": STRICT}),
         ({"json_mode": "object"}, ask(schema=SCHEMA), {"response_format": {"type": "json_object"}}),
         ({"json_mode": "text"}, ask(schema=SCHEMA), {}),
+        ({}, ask(json_object=True), {"response_format": {"type": "json_object"}}),
+        ({"json_mode": "object"}, ask(json_object=True), {"response_format": {"type": "json_object"}}),
+        ({"json_mode": "text"}, ask(json_object=True), {}),
+        ({}, ask(schema=SCHEMA, schema_name="plan", json_object=True), {"response_format": STRICT}),
+        ({}, ask(tools=(READ_FILE,), json_object=True), {"tools": [TOOL], "tool_choice": "auto"}),
         ({}, ask(tools=(READ_FILE,)), {"tools": [TOOL], "tool_choice": "auto"}),
         ({}, ask(tools=(READ_FILE,), tool_choice="required"), {"tools": [TOOL], "tool_choice": "required"}),
         ({}, ask(tools=(READ_FILE,), schema=SCHEMA), {"tools": [TOOL], "tool_choice": "auto"}),
@@ -82,36 +87,42 @@ def test_a_conversation_with_tools_is_sent_in_the_protocol() -> None:
     ]
 
 
-def test_a_model_without_native_calls_gets_and_gives_them_as_text() -> None:
-    answer = 'Sure: {"tool_calls": [{"name": "read_file", "arguments": {"path": "b.py"}}]}'
-    with GroqServer([text(answer)]) as server:
+def test_a_model_without_native_calls_gets_no_tools_and_what_was_called_as_text() -> None:
+    with GroqServer([text("Done.")]) as server:
         reply = Client(settings(server.url, tool_calls="json")).complete(CONVERSATION)
-    body = server.bodies[0]
-    assert "tools" not in body
-    assert "tool_choice" not in body
-    system, user, assistant, result = body["messages"]
-    assert system["content"].startswith("Be brief.\n\nYou can call these tools:\n{")
-    assert '"name": "read_file"' in system["content"]
-    assert (user, result) == (
-        {"role": "user", "content": "Read it."},
-        {"role": "user", "content": "Result of the call c1:\nx = 1"},
-    )
-    assert assistant == {
-        "role": "assistant",
-        "content": '{"tool_calls": [{"id": "c1", "name": "read_file", "arguments": {"path": "ä.py"}}]}',
-    }
-    assert (reply.text, reply.tool_calls, reply.finish_reason) == (
-        "",
-        (ToolCall(id="call_1", name="read_file", arguments={"path": "b.py"}),),
-        "tool_calls",
-    )
+    assert server.bodies == [
+        {
+            "model": "big",
+            "messages": [
+                {"role": "system", "content": "Be brief."},
+                {"role": "user", "content": "Read it."},
+                {"role": "assistant", "content": '{"tool_calls": [{"tool": "read_file", "args": {"path": "ä.py"}}]}'},
+                {"role": "user", "content": "Result of read_file:\nx = 1"},
+            ],
+            "temperature": 0.2,
+            "max_completion_tokens": 3000,
+        }
+    ]
+    assert (reply.text, reply.tool_calls, reply.finish_reason) == ("Done.", (), "stop")
 
 
-@pytest.mark.parametrize(("choice", "roles"), [("auto", ["system", "user"]), ("none", ["user"])])
-def test_tools_told_as_text_need_no_system_message(choice: Any, roles: list[str]) -> None:
-    with GroqServer([text("Hi.")]) as server:
-        Client(settings(server.url, tool_calls="json")).complete(ask(tools=(READ_FILE,), tool_choice=choice))
-    assert [message["role"] for message in server.bodies[0]["messages"]] == roles
+def test_calls_in_text_are_left_to_who_asked_for_them() -> None:
+    answer = '{"tool_calls": [{"tool": "read_file", "args": {"path": "b.py"}}]}'
+    with GroqServer([text(answer)]) as server:
+        reply = Client(settings(server.url, tool_calls="json")).complete(ask(json_object=True))
+    assert server.bodies[0]["response_format"] == {"type": "json_object"}
+    assert (reply.text, reply.tool_calls, reply.finish_reason) == (answer, (), "stop")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "sent"), [(ask(), 3000), (ask(max_completion_tokens=50), 50), (ask("x" * 14_000), 1996)]
+)
+def test_the_reply_tells_the_limit_that_was_sent(wanted: ChatRequest, sent: int) -> None:
+    with GroqServer([text("Hi."), text("Hi.", finish_reason="length"), calls(("read_file", {"path": "a"}))]) as server:
+        client = Client(settings(server.url, request_tokens=6000))
+        replies = [client.complete(wanted) for _ in range(3)]
+    assert [reply.max_completion_tokens for reply in replies] == [sent] * 3
+    assert [body["max_completion_tokens"] for body in server.bodies] == [sent] * 3
 
 
 @pytest.mark.parametrize("ending", ["", "/", "/v1", "/openai/v1", "/openai/v1/"])

@@ -11,6 +11,7 @@ from codur.types import Plan, Step
 KNOWN = Capabilities(
     tools={"read_file": "read", "write_file": "write", "run_pytest": "run", "fetch_page": "network"},
     agents=("codur-coding", "codur-explaining"),
+    codes=lambda name: name in ("codur-coding", "llm:gpt-oss-20b"),
     knows_agent=lambda name: name in ("codur-coding", "codur-explaining", "llm:gpt-oss-20b"),
 )
 
@@ -47,6 +48,11 @@ def tool(name: str, *, key: str = "a", inputs: tuple[str, ...] = ()) -> Step:
             plan(Step(id="a", action="delegate", capability="nobody")),
             ToolSettings(),
             Problem(text="there is no agent named 'nobody'; there are: codur-coding, codur-explaining"),
+        ),
+        (
+            plan(Step(id="a", action="coding", capability="codur-explaining")),
+            ToolSettings(),
+            Problem(text="codur-explaining does not edit files; use it in a delegate step"),
         ),
         (
             plan(tool("read_file"), tool("read_file")),
@@ -90,9 +96,10 @@ def test_find_problem(given: Plan, allowed: ToolSettings, problem: Problem | Non
 
 
 def test_a_plan_that_only_reads_gets_a_last_word() -> None:
-    completed = complete(plan(tool("read_file"), tool("read_file", key="b")))
+    completed = complete(plan(tool("read_file", key="answer"), tool("read_file", key="b")), explainer="reader")
     assert [step.action for step in completed.steps] == ["tool", "tool", "delegate"]
-    assert completed.steps[-1].inputs == ("a", "b")
+    assert [step.id for step in completed.steps] == ["answer", "b", "answer-2"]
+    assert (completed.steps[-1].capability, completed.steps[-1].inputs) == ("reader", ("answer", "b"))
 
 
 @pytest.mark.parametrize(
@@ -105,4 +112,4 @@ def test_a_plan_that_only_reads_gets_a_last_word() -> None:
     ],
 )
 def test_other_plans_stay_as_they_are(given: Plan) -> None:
-    assert complete(given) == given
+    assert complete(given, explainer="reader") == given

@@ -14,12 +14,14 @@ from codur.tools.toolbox import Toolbox, ToolContext
 from codur.workspace.workspace import Workspace
 
 
-def toolbox_on(root: Path, settings: ToolSettings | None = None, timeout_s: float = 20.0) -> Toolbox:
+def toolbox_on(
+    root: Path, settings: ToolSettings | None = None, timeout_s: float = 20.0, python: str = sys.executable
+) -> Toolbox:
     """A toolbox whose workspace is `root`."""
     context = ToolContext(
         workspace=Workspace.open(root),
         launcher=Launcher(os.environ),
-        python=sys.executable,
+        python=python,
         settings=settings or ToolSettings(),
         timeout_s=timeout_s,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from codur.ui.sanitise import sanitise
 from codur.ui.stream import SafeStream, fit
 
 ROOT = Path(__file__).parents[2]
+FULL = Path("/dev/full")
 
 
 @pytest.mark.parametrize(
@@ -47,6 +49,22 @@ def test_exact_bytes_for_pipes(text: str, data: bytes) -> None:
     wrapper = io.TextIOWrapper(buffer, encoding="ascii")
     SafeStream(wrapper).write_exact(text)
     assert buffer.getvalue() == data
+
+
+def test_a_terminal_that_was_closed_is_silence() -> None:
+    ours, theirs = os.openpty()
+    os.close(ours)
+    with os.fdopen(theirs, "w", encoding="utf-8") as terminal:
+        stream = SafeStream(terminal)
+        stream.put(sanitise("one"))
+        stream.put(sanitise("two"))
+        stream.write_exact("three")
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="this system has no device that is always full")
+def test_a_full_disk_is_told() -> None:
+    with pytest.raises(OSError, match="No space left"), FULL.open("w", encoding="utf-8") as stream:
+        SafeStream(stream).put(sanitise("one"))
 
 
 WRITER = """

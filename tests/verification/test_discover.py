@@ -288,7 +288,9 @@ REST: dict[str, tuple[dict[str, str], str, tuple[str, ...], Check | None]] = {
         {"package.json": '{"scripts": {"test": "node --test"}}', "a.test.js": "", "a.js": ""},
         "fix it",
         (),
-        run_of_tests("npm", "test", source="the tests that package.json declares", protected=("a.test.js",)),
+        run_of_tests(
+            "npm", "test", source="the tests that package.json declares", protected=("a.test.js", "package.json")
+        ),
     ),
     "npm without tests": (
         {"package.json": '{"scripts": {"test": "echo \\"Error: no test specified\\" && exit 1"}}'},
@@ -314,7 +316,7 @@ REST: dict[str, tuple[dict[str, str], str, tuple[str, ...], Check | None]] = {
         {"Makefile": "all:\n\ttrue\ntest: all\n\ttrue\n"},
         "fix it",
         (),
-        run_of_tests("make", "test", source="the tests that Makefile declares", protected=()),
+        run_of_tests("make", "test", source="the tests that Makefile declares", protected=("Makefile",)),
     ),
     "make without the target": ({"Makefile": "test := 1\nlatest:\n\ttrue\n"}, "fix it", (), None),
     "Python tests go before others": (
@@ -367,6 +369,89 @@ COMMANDS: list[tuple[str, tuple[str, ...]]] = [
     ("npm test", ("conftest.py", "test_a.py", "tests/test_b.py", "input.txt")),
     ("cat ../test_a.py /tests/test_b.py", ("input.txt",)),
 ]
+
+
+JUDGED = {
+    "main.py": SCRIPT,
+    "run.py": SCRIPT,
+    "lib.py": LIBRARY,
+    "check.sh": "exit 0\n",
+    "judge.sh": "exit 0\n",
+    "verify.py": SCRIPT,
+    "lint_all.rb": "",
+    "tests/run.py": SCRIPT,
+    "Makefile": "lint:\n\ttrue\n",
+    "sub/makefile": "lint:\n\ttrue\n",
+    "package.json": "{}",
+    "expected.txt": "1\n",
+    "golden.json": "1\n",
+    "cases.in": "1\n",
+    "strict.ini": "[mypy]\n",
+}
+JUDGES: list[tuple[str, str, tuple[str, ...]]] = [
+    ("sh check.sh", "fix main.py", ("check.sh",)),
+    ("sh ./judge.sh --all", "fix main.py", ("judge.sh",)),
+    ("bash -e judge.sh", "fix main.py", ("judge.sh",)),
+    ("./judge.sh", "fix main.py", ("judge.sh",)),
+    ("CI=1 timeout 9 ./judge.sh && echo ok", "fix main.py", ("judge.sh",)),
+    ("bash -c './judge.sh'", "fix main.py", ("judge.sh",)),
+    ("./judge.sh | tee log.txt", "fix main.py", ("judge.sh",)),
+    ("./judge.sh", "fix judge.sh", ()),
+    ("./judge.sh | diff - expected.txt", "it is wrong", ("expected.txt",)),
+    ("./verify.py", "make verify.py pass", ("verify.py",)),
+    ("python verify.py", "fix lib.py", ("verify.py",)),
+    ("python -m verify", "fix lib.py", ("verify.py",)),
+    ("python3 verify.py", "fix verify.py", ()),
+    ("ruby lint_all.rb", "fix main.py", ("lint_all.rb",)),
+    ("python tests/run.py", "fix main.py", ("tests/run.py",)),
+    ("make lint", "fix main.py", ("Makefile",)),
+    ("make -C sub lint", "fix main.py", ("Makefile", "sub/makefile")),
+    ("make lint", "add a target to the Makefile", ()),
+    ("make lint", "make lint in the Makefile pass", ("Makefile",)),
+    ("npm run lint", "fix main.py", ("package.json",)),
+    ("python main.py", "fix main.py", ()),
+    ("python run.py --input lib.py", "fix lib.py", ()),
+    ("./main.py", "fix main.py", ()),
+    ("./run.py", "fix main.py", ("run.py",)),
+    ("python main.py | diff - expected.txt", "fix main.py", ("expected.txt",)),
+    ("python main.py < cases.in | cmp - golden.json", "fix main.py", ("golden.json", "cases.in")),
+    ('[ "$(./judge.sh)" = 1 ]', "it prints 2", ()),
+    ("mypy --config-file=strict.ini lib.py", "fix lib.py", ("strict.ini",)),
+]
+
+
+@pytest.mark.parametrize(("command", "prompt", "protected"), JUDGES)
+def test_a_command_protects_what_judges_and_not_the_program(
+    command: str, prompt: str, protected: tuple[str, ...], tmp_path: Path
+) -> None:
+    files = tuple(name for name in JUDGED if name in prompt)
+    found = find_check(workspace(tmp_path, JUDGED), prompt=prompt, files=files, settings=SETTINGS, command=command)
+    assert found is not None
+    assert found.protected == protected
+
+
+@pytest.mark.parametrize(
+    ("files", "command", "prompt", "named", "protected"),
+    [
+        ({"checkout.py": SCRIPT}, "python checkout.py", "the sum is wrong", (), ()),
+        (
+            {"checkout.py": SCRIPT, "lib.py": LIBRARY, "expected.txt": "1"},
+            "python checkout.py | diff - expected.txt",
+            "the sum is wrong",
+            (),
+            ("expected.txt",),
+        ),
+        ({"check.py": SCRIPT, "data.json": ""}, "python check.py", "fix data.json", ("data.json",), ("check.py",)),
+        ({"check.py": SCRIPT, "lib.py": LIBRARY}, "python check.py", "fix it", (), ("check.py",)),
+        ({"check.sh": "", "notes.md": ""}, "sh check.sh", "fix it", (), ("check.sh",)),
+    ],
+)
+def test_a_name_that_judges_may_be_the_program(
+    files: dict[str, str], command: str, prompt: str, named: tuple[str, ...], protected: tuple[str, ...], tmp_path: Path
+) -> None:
+    found = find_check(workspace(tmp_path, files), prompt=prompt, files=named, settings=SETTINGS, command=command)
+    assert found is not None
+    assert found.protected == protected
 
 
 @pytest.mark.parametrize(("command", "protected"), COMMANDS)

@@ -62,7 +62,12 @@ REFUSED_READS = [
     ("fifo", "not_a_file", "fifo is not a regular file"),
     ("sock", "not_a_file", "sock is not a regular file"),
     ("sparse", "too_large", "sparse is larger than 1024 KiB"),
-    ("x" * 300, "invalid", f"the path {'x' * 300} is too long"),
+    ("x" * 300, "invalid", "a name in the path is longer than 255 bytes"),
+    ("ä" * 128, "invalid", "a name in the path is longer than 255 bytes"),
+    ("d/" * 3000, "invalid", "the path is longer than 4095 bytes"),
+    ("a\udcff.txt", "invalid", "a path must not contain '\\udcff', which is no character"),
+    ("sub/\ud800", "invalid", "a path must not contain '\\ud800', which is no character"),
+    ("/\ud800", "invalid", "a path must not contain '\\ud800', which is no character"),
 ]
 
 

@@ -73,7 +73,7 @@ _FAULTS = word_set(
     " broken crash crashes crashing crashed fails fail failing failed failure failures wrong incorrect incorrectly"
     " exception exceptions traceback leak leaks vulnerability vulnerabilities doesn't doesnt don't won't isn't"
     " hangs hang freezes raises stuck infinite misbehaves fehler kaputt falsch bogue erreur cassé roto fallo fout"
-    " kapot segfault"
+    " kapot segfault misses forgets loses garbled odd oddly weird strange strangely missing"
 )
 _WISHES = word_set("should shall must needs need instead expected expects supposed ought")
 _STRUCTURE = word_set("outline imports functions classes methods structure dependencies function class method")
@@ -197,6 +197,8 @@ def _inner(words: Sequence[str], *, question: bool) -> Classification | None:
 
 def _complaint(words: Sequence[str]) -> Classification | None:
     fault = next((word for word in words if word in _FAULTS), "")
+    if not fault and len(words) > 3 and "too" in words[2:-1]:  # "main.py prints sums that are too small"
+        fault = "too"
     if fault:
         return _as("code_fix", 0.7, fault)
     wish = next((word for word in words if word in _WISHES), "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -14,6 +15,8 @@ from codur.planning.patterns.rules import Rule
 from codur.planning.patterns.text import PromptText, word_set
 from codur.types import Check, Discovery, TaskType
 
+_MADE = r"\b(?:into|create|creating|new|called|named|write|add|extract|split|move|put)\b[^.;\n]{{0,80}}{}"
+"""A name after one of these words is that of a file to be made."""
 _CHECK_CHARS = 100_000
 """Of a prompt, this much is searched for an expected output."""
 _MAX_CANDIDATES = 3
@@ -96,7 +99,11 @@ def discover_code(request: Request, found: Classification) -> Discovery:
 
 def _names_absent_source(request: Request, kind: TaskType) -> bool:
     """Whether the source that is to be changed is not there; another one must not be taken in its place."""
-    absent = any(suffix_of(name) in SOURCE_SUFFIXES for name in _missing(request))
+    text = request.prompt[:_CHECK_CHARS]
+    absent = any(
+        suffix_of(name) in SOURCE_SUFFIXES and not re.search(_MADE.format(re.escape(name)), text, re.IGNORECASE)
+        for name in _missing(request)
+    )
     return absent and not request.files and kind != "code_generation" and not request.check_command
 
 

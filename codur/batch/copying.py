@@ -1,0 +1,46 @@
+"""Copies a challenge to where it is worked on."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+from codur.batch.challenge import PROMPT_FILE, Challenge
+from codur.errors import UsageError
+
+
+def copy_files(challenge: Challenge, target: Path) -> tuple[str, ...]:
+    """Copy a challenge's files to `target`, without its task.
+
+    Returns:
+        What was left out because it is no file, directory or link (pipes, sockets, devices), by its path inside.
+
+    Raises:
+        UsageError: a file or directory of the challenge cannot be read.
+        OSError: `target` cannot be written.
+    """
+    root = challenge.directory
+    left_out: list[str] = []
+
+    def unwanted(directory: str, names: Sequence[str]) -> set[str]:
+        special = {name for name in names if _is_special(Path(directory, name))}
+        left_out.extend(Path(directory, name).relative_to(root).as_posix() for name in sorted(special))
+        return special | ({PROMPT_FILE} if Path(directory) == root else set())
+
+    try:
+        shutil.copytree(root, target, symlinks=True, ignore=unwanted)
+    except shutil.Error as error:
+        # its only argument is the list of what failed: source, target, why
+        names = sorted({Path(source).relative_to(root).as_posix() for source, _, _ in error.args[0]})
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        raise UsageError(
+            f"{names[0]}{more} cannot be copied", remedy="Check the permissions of the challenge's files."
+        ) from error
+    return tuple(left_out)
+
+
+def _is_special(path: Path) -> bool:
+    mode = path.lstat().st_mode
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode))

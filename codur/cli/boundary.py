@@ -1,0 +1,58 @@
+"""The outermost boundary: whatever a command raises becomes a line, if asked for a JSON object, and an exit code."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Literal
+
+from codur.errors import CodurError, Interrupted
+
+JsonKind = Literal["json", "json_stream"]
+
+_MAX_MESSAGE_CHARS = 500
+
+
+def exit_code_of(command: Callable[[], int], *, json: JsonKind | None, debug: bool) -> int:
+    """Carry out a command and tell what it raises: on standard error for people, on standard output as JSON.
+
+    Args:
+        command: gives the exit code.
+        json: the form of JSON that was asked for; standard output then gets a `RunResult` in that form.
+        debug: also show the traceback.
+    """
+    try:
+        return command()
+    except KeyboardInterrupt:
+        return _told(Interrupted("interrupted"), json, debug=debug)
+    except CodurError as error:
+        return _told(error, json, debug=debug)
+    except Exception as error:  # noqa: BLE001 - the outermost boundary
+        return _told(_internal(error), json, debug=debug)
+
+
+def _internal(error: Exception) -> CodurError:
+    """A bug in words."""
+    message = " ".join(str(error).split())[:_MAX_MESSAGE_CHARS]
+    return CodurError(
+        f"internal error: {type(error).__name__}{': ' if message else ''}{message}",
+        remedy="Run it again with --debug, and report what that shows.",
+    )
+
+
+def _told(error: CodurError, json: JsonKind | None, *, debug: bool) -> int:
+    from codur.ui.output import make_output, show  # noqa: PLC0415 - lazy: only an error needs it
+    from codur.ui.sanitise import sanitise  # noqa: PLC0415 - lazy: only an error needs it
+    from codur.ui.tables import error_text  # noqa: PLC0415 - lazy: only an error needs it
+
+    if debug:
+        show(sanitise(traceback.format_exc().rstrip()), sys.stderr)
+    show(error_text(error), sys.stderr)
+    if json:
+        from codur.types import EXIT_CODES, RunResult  # noqa: PLC0415 - lazy: only JSON needs it
+
+        outcome = next(name for name, code in EXIT_CODES.items() if code == error.exit_code)
+        result = RunResult(outcome=outcome, exit_code=error.exit_code, reason=error.message, remedy=error.remedy)
+        make_output(json, stdout=sys.stdout, stderr=sys.stderr, verbose=False, color=False).result(result)
+    return error.exit_code

@@ -1,0 +1,120 @@
+"""Where the plain nodes route, as tables over real contexts. Nothing is called that needs a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from codur.nodes.delegate import delegate
+from codur.nodes.policy import policy
+from codur.nodes.review import review
+from codur.nodes.state import Route, RunContext, RunState, initial_state
+from codur.session.run import opened
+from codur.types import Attempt, Check, Discovery, Outcome, Plan, Step, StepRecord, Task, Verdict
+from tests.runs.kit import NEEDS_MODEL, fill, host, settings_for
+from tests.support.groq_server import GroqServer
+
+RED = Verdict(status="failed", signature="s", progress=0.0)
+CHECK = Check(kind="output", argv=("{python}", "main.py"), entry="main.py", expected_file="expected.txt", source="x")
+FIX = Discovery(task_type="code_fix", files=("main.py",), check=CHECK)
+
+READ = Step(id="read", action="tool", capability="read_file", arguments={"path": "main.py"})
+EDIT = Step(id="edit", action="coding")
+SAY = Step(id="say", action="respond", arguments={"text": "hi"})
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Iterator[RunContext]:
+    fill(tmp_path, NEEDS_MODEL)
+    with GroqServer([]) as server:
+        task = Task(prompt="fix main.py", workspace=str(tmp_path))
+        with opened(task, settings_for(server), host=host(), emit=lambda event: None) as opened_context:
+            yield opened_context
+
+
+def state(plan: Plan | None = None, *, cursor: int = 0, records: list[StepRecord] | None = None) -> RunState:
+    start = initial_state(Task(prompt="fix main.py", workspace="/w"))
+    return {
+        **start,
+        "plan": plan,
+        "cursor": cursor,
+        "records": records or [],
+        "discovery": FIX,
+        "before": RED,
+        "verdict": RED,
+    }
+
+
+def planned(*steps: Step) -> Plan:
+    return Plan(steps=steps, origin="plan")
+
+
+@pytest.mark.parametrize(
+    ("plan", "cursor", "route", "outcome"),
+    [
+        (planned(READ, EDIT), 0, "tool", None),
+        (planned(READ, EDIT), 1, "coding", None),
+        (planned(Step(id="a", action="delegate", capability="codur-explaining")), 0, "delegate", None),
+        (planned(Step(id="a", action="repair")), 0, "repair", None),
+        (planned(SAY), 0, "end", "not_achieved"),
+        (Plan(steps=(SAY,), origin="pattern"), 0, "end", "done"),
+        (planned(Step(id="q", action="ask", arguments={"text": "which?"})), 0, "end", "not_achieved"),
+        (planned(), 0, "llm_plan", None),
+        (planned(replace(READ, capability="nothing")), 0, "llm_plan", None),
+        (Plan(steps=(), origin="pattern"), 0, "end", "not_achieved"),
+        (Plan(steps=(SAY,), origin="llm_error", outcome="no_model"), 0, "end", "no_model"),
+    ],
+)
+def test_policy(plan: Plan, cursor: int, route: Route, outcome: Outcome | None, context: RunContext) -> None:
+    update = policy(state(plan, cursor=cursor), context)
+    assert (update["route"], update.get("outcome")) == (route, outcome)
+    assert len(update["trail"]) == 1
+
+
+def test_policy_sends_a_plan_back_only_once(context: RunContext) -> None:
+    bad = state(planned(replace(READ, capability="nothing")))
+    assert policy(bad, context)["replans"] == 1
+    update = policy({**bad, "replans": 1}, context)
+    assert (update["route"], update["outcome"]) == ("end", "not_achieved")
+
+
+def record(node: str, code: str = "ok", **fields: object) -> StepRecord:
+    base = StepRecord(step_id="edit", node=node, action="coding", origin="plan", tier="open", code=code)  # type: ignore[arg-type]
+    return replace(base, **fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "route", "outcome"),
+    [
+        (state(planned(READ, SAY), records=[record("tool", action="tool")]), "policy", None),
+        (state(planned(READ, SAY), records=[record("tool", "not_found", action="tool")]), "policy", None),
+        (state(planned(READ), records=[record("tool", action="tool")]), "end", "not_achieved"),
+        (state(Plan(steps=(READ,), origin="pattern"), records=[record("tool", action="tool")]), "end", "done"),
+        (state(planned(EDIT), records=[record("coding", "invalid", error="no edit")]), "llm_plan", None),
+        (state(planned(EDIT, EDIT), records=[record("coding")]), "policy", None),
+        (state(planned(EDIT), records=[record("repair", "no_match", action="repair")]), "llm_pre_plan", None),
+        (
+            {
+                **state(planned(EDIT), records=[record("repair", "no_match", action="repair")]),
+                "attempts": [Attempt(number=1, by="codur-coding")],
+            },
+            "llm_plan",
+            None,
+        ),
+        (state(planned(EDIT), records=[record("coding", "failed", origin="llm_error")]), "end", "no_model"),
+    ],
+)
+def test_review(given: RunState, route: Route, outcome: Outcome | None, context: RunContext) -> None:
+    before = dict(given)
+    update = review(given, context)
+    assert (update["route"], update.get("outcome")) == (route, outcome)
+    assert given == before
+
+
+@pytest.mark.parametrize(("capability", "agent"), [("codur-coding", "codur-coding"), ("", "codur-coding")])
+def test_delegate_only_picks(capability: str, agent: str, context: RunContext) -> None:
+    update = delegate(state(planned(Step(id="a", action="delegate", capability=capability))), context)
+    assert (update["route"], update["agent"]) == ("execute", agent)

@@ -1,0 +1,271 @@
+"""Whole runs over plans and agents: what may call itself done, who edits, how a run ends."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codur.config.settings import AgentConfig, AgentPreferences, AgentSettings, Settings
+from codur.types import Limits
+from tests.runs.kit import EDIT, MEDIAN_ODD_ONLY, MEDIAN_RIGHT, NEEDS_MODEL, REPAIRABLE, Played, play
+from tests.support.groq_server import ServerReply, calls, error, json_reply, text
+
+FIX = "fix main.py"
+RIGHT = calls(("replace_function", {"path": "main.py", "name": "median", "code": MEDIAN_RIGHT}))
+WRONG = calls(("replace_function", {"path": "main.py", "name": "median", "code": MEDIAN_ODD_ONLY}))
+ONCE = Limits(max_iterations=1)
+
+
+def classified(**fields: Any) -> ServerReply:
+    value = {
+        "reasoning": "r",
+        "task_type": "code_fix",
+        "detected_files": ["main.py"],
+        "suggested_action": "plan",
+        "confidence": 0.9,
+    }
+    return json_reply({**value, **fields})
+
+
+EXPLAIN = classified(task_type="explanation", suggested_action="explain")
+
+
+def plan(*steps: dict[str, Any]) -> ServerReply:
+    empty = {
+        "capability": "",
+        "objective": "",
+        "expected_output": "",
+        "success_criteria": "",
+        "inputs": [],
+        "arguments": [],
+    }
+    return json_reply(
+        {"reasoning": "r", "steps": [{**empty, "id": f"s{number}", **step} for number, step in enumerate(steps)]}
+    )
+
+
+def tool(name: str, **arguments: str) -> dict[str, Any]:
+    given = [{"name": key, "value": value} for key, value in arguments.items()]
+    return {"action": "tool", "capability": name, "arguments": given}
+
+
+CODING = {"action": "coding", "capability": "codur-coding"}
+SAY = {"action": "respond", "capability": "", "arguments": [{"name": "text", "value": "Fixed it!"}]}
+ASK_AGENT = {"action": "delegate", "capability": "codur-explaining"}
+
+
+def unchanged(run: Played) -> bool:
+    return run.files == NEEDS_MODEL and run.result.changed_files == ()
+
+
+@pytest.mark.parametrize("last", [SAY, ASK_AGENT, tool("run_python_file", path="main.py")])
+def test_an_edit_is_judged_whatever_step_follows(last: dict[str, Any], tmp_path: Path) -> None:
+    run = play(tmp_path, NEEDS_MODEL, FIX, [classified(), plan(CODING, last), WRONG], limits=ONCE)
+    assert (run.result.outcome, run.result.exit_code, run.result.iterations) == ("limit", 4, 1)
+    assert unchanged(run)
+
+
+def test_a_right_edit_goes_on_to_the_last_word(tmp_path: Path) -> None:
+    run = play(tmp_path, NEEDS_MODEL, FIX, [classified(), plan(CODING, SAY), RIGHT])
+    assert (run.result.outcome, run.result.solved_by, run.result.answer) == ("done", "codur-coding", "Fixed it!")
+    assert run.result.verdict is not None
+    assert run.result.verdict.passed
+
+
+def test_words_alone_do_not_fix_anything(tmp_path: Path) -> None:
+    run = play(tmp_path, NEEDS_MODEL, FIX, [classified(), plan(SAY)])
+    assert (run.result.outcome, run.result.exit_code) == ("not_achieved", 1)
+    assert (run.result.reason, run.result.answer) == ("the check does not pass", "Fixed it!")
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("pytest.ini", "[pytest]\npython_files = nothing_*\n"),
+        ("setup.cfg", "[tool:pytest]\naddopts = -k nothing\n"),
+        ("conftest.py", "def pytest_collection_modifyitems(items):\n    items.clear()\n"),
+        ("app.py", "import pytest\n\npytest.skip(allow_module_level=True)\n"),
+    ],
+)
+def test_hiding_the_tests_is_no_success(path: str, content: str, tmp_path: Path) -> None:
+    files = {
+        "app.py": "def double(x):\n    return x\n",
+        "test_app.py": (
+            "from app import double\n\n\ndef test_a():\n    assert double(2) == 4\n\n\ndef test_b():\n    pass\n"
+        ),
+    }
+    cheat = calls(("replace_file_content", {"path": path, "content": content}))
+    run = play(tmp_path, files, "fix app.py", [EDIT, cheat], limits=ONCE)
+    assert run.result.outcome != "done"
+    assert run.files == files
+
+
+def test_the_expected_output_cannot_be_deleted_by_a_plan(tmp_path: Path) -> None:
+    unknown = classified(task_type="unknown")
+    steps = plan(tool("delete_file", path="expected.txt"), SAY)
+    run = play(tmp_path, NEEDS_MODEL, "main.py has medians", [unknown, steps], limits=ONCE)
+    assert run.result.outcome != "done"
+    assert unchanged(run)
+
+
+def test_a_green_program_is_never_left_red(tmp_path: Path) -> None:
+    files = {"main.py": "print('a')\n", "expected.txt": "a\n"}
+    breaking = calls(("replace_file_content", {"path": "main.py", "content": "print('b')\n"}))
+    run = play(tmp_path, files, "refactor main.py into a function", [EDIT, breaking], limits=ONCE, keep=True)
+    assert run.result.outcome == "limit"
+    assert run.files == files
+
+
+def test_edits_of_earlier_steps_go_with_a_later_failure(tmp_path: Path) -> None:
+    first = calls(("replace_file_content", {"path": "extra.py", "content": "x = 1\n"}))
+    run = play(tmp_path, NEEDS_MODEL, FIX, [classified(), plan(CODING, CODING), first, text("no")], limits=ONCE)
+    assert run.result.outcome == "limit"
+    assert unchanged(run)
+
+
+def test_a_failing_program_is_something_to_know_not_a_failed_attempt(tmp_path: Path) -> None:
+    steps = plan(tool("run_python_file", path="main.py"), {**CODING, "inputs": ["s0"]})
+    run = play(tmp_path, NEEDS_MODEL, FIX, [classified(), steps, RIGHT])
+    assert (run.result.outcome, run.result.iterations) == ("done", 1)
+    assert "NotImplementedError" in run.message(2).split("# Result of step s0")[1]
+
+
+def test_a_program_that_the_user_runs_and_that_fails_is_exit_1(tmp_path: Path) -> None:
+    run = play(tmp_path, {"main.py": "print('a')\nraise SystemExit(3)\n"}, "run main.py", [])
+    assert (run.result.outcome, run.result.exit_code) == ("not_achieved", 1)
+    assert "a" in run.result.answer
+
+
+def test_half_an_answer_is_not_applied(tmp_path: Path) -> None:
+    half = calls(
+        ("replace_function", {"path": "main.py", "name": "median", "code": MEDIAN_RIGHT}),
+        ("replace_in_file", '{"path": "main.py", "old": '),
+    )
+    run = play(tmp_path, NEEDS_MODEL, FIX, [EDIT, half, RIGHT])
+    assert (run.result.outcome, run.result.model_calls, run.result.iterations) == ("done", 3, 2)
+
+
+# --- agents -----------------------------------------------------------------------------------------------------------
+
+
+def agents(**preferences: Any) -> dict[str, Any]:
+    reviewer = AgentConfig(prompt="You review code. Name what is risky.", tools=("read_file",))
+    return {
+        "configs": {**AgentSettings().configs, "reviewer": reviewer},
+        "preferences": replace(AgentPreferences(), **preferences),
+    }
+
+
+def test_an_agent_with_its_prompt_written_out_answers_questions(tmp_path: Path) -> None:
+    sections = {"agents": agents(routing={"explanation": "agent:reviewer"})}
+    replies = [EXPLAIN, text("Nothing is risky.")]
+    run = play(tmp_path, NEEDS_MODEL, "what is risky in main.py?", replies, sections=sections)
+    assert (run.result.outcome, run.result.answer) == ("done", "Nothing is risky.")
+    assert run.requests[1].body["messages"][0]["content"] == "You review code. Name what is risky."
+
+
+def test_a_profile_as_agent_answers_questions_in_words(tmp_path: Path) -> None:
+    replies = [EXPLAIN, text("It prints medians.")]
+    run = play(tmp_path, NEEDS_MODEL, "what is the purpose of main.py?", replies, agent="llm:gpt-oss-20b")
+    assert (run.result.outcome, run.result.answer) == ("done", "It prints medians.")
+    assert run.requests[1].body["model"] == "openai/gpt-oss-20b"
+
+
+def test_a_profile_as_agent_edits(tmp_path: Path) -> None:
+    run = play(tmp_path, NEEDS_MODEL, FIX, [EDIT, RIGHT], agent="llm:gpt-oss-20b")
+    assert (run.result.outcome, run.result.solved_by) == ("done", "llm:gpt-oss-20b")
+
+
+def test_an_agent_that_only_explains_does_not_fix(tmp_path: Path) -> None:
+    run = play(tmp_path, NEEDS_MODEL, FIX, [EDIT, text("I cannot edit.")], agent="codur-explaining")
+    assert (run.result.outcome, run.result.exit_code) == ("not_achieved", 1)
+    assert unchanged(run)
+
+
+def test_after_two_stalls_the_next_agent_takes_over(tmp_path: Path) -> None:
+    sections = {"agents": agents(fallback_order=("reviewer", "llm:gpt-oss-20b"))}
+    again = plan(CODING)
+    replies = [EDIT, WRONG, WRONG, again, WRONG, plan({"action": "coding"}), RIGHT]
+    run = play(tmp_path, NEEDS_MODEL, FIX, replies, sections=sections)
+    assert (run.result.outcome, run.result.solved_by) == ("done", "llm:gpt-oss-20b")
+    assert run.requests[-1].body["model"] == "openai/gpt-oss-20b"
+
+
+# --- how runs end -----------------------------------------------------------------------------------------------------
+
+
+def test_what_policy_forbids_is_exit_5(tmp_path: Path) -> None:
+    run = play(tmp_path, NEEDS_MODEL, FIX, [EDIT], sections={"tools": {"allow_write": False}})
+    assert (run.result.outcome, run.result.exit_code) == ("refused", 5)
+    assert "allow_write" in run.result.reason
+    assert unchanged(run)
+
+
+@pytest.mark.parametrize(
+    ("replies", "limits", "outcome"),
+    [
+        ([EXPLAIN, text("never asked")], Limits(max_llm_calls=1), "limit"),
+        ([EXPLAIN, error(401)], Limits(), "no_model"),
+    ],
+)
+def test_a_model_that_fails_an_agent_ends_the_run(
+    replies: list[ServerReply], limits: Limits, outcome: str, tmp_path: Path
+) -> None:
+    run = play(tmp_path, NEEDS_MODEL, "what is the purpose of main.py?", replies, limits=limits)
+    assert run.result.outcome == outcome
+    assert run.result.remedy
+
+
+def test_a_planner_that_cannot_be_understood_is_not_a_missing_model(tmp_path: Path) -> None:
+    run = play(tmp_path, NEEDS_MODEL, FIX, [classified(), text("a"), text("b"), text("c")])
+    assert (run.result.outcome, run.result.exit_code) == ("not_achieved", 1)
+
+
+def test_a_repair_after_a_failure_of_the_service_leaves_no_remedy_behind(tmp_path: Path) -> None:
+    run = play(tmp_path, REPAIRABLE, FIX, [error(401)] * 3, sections={"repair": {"mode": "after_failure"}})
+    assert (run.result.outcome, run.result.remedy, run.result.reason) == ("done", "", "")
+
+
+def test_a_near_miss_of_the_model_is_completed_by_the_search(tmp_path: Path) -> None:
+    program = "def total(end):\n    raise NotImplementedError\n\n\nfor end in (0, 3, 10):\n    print(end, total(end))\n"
+    files = {"main.py": program, "expected.txt": "0 0\n3 6\n10 55\n"}
+    near = calls(
+        (
+            "replace_function",
+            {"path": "main.py", "name": "total", "code": "def total(end):\n    return sum(range(end))\n"},
+        )
+    )
+    run = play(tmp_path, files, FIX, [EDIT, near], sections={"repair": {"mode": "after_failure"}})
+    assert (run.result.outcome, run.result.solved_by, run.result.model_calls) == ("done", "repair", 2)
+    assert run.nodes[-4:] == ["coding", "review", "repair", "review"]
+
+
+def test_a_run_out_of_time_still_tells_what_it_did(tmp_path: Path) -> None:
+    slow = replace(RIGHT, delay_s=30.0)
+    run = play(tmp_path, NEEDS_MODEL, FIX, [EDIT, WRONG, slow], limits=Limits(max_runtime_s=4.0))
+    assert run.result.outcome == "limit"
+    assert [attempt.number for attempt in run.result.attempts] == [1]
+    assert (run.result.iterations, run.result.task_type) == (1, "code_fix")
+    assert run.nodes[:2] == ["pattern_plan", "llm_pre_plan"]
+    assert unchanged(run)
+
+
+def test_a_profile_without_tool_calls_needs_no_switch(tmp_path: Path) -> None:
+    profiles = {name: replace(profile, tool_calls="json") for name, profile in Settings().llm.profiles.items()}
+    answer = json_reply(
+        {
+            "tool_calls": [
+                {"tool": "replace_function", "args": {"path": "main.py", "name": "median", "code": MEDIAN_RIGHT}}
+            ]
+        }
+    )
+    sections: dict[str, Any] = {
+        "llm": {"profiles": profiles},
+        "runtime": {"detect_tool_calls_from_text": False},
+    }
+    run = play(tmp_path, NEEDS_MODEL, FIX, [EDIT, answer], sections=sections)
+    assert run.result.outcome == "done"
+    assert run.requests[1].body["response_format"] == {"type": "json_object"}
