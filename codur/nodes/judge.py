@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from codur.errors import UsageError
 from codur.events import CheckRan, Note
 from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.types import Attempt, Discovery, StepRecord, Verdict
@@ -12,6 +13,7 @@ from codur.verification.discover import find_check
 
 _NUMBERS = re.compile(r"\d+")
 
+COMMAND_NOT_FOUND = 127
 UNCONTAINED = "programs of this workspace are run without a sandbox, with your permissions"
 
 
@@ -56,6 +58,11 @@ def check_before(discovery: Discovery, context: RunContext) -> Verdict:
         if context.launcher.name == "none" and discovery.check.argv:
             context.emit(Note(level="warning", text=UNCONTAINED))
     verdict = context.checker.run(discovery.check)
+    if discovery.check is not None and discovery.check.kind == "command" and verdict.exit_status == COMMAND_NOT_FOUND:
+        raise UsageError(
+            f"the check cannot be run: {verdict.error.strip().splitlines()[-1] if verdict.error else verdict.check}",
+            remedy="Correct the command given with --check (or in challenge.yaml).",
+        )
     if verdict.status in {"failed", "passed"}:
         context.best.progress = verdict.progress
     context.emit(CheckRan(when="before", verdict=verdict))
@@ -89,6 +96,7 @@ def _nothing_to_check(verdict: Verdict, state: RunState, context: RunContext) ->
     """Whether there never was a check; one that was red and has gone is no success."""
     before, check = state["before"], state["discovery"].check
     was_red = before is not None and before.status == "failed" and check is not None and check.kind != "syntax"
+    was_red = was_red and context.settings.tools.allow_run
     return verdict.status == "no_check" and bool(context.workspace.changed_files()) and not was_red
 
 

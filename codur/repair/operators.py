@@ -135,8 +135,19 @@ def _children(node: ast.AST) -> Iterator[ast.AST]:
         hidden = {"test"}
     for name, value in ast.iter_fields(node):
         for each in value if isinstance(value, list) else [value]:
-            if name not in hidden and isinstance(each, ast.AST):
+            if name not in hidden and isinstance(each, ast.AST) and not _printed_number(node, each):
                 yield each
+
+
+def _printed_number(node: ast.AST, argument: ast.AST) -> bool:
+    """Whether a call prints or writes a number that is written out: to change it is to write the answer down."""
+    if not isinstance(node, ast.Call) or argument is node.func:
+        return False
+    name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+    parts = list(ast.walk(argument))
+    computed = any(isinstance(part, ast.Name | ast.Call | ast.Attribute) for part in parts)
+    numbers = any(isinstance(part, ast.Constant) and isinstance(part.value, int | float) for part in parts)
+    return name in {"print", "write"} and numbers and not computed
 
 
 def _left_alone(node: ast.AST) -> bool:

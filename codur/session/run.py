@@ -62,6 +62,8 @@ def run_task(task: Task, settings: Settings, *, host: Host, emit: Emit) -> RunRe
         result = error_result(error, task)
     except KeyboardInterrupt:
         result = error_result(_interrupted(), task)
+    if task.dry_run and result.diff:
+        result = replace(result, notes=(*result.notes, "dry run: the changes were made in a copy, nothing was changed"))
     result = replace(result, duration_s=round(time.monotonic() - started, 3), workspace=task.workspace)
     emit(RunFinished(result=result))
     return result
@@ -121,7 +123,7 @@ def _restore(task: Task, context: RunContext) -> None:
 
 
 def _interrupted() -> Interrupted:
-    return Interrupted("interrupted; the workspace is as it was")
+    return Interrupted("the workspace is as it was")
 
 
 @contextmanager

@@ -120,24 +120,32 @@ def grep_files(context: ToolContext, given: GrepFiles) -> ToolResult:
         raise ToolError("invalid", "pattern must be one line of text that is not empty")
     limit = max(1, min(given.limit, _MAX_MATCHES))
     search = _regex_matches if given.regex else _literal_matches
-    matches = search(context, given, limit + 1)
+    skipped: list[str] = []
+    matches = search(context, given, limit + 1, skipped)
     shown = matches[:limit]
     lines = [f"{path}:{number}: {line}" for path, number, line in shown]
     if len(matches) > limit:
         lines.append(f"… more than {limit} matches; narrow the pattern or the path")
+    if not lines:
+        lines.append(f"no line matches {given.pattern}")
+    if skipped:
+        more = f" and {len(skipped) - 3} more" if len(skipped) > 3 else ""
+        lines.append(f"not searched, too large or not readable: {', '.join(skipped[:3])}{more}")
     return ToolResult(
-        text="\n".join(lines) or f"no line matches {given.pattern}",
+        text="\n".join(lines),
         data={
             "matches": [{"path": path, "line": number, "text": line} for path, number, line in shown],
-            "complete": len(matches) <= limit,
+            "complete": len(matches) <= limit and not skipped,
         },
     )
 
 
-def _literal_matches(context: ToolContext, given: GrepFiles, limit: int) -> list[tuple[str, int, str]]:
+def _literal_matches(
+    context: ToolContext, given: GrepFiles, limit: int, skipped: list[str]
+) -> list[tuple[str, int, str]]:
     wanted = given.pattern.casefold() if given.ignore_case else given.pattern
     found: list[tuple[str, int, str]] = []
-    for path, text in _texts(context, given):
+    for path, text in _texts(context, given, skipped):
         if wanted not in (text.casefold() if given.ignore_case else text):
             continue
         for number, line in enumerate(text.split("\n"), start=1):
@@ -148,7 +156,9 @@ def _literal_matches(context: ToolContext, given: GrepFiles, limit: int) -> list
     return found
 
 
-def _regex_matches(context: ToolContext, given: GrepFiles, limit: int) -> list[tuple[str, int, str]]:
+def _regex_matches(
+    context: ToolContext, given: GrepFiles, limit: int, skipped: list[str]
+) -> list[tuple[str, int, str]]:
     flags = re.IGNORECASE if given.ignore_case else re.NOFLAG
     try:
         with warnings.catch_warnings():
@@ -159,7 +169,7 @@ def _regex_matches(context: ToolContext, given: GrepFiles, limit: int) -> list[t
     task = {
         "pattern": given.pattern,
         "flags": int(flags),
-        "files": list(_texts(context, given)),
+        "files": list(_texts(context, given, skipped)),
         "width": _MAX_LINE,
         "limit": limit,
     }
@@ -176,8 +186,11 @@ def _regex_matches(context: ToolContext, given: GrepFiles, limit: int) -> list[t
     return [(path, number, line) for path, number, line in json.loads(outcome.stdout)]
 
 
-def _texts(context: ToolContext, given: GrepFiles) -> Iterator[tuple[str, str]]:
-    """Path and text of each file to search, without binary and large files, up to 20 million characters."""
+def _texts(context: ToolContext, given: GrepFiles, skipped: list[str]) -> Iterator[tuple[str, str]]:
+    """Path and text of each file to search, up to 20 million characters.
+
+    Binary files are passed over; others that cannot be read are added to `skipped`.
+    """
     workspace = context.workspace
     single = workspace.is_file(given.path)
     names = [workspace.relative(given.path)] if single else workspace.list_files(given.path, pattern=given.glob)
@@ -185,9 +198,11 @@ def _texts(context: ToolContext, given: GrepFiles) -> Iterator[tuple[str, str]]:
     for name in names:
         try:
             text = workspace.peek_text(name)
-        except FileError:
+        except FileError as error:
             if single:
                 raise
+            if error.code != "binary":
+                skipped.append(name)
             continue
         left -= len(text)
         if left < 0:

@@ -212,9 +212,9 @@ def test_line_ends_and_encoding_stay(tmp_path: Path) -> None:
 
 
 def test_another_file_that_does_not_compile_is_no_hindrance(tmp_path: Path) -> None:
-    files = {"main.py": "print(1 < 1)\n", "draft.py": "this is (\n", "expected.txt": "True\n"}
+    files = {"main.py": "x = 1\nprint(x < 1)\n", "draft.py": "this is (\n", "expected.txt": "True\n"}
     found = bench(tmp_path, files).search(["main.py", "draft.py"])
-    assert found.files == {"main.py": "print(1 <= 1)\n"}
+    assert found.files == {"main.py": "x = 1\nprint(x <= 1)\n"}
 
 
 HOPELESS = {"main.py": "def f(a):\n    return a\n\n\nprint(f(1))\n", "expected.txt": "something else\n"}

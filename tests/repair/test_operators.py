@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from textwrap import dedent
 
 import pytest
 
+from codur.repair.edits import apply_edits
 from codur.repair.failure import Failure, Raised
 from codur.repair.operators import OPERATORS
 from tests.repair.support import all_offers, made_by
@@ -455,3 +457,11 @@ def test_changes_leave_the_rest_of_the_text_alone_and_make_up_no_text() -> None:
 
 def test_offers_come_in_the_same_order_twice() -> None:
     assert [offer.proposal for offer in all_offers(SAMPLE)] == [offer.proposal for offer in all_offers(SAMPLE)]
+
+
+@pytest.mark.parametrize(
+    "text", ["print(2)\n", "print(1 + 2)\n", 'print("average", 9 / 4)\n', "import sys\nsys.stdout.write(-3)\n"]
+)
+def test_a_printed_number_is_not_rewritten_into_the_answer(text: str) -> None:
+    made = [apply_edits(text, offer.proposal.edits) for offer in all_offers(text)]
+    assert [new for new in made if re.findall(r"\d+", new) != re.findall(r"\d+", text)] == []

@@ -86,15 +86,24 @@ def discover_code(request: Request, found: Classification) -> Discovery:
     check = _check(request, named)
     entry = check.entry if check is not None and check.entry else find_entry(request.names.workspace, named)
     entry = entry if entry is not None and request.names.workspace.is_file(entry) else None
+    files = involved_files(request.names, named, entry) or _tested_files(request, check)
     return Discovery(
         task_type=found.task_type,
         confidence=found.confidence,
-        files=involved_files(request.names, named, entry),
+        files=files,
         missing_files=_missing(request),
         entry=entry,
         check=check,
         reason=found.reason,
     )
+
+
+def _tested_files(request: Request, check: Check | None) -> tuple[str, ...]:
+    """What the tests import, for a request that names no file ("make the tests pass")."""
+    if check is None or check.kind != "tests":
+        return ()
+    tests = tuple(path for path in check.protected if path.endswith(".py"))
+    return tuple(path for path in involved_files(request.names, tests, None) if path not in tests)
 
 
 def _names_absent_source(request: Request, kind: TaskType) -> bool:
