@@ -464,4 +464,4 @@ def test_offers_come_in_the_same_order_twice() -> None:
 )
 def test_a_printed_number_is_not_rewritten_into_the_answer(text: str) -> None:
     made = [apply_edits(text, offer.proposal.edits) for offer in all_offers(text)]
-    assert [new for new in made if re.findall(r"\d+", new) != re.findall(r"\d+", text)] == []
+    assert [new for new in made if set(re.findall(r"\d+", new)) - set(re.findall(r"\d+", text))] == []
