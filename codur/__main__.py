@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from codur import __version__
@@ -9,6 +10,9 @@ from codur import __version__
 
 def main() -> int:
     """Run the command line and give the exit code."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # the caller has closed it
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - for the whole process
     if sys.argv[1:] in (["--version"], ["-V"]):
         sys.stdout.write(f"codur {__version__}\n")
         return 0

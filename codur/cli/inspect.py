@@ -13,7 +13,13 @@ import typer
 
 from codur.cli import options
 
-config_app = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
+config_app = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
+
+
+@config_app.callback()
+def _config(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 def route(
@@ -31,7 +37,12 @@ def route(
     from codur.cli import looking  # noqa: PLC0415 - lazy: see the module
 
     looking.show_route(
-        options.read_prompt(prompt, file), directory, config, check_command=check, expect_file=expect, json=json
+        options.read_prompt(prompt, file),
+        directory,
+        config,
+        check_command=options.read_check(check),
+        expect_file=expect,
+        json=json,
     )
 
 

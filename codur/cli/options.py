@@ -54,6 +54,17 @@ def limits(
     return {"runtime": runtime} if runtime else {}
 
 
+def read_check(command: str | None) -> str | None:
+    """The check command; None if none was given.
+
+    Raises:
+        UsageError: it is empty.
+    """
+    if command is not None and not command.strip():
+        raise UsageError("the command of --check is empty", remedy="Give a shell command, or leave the option out.")
+    return command
+
+
 def read_prompt(words: list[str] | None, file: Path | None) -> str:
     """The task: the words, or the text of a file, or of standard input for `-`.
 

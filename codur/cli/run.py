@@ -47,7 +47,7 @@ def run(
         output={"json": json, "json_stream": json_stream, "raw": raw, "verbose": verbose},
         explain_route=explain_route,
         check_is_goal=check is not None or expect is not None,
-        check_command=check,
+        check_command=options.read_check(check),
         expect_file=expect,
         agent=agent,
         offline=offline,

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from difflib import get_close_matches
+
+from codur.errors import UsageError
 
 TASK_COMMAND = "run"
+FEW_WORDS = 2
 
 
 def with_command(
@@ -17,6 +21,9 @@ def with_command(
         value_options: options of `run` that take a value, as typed (`-C`, `--check`).
         app_options: options that belong to no command (`--help`, `--install-completion`).
 
+    Raises:
+        UsageError: the first of two words at most is nearly the name of a command.
+
     Returns:
         `argv` with the command in front; unchanged if it asks for help or holds nothing at all.
     """
@@ -24,9 +31,21 @@ def with_command(
     if place is None:
         no_task = not argv or any(item in app_options for item in argv)
         return list(argv) if no_task else [TASK_COMMAND, *argv]
-    if argv[place] in commands and "--" not in argv[:place]:
-        return [argv[place], *argv[:place], *argv[place + 1 :]]
+    word, explicit = argv[place], "--" in argv[:place]
+    if word in commands and not explicit:
+        return [word, *argv[:place], *argv[place + 1 :]]
+    if not explicit and len(argv) <= FEW_WORDS:
+        _refuse_misspelt(word, commands)
     return [TASK_COMMAND, *argv]
+
+
+def _refuse_misspelt(word: str, commands: Collection[str]) -> None:
+    near = get_close_matches(word, commands, n=1, cutoff=0.8)
+    if near:
+        raise UsageError(
+            f"there is no command {word!r}; did you mean {near[0]}?",
+            remedy=f'To give it as a task: codur run "{word} …"',
+        )
 
 
 def _first_word(argv: Sequence[str], value_options: Collection[str]) -> int | None:

@@ -53,6 +53,8 @@ def refused(ran: Ran, *words: str) -> None:
         (("fix main.py", "--agent", "codur-codin"), ("codur-codin", "codur-coding")),
         (("fix main.py", "--agent", "llm:nothing"), ("nothing",)),
         (("fix main.py", "--expect", "absent.txt"), ("absent.txt",)),
+        (("fix main.py", "--check", ""), ("--check",)),
+        (("solv", "dir"), ("did you mean solve",)),
         (("fix other.py",), ("other.py",)),
         (("solve", "nowhere"), ("nowhere",)),
         (("solve", "."), ("no challenge",)),
@@ -163,3 +165,11 @@ def test_debug_shows_a_traceback(project: Path, home: Path) -> None:
     assert "UsageError" in ran.err
     assert ran.code == 2
     assert codur_here("", cwd=project, home=home, CODUR_DEBUG="1").err.startswith("Traceback")
+
+
+def test_a_check_command_that_does_not_exist(project: Path, home: Path) -> None:
+    ran = codur("fix main.py", "--check", "no-such-command", cwd=project, home=home)
+    assert ran.code == 2
+    assert "the check cannot be run: " in ran.err
+    assert "no-such-command" in ran.err
+    assert contents(project) == REPAIRABLE

@@ -179,3 +179,20 @@ def test_what_needs_no_model_loads_neither_langgraph_nor_groq(
         [sys.executable, "-c", script], cwd=project, env=environment(home), capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines()[-1] == "code 0 loaded []"
+
+
+def test_config_alone_shows_its_help(project: Path, home: Path) -> None:
+    ran = codur("config", cwd=project, home=home)
+    assert ran.code == 0
+    assert "\n  schema " in ran.out
+
+
+def test_closed_streams_are_no_fault(project: Path, home: Path) -> None:
+    fill(project, {"notes.txt": "milk\n"})
+    line = f'exec "{sys.executable}" -m codur "show me notes.txt"'
+    for closing in (">&-", "2>&-", ">&- 2>&-"):
+        done = subprocess.run(
+            ["sh", "-c", f"{line} {closing}"], cwd=project, env=environment(home), capture_output=True, check=False
+        )
+        assert done.returncode == 0
+        assert b"Traceback" not in done.stderr

@@ -157,7 +157,6 @@ def test_before_a_run(project: Path, home: Path) -> None:
         text=True,
     )
     assert process.stderr is not None
-    assert any("codur.cli.boundary" in line for line in process.stderr)
     assert any("typer" in line for line in process.stderr)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE_S)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from codur.cli.words import with_command
+from codur.errors import UsageError
 
 COMMANDS = ("run", "route", "solve", "config")
 VALUES = ("-C", "--directory", "--check")
@@ -33,3 +34,17 @@ APP = ("--help", "-h", "--version")
 )
 def test_with_command(typed: list[str], understood: list[str]) -> None:
     assert with_command(typed, commands=COMMANDS, value_options=VALUES, app_options=APP) == understood
+
+
+@pytest.mark.parametrize(
+    ("typed", "near"),
+    [(["solv", "dir"], "solve"), (["rout", "x"], "route"), (["confg"], "config"), (["solves"], "solve")],
+)
+def test_a_misspelt_command_is_no_task(typed: list[str], near: str) -> None:
+    with pytest.raises(UsageError, match=f"did you mean {near}"):
+        with_command(typed, commands=COMMANDS, value_options=VALUES, app_options=APP)
+
+
+@pytest.mark.parametrize("typed", [["resolve", "the", "conflict"], ["--", "solv"], ["find", "bugs"], ["hello"]])
+def test_other_words_are_tasks(typed: list[str]) -> None:
+    assert with_command(typed, commands=COMMANDS, value_options=VALUES, app_options=APP) == ["run", *typed]
