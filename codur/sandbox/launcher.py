@@ -77,8 +77,10 @@ class Launcher:
     ) -> None:
         self._cancel = cancel
         self._environment = child_environment(environ)
+        self._alias: str | None = None
         if python is not None:
             self._environment["PATH"] = f"{Path(python).parent}{os.pathsep}{self._environment['PATH']}"
+            self._alias = None if Path(python).with_name("python").exists() else python
         self._temporary = temporary_base(environ)
         self._max_output_bytes = max_output_bytes
 
@@ -119,8 +121,8 @@ class Launcher:
             return ProcessResult(argv=words, exit_status=None, stdout="", stderr="", timed_out=True, started=False)
         kept = self._max_output_bytes if max_output_bytes is None else max_output_bytes
         begin = time.monotonic()
-        with private_directory(self._temporary) as temporary:
-            variables = {**self._environment, "TMPDIR": temporary, **(env or {})}
+        with private_directory(self._temporary) as temporary, self._search_path(words) as search_path:
+            variables = {**self._environment, "PATH": search_path, "TMPDIR": temporary, **(env or {})}
             try:
                 process = subprocess.Popen(
                     words,
@@ -139,6 +141,16 @@ class Launcher:
                 _limit(process.pid, timeout_s)
                 end = child.wait(timeout_s, self._cancel)
         return _result(words, process.returncode, outputs, end, time.monotonic() - begin)
+
+    @contextlib.contextmanager
+    def _search_path(self, argv: tuple[str, ...]) -> Iterator[str]:
+        """`PATH` for a program; where there is only a `python3`, one that has a `python` for commands to call."""
+        if self._alias is None or argv[:1] == (self._alias,):
+            yield self._environment["PATH"]
+            return
+        with private_directory(self._temporary) as names:
+            (Path(names) / "python").symlink_to(self._alias)
+            yield f"{names}{os.pathsep}{self._environment['PATH']}"
 
 
 def _limit(pid: int, timeout_s: float) -> None:

@@ -127,3 +127,11 @@ def test_python_in_a_command_is_the_interpreter_of_the_workspace(tmp_path: Path)
     launcher = Launcher({"PATH": os.environ["PATH"]}, python=sys.executable)
     result = launcher.run(["sh", "-c", "command -v python"], cwd=tmp_path, timeout_s=LONG)
     assert Path(result.stdout.strip()).parent == Path(sys.executable).parent
+
+
+def test_where_there_is_only_a_python3_commands_still_find_python(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python3").symlink_to(Path(sys.executable).resolve())
+    launcher = Launcher({"PATH": "/usr/bin:/bin"}, python=str(tmp_path / "bin" / "python3"))
+    result = launcher.run(["sh", "-c", "python -c 'print(6 * 7)'"], cwd=tmp_path, timeout_s=LONG)
+    assert (result.exit_status, result.stdout) == (0, "42\n")
