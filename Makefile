@@ -4,13 +4,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check tests lock reference clean
+.PHONY: help demo test check tests coverage bench-startup lock clean
 
 help:
 	@echo "make demo    solve the bundled challenges with no key and show the table"
 	@echo "make test    every gate and test"
 	@echo "make check   format, lint, types and import contracts only"
 	@echo "make tests   the tests only"
+	@echo "make coverage       the tests, with the lines they miss"
+	@echo "make bench-startup  how long a start takes"
 	@echo "make lock    renew the lock files (needs uv)"
 
 $(VENV)/.runtime: requirements.lock pyproject.toml
@@ -38,6 +40,18 @@ tests: $(VENV)/.dev
 	$(BIN)/pytest -n auto
 
 test: check tests
+
+coverage: $(VENV)/.dev
+	$(BIN)/coverage run -m pytest -q
+	$(BIN)/coverage combine -q
+	$(BIN)/coverage report
+
+# An installed wheel in a directory of its own: an editable install would be compiled anew where bytecode is not written.
+bench-startup: $(VENV)/.runtime
+	rm -rf $(VENV)/bench && $(PYTHON) -m venv $(VENV)/bench
+	$(VENV)/bench/bin/python -m pip install --quiet --require-hashes -r requirements.lock
+	$(VENV)/bench/bin/python -m pip install --quiet --no-deps .
+	$(VENV)/bench/bin/python benchmarks/startup.py
 
 lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate pyproject.toml -o requirements.lock

@@ -10,6 +10,7 @@ are kept outside, under a content hash (`output_ref`).
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
@@ -113,8 +114,10 @@ class Check:
     @property
     def label(self) -> str:
         """The command as a person would type it, with `< input` where a file is given on standard input."""
-        argv = self.argv[2:] if self.argv[:2] == ("sh", "-c") else self.argv
-        words = " ".join("python" if item == "{python}" else item for item in argv)
+        if self.argv[:2] == ("sh", "-c"):
+            words = self.argv[2]
+        else:
+            words = shlex.join("python" if item == "{python}" else item for item in self.argv)
         return f"{words} < {self.stdin_file}" if self.stdin_file else words
 
 

@@ -119,7 +119,11 @@ def _stopped(error: CodurError, task: Task, context: RunContext) -> RunResult:
 
 
 def _restore(task: Task, context: RunContext) -> None:
-    context.workspace.restore(context.best.snapshot if task.keep else None)
+    snapshot = context.best.snapshot if task.keep else None
+    try:
+        context.workspace.restore(snapshot)
+    except KeyboardInterrupt:  # impatience must not leave half of an attempt behind
+        context.workspace.restore(snapshot)
 
 
 def _interrupted() -> Interrupted:
