@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from codur.errors import CodurError
 from codur.nodes.judge import Judged, judge
 from codur.nodes.state import RunContext, RunState, RunUpdate
@@ -102,17 +104,31 @@ def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: R
     verdict = judged.verdict
     if verdict is not None and verdict.status in {"passed", "no_check"} and judged.attempt is None:
         before = state["before"]
-        note = "the check passed before anything was changed, so it proves nothing" if before and before.passed else ""
+        proves_nothing = "the check passed before anything was changed, so it proves nothing"
+        notes = [proves_nothing] if before and before.passed else []
+        notes += _left_out(state, context)
         solver = "repair" if record.node == "repair" else record.capability
         more = record.node != "repair" and _steps_left(state)
         end = _next_step(state) if more else _end(record, "done", "")
-        return RunUpdate(**{**end, "solved_by": solver}, verdict=verdict, iteration=1, notes=[note] if note else [])
+        return RunUpdate(**{**end, "solved_by": solver}, verdict=verdict, iteration=1, notes=notes)
     if verdict is not None and verdict.status == "flaky":
         reason = f"the check is flaky: {verdict.note}"
         return RunUpdate(verdict=verdict, iteration=1, **_end(record, "not_achieved", reason))
     if judged.attempt is None:
         raise AssertionError("a failed step left no attempt behind")
     return _after_failure(record, judged.attempt, judged, state, context)
+
+
+def _left_out(state: RunState, context: RunContext) -> list[str]:
+    """Sources that the task names beside others and that stayed as they were: the check may not have seen them."""
+    changed = context.workspace.changed_files()
+    named = [path for path in state["discovery"].files if path.endswith(".py") and _names(state["task"].prompt, path)]
+    rest = [path for path in named if path not in changed and not context.workspace.is_protected(path)]
+    return [f"named in the task and not changed: {', '.join(rest)}"] if rest and len(named) > len(rest) else []
+
+
+def _names(prompt: str, path: str) -> bool:
+    return re.search(rf"(?<![\w/.-]){re.escape(path)}(?![\w/-])", prompt) is not None
 
 
 def _after_failure(

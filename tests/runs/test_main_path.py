@@ -172,6 +172,14 @@ def test_a_bare_fix_of_a_green_program_changes_nothing(tmp_path: Path) -> None:
     assert "nothing to fix" in run.result.answer
 
 
+def test_a_named_file_that_the_check_does_not_see_is_mentioned(tmp_path: Path) -> None:
+    files = {**REPAIRABLE, "sub/main.py": REPAIRABLE["main.py"]}
+    run = play(tmp_path, files, "fix main.py and sub/main.py", [], search=True, key=None)
+    assert run.result.outcome == "done"
+    assert run.result.changed_files == ("main.py",)
+    assert run.result.notes == ("named in the task and not changed: sub/main.py",)
+
+
 def test_dry_run_changes_nothing(tmp_path: Path) -> None:
     run = play(tmp_path, REPAIRABLE, "fix main.py", [], search=True, key=None, dry_run=True)
     assert run.result.outcome == "done"
