@@ -10,6 +10,7 @@ from functools import cache
 from codur.repair.edits import Edit, Proposal
 from codur.repair.failure import Failure
 from codur.repair.kinds import Kinds
+from codur.repair.observed import Observed
 from codur.repair.scopes import Scopes
 from codur.repair.source import Source
 
@@ -37,16 +38,30 @@ _ATOMS = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript, ast.Li
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """A file, the names in it, and how the check failed."""
+    """A file, the names in it, how the check failed, and what the variables held in the run that failed.
+
+    Attributes:
+        expected: the expected output, as far as the verdict shows it; empty for tests.
+    """
 
     source: Source
     scopes: Scopes
     kinds: Kinds
     failure: Failure
+    observed: Observed
+    expected: str = ""
 
     @classmethod
-    def of(cls, source: Source, failure: Failure) -> Context:
-        return cls(source=source, scopes=Scopes(source), kinds=Kinds(source), failure=failure)
+    def of(cls, source: Source, failure: Failure, observed: Observed | None = None, expected: str = "") -> Context:
+        seen = observed or Observed()
+        return cls(
+            source=source,
+            scopes=Scopes(source),
+            kinds=Kinds(source, seen),
+            failure=failure,
+            observed=seen,
+            expected=expected,
+        )
 
     def code(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> str:
         return self.source.code(node)

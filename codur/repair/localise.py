@@ -69,6 +69,7 @@ def moved(coverage: Coverage | None, old: Mapping[str, str], new: Mapping[str, s
             for name, test in coverage.tests.items()
         },
         stack=tuple(map(move, coverage.stack)),
+        values={move(line): samples for line, samples in coverage.values.items()},
     )
 
 

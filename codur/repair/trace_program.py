@@ -5,7 +5,9 @@ It stands alone (standard library only, no import of Codur): its text is given t
     OUT ROOT LIMIT SCRIPT [ARGUMENT…]  |  OUT ROOT LIMIT -m MODULE [ARGUMENT…]  |  OUT ROOT LIMIT -c CODE [ARGUMENT…]
 
 After LIMIT seconds it writes what it has, with the lines that were running, and ends. OUT becomes a JSON object:
-`lines` ([file, line] outside of single tests), `tests` (name → failed, lines; pytest only), `stack` (outermost first).
+`lines` ([file, line] outside of single tests), `tests` (name → failed, lines; pytest only), `stack` (outermost
+first) and `values` ([file, line, samples]; a sample is an object of what the frame's plain variables held just before
+the line ran: a literal, or `<TYPE>` for what is too large to write down).
 """
 
 from __future__ import annotations
@@ -20,6 +22,63 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+SAMPLES = 24
+FIRST = 8
+ALL_SAMPLES = 4000
+ITEMS = 24
+CHARS = 120
+PLAIN = (bool, int, float, str, bytes, type(None))
+CONTAINERS = (list, tuple, set, frozenset, dict)
+
+
+def written(value: object) -> str:
+    """A literal for small plain values, `<TYPE>` for other values."""
+    if isinstance(value, PLAIN) and type(value) in PLAIN:
+        if not isinstance(value, int) or value.bit_length() < 4 * CHARS:
+            text = repr(value) if not isinstance(value, str | bytes) or len(value) <= CHARS else ""
+            if text and text not in ("nan", "inf", "-inf"):
+                return text
+    elif type(value) in CONTAINERS and len(value) <= ITEMS and is_plain(value, 2):  # type: ignore[arg-type]
+        text = repr(value)
+        if len(text) <= 4 * CHARS and "nan" not in text and "inf" not in text and "frozenset" not in text:
+            return text
+    return f"<{type(value).__name__}>"
+
+
+def is_plain(value: Any, depth: int) -> bool:
+    """Whether a container holds nothing but plain values and small containers of them."""
+    items = [*value, *value.values()] if isinstance(value, dict) else list(value)
+    for item in items:
+        if type(item) in CONTAINERS:
+            if depth == 0 or len(item) > ITEMS or not is_plain(item, depth - 1):
+                return False
+        elif type(item) not in PLAIN or (isinstance(item, int) and item.bit_length() > CHARS):
+            return False
+    return True
+
+
+class Values:
+    """A bounded number of samples of the variables of each line: the first ones, then ever fewer."""
+
+    def __init__(self) -> None:
+        self.seen: dict[tuple[str, int], int] = {}
+        self.samples: dict[tuple[str, int], list[dict[str, str]]] = {}
+        self.taken = 0
+
+    def take(self, place: tuple[str, int], frame: Any) -> None:
+        count = self.seen[place] = self.seen.get(place, 0) + 1
+        if count > FIRST and count & (count - 1):
+            return
+        samples = self.samples.setdefault(place, [])
+        if len(samples) >= SAMPLES or self.taken >= ALL_SAMPLES:
+            return
+        self.taken += 1
+        found = {}
+        for name, value in list(frame.f_locals.items()):
+            if not name.startswith(("__", ".", "@")) and not callable(value) and not isinstance(value, type(sys)):
+                found[name] = written(value)
+        samples.append(found)
+
 
 class Recorder:
     """Collects executed lines, for the test that is running if there is one."""
@@ -32,6 +91,7 @@ class Recorder:
         self.current = self.outside
         self.tests: dict[str, tuple[bool, set[tuple[str, int]]]] = {}
         self.stack: list[tuple[str, int]] = []
+        self.values = Values()
 
     def name(self, file: str) -> str:
         """The file relative to the root; empty if it lies outside."""
@@ -48,7 +108,9 @@ class Recorder:
 
         def line(inner: Any, kind: str, value: Any) -> Any:  # noqa: ARG001 - the interface of sys.settrace
             if kind == "line":
-                self.current.add((name, inner.f_lineno))
+                place = (name, inner.f_lineno)
+                self.current.add(place)
+                self.values.take(place, inner)
             return line
 
         return line
@@ -64,7 +126,8 @@ class Recorder:
     def write(self) -> None:
         self.stop()
         tests = {name: {"failed": failed, "lines": sorted(lines)} for name, (failed, lines) in self.tests.items()}
-        found = {"lines": sorted(self.outside), "tests": tests, "stack": self.stack}
+        values = [[*place, samples] for place, samples in self.values.samples.items()]
+        found = {"lines": sorted(self.outside), "tests": tests, "stack": self.stack, "values": values}
         self.out.write_text(json.dumps(found), encoding="utf-8")
 
     def give_up(self, number: int, frame: Any) -> None:  # noqa: ARG002 - the interface of signal handlers

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codur.sandbox.cancel import CancelToken
+from codur.sandbox.channel import Channel
 from codur.sandbox.child import Child, End
 from codur.sandbox.environment import child_environment
 from codur.sandbox.output import BoundedOutput
@@ -141,6 +142,40 @@ class Launcher:
                 _limit(process.pid, timeout_s)
                 end = child.wait(timeout_s, self._cancel)
         return _result(words, process.returncode, outputs, end, time.monotonic() - begin)
+
+    def open_channel(
+        self, argv: Sequence[str], *, cwd: Path, timeout_s: float | None = None, env: Mapping[str, str] | None = None
+    ) -> Channel | None:
+        """Start a program that is talked to; None if it cannot be started.
+
+        Args:
+            timeout_s: processor seconds that it and each of its children may use; None sets no bound.
+            env: variables set on top of the allowed ones, as they are.
+
+        Raises:
+            CodurError: no temporary directory can be made for it.
+        """
+        words = tuple(argv)
+        with contextlib.ExitStack() as stack:
+            temporary = stack.enter_context(private_directory(self._temporary))
+            search_path = stack.enter_context(self._search_path(words))
+            variables = {**self._environment, "PATH": search_path, "TMPDIR": temporary, **(env or {})}
+            try:
+                process = subprocess.Popen(
+                    words,
+                    cwd=cwd,
+                    env=variables,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    bufsize=0,
+                    start_new_session=True,
+                )
+            except (OSError, ValueError):
+                return None
+            if timeout_s is not None:
+                _limit(process.pid, timeout_s)
+            return Channel(process, stack.pop_all(), self._cancel)
 
     @contextlib.contextmanager
     def _search_path(self, argv: tuple[str, ...]) -> Iterator[str]:

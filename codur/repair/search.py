@@ -1,0 +1,232 @@
+"""The search itself: a queue of candidates by priority, judged in batches, and the programs that came further."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import replace
+from heapq import heappop, heappush
+from math import sqrt
+
+from codur.errors import LimitReached
+from codur.events import Emit, RepairProgress
+from codur.repair.choice import Choice, Passed, changed, choose, explained
+from codur.repair.judge import Judge
+from codur.repair.outcome import RepairOutcome
+from codur.repair.probing import Prober
+from codur.repair.program import Candidate, Program, Which, fingerprint
+from codur.sandbox.cancel import CancelToken
+from codur.types import Verdict
+
+_BATCH = 16
+"""Candidates that are judged before what they show is used; fixed, so that the order never depends on the machine."""
+_BEAM = 8
+_PAIR = 0.1
+_EVERY = 20
+_MORE_S = 2.5
+_MORE_CANDIDATES = 400
+_LEAST_MORE = 40
+_SAME_RANK = 0.15
+"""After a pass, candidates of at least this share of its priority are judged too, within these bounds."""
+
+_MOST_CONFIRMED = 4
+Confirm = Callable[[Mapping[str, str], Verdict], Verdict]
+"""A pass with these texts, or why it does not count."""
+Next = Callable[[Program, Verdict, Which], Iterator[Candidate]]
+
+
+class Search:
+    """One search."""
+
+    def __init__(
+        self,
+        *,
+        judge: Judge,
+        candidates: Next,
+        original: Program,
+        before: Verdict,
+        prober: Prober,
+        confirm: Confirm,
+        max_order: int,
+        emit: Emit,
+        time_left: Callable[[], float],
+        cancel: CancelToken,
+    ) -> None:
+        self._judge = judge
+        self._candidates = candidates
+        self._original = original
+        self._before = before
+        self._prober = prober
+        self._confirm = confirm
+        self._max_order = max_order
+        self._emit = emit
+        self._time_left = time_left
+        self._cancel = cancel
+        self._queue: list[tuple[float, int, Candidate]] = []
+        self._queued = 0
+        self._seen = {fingerprint(original, original)}
+        self._tried = 0
+        self._best: Verdict | None = None
+        self._beam: list[float] = []
+        self._widened = False
+        self._aside: list[tuple[float, int, Program, Verdict]] = []
+        self._passed: list[Passed] = []
+
+    def run(self) -> RepairOutcome:
+        """Judges candidates until some pass, none is left or the time is up."""
+        self._expand(self._original, self._before, 1.0, "executed")
+        while self._time_left() > 0 and not self._passed:
+            batch = self._batch(_BATCH)
+            if not batch and not self._widen():
+                return self._failed(exhausted=True)
+            for program, verdict in self._judged(batch):
+                if not verdict.passed:
+                    self._keep(program, verdict)
+        if not self._passed:
+            return self._failed(exhausted=False)
+        return self._chosen(compared=self._gather())
+
+    def _batch(self, size: int, *, least: float = 0.0) -> list[tuple[Candidate, Program]]:
+        """The next candidates that are new and compile, with a priority of at least `least`."""
+        found: list[tuple[Candidate, Program]] = []
+        while self._queue and len(found) < size and -self._queue[0][0] >= least and self._time_left() > 0:
+            _, _, candidate = heappop(self._queue)
+            program = candidate.program()
+            mark = fingerprint(program, self._original)
+            if mark is not None and mark not in self._seen:
+                self._seen.add(mark)
+                found.append((candidate, program))
+        return found
+
+    def _judged(self, batch: Sequence[tuple[Candidate, Program]]) -> Iterator[tuple[Program, Verdict]]:
+        """The batch with its verdicts, in order, until the time is up."""
+        texts = [changed(program, self._original) for _, program in batch]
+        with closing(self._judge.judge_many(texts)) as verdicts:  # type: ignore[type-var]
+            for (candidate, program), verdict in zip(batch, verdicts, strict=False):
+                self._cancel.raise_if_cancelled()
+                self._note(candidate, program, verdict)
+                yield program, verdict
+                if self._time_left() <= 0:
+                    return
+
+    def _note(self, candidate: Candidate, program: Program, verdict: Verdict) -> None:
+        self._tried += 1
+        if self._best is None or verdict.progress > self._best.progress:
+            self._best = verdict
+        if verdict.passed:
+            self._passed.append(Passed(program=program, verdict=verdict))
+        if self._tried % _EVERY == 0:
+            place = f"{candidate.path}:{candidate.line}"
+            self._emit(RepairProgress(tried=self._tried, best=self._progress(), place=place))
+
+    def _progress(self) -> float:
+        return max(self._before.progress, self._best.progress if self._best else 0.0)
+
+    def _expand(self, program: Program, verdict: Verdict, factor: float, which: Which = "all") -> None:
+        """Queues further changes of a program; `factor` scales their priorities."""
+        for candidate in self._candidates(program, verdict, which):
+            heappush(self._queue, (-candidate.priority * factor, self._queued, candidate))
+            self._queued += 1
+
+    def _keep(self, program: Program, verdict: Verdict) -> None:
+        """A program that came further is combined with more edits at once; one that fails in another way waits."""
+        if len(program.changes) >= self._max_order or verdict.timed_out:
+            return
+        gain = _gain(self._before, verdict)
+        if gain > 0 and (len(self._beam) < _BEAM or gain > min(self._beam)):
+            self._beam = sorted([*self._beam, gain])[-_BEAM:]
+            self._expand(program, verdict, (_PAIR + gain) * sqrt(program.priority))
+        elif gain >= 0 and verdict.signature != self._before.signature:
+            self._aside.append((-program.priority, self._tried, program, verdict))
+
+    def _widen(self) -> bool:
+        """Takes up statements that were not executed, then the likeliest program set aside; False if all is done."""
+        if self._time_left() <= 0:
+            return True
+        if not self._widened:
+            self._widened = True
+            self._expand(self._original, self._before, 1.0, "not executed")
+            return True
+        if not self._aside:
+            return False
+        self._aside.sort(key=lambda each: each[:2])
+        _, _, program, verdict = self._aside.pop(0)
+        self._expand(program, verdict, 1.0)
+        return True
+
+    # --- after a pass -------------------------------------------------------------------------------------------------
+
+    def _gather(self) -> bool:
+        """Judges the next candidates of about the same rank: others that pass are a sign of a weak check.
+
+        Returns:
+            Whether all of them were judged, or at least a fair number.
+        """
+        stop = max(self._time_left() - _MORE_S, 0.0)
+        least = _SAME_RANK * max(each.program.priority for each in self._passed)
+        left = _MORE_CANDIDATES
+        with suppress(LimitReached):  # a repair is found; only the comparison would be longer
+            while left > 0 and self._time_left() > stop:
+                batch = self._batch(min(_BATCH, left), least=least)
+                left -= len(batch)
+                if not batch:
+                    return True
+                for _ in self._judged(batch):
+                    if self._time_left() <= stop:
+                        break
+        return _MORE_CANDIDATES - left >= _LEAST_MORE
+
+    def _chosen(self, *, compared: bool) -> RepairOutcome:
+        refused = self._passed[0].verdict
+        for _ in range(_MOST_CONFIRMED):
+            choice = choose(self._passed, self._original, self._prober, compared=compared, weak=_weak(self._before))
+            best = choice.ranked[0]
+            verdict = self._confirm(changed(best.program, self._original), best.verdict)
+            if verdict.passed:
+                return self._outcome(choice, verdict)
+            refused = verdict
+            self._passed.remove(best)
+            if not self._passed:
+                break
+        return replace(
+            self._failed(exhausted=False), verdict=refused, explanation=f"What passed does not hold: {refused.note}."
+        )
+
+    def _outcome(self, choice: Choice, verdict: Verdict) -> RepairOutcome:
+        best = choice.ranked[0]
+        return RepairOutcome(
+            files=changed(best.program, self._original),
+            verdict=verdict,
+            explanation=explained(best.program),
+            operators=tuple(change.operator for change in best.program.changes),
+            tier=choice.tier,
+            alternatives=choice.alternatives,
+            tried=self._tried,
+            passing=len(self._passed),
+            best_progress=self._progress(),
+        )
+
+    def _failed(self, *, exhausted: bool) -> RepairOutcome:
+        reason = "No edit made the check pass" if exhausted else "The time was up before an edit made the check pass"
+        return RepairOutcome(
+            verdict=self._best,
+            explanation=f"{reason}; {self._tried} candidates were judged.",
+            tried=self._tried,
+            best_progress=self._progress(),
+            exhausted=exhausted,
+        )
+
+
+def _weak(before: Verdict) -> bool:
+    """Whether the check compares a single word or number, or is a single test."""
+    if before.tests_total is not None:
+        return before.tests_total < 2
+    return len(before.expected.split()) < 2
+
+
+def _gain(before: Verdict, verdict: Verdict) -> float:
+    """How much further a verdict is: the rise of progress, or a little for an output in place of a crash."""
+    rise = verdict.progress - before.progress
+    ended = verdict.exit_status == 0 or bool(verdict.tests_total)
+    had_ended = before.exit_status == 0 or bool(before.tests_total)
+    return 0.01 if rise == 0 and ended and not had_ended else rise

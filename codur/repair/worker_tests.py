@@ -1,0 +1,186 @@
+"""How a candidate's fork runs tests with pytest: a whole session, or only the test functions of one that is known.
+
+It stands alone (standard library and the pytest of the workspace's Python): `worker_program` gets its text.
+
+The light way calls plain test functions in their order and lets pytest tell their failures. It is taken for tests
+without fixtures, marks (other than parametrisation), classes with set-up, and `conftest.py`; whatever else turns up in
+it (a skip, an import that fails, a deep recursion) sends the candidate to a whole session.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+OUT = "report.xml"
+PLAIN_DEPTH = 5
+"""Frames below pytest's main hook when it runs as `python -m pytest`."""
+TEST_RUNNER_STATUS = 1
+
+
+class Tests:
+    """A test run with pytest."""
+
+    learning = False
+
+    def __init__(self, task: dict[str, Any], sources: Any, guard: Any, temporary: str) -> None:
+        self.sources, self.guard = sources, guard
+        self.inside = sys.modules["_repair_worker_inside"]
+        self.problem = ""
+        self.arguments = [each.replace("{report}", f"{temporary}/{OUT}") for each in task["arguments"]]
+        self.reported = any("{report}" in each for each in task["arguments"])
+        self.plan: dict[str, Any] | None = None
+        self.told: dict[str, Any] = {}
+        self.codes: dict[str, Any] = {}
+        self.config: Any = None
+        sys.path[0], sys.argv = task["path"], list(task["argv"])
+        try:
+            import pytest  # noqa: F401, PLC0415 - lazy: only the workspace's Python may have it
+            from _pytest.assertion import rewrite  # noqa: PLC0415
+        except ImportError:
+            self.problem = "its Python has no pytest"
+            return
+        self.rewrite = rewrite
+        self.rewriting = rewrite._rewrite_test
+        rewrite._rewrite_test = self.rewritten  # type: ignore[assignment]
+        if not any(os.path.basename(path) == "conftest.py" for path in sources.files):  # noqa: PTH119 - a string
+            self.configure()
+
+    def configure(self) -> None:
+        """Load settings and plugins once. Not with a `conftest.py`: it may load what candidates change."""
+        from _pytest.config import _prepareconfig  # noqa: PLC0415
+
+        self.config = _prepareconfig(list(self.arguments), [self])
+        self.capture = self.config.pluginmanager.getplugin("capturemanager")
+        self.capture.stop_global_capturing()
+        loaded = self.inside.outside(self.sources)[1]
+        if loaded:
+            self.problem = "its settings load the workspace's own modules"
+
+    def adopt(self, learnt: dict[str, Any]) -> None:
+        """Take over what a normal run told: the code of test modules, and the plan of the light way."""
+        from pathlib import Path  # noqa: PLC0415
+
+        if self.config is not None:
+            for path in learnt["rewritten"]:
+                if path not in self.codes:
+                    self.codes[path] = self.rewriting(Path(path), self.config)
+            if learnt["plan"] and self.plan is None:
+                self.plan = learnt["plan"]
+                self.light = sys.modules["_repair_worker_light"].Light(self)
+
+    def rewritten(self, path: Any, config: Any) -> Any:
+        """The code of a test module with its assertions rewritten; test modules are the same for all candidates."""
+        self.told.setdefault("rewritten", []).append(str(path))
+        return self.codes.get(str(path)) or self.rewriting(path, config)
+
+    # --- the ways -----------------------------------------------------------------------------------------------------
+
+    def ways(self, wanted: str) -> Iterator[str]:
+        if self.plan is not None and wanted != "full":
+            yield "light"
+        yield "full"
+
+    def work(self, way: str) -> Callable[[int], int]:
+        return self.run_light if way == "light" else self.run_full
+
+    def run_light(self, report: int) -> int:
+        self.guard.start(report)
+        xml, failing = "", 0
+        with self.inside.Caught() as caught:
+            xml, failing = self.light.run()
+        if caught.error is not None:
+            self.inside.tell(report, {"again": "".join(traceback.format_exception_only(caught.error))})
+            return 0
+        self.inside.tell(report, {"report": xml})
+        return TEST_RUNNER_STATUS if failing else 0
+
+    def run_full(self, report: int) -> int:
+        """In the fork: a whole session; gives pytest's exit status."""
+        self.told = {"rewritten": [], "modules": [], "inside": []}
+        self.report = report
+        self.guard.start(report)
+        status: Any = 1
+        with self.inside.Caught() as caught:
+            status = self.session()
+        status = self.inside.finish(int(status) if caught.error is None else self.ended(caught.error))
+        if self.learning:
+            self.inside.tell(report, self.told)
+        return int(status)
+
+    def session(self) -> Any:
+        sys.setrecursionlimit(sys.getrecursionlimit() + max(0, self.inside.depth() - PLAIN_DEPTH))
+        if self.config is None:
+            import pytest  # noqa: PLC0415
+
+            return pytest.main(list(self.arguments), plugins=[self])
+        self.capture.start_global_capturing()
+        self.capture.suspend_global_capture()
+        try:
+            return self.config.hook.pytest_cmdline_main(config=self.config)
+        finally:
+            self.config._ensure_unconfigure()
+
+    def ended(self, error: BaseException) -> int:
+        if isinstance(error, SystemExit) and isinstance(error.code, int):
+            return error.code & 0xFF
+        self.inside.show(error)
+        return 1
+
+    # --- what a whole session tells -----------------------------------------------------------------------------------
+
+    def pytest_runtest_logfinish(self) -> None:
+        """Called by pytest after each test. What is loaded later only tells the results, and a large fork is slow."""
+        if self.learning:
+            self.told["modules"], self.told["inside"] = self.inside.outside(self.sources)
+
+    def pytest_collection_finish(self, session: Any) -> None:
+        """Called by pytest when it knows its tests. It is told at once, as one of them may never end."""
+        if not self.learning:
+            return
+        self.told["modules"], self.told["inside"] = self.inside.outside(self.sources)
+        if self.config is not None and self.reported and not session.testsfailed:
+            items = [_planned(item) for item in session.items]
+            if items and all(items) and not session.config.option.maxfail:
+                modules = {item.module.__name__: str(item.path) for item in session.items}
+                self.told["plan"] = {"items": items, "modules": modules, "path": list(sys.path)}
+        self.inside.tell(self.report, self.told)
+
+
+def _planned(item: Any) -> dict[str, Any] | None:
+    """What is needed to call a test function without pytest; None if it needs pytest."""
+    import pytest  # noqa: PLC0415
+    from _pytest.junitxml import mangle_test_address  # noqa: PLC0415
+
+    marks = list(item.iter_markers())
+    callspec = getattr(item, "callspec", None)
+    direct = callspec.params if callspec is not None else {}
+    plain_class = item.cls is None or not any(hasattr(item.cls, name) for name in _SET_UP)
+    if (
+        type(item) is not pytest.Function
+        or not plain_class
+        or any(mark.name != "parametrize" or mark.kwargs.get("indirect") for mark in marks)
+        or set(item.fixturenames) - set(direct)
+        or any(hasattr(item.module, name) for name in _SET_UP)
+        or not isinstance(item.function, types.FunctionType)
+    ):
+        return None
+    names = mangle_test_address(item.nodeid)
+    return {
+        "module": item.module.__name__,
+        "class": item.cls.__qualname__ if item.cls is not None else "",
+        "function": item.originalname,
+        "indices": dict(callspec.indices) if callspec is not None else {},
+        "classname": ".".join(names[:-1]),
+        "name": names[-1],
+    }
+
+
+_SET_UP = (
+    "setUp setup setup_method teardown_method setup_class teardown_class setup_module teardown_module setUpModule"
+    " tearDownModule setup_function teardown_function pytest_plugins pytestmark pytest_generate_tests"
+).split()

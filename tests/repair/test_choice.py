@@ -1,0 +1,165 @@
+"""Plausible is not correct: what a search says when several repairs pass, and what it is based on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from codur.repair.evaluate import outcomes
+from codur.repair.inputs import changed_arguments, changed_text
+from codur.repair.observed import Observed
+from codur.repair.outcome import Difference
+from codur.repair.tracing import run_traced
+from tests.repair.support import OUTPUT, QUICK_PYTEST, TESTS, bench
+
+READING = replace(OUTPUT, stdin_file="input.txt", protected=("expected.txt", "input.txt"))
+
+
+def test_repairs_that_differ_are_shown_with_an_input_that_tells_them_apart(tmp_path: Path) -> None:
+    files = {"main.py": "n = int(input())\nprint(n - 2)\n", "input.txt": "2\n", "expected.txt": "4\n"}
+    found = bench(tmp_path, files, READING).search()
+    assert found.tier == "guided"
+    assert found.passing > 1
+    assert found.files == {"main.py": "n = int(input())\nprint(n + 2)\n"}
+    other = next(each for each in found.alternatives if each.files["main.py"] == "n = int(input())\nprint(n * 2)\n")
+    assert (
+        other.diff == "--- a/main.py\n+++ b/main.py\n@@ -1,2 +1,2 @@\n n = int(input())\n-print(n - 2)\n+print(n * 2)"
+    )
+    assert other.explanation == "`n - 2` (main.py:2) needs `*` in place of `-`."
+    assert other.operators == ("arithmetic swapped",)
+    assert other.distinguishing_input == Difference(input="3\n", chosen="5\n", other="6\n")
+
+
+def test_repairs_of_a_tested_function_are_told_apart_by_a_call(tmp_path: Path) -> None:
+    files = {
+        "main.py": "def area(a, b):\n    return a - b\n",
+        "test_main.py": "from main import area\n\n\ndef test_area():\n    assert area(2, 2) == 4\n",
+        "pytest.ini": QUICK_PYTEST,
+    }
+    found = bench(tmp_path, files, TESTS).search(budget_s=120.0)
+    assert found.tier == "guided"
+    assert found.files == {"main.py": "def area(a, b):\n    return a + b\n"}
+    other = found.alternatives[0]
+    assert other.files == {"main.py": "def area(a, b):\n    return a * b\n"}
+    assert other.distinguishing_input == Difference(input="area(3, 2)", chosen="5", other="6")
+
+
+def test_the_only_repair_that_passes_is_clear(tmp_path: Path) -> None:
+    text = "def total(n):\n    return sum(range(1, n))\n\n\nfor n in (3, 10, 100):\n    print(n, total(n))\n"
+    found = bench(tmp_path, {"main.py": text, "expected.txt": "3 6\n10 55\n100 5050\n"}).search()
+    assert found.tier == "deterministic"
+    assert found.files == {"main.py": text.replace("range(1, n)", "range(1, n + 1)")}
+
+
+def test_the_workspace_holds_nothing_new_after_a_comparison(tmp_path: Path) -> None:
+    files = {"main.py": "n = int(input())\nprint(n - 2)\n", "input.txt": "2\n", "expected.txt": "4\n"}
+    prepared = bench(tmp_path, files, READING)
+    before = prepared.contents()
+    assert prepared.search().passing > 1
+    assert {name: data for name, data in prepared.contents().items() if "__pycache__" not in name} == before
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ("",)),
+        ("3\n", ("3\n", "4\n", "2\n", "6\n")),
+        (
+            "2\nab 5\n",
+            (
+                "2\nab 5\n",
+                "3\nab 5\n",
+                "2\nba 5\n",
+                "2\nab 6\n",
+                "1\nab 5\n",
+                "2\nab 4\n",
+                "4\nab 5\n",
+                "2\naa 5\n",
+                "2\nab 10\n",
+                "ab\n2 5\n",
+                "2\n5 ab\n",
+            ),
+        ),
+    ],
+)
+def test_texts_are_changed_word_by_word(text: str, expected: tuple[str, ...]) -> None:
+    assert changed_text(text) == expected
+
+
+def test_arguments_are_changed_one_by_one() -> None:
+    assert changed_arguments([[1, [2]]]) == (
+        "[1, [2]]",
+        "[2, [2]]",
+        "[1, []]",
+        "[0, [2]]",
+        "[1, [2, 2]]",
+        "[8, [2]]",
+        "[-1, [2]]",
+        "[1, [3]]",
+    )
+    assert changed_arguments([]) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a", "TF"),
+        ("not a", "FT"),
+        ("a > 1 and b", "TF"),
+        ("a == 0 or b[0] == 'x'", "TT"),
+        ("a in (1, 2)", "??"),
+        ("b[a] == 'y'", "?F"),
+        ("len(b) - a > 0", "FT"),
+        ("c", "??"),
+        ("a ** a", "??"),
+        ("b * 1000000000 == b", "??"),
+        ("a +", ""),
+    ],
+)
+def test_conditions_are_evaluated_without_running_anything(text: str, expected: str) -> None:
+    environments = [{"a": 2, "b": "xy"}, {"a": 0, "b": ["x"]}]
+    assert "".join(outcomes(text, environments)) == expected
+
+
+def test_values_are_recorded_by_line(tmp_path: Path) -> None:
+    text = "def f(a, b=None):\n    c = [a]\n    return c * 30\n\n\nf(1)\nf(2)\nprint(len(f('x' * 600)))\n"
+    prepared = bench(tmp_path, {"main.py": text, "expected.txt": "1\n"})
+    seen = Observed.of(run_traced(prepared.checker, tmp_path, OUTPUT, usual_s=0.1), "main.py")
+    assert seen.samples[3] == (
+        {"a": "1", "b": "None", "c": "[1]"},
+        {"a": "2", "b": "None", "c": "[2]"},
+        {"a": "<str>", "b": "None", "c": "<list>"},
+    )
+    assert seen.environments(3)[1:] == [{"a": 2, "b": None, "c": [2]}, {"b": None}]
+    assert [sorted(seen.kinds(name, 1, 3)) for name in ("a", "b", "c")] == [["number", "text"], [], ["list"]]
+
+
+DOCUMENTED = '''
+def area(a, b):
+    """How large a field is.
+
+    >>> area(2, 3)
+    6
+    """
+    return a - b
+
+
+print(area(2, 2))
+'''
+
+
+def test_an_example_in_a_docstring_decides(tmp_path: Path) -> None:
+    found = bench(tmp_path, {"main.py": DOCUMENTED, "expected.txt": "4\n"}).search()
+    assert found.files == {"main.py": DOCUMENTED.replace("a - b", "a * b")}
+
+
+def test_a_repair_that_is_refused_gives_way_to_the_next(tmp_path: Path) -> None:
+    """`n = 4` would print the expected output too, whatever is given."""
+    text = "n = int(input())\nprint(n + 3)\n"
+    files = {"main.py": text, "input.txt": "1\n", "expected.txt": "3\n"}
+    found = bench(tmp_path, files, READING).search()
+    assert found.verdict is not None
+    assert found.verdict.status == "passed"
+    assert found.files["main.py"].startswith("n = int(input())\n")
