@@ -19,7 +19,8 @@ from codur.types import Verdict
 
 MOST_SHOWN = 5
 _MOST_PROBED = 10
-_CLEAR = 0.95
+_CLEAR = 0.75
+_CLEAR_BY_WEAK_CHECK = 0.95
 _LIKENESS = 2.2
 """How much an answer like that of the program as it was found counts: fitted, a logarithm."""
 _PER_CHANGE = 0.5
@@ -105,7 +106,7 @@ def choose(passed: Sequence[Passed], original: Program, prober: Prober, *, compa
         groups.setdefault(each.answers or index, []).append(each)
     first, *others = groups.values()
     share = sum(each.score for each in first) / sum(each.score for each in scored)
-    clear = share >= _CLEAR and compared and (len(passed) <= _FEW or not weak)
+    clear = compared and share >= (_CLEAR_BY_WEAK_CHECK if weak else _CLEAR) and (len(passed) <= _FEW or not weak)
     return Choice(
         ranked=tuple(each.passed for each in scored),
         alternatives=tuple(_alternative(group[0], first[0], original, inputs) for group in others[:MOST_SHOWN]),
@@ -132,7 +133,9 @@ def _scored(
     answers = prober.answers(inputs, texts) if inputs else ()
     shown = prober.answers(examples, texts) if examples else ()
     agreed = _NO_EXAMPLE + sum(each == "ok" for each in shown) / len(shown) if shown else 1.0
-    alike = sum(new == old for new, old in zip(answers, before, strict=False)) / max(len(answers), 1)
+    reached = inputs is not None and inputs.reach(passed.program)
+    same = sum(new == old for new, old in zip(answers, before, strict=False)) if reached else 0
+    alike = same / max(len(answers), 1)
     return _Scored(passed=passed, score=_score(passed) * agreed * exp(_LIKENESS * alike), answers=answers)
 
 

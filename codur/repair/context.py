@@ -114,6 +114,8 @@ def _binds_enough(new: ast.expr, parent: ast.AST | None, node: ast.expr) -> bool
     """Whether an operation can stand under another one without brackets: the common cases, not all."""
     if isinstance(new, ast.UnaryOp) and isinstance(new.op, ast.Not):
         return isinstance(parent, ast.IfExp | ast.BoolOp)
+    if isinstance(new, ast.UnaryOp) and isinstance(new.op, ast.USub) and isinstance(new.operand, ast.Constant):
+        return isinstance(parent, ast.Compare | ast.BinOp) and not isinstance(getattr(parent, "op", None), ast.Pow)
     if not isinstance(new, ast.BinOp):
         return False
     sums = isinstance(new.op, ast.Add | ast.Sub) and isinstance(getattr(parent, "op", None), ast.Add | ast.Sub)

@@ -16,6 +16,7 @@ _AT_IMPORT = 0.3
 _RUNNING = 0.8
 _RAISING = 1.0
 _CALLING = 0.7
+_NOT_HOT = 0.4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +43,9 @@ def localise(coverage: Coverage | None, failure: Failure) -> Suspicion:
     """Scores from an instrumented run (None: there was none) and from the tracebacks of the failure."""
     scores = _spectrum(coverage) if coverage and (coverage.lines or coverage.tests) else {}
     others = _NOT_EXECUTED if scores else _UNKNOWN
-    for line in coverage.stack if coverage else ():
+    if coverage and coverage.hot:
+        scores = {line: score if line in coverage.hot else _NOT_HOT * score for line, score in scores.items()}
+    for line in (*coverage.stack, *coverage.hot) if coverage else ():
         scores[line] = max(_RUNNING, scores.get(line, 0.0))
     for raised in failure.raised:
         for line in raised.frames[:-1]:
@@ -69,6 +72,7 @@ def moved(coverage: Coverage | None, old: Mapping[str, str], new: Mapping[str, s
             for name, test in coverage.tests.items()
         },
         stack=tuple(map(move, coverage.stack)),
+        hot=frozenset(map(move, coverage.hot)),
         values={move(line): samples for line, samples in coverage.values.items()},
     )
 

@@ -34,11 +34,20 @@ class Inputs:
         entry: the file that is run.
         function: the top-level function that is called; empty: the file is run with a text on standard input.
         given: texts, or argument lists as literals.
+        lines: first and last line of the function.
     """
 
     entry: str
     function: str
     given: tuple[str, ...]
+    lines: tuple[int, int] = (0, 0)
+
+    def reach(self, program: Program) -> bool:
+        """Whether a change of the program can show in the answers: it is not outside of the function."""
+        first, last = self.lines
+        return not self.function or any(
+            change.path == self.entry and first <= change.line <= last for change in program.changes
+        )
 
 
 class Prober:
@@ -75,7 +84,8 @@ class Prober:
             if inside and isinstance(node, ast.FunctionDef) and not (node.args.vararg or node.args.kwonlyargs):
                 calls = self._recorded(path, node)
                 if calls:
-                    return Inputs(entry=path, function=node.name, given=changed_arguments(calls))
+                    span = (node.lineno, node.end_lineno or node.lineno)
+                    return Inputs(entry=path, function=node.name, given=changed_arguments(calls), lines=span)
         return None
 
     def _recorded(self, path: str, node: FunctionNode) -> list[list[object]]:

@@ -5,9 +5,10 @@ It stands alone (standard library only, no import of Codur): its text is given t
     OUT ROOT LIMIT SCRIPT [ARGUMENT…]  |  OUT ROOT LIMIT -m MODULE [ARGUMENT…]  |  OUT ROOT LIMIT -c CODE [ARGUMENT…]
 
 After LIMIT seconds it writes what it has, with the lines that were running, and ends. OUT becomes a JSON object:
-`lines` ([file, line] outside of single tests), `tests` (name → failed, lines; pytest only), `stack` (outermost
-first) and `values` ([file, line, samples]; a sample is an object of what the frame's plain variables held just before
-the line ran: a literal, or `<TYPE>` for what is too large to write down).
+`lines` ([file, line] outside of single tests), `tests` (name → failed, lines; pytest only), `values` ([file, line,
+samples]; a sample is an object of what the frame's plain variables held just before the line ran: a literal, or `<TYPE>`
+for what is too large to write down), and of a run that did not end `stack` (outermost first) and `hot` (the lines that
+ran most often).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ FIRST = 8
 ALL_SAMPLES = 4000
 ITEMS = 24
 CHARS = 120
+HOT = 3
 PLAIN = (bool, int, float, str, bytes, type(None))
 CONTAINERS = (list, tuple, set, frozenset, dict)
 
@@ -92,6 +94,7 @@ class Recorder:
         self.tests: dict[str, tuple[bool, set[tuple[str, int]]]] = {}
         self.stack: list[tuple[str, int]] = []
         self.values = Values()
+        self.hot: list[tuple[str, int]] = []
 
     def name(self, file: str) -> str:
         """The file relative to the root; empty if it lies outside."""
@@ -127,7 +130,7 @@ class Recorder:
         self.stop()
         tests = {name: {"failed": failed, "lines": sorted(lines)} for name, (failed, lines) in self.tests.items()}
         values = [[*place, samples] for place, samples in self.values.samples.items()]
-        found = {"lines": sorted(self.outside), "tests": tests, "stack": self.stack, "values": values}
+        found = {"lines": sorted(self.outside), "tests": tests, "stack": self.stack, "values": values, "hot": self.hot}
         self.out.write_text(json.dumps(found), encoding="utf-8")
 
     def give_up(self, number: int, frame: Any) -> None:  # noqa: ARG002 - the interface of signal handlers
@@ -135,6 +138,8 @@ class Recorder:
             if self.name(frame.f_code.co_filename):
                 self.stack.insert(0, (self.name(frame.f_code.co_filename), frame.f_lineno))
             frame = frame.f_back
+        most = max(self.values.seen.values(), default=0)
+        self.hot = sorted(place for place, count in self.values.seen.items() if count * HOT >= most)
         if self.current is not self.outside:
             self.tests["running"] = (True, self.current)
         self.write()

@@ -156,10 +156,17 @@ def test_an_example_in_a_docstring_decides(tmp_path: Path) -> None:
 
 
 def test_a_repair_that_is_refused_gives_way_to_the_next(tmp_path: Path) -> None:
-    """`n = 4` would print the expected output too, whatever is given."""
-    text = "n = int(input())\nprint(n + 3)\n"
-    files = {"main.py": text, "input.txt": "1\n", "expected.txt": "3\n"}
-    found = bench(tmp_path, files, READING).search()
+    text = 'names = ["input.txt", "expected.txt"]\nn = int(open(names[0]).read())\nprint(n)\n'
+    found = bench(tmp_path, {"main.py": text, "input.txt": "5\n", "expected.txt": "6\n"}, READING).search()
     assert found.verdict is not None
     assert found.verdict.status == "passed"
-    assert found.files["main.py"].startswith("n = int(input())\n")
+    assert "names[0]" in found.files["main.py"]
+
+
+def test_what_passes_only_by_reading_the_answer_is_no_repair(tmp_path: Path) -> None:
+    text = 'names = ["input.txt", "expected.txt"]\nprint(open(names[0]).read())\n'
+    found = bench(tmp_path, {"main.py": text, "input.txt": "5\n", "expected.txt": "eight\n"}, READING).search()
+    assert found.files == {}
+    assert found.verdict is not None
+    assert found.verdict.status == "tampered"
+    assert found.explanation == "What passed does not hold: the program reads the file with the expected output."

@@ -122,6 +122,9 @@ def test_a_program_that_does_not_end_shows_where_it_was(tmp_path: Path) -> None:
     assert found is not None
     assert found.stack[0] == ("main.py", 5)
     assert found.stack[1] in {("main.py", 2), ("main.py", 3)}
+    assert found.hot == {("main.py", 2), ("main.py", 3)}
+    suspicion = localise(found, Failure())
+    assert [suspicion.of("main.py", line, line) for line in (1, 2, 3, 5)] == [0.2, 0.8, 0.8, 0.8]
 
 
 def test_tests_are_traced_one_by_one(tmp_path: Path) -> None:
