@@ -6,9 +6,9 @@ It stands alone (standard library only, no import of Codur): its text is given t
 
 After LIMIT seconds it writes what it has, with the lines that were running, and ends. OUT becomes a JSON object:
 `lines` ([file, line] outside of single tests), `tests` (name → failed, lines; pytest only), `values` ([file, line,
-samples]; a sample is an object of what the frame's plain variables held just before the line ran: a literal, or `<TYPE>`
-for what is too large to write down), and of a run that did not end `stack` (outermost first) and `hot` (the lines that
-ran most often).
+samples]; a sample is an object of what the frame's plain variables held just before the line ran: a literal, or
+`<TYPE>` for what is too large to write down), and of a run that did not end `stack` (outermost first) and `hot` (the
+lines that ran most often).
 """
 
 from __future__ import annotations
