@@ -82,7 +82,7 @@ def show_health(directory: Path, config: Path | None, *, json: bool) -> int:
     """Print what was found out.
 
     Returns:
-        The exit code: 0 if programs are contained, else 1.
+        The exit code: 0 if programs are contained and runs can be kept, else 1.
 
     Raises:
         ConfigError: the settings are wrong.
@@ -90,7 +90,7 @@ def show_health(directory: Path, config: Path | None, *, json: bool) -> int:
     health = _examine(surroundings.settings_for(directory, config, {}).settings)
     text = json_module.dumps(asdict(health)) if json else "\n".join(_lines(health))
     show(sanitise(text), sys.stdout)
-    return 0 if health.contained else 1
+    return 0 if health.contained and not health.state_problem else 1
 
 
 def _examine(settings: Settings) -> Health:
@@ -176,5 +176,5 @@ def _lines(health: Health) -> list[str]:
     )
     lines.append(f"python: {health.python} ({health.interpreter})")
     lines.append(f"git: {health.git or 'not found: install git to have its state read'}")
-    lines += [f"model {one.profile}: {'ready' if one.ready else one.note}" for one in health.models]
+    lines += [f"model {one.profile}: {'configured (not asked)' if one.ready else one.note}" for one in health.models]
     return lines

@@ -22,7 +22,9 @@ from codur.workspace.disk_journal import DiskJournal
 from codur.workspace.root import Root
 from codur.workspace.undo import RunChange, UndoReport, redo, run_changes, undo
 
+_SHOWN_CHARS = 60
 _CHANGE = b'"op":"change"'
+_PROGRAM, _PROGRAM_ENDED = b'"op":"program","running":true', b'"op":"program","running":false'
 
 
 def undo_run(wanted: str | None, directory: Path, *, dry: bool, again: bool, json: bool) -> int:
@@ -72,6 +74,7 @@ def show_diff(wanted: str | None, directory: Path, *, json: bool) -> None:
     if json:
         _print(json_module.dumps({"run": run.id, "changes": [_change(change) for change in changes]}))
     elif changes:
+        _name(run.record())
         _print("".join(change.diff or f"{change.path}: {_words(change)}\n" for change in changes).rstrip("\n"))
     else:
         _print(f"run {run.id} left nothing changed")
@@ -112,7 +115,8 @@ def _find(wanted: str | None, directory: Path) -> RunDirectory:
 
 
 def _changed_something(run: RunDirectory) -> bool:
-    return run.journal.is_file() and _CHANGE in run.journal.read_bytes()
+    kept = run.journal.read_bytes() if run.journal.is_file() else b""
+    return _CHANGE in kept or kept.count(_PROGRAM) > kept.count(_PROGRAM_ENDED)
 
 
 def _journal(run: RunDirectory, state: StateDirectory) -> DiskJournal:
@@ -126,13 +130,15 @@ def _told(report: UndoReport | None, record: RunRecord, *, dry: bool, again: boo
     if json:
         _print(json_module.dumps({"run": record.id, "workspace": record.workspace, "dry_run": dry, **asdict(found)}))
     else:
+        _name(record)
         _print("\n".join(_lines(found, record, dry=dry, again=again)))
     return EXIT_CODES["not_achieved"] if found.conflicts else EXIT_CODES["done"]
 
 
 def _lines(report: UndoReport, record: RunRecord, *, dry: bool, again: bool) -> list[str]:
     would = "would be " if dry else ""
-    lines = [f"{would}restored: {path}" for path in report.restored]
+    restored = "made again" if again else "restored"
+    lines = [f"{would}{restored}: {path}" for path in report.restored]
     lines += [f"{would}removed: {path}" for path in report.removed]
     for conflict in report.conflicts:
         beside = f"; its other version is in {conflict.copy}" if conflict.copy else ""
@@ -141,6 +147,12 @@ def _lines(report: UndoReport, record: RunRecord, *, dry: bool, again: bool) -> 
     if not (report.restored or report.removed or report.conflicts):
         lines.append(f"run {record.id}: there is nothing to {'redo' if again else 'undo'}")
     return lines
+
+
+def _name(record: RunRecord) -> None:
+    """Say which run it is: the newest one need not be the newest that changed something."""
+    task = " ".join(record.prompt.split())[:_SHOWN_CHARS]
+    show(sanitise(f"run {record.id}: {task}", keep_newlines=False), sys.stderr)
 
 
 def _print(text: str) -> None:

@@ -25,11 +25,12 @@ from codur.sandbox.cancel import CancelToken
 from codur.sandbox.child import Child, GroupProcess, Process
 from codur.sandbox.environment import child_environment
 from codur.sandbox.limits import limits_of
+from codur.sandbox.nested import nested_protected
 from codur.sandbox.output import BoundedOutput
 from codur.sandbox.policy import Limits, Policy
 from codur.sandbox.process_result import ProcessResult, ended, not_begun, not_started, status_of_shell
 from codur.sandbox.scratch import private_directory, temporary_base
-from codur.sandbox.system_paths import interpreter_paths, toolchain_paths
+from codur.sandbox.system_paths import interpreter_paths, toolchain_paths, without_home
 from codur.sandbox.tripwire import Tripwire
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ class Launcher:
         self._programs: tuple[Path, ...] | None = None
         self._starter: Starter | None = None
         self._own_directories: set[Path] = set()
+        self._nested: dict[Path, tuple[str, ...]] = {}
 
     @property
     def name(self) -> str:
@@ -186,7 +188,7 @@ class Launcher:
             policy = Policy(
                 workspace=workspace,
                 temporary=Path(temporary),
-                read_only=tuple(read_only),
+                read_only=(*read_only, *(Path(f"{workspace}/{path}") for path in self._nested_in(workspace))),
                 hidden=tuple(hidden),
                 writable=tuple(writable),
                 readable=(*self._readable(words), *names),
@@ -253,7 +255,8 @@ class Launcher:
         if self._programs is None:
             pythons = (sys.executable, *(() if self._python is None else (self._python,)))
             found = [path for python in pythons for path in interpreter_paths(python)]
-            self._programs = (*dict.fromkeys(found), *toolchain_paths(self._environment))
+            stated = (*dict.fromkeys(found), *toolchain_paths(self._environment))
+            self._programs = without_home(stated, Path(self._environ.get("HOME", "/")))
         named = _program_paths(argv[0]) if argv and argv[0].startswith("/") else ()
         return (*self._programs, *named)
 
@@ -264,7 +267,7 @@ class Launcher:
         if workspace is None or any(workspace.is_relative_to(own) for own in tuple(self._own_directories)):
             yield tripped
             return
-        tripwire = Tripwire(workspace, self._quarantine) if self._contained else None
+        tripwire = self._tripwire(workspace) if self._contained else None
         if self._observer is not None:
             self._observer.before(workspace)
         if tripwire is not None:
@@ -272,10 +275,24 @@ class Launcher:
         try:
             yield tripped
         finally:
-            if tripwire is not None:
-                tripped += tripwire.settle()
-            if self._observer is not None:
-                self._observer.after(workspace)
+            try:
+                if tripwire is not None:
+                    tripped += tripwire.settle()
+            finally:
+                if self._observer is not None:
+                    self._observer.after(workspace)
+
+    def _tripwire(self, workspace: Path) -> Tripwire:
+        keeps = self._chosen().backend.hides  # it mounts what is there read-only, as it does with what it hides
+        return Tripwire(workspace, self._quarantine, nested=self._nested_in(workspace), kept=keeps)
+
+    def _nested_in(self, workspace: Path | None) -> tuple[str, ...]:
+        """The protected paths in subdirectories of a workspace, as they were at its first program."""
+        if workspace is None or not self._contained:
+            return ()
+        if workspace not in self._nested:
+            self._nested[workspace] = nested_protected(workspace)
+        return self._nested[workspace]
 
     @contextlib.contextmanager
     def _search_path(self, argv: tuple[str, ...]) -> Iterator[tuple[str, tuple[Path, ...]]]:

@@ -23,6 +23,8 @@ _ROOTS = (
     "/run/current-system",
 )
 _PRIVATE_ROOTS = ("/etc", "/usr/local/etc")
+_ENVIRONMENT_PARTS = ("pyvenv.cfg", "bin", "lib", "lib64")
+"""What makes a virtual environment."""
 _PREFIX_PARTS = ("bin", "lib", "lib64", "include", "ssl")
 _TOOLCHAINS = ("RUSTUP_HOME", "GOROOT", "JAVA_HOME", "CARGO_HOME/bin", "NVM_DIR/versions", "PYENV_ROOT/versions")
 _BEHIND_SHIMS = ("libexec", "plugins", "versions", "version")
@@ -99,6 +101,18 @@ def toolchain_paths(environ: Mapping[str, str], *, home: Path | None = None) -> 
         for path in dict.fromkeys(Path(os.path.normpath(item)) for item in stated)
         if path.exists() and path not in homes and not is_below(path, system_roots()) and path != Path("/")
     )
+
+
+def without_home(paths: Iterable[Path], home: Path) -> tuple[Path, ...]:
+    """The paths, and of one that would show the home directory only what an interpreter in it needs."""
+    real_home = os.path.realpath(home)
+    kept: list[Path] = []
+    for path in paths:
+        if real_home != "/" and f"{real_home}/".startswith(f"{os.path.realpath(path)}/"):
+            kept += [path / part for part in _ENVIRONMENT_PARTS if (path / part).exists()]
+        else:
+            kept.append(path)
+    return tuple(kept)
 
 
 def link_chain(path: Path) -> Iterator[Path]:

@@ -18,7 +18,7 @@ from codur.errors import CodurError
 from codur.sandbox.watched import Record, put_back, record
 
 _GIT = ".git"
-_GIT_FILES = frozenset({"config", "config.worktree", "HEAD", "commondir", "hooks", "info", "modules"})
+_GIT_FILES = frozenset({"config", "config.worktree", "commondir", "hooks", "info", "modules"})
 _GIT_TREES = frozenset({"hooks", "info"})
 _MAX_SEARCHED = 20_000
 _MAX_ROUNDS = 10
@@ -32,11 +32,17 @@ class Tripwire:
         root: the workspace.
         quarantine: a directory outside the workspace that takes what programs put at protected places; None to remove
             it. It is made when it is needed.
+        nested: protected paths deeper in the workspace, relative to it.
+        kept: programs cannot change what is there already; if it changes, that is the user's doing and stays.
     """
 
-    def __init__(self, root: Path, quarantine: Path | None) -> None:
+    def __init__(
+        self, root: Path, quarantine: Path | None, *, nested: tuple[str, ...] = (), kept: bool = False
+    ) -> None:
         self._root = root
         self._quarantine = quarantine
+        self._nested = nested
+        self._kept = kept
         self._before: Record = {}
         self._taken = 0
 
@@ -56,26 +62,39 @@ class Tripwire:
         if not self._root.is_dir():
             return tuple(sorted(path for path in self._before if "/" not in path))
         tripped: set[str] = set()
-        changed: list[str] = []
         try:
-            tripped.update(self._settle_git())
-            # Permissions that are put back can show more, and so can the end of a flood of new files.
-            for _ in range(_MAX_ROUNDS):
-                last, changed = changed, self._changed()
-                if not changed or changed == last:
-                    break
-                tripped.update(changed)
-                for path in changed:
-                    self._undo(path)
+            if not self._kept:
+                tripped.update(self._settle_git())
+            failure = self._undo_all(tripped)
         except OSError as error:
+            failure = error
+        if failure is not None:
             raise CodurError(
-                f"a program changed protected files, and not all could be put back: {error}",
+                f"a program changed protected files, and not all could be put back: {failure}",
                 remedy=f"Look at {', '.join(sorted(PROTECTED_NAMES))} in {self._root} before other programs use them.",
-            ) from error
+            ) from failure
         return tuple(sorted(tripped))
 
+    def _undo_all(self, tripped: set[str]) -> OSError | None:
+        """Undo what has changed, whatever cannot be undone; gives the last reason for that."""
+        changed: list[str] = []
+        failure: OSError | None = None
+        # Permissions that are put back can show more, and so can the end of a flood of new files.
+        for _ in range(_MAX_ROUNDS):
+            last, changed = changed, self._changed()
+            if not changed or changed == last:
+                break
+            failure = None
+            tripped.update(changed)
+            for path in changed:
+                try:
+                    self._undo(path)
+                except OSError as error:
+                    failure = error
+        return failure
+
     def _now(self) -> Record:
-        return record(self._root, iter(PROTECTED_NAMES), _is_watched, self._before)
+        return record(self._root, iter((*PROTECTED_NAMES, *self._nested)), _is_watched, self._before)
 
     def _changed(self) -> list[str]:
         """Paths in the order in which they can be undone: what is above comes first."""
@@ -83,9 +102,15 @@ class Tripwire:
         changed = []
         for path in sorted({*self._before, *now}):
             before, after = self._before.get(path), now.get(path)
+            if self._kept and self._protected_part(path) in self._before:
+                continue
             if before is None or after is None or not before.same_as(after):
                 changed.append(path)
         return changed
+
+    def _protected_part(self, path: str) -> str:
+        """The protected path that a path is, or is in."""
+        return next((name for name in self._nested if path.startswith(f"{name}/")), path.split("/")[0])
 
     def _undo(self, path: str) -> None:
         before = self._before.get(path)
@@ -94,8 +119,10 @@ class Tripwire:
         if repository_lost or not place.parent.is_dir():
             # Half a repository would be worse than none.
             return
-        if os.path.lexists(place) and (before is None or _is_real_directory(place) != before.is_directory):
-            self._take_away(place)
+        same_directory = before is not None and before.is_directory and _is_real_directory(place)
+        can_come_back = before is None or before.is_directory or before.content is not None
+        if os.path.lexists(place) and not same_directory and can_come_back:
+            self._take_away(place)  # it may be the user's work
         if before is not None:
             put_back(self._root, path, before)
 
@@ -163,7 +190,9 @@ class Tripwire:
 def _is_watched(path: str) -> bool:
     """Whether a path inside a protected directory matters: all do, but of a repository those that git acts on."""
     parts = path.split("/")
-    if parts[0] != _GIT:
+    while parts[0] not in PROTECTED_NAMES and len(parts) > 1:
+        parts.pop(0)
+    if parts[0] != _GIT or len(parts) == 1:
         return True
     if parts[1] != "modules":
         return parts[1] in _GIT_FILES if len(parts) == 2 else parts[1] in _GIT_TREES

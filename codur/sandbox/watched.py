@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from codur.store.atomic import temporary_name
+
 _MAX_ENTRIES = 5000
 _MAX_BYTES = 16_777_216
 _MAX_FILE_BYTES = 1_048_576
@@ -121,7 +123,7 @@ def put_back(root: Path, path: str, entry: Entry) -> bool:
         return True
     if entry.content is None:
         return False
-    spare = place.with_name(f".{place.name}.codur-{os.getpid()}-0.tmp")
+    spare = place.with_name(temporary_name(place.name))
     if stat.S_ISLNK(entry.mode):
         spare.symlink_to(os.fsdecode(entry.content))
     else:

@@ -6,10 +6,11 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from codur.config.settings import Settings
 from codur.errors import CodurError, Interrupted, StateError, UsageError
-from codur.events import Emit, RunFinished
+from codur.events import Emit, Note, RunFinished
 from codur.graph.walk import Walked, walk
 from codur.nodes.state import RunContext, RunState, initial_state
 from codur.redaction import redact_value
@@ -24,6 +25,8 @@ from codur.store.runs import RunDirectory
 from codur.types import RunResult, Task
 
 __all__ = ["Host", "opened", "resume_task", "run_task"]
+
+_SHOWN_PATHS = 5
 
 
 def run_task(task: Task, settings: Settings, *, host: Host, emit: Emit) -> RunResult:
@@ -40,6 +43,7 @@ def run_task(task: Task, settings: Settings, *, host: Host, emit: Emit) -> RunRe
 
     def work() -> RunResult:
         root = open_workspace(task, settings, host=host).root
+        _require_outside(root, host)
         state = StateDirectory(host.state) if host.state is not None and not task.dry_run else None
         with recording(task, root, state=state, emit=emit, redactor=redactor) as record:
             result = _recorded(task, settings, record, host=host, started=started)
@@ -77,7 +81,7 @@ def resume_task(run: RunDirectory, settings: Settings, *, host: Host, emit: Emit
 def _recorded(task: Task, settings: Settings, record: Recording, *, host: Host, started: float) -> RunResult:
     def work() -> RunResult:
         with opened(task, settings, host=host, emit=record.emit, started=started, record=record) as context:
-            return _run(task, context, record)
+            return _with_program_changes(_run(task, context, record), context)
 
     result = _finished(_guarded(work if record.kept is None else partial(_going_on, work, record), task), task, started)
     if record.run is not None and result.outcome == "interrupted":
@@ -175,12 +179,39 @@ def _stopped(error: CodurError, task: Task, context: RunContext) -> RunResult:
     )
 
 
+def _require_outside(root: Path, host: Host) -> None:
+    """Make sure that programs cannot write the state directory.
+
+    Raises:
+        StateError: it is inside the workspace.
+    """
+    if host.state is not None and host.state.resolve().is_relative_to(root):
+        raise StateError(
+            f"the state directory {host.state} is inside the workspace, where programs can write",
+            remedy="Set XDG_STATE_HOME to a directory outside of it.",
+        )
+
+
 def _restore(task: Task, context: RunContext) -> None:
     snapshot = context.best.snapshot if task.keep else None
     try:
-        context.workspace.restore(snapshot)
+        left = context.workspace.restore(snapshot)
     except KeyboardInterrupt:  # impatience must not leave half of an attempt behind
-        context.workspace.restore(snapshot)
+        left = context.workspace.restore(snapshot)
+    if left:
+        text = f"changed by someone else meanwhile, so not put back: {', '.join(left)}"
+        context.emit(Note(level="warning", text=text))
+
+
+def _with_program_changes(result: RunResult, context: RunContext) -> RunResult:
+    """Tell what changed while programs ran: it stays, for it may be the user's own work of that moment."""
+    paths = [change.path for change in context.workspace.command_changes()]
+    if not paths:
+        return result
+    more = f" and {len(paths) - _SHOWN_PATHS} more" if len(paths) > _SHOWN_PATHS else ""
+    text = f"changed while programs ran: {', '.join(paths[:_SHOWN_PATHS])}{more}; `codur undo` puts that back"
+    context.emit(Note(level="warning", text=text))
+    return replace(result, notes=(*result.notes, text))
 
 
 def _interrupted() -> Interrupted:

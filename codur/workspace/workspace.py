@@ -325,7 +325,7 @@ class Workspace:
     def restore(self, snapshot: Snapshot | None = None) -> tuple[str, ...]:
         """Put the files that were changed through this object back: to the snapshot, or to how they were at the start.
 
-        To the start means, if there is a journal on disk, also what programs changed, made or deleted.
+        What changed while programs ran stays: it may be the user's own work of that moment. `undo` puts it back.
 
         Returns:
             Paths that someone else changed since, which are left alone.
@@ -376,7 +376,7 @@ class Workspace:
             self._disk.mark(label)
 
     def rewind(self, label: str) -> tuple[str, ...]:
-        """Put every path that was changed since the mark back to how it was then.
+        """Put every path that was changed through this object since the mark back to how it was then.
 
         Returns:
             Paths that someone else changed since, which are left alone.
@@ -393,7 +393,7 @@ class Workspace:
         disk = self._disk
         if disk is None:
             raise AssertionError("only a journal on disk has positions")
-        entries = disk.entries[position:]
+        entries = [entry for entry in disk.entries[position:] if entry.by != "command"]
         pass_ = PutBack(self._pinned, disk, by=by, copies=False, must_record=must_record)
         outcome = pass_.run(net_changes(entries), directories_made(entries))
         disk.notes += outcome.notes

@@ -52,7 +52,7 @@ def test_a_fix_is_shown_undone_and_redone(place: Path) -> None:
     assert (done.code, done.out) == (0, "restored: main.py\n")
     assert {path: state for path, state in picture(place / "w").items() if "__pycache__" not in path} == before
     assert "there is nothing to undo" in here(place, "undo").out
-    assert here(place, "undo", "--redo").out == "restored: main.py\n"
+    assert here(place, "undo", "--redo").out == "made again: main.py\n"
     assert (place / "w" / "main.py").read_text() == after
     assert "nothing of this run was undone" in here(place, "undo", "--redo").out
 

@@ -266,7 +266,12 @@ def test_no_signal_is_ignored_or_blocked(tmp_path: Path) -> None:
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGUSR1})
     fields = dict(line.split(":\t") for line in result.stdout.splitlines() if line.startswith("Sig"))
-    assert {int(fields["SigBlk"], 16), int(fields["SigIgn"], 16)} == {0}
+    assert {_without_libc(fields["SigBlk"]), _without_libc(fields["SigIgn"])} == {0}
+
+
+def _without_libc(signals: str) -> int:
+    """A set of signals but for 32 and 33: glibc uses them itself, blocked or not."""
+    return int(signals, 16) & ~(0b11 << 31)
 
 
 def test_only_the_standard_streams_are_open(tmp_path: Path) -> None:

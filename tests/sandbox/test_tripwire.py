@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from codur.errors import CodurError
+from codur.sandbox.nested import nested_protected
 from codur.sandbox.tripwire import Tripwire
 from tests.cli.kit import bound_by_permissions
 
@@ -283,3 +284,48 @@ def test_permissions_do_not_stop_it(tmp_path: Path) -> None:
     assert (root / ".git/config").read_text() == "as before"
     assert list((root / ".git/hooks").iterdir()) == []
     assert not (root / ".husky").exists()
+
+
+def test_what_a_back_end_keeps_is_the_users_to_change(root: Path, quarantine: Path) -> None:
+    tripwire = Tripwire(root, quarantine, kept=True, nested=("sub/.git",))
+    tripwire.arm()
+    (root / ".envrc").write_text("export A=2\n")
+    (root / ".vscode" / "new.json").write_text("{}")
+    (root / ".idea").mkdir()
+    assert tripwire.settle() == (".idea",)
+    assert (root / ".envrc").read_text() == "export A=2\n"
+    assert (root / ".vscode" / "new.json").exists()
+    assert not (root / ".idea").exists()
+
+
+def test_the_present_version_goes_to_quarantine(root: Path, quarantine: Path) -> None:
+    tripwire = Tripwire(root, quarantine)
+    tripwire.arm()
+    (root / ".envrc").write_text("mine\n")
+    assert tripwire.settle() == (".envrc",)
+    assert (root / ".envrc").read_text() == "export A=1\n"
+    assert [path.read_text() for path in quarantine.iterdir()] == ["mine\n"]
+
+
+def test_a_repository_in_a_subdirectory_is_watched(root: Path) -> None:
+    (root / "deep/sub/.git/hooks").mkdir(parents=True)
+    (root / "deep/sub/.git/config").write_text("[core]\n")
+    assert nested_protected(root) == ("deep/sub/.git",)
+    tripwire = Tripwire(root, None, nested=nested_protected(root))
+    tripwire.arm()
+    (root / "deep/sub/.git/config").write_text("[core]\nfsmonitor = evil\n")
+    (root / "deep/sub/.git/hooks/pre-commit").write_text("evil")
+    (root / "deep/sub/.git/index").write_text("git's own")
+    assert tripwire.settle() == ("deep/sub/.git/config", "deep/sub/.git/hooks/pre-commit")
+    assert (root / "deep/sub/.git/config").read_text() == "[core]\n"
+    assert not (root / "deep/sub/.git/hooks/pre-commit").exists()
+
+
+def test_a_planted_spare_name_does_not_stop_it(root: Path) -> None:
+    tripwire = Tripwire(root, None)
+    tripwire.arm()
+    for pid in range(os.getpid() - 50, os.getpid() + 50):
+        (root / ".git" / f".config.codur-{pid}-0.tmp").write_text("planted")
+    (root / ".git/config").write_text("evil")
+    assert tripwire.settle() == (".git/config",)
+    assert (root / ".git/config").read_text() == "[core]\n"

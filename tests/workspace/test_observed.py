@@ -93,6 +93,30 @@ def test_the_users_edits_between_programs_are_not_the_programs(run: Run) -> None
     assert (run.root / "src" / "mine.py").read_text() == (run.root / "src" / "1.py").read_text() == "the user's\n"
 
 
+def test_what_changed_while_a_program_ran_stays_and_can_be_undone(run: Run) -> None:
+    """It may be the user's own work of that moment, so only the user has it put back."""
+    workspace = run.open()
+    observe(workspace, "echo more >> src/0.py; echo new > mine.txt; rm src/1.py")
+    workspace.write_text("src/2.py", "edited\n")
+    before = (run.root / "src" / "0.py").read_text()
+
+    assert workspace.restore() == ()
+
+    assert ((run.root / "src" / "0.py").read_text(), (run.root / "mine.txt").read_text()) == (before, "new\n")
+    assert not (run.root / "src" / "1.py").exists()
+    assert (run.root / "src" / "2.py").read_text() != "edited\n"
+    report = run.undo()
+    assert (report.restored, report.removed) == (("src/0.py", "src/1.py"), ("mine.txt",))
+
+
+def test_a_file_that_was_edited_and_then_changed_while_a_program_ran_is_left(run: Run) -> None:
+    workspace = run.open()
+    workspace.write_text("src/2.py", "edited\n")
+    observe(workspace, "echo mine >> src/2.py")
+    assert workspace.restore() == ("src/2.py",)
+    assert (run.root / "src" / "2.py").read_text() == "edited\nmine\n"
+
+
 @pytest.mark.parametrize(
     "script",
     [
@@ -107,7 +131,7 @@ def test_a_source_directory_made_to_look_like_a_cache_comes_back(run: Run, scrip
     before = picture(run.root)
     workspace = run.open()
     observe(workspace, script)
-    assert workspace.restore() == ()
+    assert run.undo().conflicts == ()
     assert {path: state for path, state in picture(run.root).items() if path.startswith("src")} == before
 
 
