@@ -13,7 +13,7 @@ from codur.batch.copying import copy_files
 from codur.config.settings import Settings
 from codur.errors import CodurError, Refused, UsageError
 from codur.events import ignore
-from codur.sandbox.backend import choose_backend
+from codur.sandbox.probe import choose_backend
 from codur.session.result import error_result
 from codur.session.run import Host, run_task
 from codur.session.stop import Stopped

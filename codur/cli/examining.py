@@ -124,7 +124,7 @@ def _examine(settings: Settings) -> Health:
 def _chosen(settings: Settings, cache: Path | None) -> Chosen | None:
     """The back end in use; None if the one that the settings name does not work."""
     try:
-        return probe.choose(settings.sandbox.backend, os.environ, cache=cache, fresh=True)
+        return probe.choose_backend(settings.sandbox.backend, os.environ, cache=cache, fresh=True)
     except ConfigError:
         return None
 

@@ -1,16 +1,13 @@
-"""What contains programs: the protocol of the back ends, the one that contains nothing, and the choice among them."""
+"""What contains programs: the protocol of the back ends, and the one that contains nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from codur.sandbox.policy import Policy
-
-if TYPE_CHECKING:
-    from codur.sandbox.landlock import LandlockRules
+from codur.sandbox.policy import FileRules, Policy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +31,7 @@ class Confined:
     env: dict[str, str]
     cwd: Path
     fds: tuple[int, ...] = ()
-    landlock: LandlockRules | None = None
+    landlock: FileRules | None = None
     seccomp: bytes | None = None
     drop_privileges: bool = False
     shell_status: bool = False
@@ -96,20 +93,3 @@ class Chosen:
 
     backend: Backend
     note: str = ""
-
-
-def choose_backend(wanted: str, environ: Mapping[str, str], *, cache: Path | None) -> Chosen:
-    """The back end that contains programs here.
-
-    Args:
-        wanted: `auto` for the best one that was seen to work, or the name of one.
-        environ: the user's environment.
-        cache: a private directory that remembers, until the next start of the system, what was seen to work; None
-            tries it again each time.
-
-    Raises:
-        ConfigError: the wanted one does not work here.
-    """
-    from codur.sandbox.probe import choose  # noqa: PLC0415 - lazy: it imports the back ends, which import this module
-
-    return choose(wanted, environ, cache=cache)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codur.sandbox.backend import Confined
-from codur.sandbox.policy import Policy
+from codur.sandbox.policy import FileRules, Policy
 from codur.sandbox.seccomp import filter_program
 from codur.sandbox.system_paths import private_system_files, system_roots
 
@@ -114,17 +114,8 @@ _HOME_DIRECTORIES = ("XDG_CACHE_HOME", "GOCACHE")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LandlockRules:
-    """What a process leaves itself; all else is denied, and so are connections to other processes.
-
-    Attributes:
-        common: paths, and the rights (bits as in `linux/landlock.h`) at each and at all below it: those that all
-            programs have.
-        own: as `common`, for one program.
-    """
-
-    common: Rules
-    own: Rules
+class LandlockRules(FileRules):
+    """What a process leaves itself; all else is denied, and so are connections to other processes."""
 
     @classmethod
     def of(cls, *, read: Iterable[Path], write: Iterable[Path]) -> LandlockRules:

@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
 from codur.config.settings import SandboxSettings
-from codur.sandbox.backend import Chosen, Confined, NoBackend, choose_backend
+from codur.sandbox.backend import Chosen, Confined, NoBackend
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.child import Child, GroupProcess, Process
 from codur.sandbox.environment import child_environment
@@ -241,12 +241,13 @@ class Launcher:
     def _chosen(self) -> Chosen:
         with self._lock:
             if self._backend is None:
-                self._backend = (
-                    choose_backend(self._settings.backend, self._environ, cache=self._state_cache)
-                    if self._contained
-                    else Chosen(backend=NoBackend())
-                )
+                self._backend = self._choose() if self._contained else Chosen(backend=NoBackend())
             return self._backend
+
+    def _choose(self) -> Chosen:
+        from codur.sandbox.probe import choose_backend  # noqa: PLC0415 - lazy: not every run starts a program
+
+        return choose_backend(self._settings.backend, self._environ, cache=self._state_cache)
 
     def _readable(self, argv: tuple[str, ...]) -> tuple[Path, ...]:
         """What programs need outside the system's own directories, to run at all."""

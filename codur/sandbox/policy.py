@@ -51,3 +51,16 @@ class Limits:
     processes: int = 0
     file_bytes: int = 0
     open_files: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileRules:
+    """Paths, and the rights (bits as in `linux/landlock.h`) at each and at all below it; all else is denied.
+
+    Attributes:
+        common: those that all programs have.
+        own: those of one program.
+    """
+
+    common: tuple[tuple[bytes, int], ...]
+    own: tuple[tuple[bytes, int], ...]

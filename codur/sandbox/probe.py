@@ -16,11 +16,18 @@ _NO_SANDBOX = "programs run without containment"
 _INSTALL = "install bubblewrap (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap)"
 
 
-def choose(wanted: str, environ: Mapping[str, str], *, cache: Path | None, fresh: bool = False) -> Chosen:
-    """The back end in use; see `choose_backend`.
+def choose_backend(wanted: str, environ: Mapping[str, str], *, cache: Path | None, fresh: bool = False) -> Chosen:
+    """The back end that contains programs here.
 
     Args:
+        wanted: `auto` for the best one that was seen to work, or the name of one.
+        environ: the user's environment.
+        cache: a private directory that remembers, until the next start of the system, what was seen to work; None
+            tries it again each time.
         fresh: try again even what is remembered.
+
+    Raises:
+        ConfigError: the wanted one does not work here.
     """
     if wanted == "none":
         return Chosen(backend=NoBackend(), note=f"{_NO_SANDBOX}: sandbox.backend is none; set it to auto")

@@ -150,9 +150,11 @@ def run_tests(tests: Iterable[str]) -> Results:
     with tempfile.TemporaryDirectory(prefix="codur-suite-") as directory:
         report = Path(directory) / "report.xml"
         words = ["-q", "-p", "no:cacheprovider", "-n", "2", f"--junitxml={report}"]
-        subprocess.run([sys.executable, "-m", "pytest", *words, *wanted], cwd=ROOT, capture_output=True, check=False)
-        if not report.is_file():
-            return found
+        ran = subprocess.run(
+            [sys.executable, "-m", "pytest", *words, *wanted], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        if ran.returncode not in (0, 1):  # not even collected: nothing could be said of any case
+            raise SystemExit(f"the tests were not run:\n{ran.stdout[-3000:]}\n{ran.stderr[-3000:]}")
         for case in ET.parse(report).iter("testcase"):
             place = str(case.get("classname")).replace(".", "/") + ".py"
             name = str(case.get("name")).partition("[")[0]

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codur.sandbox.backend import choose_backend
-from codur.sandbox.probe import candidates
+from codur.sandbox.probe import candidates, choose_backend
 from tests.cli.kit import bound_by_permissions, codur
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from codur.errors import ConfigError
-from codur.sandbox.backend import Backend, Confined, NoBackend, choose_backend
+from codur.sandbox.backend import Backend, Confined, NoBackend
 from codur.sandbox.bubblewrap import BubblewrapBackend, find_bubblewrap
 from codur.sandbox.policy import Policy
-from codur.sandbox.probe import candidates, choose
+from codur.sandbox.probe import candidates, choose_backend
 from codur.sandbox.seatbelt import SeatbeltBackend, profile_text
 from codur.sandbox.system_paths import interpreter_paths, link_chain, toolchain_paths, way_to
 from codur.sandbox.trial import try_backend
@@ -85,7 +85,7 @@ def test_auto_takes_the_first_that_works_and_remembers_it(tmp_path: Path) -> Non
     assert again.note.startswith(
         "programs run without containment: bubblewrap: it was seen to leak; to use it, mend it"
     )
-    assert choose("auto", ENVIRON, cache=cache, fresh=True).backend.name == chosen.backend.name
+    assert choose_backend("auto", ENVIRON, cache=cache, fresh=True).backend.name == chosen.backend.name
     assert json.loads(kept.read_text())["tried"] != tried
 
 
