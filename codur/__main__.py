@@ -10,6 +10,7 @@ from codur import __version__
 
 def main() -> int:
     """Run the command line and give the exit code."""
+    sys.path[:] = _elsewhere(sys.path)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # the caller has closed it
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - for the whole process
@@ -17,8 +18,24 @@ def main() -> int:
         sys.stdout.write(f"codur {__version__}\n")
         return 0
     from codur.cli.main import run  # noqa: PLC0415 - lazy: the version needs nothing of it
+    from codur.ui.guarded import guarded  # noqa: PLC0415 - lazy: as above
 
+    sys.stdout, sys.stderr = guarded(sys.stdout), guarded(sys.stderr)
     return run(sys.argv[1:])
+
+
+def _elsewhere(path: list[str]) -> list[str]:
+    """The import path without the current directory, whose `json.py` would be imported in place of Python's own.
+
+    `python -m codur` puts it first, and `PYTHONPATH` may name it. It stays if Codur itself is imported from it.
+    """
+    # os.path: pathlib takes time to load, and would be loaded from that very path.
+    own = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))  # noqa: PTH120 - see above
+    try:
+        here = os.path.realpath(os.getcwd())  # noqa: PTH109, TID251 - see above; this is the outermost layer
+    except OSError:  # it has been removed
+        return path
+    return path if here == own else [item for item in path if os.path.realpath(item or ".") != here]
 
 
 if __name__ == "__main__":

@@ -3,12 +3,14 @@
 CodurError
 ├── UsageError          2  the command line, the prompt or the workspace cannot be used
 │   ├── ConfigError     2  a settings file or variable is wrong (file, line, key)
-│   └── WorkspaceError  2  a path or file is refused or unreadable
+│   ├── WorkspaceError  2  a path or file is refused or unreadable
+│   └── StateError      2  the state directory, or a file in it, cannot be used
 ├── ModelError          3  a model was needed and gave no usable answer
 │   ├── ModelUnavailable   no key, refused key, no connection, or service errors that outlast the retries
 │   └── ModelAnswerError   it answered, but the answer cannot be used
 ├── LimitReached        4  calls, tokens, money, time or steps
 ├── Refused             5  policy or the user said no
+│   └── WorkspaceBusy      another run works in the workspace
 └── Interrupted       130  Ctrl-C or a stop signal
 """
 
@@ -63,6 +65,10 @@ class WorkspaceError(UsageError):
     """A path or file of the workspace is refused or cannot be read or written."""
 
 
+class StateError(UsageError):
+    """The state directory, or a file in it, cannot be used: unwritable, full, damaged, someone else's."""
+
+
 class ModelError(CodurError):
     """A model was needed and gave no usable answer.
 
@@ -95,6 +101,20 @@ class Refused(CodurError):
     """Policy or the user refused a step."""
 
     exit_code = 5
+
+
+class WorkspaceBusy(Refused):
+    """Another run works in the workspace.
+
+    Args:
+        pid: its process, or 0 if unknown.
+        run_id: its run, or empty if unknown.
+    """
+
+    def __init__(self, message: str, *, pid: int = 0, run_id: str = "", remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy)
+        self.pid = pid
+        self.run_id = run_id
 
 
 class Interrupted(CodurError):

@@ -15,6 +15,8 @@ class RunStarted:
     prompt: str
     workspace: str
     sandbox: str = "none"
+    sandbox_note: str = ""
+    run_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

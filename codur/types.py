@@ -127,6 +127,7 @@ class Task:
 
     Attributes:
         check_is_goal: the task is to make the check pass, whatever the prompt sounds like (a challenge, `--check`).
+        wait: wait until no other run works in the workspace, rather than refuse.
     """
 
     prompt: str
@@ -139,6 +140,7 @@ class Task:
     offline: bool = False
     keep: bool = False
     dry_run: bool = False
+    wait: bool = False
 
 
 # --- what Phase 0 finds out -------------------------------------------------------------------------------------------
@@ -404,6 +406,8 @@ class RunResult:
         explanation: what was wrong, in a sentence, where it is known (an offline repair knows it).
         solved_by: `pattern`, `repair`, an agent's name, or empty.
         diff: unified diff of what stays changed.
+        sandbox: the back end that contained the programs; `none` if nothing did, and `sandbox_note` says why.
+        run_id: names the run for `codur show`, `diff`, `undo` and `resume`; empty if it was not recorded.
     """
 
     schema_version: Literal[1] = 1
@@ -429,6 +433,8 @@ class RunResult:
     route: tuple[RouteStep, ...] = ()
     notes: tuple[str, ...] = ()
     sandbox: str = "none"
+    sandbox_note: str = ""
+    run_id: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The result as plain JSON types."""

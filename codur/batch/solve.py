@@ -11,10 +11,12 @@ from typing import Any, Literal
 from codur.batch.challenge import DEFAULT_PROMPT, Challenge
 from codur.batch.copying import copy_files
 from codur.config.settings import Settings
-from codur.errors import CodurError, UsageError
+from codur.errors import CodurError, Refused, UsageError
 from codur.events import ignore
+from codur.sandbox.probe import choose_backend
 from codur.session.result import error_result
 from codur.session.run import Host, run_task
+from codur.session.stop import Stopped
 from codur.types import Limits, RunResult, Task
 
 
@@ -54,8 +56,23 @@ def solve_all(
     for challenge in challenges:
         result = _solve(challenge, settings, limits, host=host, agent=agent, offline=offline)
         if result.outcome == "interrupted":
-            raise KeyboardInterrupt
+            raise Stopped(result.exit_code)
         yield judged(challenge, result)
+
+
+def require_sandbox(settings: Settings, host: Host) -> None:
+    """Make sure that the programs of challenges are contained.
+
+    Raises:
+        Refused: nothing contains programs here.
+    """
+    chosen = choose_backend(settings.sandbox.backend, host.environ, cache=host.cache)
+    if chosen.backend.name == "none":
+        why = chosen.note or "the settings say so (sandbox.backend)"
+        raise Refused(
+            f"the programs of challenges would run without a sandbox: {why}",
+            remedy="See `codur doctor` for how to get one, or add --no-sandbox.",
+        )
 
 
 def judged(challenge: Challenge, result: RunResult) -> Solved:
@@ -87,7 +104,7 @@ def _solve(
             copy = Path(temporary) / challenge.directory.resolve().name
             left_out = copy_files(challenge, copy)
             task = replace(task, prompt=challenge.prompt(), workspace=str(copy))
-            result = run_task(task, settings, host=host, emit=ignore)
+            result = run_task(task, settings, host=replace(host, state=None), emit=ignore)
     except CodurError as error:
         return error_result(error, task)
     except OSError as error:

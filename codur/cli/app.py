@@ -5,9 +5,13 @@ from __future__ import annotations
 import typer
 
 from codur import __version__
+from codur.cli.doctor import doctor
 from codur.cli.inspect import agents, config_app, graph, route
+from codur.cli.records import resume, runs, show
 from codur.cli.run import run
 from codur.cli.solve import solve
+from codur.cli.trust import trust
+from codur.cli.undo import diff, undo
 
 HELP = """A coding agent for the terminal whose fixes are checked.
 
@@ -25,8 +29,15 @@ app = typer.Typer(
 app.command(help="Carry out a task (the same as `codur TASK`).")(run)
 app.command(help="Show what Phase 0 decides about a task: no model, nothing executed.")(route)
 app.command(help="Solve challenge directories, each in a copy, one after the other.")(solve)
+app.command(help="Go on with a run that was stopped or killed.")(resume)
+app.command(help="List the runs that are kept, newest first.")(runs)
+app.command(help="Show what a run did.")(show)
+app.command(help="Show what a run changed.")(diff)
+app.command(help="Put back what a run changed.")(undo)
 app.command(help="Show the graph that every run takes.")(graph)
 app.command(help="List the agents and whether their models can be asked.")(agents)
+app.command(help="Look at a project's settings and instructions, and accept them.")(trust)
+app.command(help="Show how programs are contained here, and what else a run needs.")(doctor)
 app.add_typer(config_app, name="config", help="Show and check the settings.")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from codur.errors import CodurError, Interrupted
+from codur.session.stop import code_of
 
 JsonKind = Literal["json", "json_stream"]
 
@@ -24,8 +25,8 @@ def exit_code_of(command: Callable[[], int], *, json: JsonKind | None, debug: bo
     """
     try:
         return command()
-    except KeyboardInterrupt:
-        return _told(Interrupted("interrupted"), json, debug=debug)
+    except KeyboardInterrupt as stop:
+        return _told(Interrupted("interrupted"), json, debug=debug, code=code_of(stop))
     except CodurError as error:
         return _told(error, json, debug=debug)
     except Exception as error:  # noqa: BLE001 - the outermost boundary
@@ -41,7 +42,7 @@ def _internal(error: Exception) -> CodurError:
     )
 
 
-def _told(error: CodurError, json: JsonKind | None, *, debug: bool) -> int:
+def _told(error: CodurError, json: JsonKind | None, *, debug: bool, code: int | None = None) -> int:
     from codur.ui.output import make_output, show  # noqa: PLC0415 - lazy: only an error needs it
     from codur.ui.sanitise import sanitise  # noqa: PLC0415 - lazy: only an error needs it
     from codur.ui.tables import error_text  # noqa: PLC0415 - lazy: only an error needs it
@@ -53,6 +54,8 @@ def _told(error: CodurError, json: JsonKind | None, *, debug: bool) -> int:
         from codur.types import EXIT_CODES, RunResult  # noqa: PLC0415 - lazy: only JSON needs it
 
         outcome = next(name for name, code in EXIT_CODES.items() if code == error.exit_code)
-        result = RunResult(outcome=outcome, exit_code=error.exit_code, reason=error.message, remedy=error.remedy)
+        result = RunResult(
+            outcome=outcome, exit_code=code or error.exit_code, reason=error.message, remedy=error.remedy
+        )
         make_output(json, stdout=sys.stdout, stderr=sys.stderr, verbose=False, color=False).result(result)
-    return error.exit_code
+    return code or error.exit_code

@@ -8,15 +8,22 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import time
 from collections.abc import Iterator, Sequence
 from types import FrameType
 
 from codur.cli.boundary import JsonKind, exit_code_of
 from codur.errors import UsageError
+from codur.session.stop import INTERRUPTED, TERMINATED, Stopped, leaving
 
 _APP_OPTIONS = ("--help", "-h", "--version", "-V", "--install-completion", "--show-completion")
 _COMPLETION_VARIABLE = "_CODUR_COMPLETE"
-_STOP_SIGNALS = ("SIGTERM", "SIGHUP")
+_STOP_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+_AGAIN_S = 2.0
+"""A second Ctrl-C within this time leaves at once."""
+_GRACE_S = 2.0
+"""Time to end in good order after a signal of the system."""
+_LEFT = b"left at once; unfinished edits may be there: `codur resume` goes on, `codur undo` puts them back\n"
 
 
 def run(argv: Sequence[str]) -> int:
@@ -80,24 +87,59 @@ def _invoke(argv: Sequence[str]) -> int:
 
 @contextlib.contextmanager
 def _stopped_by_signals() -> Iterator[None]:
-    """Stop signals act as Ctrl-C does, but for those that the caller has us ignore, as `nohup` does."""
-    before = {number: signal.getsignal(number) for number in _stop_signals()}
+    """Signals stop the run in good order, but for those that the caller has us ignore, as `nohup` does."""
+    stop = _Stop()
+    numbers = [signal.Signals[name] for name in _STOP_SIGNALS if name in signal.Signals.__members__]
+    before = {number: signal.getsignal(number) for number in numbers}
     ours = {number: handler for number, handler in before.items() if handler != signal.SIG_IGN}
     for number in ours:
-        signal.signal(number, _stop)
+        signal.signal(number, stop)
     try:
         yield
     finally:
+        stop.over()
         for number, handler in ours.items():
             signal.signal(number, handler)
 
 
-def _stop(_number: int, _frame: FrameType | None) -> None:
-    """Ask the run to end; a second signal (a shell and its terminal both send one) does not disturb how it ends."""
-    for number in _stop_signals():
-        signal.signal(number, signal.SIG_IGN)
-    raise KeyboardInterrupt
+class _Stop:
+    """Takes the signals that stop a run.
+
+    The first Ctrl-C ends it in good order: what runs is stopped, the workspace put back, the session kept. A second
+    one soon after leaves at once. The system's signals end it in good order too, if that is quick.
+    """
+
+    def __init__(self) -> None:
+        self._asked = float("-inf")
+        self._told_by_system = False
+
+    def __call__(self, number: int, _frame: FrameType | None) -> None:
+        """Take a signal."""
+        if number == signal.SIGINT:
+            if time.monotonic() - self._asked < _AGAIN_S:
+                _leave(INTERRUPTED)
+            self._asked = time.monotonic()
+            raise Stopped(INTERRUPTED)
+        if self._told_by_system:  # a shell and its terminal both send one
+            return
+        self._told_by_system = True
+        signal.signal(signal.SIGALRM, lambda _number, _frame: _leave(TERMINATED))
+        signal.setitimer(signal.ITIMER_REAL, _GRACE_S)
+        raise Stopped(TERMINATED)
+
+    def over(self) -> None:
+        """There is nothing left to stop."""
+        if self._told_by_system:
+            signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def _stop_signals() -> list[signal.Signals]:
-    return [signal.Signals[name] for name in _STOP_SIGNALS if name in signal.Signals.__members__]
+def _leave(code: int) -> None:
+    """End this process now. Programs end with it; what it did is on record."""
+    try:
+        for put_on_record in reversed(leaving):
+            put_on_record()
+        if leaving:
+            with contextlib.suppress(OSError):
+                os.write(2, _LEFT)
+    finally:
+        os._exit(code)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -39,9 +39,25 @@ MaxIterations = Annotated[int | None, typer.Option("--max-iterations", min=1, me
 MaxTokens = Annotated[int | None, typer.Option("--max-tokens", min=0, metavar="N", help="Tokens at most, all calls.")]
 Timeout = Annotated[float | None, typer.Option("--timeout", min=0.1, metavar="S", help="Seconds at most.")]
 
+NoSandbox = Annotated[bool, typer.Option("--no-sandbox", help="Run programs with your own permissions.")]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait while another run works in the directory.")]
+JsonStream = Annotated[bool, typer.Option("--json-stream", help="Print each event as a JSON line.")]
+Raw = Annotated[bool, typer.Option("--raw", help="Print only the answer, or only the diff.")]
+ExplainRoute = Annotated[bool, typer.Option("--explain-route", help="At the end, show each decision and who took it.")]
+
+
+def overrides(*, no_sandbox: bool, **limits_given: float | None) -> dict[str, dict[str, Any]]:
+    """The settings that options stand for: `--no-sandbox`, and those of `limits`."""
+    sandbox = {"sandbox": {"backend": "none"}} if no_sandbox else {}
+    return {**limits(**limits_given), **sandbox}
+
 
 def limits(
-    *, calls: int | None, iterations: int | None, tokens: int | None, timeout: float | None
+    *,
+    calls: float | None = None,
+    iterations: float | None = None,
+    tokens: float | None = None,
+    timeout: float | None = None,
 ) -> dict[str, dict[str, int | float]]:
     """The settings that the limit options stand for."""
     given = {

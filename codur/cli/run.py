@@ -28,11 +28,11 @@ def run(
     timeout: options.Timeout = None,
     config: options.ConfigFile = None,
     json: options.Json = False,
-    json_stream: Annotated[bool, typer.Option("--json-stream", help="Print each event as a JSON line.")] = False,
-    raw: Annotated[bool, typer.Option("--raw", help="Print only the answer, or only the diff.")] = False,
-    explain_route: Annotated[
-        bool, typer.Option("--explain-route", help="At the end, show each decision and who took it.")
-    ] = False,
+    json_stream: options.JsonStream = False,
+    raw: options.Raw = False,
+    explain_route: options.ExplainRoute = False,
+    no_sandbox: options.NoSandbox = False,
+    wait: options.Wait = False,
     verbose: options.Verbose = False,
 ) -> int:
     """Carry out a task."""
@@ -43,7 +43,9 @@ def run(
         text,
         directory,
         config=config,
-        overrides=options.limits(calls=max_llm_calls, iterations=max_iterations, tokens=max_tokens, timeout=timeout),
+        overrides=options.overrides(
+            no_sandbox=no_sandbox, calls=max_llm_calls, iterations=max_iterations, tokens=max_tokens, timeout=timeout
+        ),
         output={"json": json, "json_stream": json_stream, "raw": raw, "verbose": verbose},
         explain_route=explain_route,
         check_is_goal=check is not None or expect is not None,
@@ -53,4 +55,5 @@ def run(
         offline=offline,
         keep=keep,
         dry_run=dry_run,
+        wait=wait,
     )

@@ -22,6 +22,7 @@ def solve(
     timeout: options.Timeout = None,
     config: options.ConfigFile = None,
     json: options.Json = False,
+    no_sandbox: options.NoSandbox = False,
 ) -> int:
     """Solve challenges, each in a copy; exit 0 if all were solved, else 1."""
     from codur.cli import working  # noqa: PLC0415 - lazy: `codur --help` needs none of it
@@ -29,7 +30,10 @@ def solve(
     return working.solve_challenges(
         directories,
         config=config,
-        overrides=options.limits(calls=max_llm_calls, iterations=max_iterations, tokens=max_tokens, timeout=timeout),
+        overrides=options.overrides(
+            no_sandbox=no_sandbox, calls=max_llm_calls, iterations=max_iterations, tokens=max_tokens, timeout=timeout
+        ),
+        no_sandbox=no_sandbox,
         agent=agent,
         offline=offline,
         json=json,

@@ -11,14 +11,57 @@ from typing import Any
 
 from codur.config.loader import LoadedSettings, load_settings
 from codur.config.settings import Settings
-from codur.session.run import Host
+from codur.config.trust import TrustOf, TrustState
+from codur.errors import UsageError
+from codur.session.opening import Host
+from codur.store.directory import StateDirectory
+from codur.store.runs import RunStore
+from codur.store.trust import TrustStore
 from codur.types import Limits
 from codur.ui.output import Output, choose_kind, make_output
 
+STATE_REMEDY = "Set XDG_STATE_HOME to a directory of your own."
+_PR_SET_DUMPABLE = 4
+
 
 def host() -> Host:
-    """What the machine gives a run."""
-    return Host(environ=dict(os.environ), home=home())
+    """What the machine gives a run. From here on, no other program of the user may look into this process."""
+    _close_to_others()
+    state = state_directory()
+    cache = StateDirectory(state).cache if state else None
+    return Host(environ=dict(os.environ), home=home(), state=state, cache=cache)
+
+
+def state_directory() -> Path | None:
+    """Where runs are kept: `codur` in the directory that the XDG base directory specification names.
+
+    Returns:
+        None if neither `XDG_STATE_HOME` (an absolute path) nor a home directory is known.
+    """
+    named = os.environ.get("XDG_STATE_HOME", "")
+    if named.startswith("/"):
+        return Path(named) / "codur"
+    return None if home() == Path("/") else home() / ".local" / "state" / "codur"
+
+
+def kept_runs() -> RunStore:
+    """The runs that are kept.
+
+    Raises:
+        UsageError: it is not known where.
+    """
+    root = state_directory()
+    if root is None:
+        raise UsageError("no home directory is known, so no run is kept", remedy=STATE_REMEDY)
+    return RunStore(StateDirectory(root))
+
+
+def _close_to_others() -> None:
+    """This process holds keys: its memory and environment are for the system's administrator alone (prctl(2))."""
+    if sys.platform == "linux":
+        import ctypes  # noqa: PLC0415 - lazy: only for commands that read keys
+
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def home() -> Path:
@@ -29,15 +72,42 @@ def home() -> Path:
         return Path("/")
 
 
-def settings_for(workspace: Path | None, config_file: Path | None, overrides: Mapping[str, Any]) -> LoadedSettings:
-    """The settings of all sources.
+def settings_for(
+    workspace: Path | None,
+    config_file: Path | None,
+    overrides: Mapping[str, Any],
+    *,
+    trust_of: TrustOf | None = None,
+) -> LoadedSettings:
+    """The settings of all sources; the trust in a project's file is that of the user's list, unless it is given.
 
     Raises:
         ConfigError: one of them is wrong.
     """
     return load_settings(
-        workspace=workspace, environ=os.environ, config_file=config_file, overrides=overrides, home=home()
+        workspace=workspace,
+        environ=os.environ,
+        config_file=config_file,
+        overrides=overrides,
+        home=home(),
+        trust_of=trust_of or _trust_of,
     )
+
+
+def trust_store() -> TrustStore:
+    """The list of accepted projects.
+
+    Raises:
+        UsageError: it is not known where.
+    """
+    root = state_directory()
+    if root is None:
+        raise UsageError("no home directory is known, so nothing can be accepted", remedy=STATE_REMEDY)
+    return TrustStore(StateDirectory(root).trust_file)
+
+
+def _trust_of(workspace: Path, name: str, content: bytes) -> TrustState:
+    return trust_store().state_of(workspace, name, content) if state_directory() else "unknown"
 
 
 def limits_of(settings: Settings) -> Limits:

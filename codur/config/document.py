@@ -30,7 +30,8 @@ _HEADER = f"""\
 #
 # Strongest first: command line, CODUR_* variables (CODUR_RUNTIME__MAX_LLM_CALLS=5), the project's file (codur.yaml or
 # .codur/config.yaml in the workspace), the user's file, these defaults. A project's file can only narrow: lower limits,
-# turn permissions off, name the check command. Sections and named entries merge by key; lists are replaced.
+# turn permissions off and, once accepted with `codur trust`, name the check command. Sections and named entries merge
+# by key; lists are replaced.
 """
 
 

@@ -3,8 +3,8 @@
 Strongest first: the command line, `CODUR_*` variables, the project's file (`codur.yaml` or `.codur/config.yaml` in the
 workspace), the user's file (`$XDG_CONFIG_HOME/codur/config.yaml`, else `~/.config/codur/config.yaml`), the defaults.
 `--config FILE` or `CODUR_CONFIG` names a file that is read in place of the user's and is trusted like it. The project's
-file can only narrow what the user's file and the defaults allow (see `trust`). Named entries (profiles, services,
-agents) and sections merge by key; lists are replaced.
+file can only narrow what the user's file and the defaults allow, accepted by the user or not (see `trust`). Named
+entries (profiles, services, agents) and sections merge by key; lists are replaced. `.env` files are not read.
 
 Nothing here imports PyYAML or pydantic unless there is YAML to read: most runs have no settings file.
 """
@@ -12,14 +12,17 @@ Nothing here imports PyYAML or pydantic unless there is YAML to read: most runs 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from codur.config.environment import environment_source, setting_variables
 from codur.config.settings import Settings
 from codur.config.source import Source
 from codur.errors import ConfigError
+
+if TYPE_CHECKING:
+    from codur.config.trust import TrustOf
 
 PROJECT_FILES = ("codur.yaml", ".codur/config.yaml")
 
@@ -31,11 +34,13 @@ class LoadedSettings:
     Attributes:
         sources: what was read, strongest first: `command line`, `environment`, files as shown, `defaults`.
         notes: one line for each setting of the project's file that was ignored.
+        project: the settings of the project's file that count, nested as in the file.
     """
 
     settings: Settings
     sources: tuple[str, ...] = ("defaults",)
     notes: tuple[str, ...] = ()
+    project: Mapping[str, Any] = field(default_factory=dict)
 
 
 def load_settings(
@@ -45,6 +50,7 @@ def load_settings(
     config_file: Path | None,
     overrides: Mapping[str, Any],
     home: Path,
+    trust_of: TrustOf | None = None,
 ) -> LoadedSettings:
     """Read, check and merge all sources.
 
@@ -54,6 +60,7 @@ def load_settings(
         config_file: the file given with `--config`, or None.
         overrides: settings of the command line, nested as in a settings file.
         home: the user's home directory.
+        trust_of: whether the user has accepted the project's file; None accepts nothing.
 
     Raises:
         ConfigError: a source cannot be read, or says something that is unknown or not allowed.
@@ -68,7 +75,7 @@ def load_settings(
     if user_file is not None:
         layers.add(_read(user_file, _shown(user_file, home)))
     if project_file is not None and workspace is not None:
-        layers.add(_read(project_file, project_file.relative_to(workspace).as_posix()), project=True)
+        layers.add_project(workspace, project_file, trust_of)
     if variables:
         layers.add(environment_source(variables, layers.settings))
     if overrides:
@@ -90,20 +97,34 @@ class _Layers:
         self.settings = Settings()
         self._sources = ["defaults"]
         self._notes: tuple[str, ...] = ()
+        self._project: Mapping[str, Any] = {}
         self._origins: dict[tuple[str, ...], Source] = {}
 
-    def add(self, source: Source, *, project: bool = False) -> None:
-        """Check `source` and lay it over the settings; of a project's only what narrows them."""
-        # Imported here because a run without any source needs none of it.
-        from codur.config.merge import merge  # noqa: PLC0415 - lazy: start-up time
-        from codur.config.source import At, leaf_paths  # noqa: PLC0415 - lazy: start-up time
-        from codur.config.trust import narrow  # noqa: PLC0415 - lazy: start-up time
+    def add(self, source: Source) -> None:
+        """Check `source` and lay it over the settings."""
         from codur.config.validate import check  # noqa: PLC0415 - lazy: start-up time
 
-        values = check(source, Settings)
-        if project:
-            narrowed = narrow(values, self.settings, source)
-            values, self._notes = narrowed.values, narrowed.notes
+        self._lay(source, check(source, Settings))
+
+    def add_project(self, workspace: Path, file: Path, trust_of: TrustOf | None) -> None:
+        """Check the project's file, and lay what narrows the settings over them."""
+        # Imported here because a run without any source needs none of it.
+        from codur.config.trust import narrow, nobody  # noqa: PLC0415 - lazy: start-up time
+        from codur.config.validate import check  # noqa: PLC0415 - lazy: start-up time
+        from codur.config.yaml_source import parse_yaml, read_bytes  # noqa: PLC0415 - lazy: imports yaml
+
+        name = file.relative_to(workspace).as_posix()
+        content = read_bytes(file, name)  # read once: what is judged is what is used
+        source = parse_yaml(content, name)
+        trust = (trust_of or nobody)(workspace, name, content)
+        narrowed = narrow(check(source, Settings), self.settings, source, trust)
+        self._notes, self._project = narrowed.notes, narrowed.values
+        self._lay(source, narrowed.values)
+
+    def _lay(self, source: Source, values: Mapping[str, Any]) -> None:
+        from codur.config.merge import merge  # noqa: PLC0415 - lazy: start-up time
+        from codur.config.source import At, leaf_paths  # noqa: PLC0415 - lazy: start-up time
+
         self.settings = merge(self.settings, Settings, values, At(source=source))
         self._origins.update((path, source) for path, _ in leaf_paths(values))
         self._sources.insert(0, source.name)
@@ -112,7 +133,9 @@ class _Layers:
         from codur.config.references import check_references  # noqa: PLC0415 - lazy: start-up time
 
         check_references(self.settings, self._origins)
-        return LoadedSettings(settings=self.settings, sources=tuple(self._sources), notes=self._notes)
+        return LoadedSettings(
+            settings=self.settings, sources=tuple(self._sources), notes=self._notes, project=self._project
+        )
 
 
 def _read(path: Path, name: str) -> Source:

@@ -254,6 +254,36 @@ class ToolSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxSettings:
+    """How the programs that Codur starts (checks, tests, repair candidates) are contained."""
+
+    backend: Literal["auto", "bubblewrap", "landlock", "seatbelt", "none"] = "auto"
+    """`auto` takes the best that works here: bubblewrap, Landlock with seccomp, `sandbox-exec` (macOS), else none."""
+    memory_mb: int = 2048
+    """Memory of a program with all that it starts, in MiB."""
+    processes: int = 256
+    """Processes and threads of a program with all that it starts."""
+    file_mb: int = 256
+    """The largest file that a program may write, in MiB."""
+    temporary_mb: int = 256
+    """Size of a program's private temporary directory, in MiB, where the back end can bound it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateSettings:
+    """What is kept of runs in the state directory, for undo, diff, resume and show."""
+
+    max_mb: int = 1024
+    """Size at which the oldest runs are forgotten, in MiB."""
+    max_runs: int = 500
+    """Runs that are remembered at most."""
+    command_files: int = 5000
+    """Files copied at most before programs run, so that what programs change can be undone."""
+    command_mb: int = 128
+    """Size of these copies at most, in MiB."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """All settings of Codur."""
 
@@ -273,5 +303,9 @@ class Settings:
     """Offline repair."""
     tools: ToolSettings = ToolSettings()
     """What tools may do."""
+    sandbox: SandboxSettings = SandboxSettings()
+    """How programs are contained."""
+    state: StateSettings = StateSettings()
+    """What is kept of runs."""
     mcp_servers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """MCP servers by name; kept for a later version, not used yet."""

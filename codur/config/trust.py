@@ -1,20 +1,27 @@
 """What a project's own settings file may do: narrow, never widen.
 
-Such a file comes with the code that is worked on, so it is not trusted. It may lower limits, budgets and time-outs,
-switch permissions, the pre-plan and offline repair off, and take tools away from an agent. It may also name the check
-command: running the project's own tests is the same trust. Models, services, keys, agents' instructions and MCP servers
-are never its business.
+Such a file comes with the code that is worked on. It may lower limits, budgets and time-outs, switch permissions, the
+pre-plan and offline repair off, and take tools away from an agent. Once the user has accepted its content, it may also
+name the check command. Models, services, keys, agents' instructions and MCP servers are never its business, accepted or
+not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 from codur.config.kinds import NAMED
 from codur.config.settings import Settings
 from codur.config.source import Source, dotted, leaf_paths
+
+TrustState = Literal["accepted", "changed", "unknown"]
+"""Whether the user has accepted a file as it is now, as it once was, or never."""
+
+TrustOf = Callable[[Path, str, bytes], TrustState]
+"""The trust in a file of a workspace: its directory, the file's name in it, its content."""
 
 _MAX_NOTES = 20
 _ABSENT = object()
@@ -22,16 +29,23 @@ _ABSENT = object()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rule:
-    """When a new value is narrower than the present one, and what to say when it is not."""
+    """When a new value is narrower than the present one, and what to say when it is not.
+
+    Attributes:
+        accepted: counts only in a file that the user accepted.
+    """
 
     narrower: Callable[[Any, Any], bool]
     otherwise: str
+    accepted: bool = False
 
 
 _LOWER = _Rule(narrower=lambda new, old: new <= old, otherwise="a project's file can only lower this")
 _OFF = _Rule(narrower=lambda new, _: new in (False, "off"), otherwise="a project's file can only turn this off")
 _FEWER = _Rule(narrower=lambda new, old: set(new) <= set(old), otherwise="a project's file can only take tools away")
-_ANY = _Rule(narrower=lambda _new, _old: True, otherwise="")
+_ACCEPTED = _Rule(
+    narrower=lambda _new, _old: True, otherwise="the file is not accepted; look at it with `codur trust`", accepted=True
+)
 _NEVER = _Rule(narrower=lambda _new, _old: False, otherwise="a project's file cannot set this")
 
 RULES: Mapping[tuple[str, ...], _Rule] = {
@@ -48,7 +62,7 @@ RULES: Mapping[tuple[str, ...], _Rule] = {
     ("planning", "use_llm_pre_plan"): _OFF,
     ("planning", "max_retry_attempts"): _LOWER,
     ("planning", "max_steps"): _LOWER,
-    ("verification", "command"): _ANY,
+    ("verification", "command"): _ACCEPTED,
     ("verification", "timeout_s"): _LOWER,
     ("verification", "test_timeout_s"): _LOWER,
     ("verification", "max_output_kb"): _LOWER,
@@ -61,6 +75,10 @@ RULES: Mapping[tuple[str, ...], _Rule] = {
     ("tools", "allow_network"): _OFF,
     ("tools", "max_file_kb"): _LOWER,
     ("tools", "whole_file_lines"): _LOWER,
+    ("sandbox", "memory_mb"): _LOWER,
+    ("sandbox", "processes"): _LOWER,
+    ("sandbox", "file_mb"): _LOWER,
+    ("sandbox", "temporary_mb"): _LOWER,
 }
 """What is not named here a project's file cannot set."""
 
@@ -73,12 +91,23 @@ class Narrowed:
     notes: tuple[str, ...]
 
 
-def narrow(values: Mapping[str, Any], settings: Settings, source: Source) -> Narrowed:
+def nobody(_workspace: Path, _name: str, _content: bytes) -> TrustState:
+    """The trust of someone who has accepted nothing."""
+    return "unknown"
+
+
+def needs_acceptance(path: tuple[str, ...]) -> bool:
+    """Whether a project's setting counts only once the file is accepted."""
+    return _rule(path).accepted
+
+
+def narrow(values: Mapping[str, Any], settings: Settings, source: Source, trust: TrustState = "unknown") -> Narrowed:
     """Keep what narrows `settings`.
 
     Args:
         values: the project's settings, already checked.
         settings: the trusted settings below them (defaults and the user's file).
+        trust: whether the user has accepted the file.
     """
     kept: dict[str, Any] = {}
     ignored: dict[tuple[str, ...], str] = {}
@@ -87,11 +116,13 @@ def narrow(values: Mapping[str, Any], settings: Settings, source: Source) -> Nar
         if new == old or (new == {} and old is not _ABSENT):
             continue
         rule = _rule(path) if old is not _ABSENT else _NEVER
-        if rule.narrower(new, old):
+        if rule.narrower(new, old) and (trust == "accepted" or not rule.accepted):
             _put(kept, path, new)
         else:
             ignored.setdefault(_told_at(path, settings), rule.otherwise)
     notes = [_note(path, why, source) for path, why in ignored.items()]
+    if trust == "changed":
+        notes.insert(0, f"{source.name}: has changed since it was accepted; look at it with `codur trust`")
     if len(notes) > _MAX_NOTES:
         notes[_MAX_NOTES:] = [f"{source.name}: {len(notes) - _MAX_NOTES} more settings ignored"]
     return Narrowed(values=kept, notes=tuple(notes))

@@ -33,7 +33,16 @@ def read_yaml(path: Path, name: str) -> Source:
     Raises:
         ConfigError: unreadable, too large, not UTF-8, not YAML, not a mapping, a key given twice.
     """
-    text = _read_text(path, name)
+    return parse_yaml(read_bytes(path, name), name)
+
+
+def parse_yaml(data: bytes, name: str) -> Source:
+    """The settings in the content of a file, which errors call `name`.
+
+    Raises:
+        ConfigError: not UTF-8, not YAML, not a mapping, a key given twice.
+    """
+    text = _decoded(data, name)
     reader = _Reader(name)
     values = reader.read(text)
     if values is None:
@@ -50,7 +59,12 @@ def parse_value(text: str, name: str) -> Any:
     return _Reader(name, lines=False).read(text)
 
 
-def _read_text(path: Path, name: str) -> str:
+def read_bytes(path: Path, name: str) -> bytes:
+    """The content of a settings file, which errors call `name`.
+
+    Raises:
+        ConfigError: unreadable, or too large.
+    """
     try:
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
@@ -64,6 +78,10 @@ def _read_text(path: Path, name: str) -> str:
         raise ConfigError(
             "is larger than 1 MiB, too large for a settings file", file=name, remedy="Keep only settings in it."
         )
+    return data
+
+
+def _decoded(data: bytes, name: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

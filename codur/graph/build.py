@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Awaitable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol, cast
 
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import GraphRecursionError
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
-from codur.graph.observe import run_model, run_plain
-from codur.graph.walk import Walked, step_limit_reached
+from codur.graph.observe import Finished, keep_nothing, run_model, run_plain
+from codur.graph.walk import Done, Walked, step_limit_reached
 from codur.graph.wiring import MODEL_NODES, PLAIN_NODES, ROUTES, START_NODE, STEP_LIMIT, route
 from codur.nodes.state import NodeName, RunContext, RunState, RunUpdate
 
@@ -24,24 +25,28 @@ class GraphContext:
 
     Attributes:
         run: what the nodes work with.
-        walked: steps that already ran without langgraph; they are taken over, not run again.
+        done: nodes that already ran, without langgraph or before the run was cut off; they are taken over.
+        finished: gets each node that runs.
     """
 
     run: RunContext
-    walked: deque[tuple[NodeName, RunUpdate]] = field(default_factory=deque)
+    done: tuple[Done, ...] = ()
+    finished: Finished = keep_nothing
 
-    def taken_over(self, node: NodeName) -> RunUpdate | None:
-        """The recorded update if the next recorded step is this node's, else None."""
-        if self.walked and self.walked[0][0] == node:
-            return self.walked.popleft()[1]
-        return None
+    def taken_over(self, state: RunState) -> RunUpdate | None:
+        """The update of the node that comes now, if it ran already."""
+        position = len(state["trail"])  # every node that has finished left one decision there
+        return self.done[position][1] if position < len(self.done) else None
 
+
+THREAD = "run"
+"""LangGraph's name for the one conversation that a run is."""
 
 Graph = CompiledStateGraph[RunState, GraphContext, RunState, RunState]
 
 
-def build_graph() -> Graph:
-    """Compile the graph of `wiring`."""
+def build_graph(checkpointer: BaseCheckpointSaver[str] | None = None) -> Graph:
+    """Compile the graph of `wiring`; with a checkpointer, its state is kept after every node."""
     graph = StateGraph(RunState, context_schema=GraphContext)
     for name in PLAIN_NODES:
         graph.add_node(name, _plain(name))
@@ -50,30 +55,52 @@ def build_graph() -> Graph:
     graph.add_edge(START, START_NODE)
     for name, targets in ROUTES.items():
         graph.add_conditional_edges(name, route, {target: END if target == "end" else target for target in targets})
-    return graph.compile(name="codur")
+    return graph.compile(checkpointer, name="codur")
 
 
-async def run_graph(start: RunState, context: RunContext, walked: Walked | None = None) -> RunState:
+async def run_graph(
+    start: RunState,
+    context: RunContext,
+    walked: Walked | None = None,
+    *,
+    finished: Finished = keep_nothing,
+    checkpointer: BaseCheckpointSaver[str] | None = None,
+) -> RunState:
     """Run the compiled graph to its end.
 
     Args:
         start: the state in which the run started (not the one in which the walk stopped).
         walked: what ran already; its updates are taken over in order.
+        finished: gets each node that runs here.
+        checkpointer: keeps the state after every node, and has the one to go on from; it serves this run alone.
 
     Raises:
         LimitReached: more steps than `STEP_LIMIT`.
         Interrupted: the run was cancelled.
     """
-    recorded = deque(walked.done if walked else ())
+    done = walked.done if walked else ()
+    graph = build_graph(checkpointer)
+    config = RunnableConfig(recursion_limit=STEP_LIMIT, configurable={"thread_id": THREAD})
+    go_on = checkpointer is not None and await _fits(graph, checkpointer, config, len(done))
     try:
-        final = await build_graph().ainvoke(
-            start,
-            {"recursion_limit": STEP_LIMIT},
-            context=GraphContext(run=context, walked=recorded),
+        final = await graph.ainvoke(
+            None if go_on else start,
+            config,
+            context=GraphContext(run=context, done=done, finished=finished),
+            durability=None if checkpointer is None else "sync",  # also a killed run is gone on with from its last node
         )
     except GraphRecursionError as error:
         raise step_limit_reached() from error
     return cast("RunState", final)
+
+
+async def _fits(graph: Graph, checkpointer: BaseCheckpointSaver[str], config: RunnableConfig, done: int) -> bool:
+    """Whether there is a checkpoint to go on from; one that is ahead of what is to be taken over is dropped."""
+    values = (await graph.aget_state(config)).values
+    if values and len(values["trail"]) <= done:
+        return True
+    await checkpointer.adelete_thread(THREAD)
+    return False
 
 
 class _PlainNode(Protocol):
@@ -86,13 +113,15 @@ class _ModelNode(Protocol):
 
 def _plain(name: NodeName) -> _PlainNode:
     def node(state: RunState, *, runtime: Runtime[GraphContext]) -> RunUpdate:
-        return runtime.context.taken_over(name) or run_plain(name, state, runtime.context.run)
+        here = runtime.context
+        return here.taken_over(state) or run_plain(name, state, here.run, here.finished)
 
     return node
 
 
 def _model(name: NodeName) -> _ModelNode:
     async def node(state: RunState, *, runtime: Runtime[GraphContext]) -> RunUpdate:
-        return runtime.context.taken_over(name) or await run_model(name, state, runtime.context.run)
+        here = runtime.context
+        return here.taken_over(state) or await run_model(name, state, here.run, here.finished)
 
     return node

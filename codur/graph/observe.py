@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from codur.errors import out_of_time
 from codur.events import Decided, NodeEntered
 from codur.graph.reduce import apply
 from codur.graph.wiring import MODEL_NODES, PLAIN_NODES, ROUTES
 from codur.nodes.state import NodeName, RunContext, RunState, RunUpdate
 
+Finished = Callable[[NodeName, RunUpdate, RunState], None]
+"""Gets each node that has finished: its name, its update and the state after it."""
 
-def run_plain(node: NodeName, state: RunState, context: RunContext) -> RunUpdate:
+
+def keep_nothing(node: NodeName, update: RunUpdate, state: RunState) -> None:
+    """A `Finished` that keeps nothing."""
+
+
+def run_plain(node: NodeName, state: RunState, context: RunContext, finished: Finished = keep_nothing) -> RunUpdate:
     """Run one node that needs no model.
 
     Raises:
@@ -17,10 +26,12 @@ def run_plain(node: NodeName, state: RunState, context: RunContext) -> RunUpdate
         LimitReached: the run's time is used up.
     """
     _enter(node, context)
-    return _leave(node, state, PLAIN_NODES[node](state, context), context)
+    return _leave(node, state, PLAIN_NODES[node](state, context), context, finished)
 
 
-async def run_model(node: NodeName, state: RunState, context: RunContext) -> RunUpdate:
+async def run_model(
+    node: NodeName, state: RunState, context: RunContext, finished: Finished = keep_nothing
+) -> RunUpdate:
     """Run one node that may wait for a model.
 
     Raises:
@@ -28,7 +39,7 @@ async def run_model(node: NodeName, state: RunState, context: RunContext) -> Run
         LimitReached: the run's time is used up.
     """
     _enter(node, context)
-    return _leave(node, state, await MODEL_NODES[node](state, context), context)
+    return _leave(node, state, await MODEL_NODES[node](state, context), context, finished)
 
 
 def _enter(node: NodeName, context: RunContext) -> None:
@@ -38,10 +49,14 @@ def _enter(node: NodeName, context: RunContext) -> None:
     context.emit(NodeEntered(node=node))
 
 
-def _leave(node: NodeName, state: RunState, update: RunUpdate, context: RunContext) -> RunUpdate:
+def _leave(node: NodeName, state: RunState, update: RunUpdate, context: RunContext, finished: Finished) -> RunUpdate:
     if update["route"] not in ROUTES[node]:
         raise AssertionError(f"{node} may not go to {update['route']}; its routes are {ROUTES[node]}")
-    context.latest.state = apply(state, update)
-    for step in update.get("trail", []):
+    if len(update.get("trail", [])) != 1:  # finished nodes are counted by their decisions
+        raise AssertionError(f"{node} took {len(update.get('trail', []))} decisions; it takes one")
+    after = apply(state, update)
+    context.latest.state = after
+    finished(node, update, after)
+    for step in update["trail"]:
         context.emit(Decided(node=step.node, route=step.route, origin=step.origin, tier=step.tier, reason=step.reason))
     return update

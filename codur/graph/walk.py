@@ -6,13 +6,17 @@ routes; when it comes to a node that needs a model, what was done so far is hand
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codur.errors import LimitReached
-from codur.graph.observe import run_plain
+from codur.errors import LimitReached, UsageError
+from codur.graph.observe import Finished, keep_nothing, run_plain
 from codur.graph.reduce import apply
 from codur.graph.wiring import MODEL_NODES, START_NODE, STEP_LIMIT, route
 from codur.nodes.state import NodeName, RunContext, RunState, RunUpdate
+
+Done = tuple[NodeName, RunUpdate]
+"""A node that has run, with its update."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,30 +30,50 @@ class Walked:
     """
 
     state: RunState
-    done: tuple[tuple[NodeName, RunUpdate], ...]
+    done: tuple[Done, ...]
     finished: bool
 
 
-def walk(state: RunState, context: RunContext) -> Walked:
+def walk(
+    state: RunState, context: RunContext, *, kept: Sequence[Done] = (), finished: Finished = keep_nothing
+) -> Walked:
     """Run nodes from the start until the end or until one needs a model.
+
+    Args:
+        kept: what an earlier part of the run did; it is taken over, not done again.
+        finished: gets each node that runs here.
 
     Raises:
         LimitReached: more steps than `STEP_LIMIT`.
         Interrupted: the run was cancelled.
+        UsageError: what was kept does not fit this version's graph.
     """
-    done: list[tuple[NodeName, RunUpdate]] = []
+    done: list[Done] = []
     node: NodeName = START_NODE
-    while node not in MODEL_NODES:
+    while True:
         if len(done) >= STEP_LIMIT:
             raise step_limit_reached()
-        update = run_plain(node, state, context)
-        state = apply(state, update)
+        if len(done) < len(kept):
+            update = _taken_over(node, kept[len(done)])
+        elif node in MODEL_NODES:
+            return Walked(state, tuple(done), finished=False)
+        else:
+            update = run_plain(node, state, context, finished)
+        state = context.latest.state = apply(state, update)
         done.append((node, update))
         target = route(state)
         if target == "end":
             return Walked(state, tuple(done), finished=True)
         node = target
-    return Walked(state, tuple(done), finished=False)
+
+
+def _taken_over(node: NodeName, kept: Done) -> RunUpdate:
+    if kept[0] != node:
+        raise UsageError(
+            f"the run cannot be gone on with: its record says {kept[0]} where this version has {node}",
+            remedy="Give the task again.",
+        )
+    return kept[1]
 
 
 def step_limit_reached() -> LimitReached:

@@ -26,12 +26,16 @@ class Budget:
     A request is let through only if the run stays within its limits even when the answer is as long as it may be, so a
     limit is never passed by one long answer. Requests that fail without an answer cost nothing here.
 
+    Args:
+        limits: the run's limits.
+        spent: what an earlier part of the run has spent.
+
     Attributes:
         used: what has been spent.
     """
 
-    def __init__(self, limits: Limits) -> None:
-        self.used = Usage()
+    def __init__(self, limits: Limits, spent: Usage | None = None) -> None:
+        self.used = spent or Usage()
         self._limits = limits
         self._held: list[Reservation] = []
 

@@ -14,6 +14,7 @@ from codur.llm.failure import FailedGenerationError, ServiceFailure
 from codur.llm.pricing import cost_usd
 from codur.llm.retry import Patience
 from codur.llm.tokens import answer_tokens, prompt_chars, prompt_tokens
+from codur.redaction import redact_value
 from codur.types import Message, Usage
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from codur.events import Emit
     from codur.llm.budget import Budget, Reservation
     from codur.llm.model import ChatModel, ChatReply, ChatRequest
+    from codur.redaction import Redactor
 
 
 class Spending:
@@ -48,6 +50,7 @@ class Exchange:
         sleep: Callable[[float], Awaitable[None]],
         random: Callable[[], float],
         time_left: Callable[[], float] | None,
+        redactor: Redactor,
     ) -> None:
         self._settings = settings
         self._budget = budget
@@ -55,6 +58,7 @@ class Exchange:
         self._sleep = sleep
         self._random = random
         self._time_left = time_left
+        self._redactor = redactor
 
     async def ask(self, model: ChatModel, request: ChatRequest, spending: Spending) -> ChatReply:
         """The model's answer; what was spent is added to `spending`, also when this raises.
@@ -94,6 +98,8 @@ class Exchange:
             await self._sleep(wait)
 
     async def _once(self, model: ChatModel, request: ChatRequest, spending: Spending) -> ChatReply:
+        # Here and nowhere before: every request passes this line, whoever made it.
+        request = replace(request, messages=redact_value(request.messages, self._redactor))
         reservation = self._reserve(model, request)
         self._emit(
             ModelCalled(

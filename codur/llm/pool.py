@@ -17,6 +17,7 @@ from codur.llm.budget import Budget
 from codur.llm.endpoint import Endpoint, endpoint_of, is_local, key_of
 from codur.llm.exchange import Exchange, Spending
 from codur.llm.failure import LASTING, WHOLE_PROVIDER, ServiceFailure
+from codur.redaction import Redactor, secrets_of
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile, Provider, Settings
@@ -38,8 +39,11 @@ class ModelPool:
         emit: gets an event for every request, answer, wait and switch.
         offline: ask nobody.
         models: models by profile name, instead of the ones that the settings describe; they need no key.
+        redactor: takes secrets out of all that is sent to a model; by default one that knows the secrets of `environ`
+            and the keys of all providers.
         sleep, random, now: for tests; the real ones if None.
         time_left: seconds left of the run; None if it has no end.
+        spent: what an earlier part of the run has spent; it counts.
     """
 
     def __init__(
@@ -55,6 +59,8 @@ class ModelPool:
         random: Callable[[], float] | None = None,
         now: Callable[[], float] = time.time,
         time_left: Callable[[], float] | None = None,
+        redactor: Redactor | None = None,
+        spent: Usage | None = None,
     ) -> None:
         self._settings = settings
         self._environ = environ
@@ -64,7 +70,7 @@ class ModelPool:
         self._opened: dict[str, ChatModel] = {}
         self._now = now
         self._failed: dict[str, tuple[ServiceFailure, float]] = {}
-        self._budget = Budget(limits)
+        self._budget = Budget(limits, spent)
         self._exchange = Exchange(
             settings=settings.llm,
             budget=self._budget,
@@ -72,6 +78,7 @@ class ModelPool:
             sleep=sleep or _sleep,
             random=random or _random,
             time_left=time_left,
+            redactor=redactor or _redactor(settings, environ),
         )
 
     @property
@@ -268,6 +275,11 @@ class ModelPool:
                 remedy=f"Providers: {known}.",
             )
         return provider
+
+
+def _redactor(settings: Settings, environ: Mapping[str, str]) -> Redactor:
+    keys = (key_of(provider, environ) for provider in settings.providers.values())
+    return Redactor((*secrets_of(environ), *keys))
 
 
 def _needed(failure: ServiceFailure) -> ModelUnavailable:

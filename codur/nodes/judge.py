@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from codur.errors import UsageError
-from codur.events import CheckRan, Note
+from codur.events import CheckRan
 from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.types import Attempt, Discovery, StepRecord, Verdict
 from codur.verification.discover import find_check
@@ -14,7 +14,6 @@ from codur.verification.discover import find_check
 _NUMBERS = re.compile(r"\d+")
 
 COMMAND_NOT_FOUND = 127
-UNCONTAINED = "programs of this workspace are run without a sandbox, with your permissions"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +54,6 @@ def check_before(discovery: Discovery, context: RunContext) -> Verdict:
     """The check's verdict on the untouched program; its files are guarded from now on."""
     if discovery.check is not None:
         context.checker.guard(discovery.check)
-        if context.launcher.name == "none" and discovery.check.argv:
-            context.emit(Note(level="warning", text=UNCONTAINED))
     verdict = context.checker.run(discovery.check)
     if discovery.check is not None and discovery.check.kind == "command" and verdict.exit_status == COMMAND_NOT_FOUND:
         raise UsageError(

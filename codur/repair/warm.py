@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import sys
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -55,9 +56,10 @@ class _Verdicts(Checker):
         if not self._allow_run:
             return None, "running programs is not allowed"
         stdin = self._pristine.data(check.stdin_file, self._workspace) if check.stdin_file else b""
-        return job_of(check, self._workspace, self._launcher, python=self._python, stdin=stdin)
+        job, reason = job_of(check, self._workspace, self._launcher, python=self._python, stdin=stdin)
+        return (replace(job, hidden=self._hidden(check)) if job else None), reason
 
-    def worker(self, job: Job) -> Worker | None:
+    def worker(self, job: Job) -> Worker:
         return Worker.start(self._launcher, job)
 
     def kept(self, check: Check) -> int:
@@ -75,7 +77,14 @@ class _Verdicts(Checker):
         self._answer = answer
         return self._run(check)
 
-    def _start(self, check: Check, argv: list[str], *, output_bytes: int = 0) -> ProcessResult:  # noqa: ARG002 - as the checker's
+    def _start(
+        self,
+        check: Check,  # noqa: ARG002 - as the checker's
+        argv: list[str],
+        *,
+        output_bytes: int = 0,  # noqa: ARG002
+        writable: Sequence[Path] = (),  # noqa: ARG002
+    ) -> ProcessResult:
         answer = self._answer
         if self._deadline() <= 0 or answer is None:
             raise out_of_time()
@@ -183,8 +192,6 @@ class Warm:
 
     def _begin(self) -> Worker:
         worker = self._verdicts.worker(self._job)
-        if worker is None:
-            raise Unfit("its Python cannot be started")
         problem = worker.problem()
         if problem:
             worker.close()

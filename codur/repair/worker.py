@@ -16,6 +16,8 @@ _HERE = Path(__file__).parent
 _PARTS = ("worker_fork", "worker_inside", "worker_script", "worker_light", "worker_tests")
 _START_S = 20.0
 _MARGIN_S = 5.0
+_CPU_S = 3600.0
+"""Of the worker itself over the whole search; each candidate has a limit of its own."""
 _LEAST_WALL_S = 1.0
 _WAITING = 4.0
 """Wall time in processor times: the machine may be busy with other things."""
@@ -43,6 +45,7 @@ class Job:
         root: the workspace.
         files: its Python files by path.
         stdin: all of the program's standard input.
+        hidden: paths that it must not see.
     """
 
     python: tuple[str, ...]
@@ -54,6 +57,7 @@ class Job:
     root: Path
     files: Files
     stdin: bytes = b""
+    hidden: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,13 +108,15 @@ class Worker:
         self._wait_s = _START_S
 
     @classmethod
-    def start(cls, launcher: Launcher, job: Job) -> Worker | None:
-        """A worker for a job; None if its Python cannot be started."""
+    def start(cls, launcher: Launcher, job: Job) -> Worker:
+        """A worker for a job; `problem` tells whether it could be started."""
         channel = launcher.open_channel(
-            [*job.python, "-c", _text("worker_program")], cwd=job.root, env=_SINGLE_THREADED
+            [*job.python, "-c", _text("worker_program")],
+            cwd=job.root,
+            cpu_s=_CPU_S,
+            env=_SINGLE_THREADED,
+            hidden=job.hidden,
         )
-        if channel is None:
-            return None
         worker = cls(channel, job)
         worker._send(
             parts={name: _text(name) for name in _PARTS},

@@ -5,14 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import selectors
-import signal
 import struct
-import subprocess
 import time
 from types import TracebackType
-from typing import IO
 
 from codur.sandbox.cancel import CancelToken
+from codur.sandbox.child import Process
 from codur.sandbox.output import BoundedOutput
 
 _LENGTH = struct.Struct(">I")
@@ -26,27 +24,39 @@ _POLL_S = 0.05
 class Channel:
     """Frames to and from a program, each with its length in four bytes before it. Leaving the context ends it.
 
-    The program ends by itself when its standard input does, so it does not outlive the process that started it.
+    The program should end by itself when its standard input does.
 
     Args:
-        process: started with `start_new_session=True` and unbuffered pipes.
+        process: started with all three pipes; None if there is no such program.
         cleanup: closed after the program has ended.
         cancel: ends the waiting when it is set.
+        problem: why there is no program.
     """
 
     def __init__(
-        self, process: subprocess.Popen[bytes], cleanup: contextlib.ExitStack, cancel: CancelToken | None = None
+        self,
+        process: Process | None,
+        cleanup: contextlib.ExitStack,
+        cancel: CancelToken | None = None,
+        *,
+        problem: str = "",
     ) -> None:
         self._process = process
         self._cleanup = cleanup
         self._cancel = cancel
+        self._problem = problem
         self._received = bytearray()
         self._stderr = BoundedOutput(_STDERR_BYTES)
-        self._ended = False
-        self._input, self._output = _pipe(process.stdin), _pipe(process.stdout)
+        self._ended = process is None
         self._selector = selectors.PollSelector()
-        self._selector.register(self._output, selectors.EVENT_READ)
-        self._selector.register(_pipe(process.stderr), selectors.EVENT_READ)
+        self._input = self._output = self._notice = -1
+        if process is not None:
+            self._input, self._output, self._notice = process.stdin, process.stdout, process.fileno()
+            for pipe in (process.stdin, process.stdout, process.stderr):
+                os.set_blocking(pipe, False)
+            for watched in (process.stdout, process.stderr, self._notice):
+                if watched >= 0:
+                    self._selector.register(watched, selectors.EVENT_READ)
 
     def __enter__(self) -> Channel:
         return self
@@ -68,8 +78,8 @@ class Channel:
 
     @property
     def stderr(self) -> str:
-        """What the program wrote to its standard error so far, bounded."""
-        return self._stderr.text()
+        """What the program wrote to its standard error so far, bounded; else why it could not be started."""
+        return self._stderr.text() or self._problem
 
     def send(self, data: bytes) -> bool:
         """Send one frame; False if the program has ended.
@@ -77,6 +87,8 @@ class Channel:
         Raises:
             Interrupted: the wait was cancelled.
         """
+        if self._ended:
+            return False
         left = memoryview(_LENGTH.pack(len(data)) + data)
         self._selector.register(self._input, selectors.EVENT_WRITE)
         try:
@@ -104,17 +116,12 @@ class Channel:
         return frame
 
     def kill(self) -> None:
-        """End the program and its process group, and remove what was made for it."""
-        if self._process.returncode is None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(timeout=2.0)
+        """End the program and all that it started, and remove what was made for it."""
         self._ended = True
         self._selector.close()
-        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if stream is not None:
-                stream.close()
+        if self._process is not None:
+            self._process.close()
+            self._process = None
         self._cleanup.close()
 
     def _ready(self, seconds: float) -> list[selectors.SelectorKey]:
@@ -123,9 +130,22 @@ class Channel:
             self._cancel.raise_if_cancelled()
         found = [key for key, _ in self._selector.select(seconds)]
         for key in found:
-            if key.fd != self._input:
+            if key.fd == self._notice:
+                self._look()
+            elif key.fd != self._input:
                 self._read(key.fd)
         return found
+
+    def _look(self) -> None:
+        """Takes what is said about the program: that it has ended, or was never started. Its pipes end too then."""
+        if self._process is None:
+            return
+        try:
+            ended = self._process.poll()
+        except OSError as error:
+            self._problem, ended = str(error), True
+        if ended:
+            self._selector.unregister(self._notice)
 
     def _read(self, descriptor: int) -> None:
         try:
@@ -153,10 +173,3 @@ class Channel:
         frame = bytes(self._received[_LENGTH.size : end])
         del self._received[:end]
         return frame
-
-
-def _pipe(stream: IO[bytes] | None) -> int:
-    if stream is None:
-        raise ValueError("a channel needs all three pipes")
-    os.set_blocking(stream.fileno(), False)
-    return stream.fileno()

@@ -1,72 +1,72 @@
 """The only place that starts programs.
 
-A program runs in its own session with a bounded environment, output, time and file size, and a temporary directory of
-its own. Its whole process group ends with it. There is no containment beyond that yet: it may read and write what the
-user may, and a process that makes a session of its own (`setsid`) outlives it.
+A program runs in its own session with a bounded environment, output, time, memory, number of processes and file size,
+and a temporary directory of its own, in the sandbox of the back end in use. On Linux all that it started ends with it,
+whatever session that moved to; elsewhere its process group does.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import resource
-import signal
-import subprocess
+import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol
 
+from codur.config.settings import SandboxSettings
+from codur.sandbox.backend import Chosen, Confined, NoBackend
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.channel import Channel
-from codur.sandbox.child import Child, End
+from codur.sandbox.child import Child, GroupProcess, Process
 from codur.sandbox.environment import child_environment
+from codur.sandbox.limits import limits_of
+from codur.sandbox.nested import nested_protected
 from codur.sandbox.output import BoundedOutput
+from codur.sandbox.policy import Limits, Policy
+from codur.sandbox.process_result import ProcessResult, ended, not_begun, not_started, status_of_shell
 from codur.sandbox.scratch import private_directory, temporary_base
+from codur.sandbox.system_paths import interpreter_paths, toolchain_paths, without_home
+from codur.sandbox.tripwire import Tripwire
 
-_MAX_FILE_BYTES = 268_435_456
-_CPU_SLACK_S = 5
+if TYPE_CHECKING:
+    from codur.sandbox.starter_client import Starter
+
+__all__ = ["Launcher", "ProcessResult", "ProgramObserver"]
+
+_HAS_STARTER: bool = sys.platform == "linux"
+_MIB = 1_048_576
+_ROOT = Path("/")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessResult:
-    """What became of a program.
+class ProgramObserver(Protocol):
+    """Is told when a program may change a workspace."""
 
-    Attributes:
-        exit_status: its exit status, -N if signal N ended it, 127 or 126 if it could not be started; None if it was
-            stopped (`timed_out`, `cancelled` or `flooded`).
-        stdout, stderr: as UTF-8, other bytes as replacement characters; long ones have a note in place of their middle.
-        truncated: whether a middle was left out.
-        flooded: it was stopped because its output did not end.
-        started: False if there is no such program (or directory), or it cannot be executed.
-    """
+    def before(self, root: Path) -> None:
+        """A program is about to start that may write below `root`."""
 
-    argv: tuple[str, ...]
-    exit_status: int | None
-    stdout: str
-    stderr: str
-    timed_out: bool = False
-    cancelled: bool = False
-    truncated: bool = False
-    flooded: bool = False
-    started: bool = True
-    duration_s: float = 0.0
+    def after(self, root: Path) -> None:
+        """It has ended, with all that it started."""
 
 
 class Launcher:
-    """Starts programs and waits for them.
+    """Starts programs and waits for them; safe to use from several threads.
 
     Args:
         environ: the user's environment, of which programs see an allow list only.
         cancel: stops a running program when it is set.
         max_output_bytes: bytes kept of each of a program's two outputs.
         python: the interpreter whose directory comes first on the programs' `PATH`, so that `python` means it.
-
-    Attributes:
-        name: the sandbox's back end: `none`.
+        sandbox: how programs are contained; None does not contain them, but bounds them all the same.
+        state_cache: a private directory in which the choice of the back end is remembered.
+        quarantine: a directory for what programs make at protected places; None removes it.
+        observer: told of every program that may write a workspace, except in the launcher's temporary directories.
     """
-
-    name: str = "none"
 
     def __init__(
         self,
@@ -75,21 +75,75 @@ class Launcher:
         cancel: CancelToken | None = None,
         max_output_bytes: int = 262_144,
         python: str | None = None,
+        sandbox: SandboxSettings | None = None,
+        state_cache: Path | None = None,
+        quarantine: Path | None = None,
+        observer: ProgramObserver | None = None,
     ) -> None:
         self._cancel = cancel
+        self._environ = dict(environ)
         self._environment = child_environment(environ)
         self._alias: str | None = None
         if python is not None:
             self._environment["PATH"] = f"{Path(python).parent}{os.pathsep}{self._environment['PATH']}"
             self._alias = None if Path(python).with_name("python").exists() else python
+        self._python = python
         self._temporary = temporary_base(environ)
         self._max_output_bytes = max_output_bytes
+        self._contained = sandbox is not None
+        self._settings = sandbox or SandboxSettings(backend="none")
+        self._state_cache = state_cache
+        self._quarantine = quarantine
+        self._observer = observer
+        self._lock = threading.Lock()
+        self._backend: Chosen | None = None
+        self._programs: tuple[Path, ...] | None = None
+        self._starter: Starter | None = None
+        self._own_directories: set[Path] = set()
+        self._nested: dict[Path, tuple[str, ...]] = {}
+
+    @property
+    def name(self) -> str:
+        """The back end in use: `bubblewrap`, `landlock`, `seatbelt` or `none`.
+
+        Raises:
+            ConfigError: the one that the settings name does not work here.
+        """
+        return self._chosen().backend.name
+
+    @property
+    def note(self) -> str:
+        """Why the back end is not a better one, and how to get that; empty if it is the best."""
+        return self._chosen().note
+
+    @property
+    def hides(self) -> bool:
+        """Whether the paths that `run` is told to hide look empty to programs."""
+        return self._chosen().backend.hides
+
+    def __enter__(self) -> Launcher:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End what helps to start programs. It is started again if it is needed again."""
+        with self._lock:
+            if self._starter is not None:
+                self._starter.close()
 
     @contextlib.contextmanager
     def temporary_directory(self) -> Iterator[Path]:
         """An empty private directory outside the workspace, removed at the end."""
         with private_directory(self._temporary) as directory:
-            yield Path(directory)
+            self._own_directories.add(Path(directory))
+            try:
+                yield Path(directory)
+            finally:
+                self._own_directories.discard(Path(directory))
 
     def run(
         self,
@@ -100,6 +154,10 @@ class Launcher:
         timeout_s: float,
         env: Mapping[str, str] | None = None,
         max_output_bytes: int | None = None,
+        root: Path | None = None,
+        read_only: Sequence[Path] = (),
+        hidden: Sequence[Path] = (),
+        writable: Sequence[Path] = (),
     ) -> ProcessResult:
         """Run a program to its end.
 
@@ -109,133 +167,206 @@ class Launcher:
             timeout_s: wall time after which it is stopped; 0 or less does not start it.
             env: variables set on top of the allowed ones, as they are.
             max_output_bytes: in place of the launcher's own bound.
+            root: the directory that it may write, with all below; `cwd` if None. `/` stands for none.
+            read_only: absolute paths in it that it must not change, as far as the back end can prevent that.
+            hidden: absolute paths that look empty to it, if the back end `hides`.
+            writable: further directories that it may write.
 
         A program that cannot be started is a result too.
 
         Raises:
-            CodurError: no temporary directory can be made for it.
+            CodurError: no temporary directory can be made for it, or it cannot be contained.
         """
         words = tuple(argv)
         if self._cancel is not None and self._cancel.cancelled:
-            return ProcessResult(argv=words, exit_status=None, stdout="", stderr="", cancelled=True, started=False)
+            return not_begun(words, cancelled=True)
         if timeout_s <= 0:
-            return ProcessResult(argv=words, exit_status=None, stdout="", stderr="", timed_out=True, started=False)
+            return not_begun(words)
         kept = self._max_output_bytes if max_output_bytes is None else max_output_bytes
-        begin = time.monotonic()
-        with private_directory(self._temporary) as temporary, self._search_path(words) as search_path:
+        outputs = (BoundedOutput(kept), BoundedOutput(kept))
+        workspace = None if (root or cwd) == _ROOT else (root or cwd)
+        with private_directory(self._temporary) as temporary, self._search_path(words) as (search_path, names):
+            policy = Policy(
+                workspace=workspace,
+                temporary=Path(temporary),
+                read_only=(*read_only, *(Path(f"{workspace}/{path}") for path in self._nested_in(workspace))),
+                hidden=tuple(hidden),
+                writable=tuple(writable),
+                readable=(*self._readable(words), *names),
+                temporary_bytes=self._settings.temporary_mb * _MIB,
+                processes=self._settings.processes,
+            )
             variables = {**self._environment, "PATH": search_path, "TMPDIR": temporary, **(env or {})}
-            try:
-                process = subprocess.Popen(
-                    words,
-                    cwd=cwd,
-                    env=variables,
-                    stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                    bufsize=0,
-                    start_new_session=True,
-                )
-            except (OSError, ValueError) as error:
-                return _not_started(words, cwd, error)
-            outputs = (BoundedOutput(kept), BoundedOutput(kept))
-            with Child(process, outputs, stdin) as child:
-                _limit(process.pid, timeout_s)
-                end = child.wait(timeout_s, self._cancel)
-        return _result(words, process.returncode, outputs, end, time.monotonic() - begin)
+            with self._watched(workspace) as tripped:
+                result = self._run(words, policy, variables, cwd, outputs, stdin, timeout_s)
+        return replace(result, tripped=tuple(tripped)) if tripped else result
 
     def open_channel(
-        self, argv: Sequence[str], *, cwd: Path, timeout_s: float | None = None, env: Mapping[str, str] | None = None
-    ) -> Channel | None:
-        """Start a program that is talked to; None if it cannot be started.
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        cpu_s: float,
+        env: Mapping[str, str] | None = None,
+        hidden: Sequence[Path] = (),
+    ) -> Channel:
+        """Start a program that is talked to. It may write in its temporary directory only.
 
         Args:
-            timeout_s: processor seconds that it and each of its children may use; None sets no bound.
+            argv: the program, looked up on the children's `PATH`, and its arguments.
+            cwd: it may read this directory, with all below.
+            cpu_s: processor seconds that it and each of its children may use.
             env: variables set on top of the allowed ones, as they are.
+            hidden: absolute paths that look empty to it, if the back end `hides`.
+
+        A program that cannot be started is a channel that has ended.
 
         Raises:
-            CodurError: no temporary directory can be made for it.
+            CodurError: no temporary directory can be made for it, or it cannot be contained.
         """
         words = tuple(argv)
         with contextlib.ExitStack() as stack:
             temporary = stack.enter_context(private_directory(self._temporary))
-            search_path = stack.enter_context(self._search_path(words))
+            search_path, names = stack.enter_context(self._search_path(words))
+            policy = Policy(
+                workspace=None,
+                temporary=Path(temporary),
+                hidden=tuple(hidden),
+                readable=(*self._readable(words), *names, cwd),
+                temporary_bytes=self._settings.temporary_mb * _MIB,
+                processes=self._settings.processes,
+            )
             variables = {**self._environment, "PATH": search_path, "TMPDIR": temporary, **(env or {})}
+            limits = replace(limits_of(self._settings, cpu_s), wall_s=0.0)
             try:
-                process = subprocess.Popen(
-                    words,
-                    cwd=cwd,
-                    env=variables,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                    bufsize=0,
-                    start_new_session=True,
-                )
-            except (OSError, ValueError):
-                return None
-            if timeout_s is not None:
-                _limit(process.pid, timeout_s)
+                process = self._confined(policy, words, variables, cwd, limits, has_input=True)[0]
+            except (OSError, ValueError) as error:
+                return Channel(None, stack.pop_all(), self._cancel, problem=str(error))
             return Channel(process, stack.pop_all(), self._cancel)
 
+    def _run(
+        self,
+        argv: tuple[str, ...],
+        policy: Policy,
+        env: dict[str, str],
+        cwd: Path,
+        outputs: tuple[BoundedOutput, BoundedOutput],
+        stdin: bytes,
+        timeout_s: float,
+    ) -> ProcessResult:
+        begin = time.monotonic()
+        try:
+            limits = limits_of(self._settings, timeout_s)
+            process, shell_status = self._confined(policy, argv, env, cwd, limits, has_input=bool(stdin))
+            with Child(process, outputs, stdin) as child:
+                end = child.wait(timeout_s, self._cancel)
+        except (OSError, ValueError) as error:
+            return not_started(argv, cwd, error)
+        status = status_of_shell(process.status) if shell_status else process.status
+        return ended(argv, status, outputs, end, process.limit, time.monotonic() - begin)
+
+    def _confined(
+        self,
+        policy: Policy,
+        argv: tuple[str, ...],
+        env: dict[str, str],
+        cwd: Path,
+        limits: Limits,
+        *,
+        has_input: bool,
+    ) -> tuple[Process, bool]:
+        """A started program, and whether its exit status is told as a shell tells it."""
+        confined = self._chosen().backend.confine(policy, argv, env, cwd)
+        try:
+            return self._start(confined, limits, has_input=has_input), confined.shell_status
+        finally:
+            for descriptor in confined.fds:
+                os.close(descriptor)
+
+    def _start(self, confined: Confined, limits: Limits, *, has_input: bool) -> Process:
+        if _HAS_STARTER:
+            return self._helper().start(confined, limits, has_input=has_input)
+        return GroupProcess.start(confined.argv, cwd=confined.cwd, env=confined.env, has_input=has_input)
+
+    def _helper(self) -> Starter:
+        from codur.sandbox.starter_client import Starter  # noqa: PLC0415 - lazy: not every run starts a program
+
+        with self._lock:
+            if self._starter is None:
+                self._starter = Starter()
+            return self._starter
+
+    def _chosen(self) -> Chosen:
+        with self._lock:
+            if self._backend is None:
+                self._backend = self._choose() if self._contained else Chosen(backend=NoBackend())
+            return self._backend
+
+    def _choose(self) -> Chosen:
+        from codur.sandbox.probe import choose_backend  # noqa: PLC0415 - lazy: not every run starts a program
+
+        return choose_backend(self._settings.backend, self._environ, cache=self._state_cache)
+
+    def _readable(self, argv: tuple[str, ...]) -> tuple[Path, ...]:
+        """What programs need outside the system's own directories, to run at all."""
+        if not self._contained:
+            return ()
+        if self._programs is None:
+            pythons = (sys.executable, *(() if self._python is None else (self._python,)))
+            found = [path for python in pythons for path in interpreter_paths(python)]
+            stated = (*dict.fromkeys(found), *toolchain_paths(self._environment))
+            self._programs = without_home(stated, Path(self._environ.get("HOME", "/")))
+        named = _program_paths(argv[0]) if argv and argv[0].startswith("/") else ()
+        return (*self._programs, *named)
+
     @contextlib.contextmanager
-    def _search_path(self, argv: tuple[str, ...]) -> Iterator[str]:
-        """`PATH` for a program; where there is only a `python3`, one that has a `python` for commands to call."""
+    def _watched(self, workspace: Path | None) -> Iterator[list[str]]:
+        """Let the observer and the tripwire see a program; the list gets the protected paths that it touched."""
+        tripped: list[str] = []
+        if workspace is None or any(workspace.is_relative_to(own) for own in tuple(self._own_directories)):
+            yield tripped
+            return
+        tripwire = self._tripwire(workspace) if self._contained else None
+        if self._observer is not None:
+            self._observer.before(workspace)
+        if tripwire is not None:
+            tripwire.arm()
+        try:
+            yield tripped
+        finally:
+            try:
+                if tripwire is not None:
+                    tripped += tripwire.settle()
+            finally:
+                if self._observer is not None:
+                    self._observer.after(workspace)
+
+    def _tripwire(self, workspace: Path) -> Tripwire:
+        keeps = self._chosen().backend.hides  # it mounts what is there read-only, as it does with what it hides
+        return Tripwire(workspace, self._quarantine, nested=self._nested_in(workspace), kept=keeps)
+
+    def _nested_in(self, workspace: Path | None) -> tuple[str, ...]:
+        """The protected paths in subdirectories of a workspace, as they were at its first program."""
+        if workspace is None or not self._contained:
+            return ()
+        if workspace not in self._nested:
+            self._nested[workspace] = nested_protected(workspace)
+        return self._nested[workspace]
+
+    @contextlib.contextmanager
+    def _search_path(self, argv: tuple[str, ...]) -> Iterator[tuple[str, tuple[Path, ...]]]:
+        """`PATH` for a program, and what was made for it.
+
+        Where there is only a `python3`, it gets one that has a `python` for commands to call.
+        """
         if self._alias is None or argv[:1] == (self._alias,):
-            yield self._environment["PATH"]
+            yield self._environment["PATH"], ()
             return
         with private_directory(self._temporary) as names:
             (Path(names) / "python").symlink_to(self._alias)
-            yield f"{names}{os.pathsep}{self._environment['PATH']}"
+            yield f"{names}{os.pathsep}{self._environment['PATH']}", (Path(names),)
 
 
-def _limit(pid: int, timeout_s: float) -> None:
-    """Bound the file size and processor time of a started program and forbid core dumps.
-
-    The processor time ends what has escaped from the process group; a program with many threads does not reach it
-    within its wall time. Address space is not bounded: many runtimes reserve far more than they use. Only Linux can
-    limit a process that has started; elsewhere the wall time remains.
-    """
-    if not hasattr(resource, "prlimit"):
-        return
-    seconds = (int(timeout_s) + _CPU_SLACK_S) * (os.cpu_count() or 1)
-    limits = ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, _MAX_FILE_BYTES), (resource.RLIMIT_CPU, seconds))
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        for which, wanted in limits:
-            hard = resource.getrlimit(which)[1]
-            bound = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-            resource.prlimit(pid, which, (bound, bound))
-
-
-def _not_started(argv: tuple[str, ...], cwd: Path, error: OSError | ValueError) -> ProcessResult:
-    missing = isinstance(error, FileNotFoundError) or not cwd.is_dir()
-    reason = (
-        f"there is no directory {cwd}" if not cwd.is_dir() else (getattr(error, "strerror", "") or str(error)).lower()
-    )
-    return ProcessResult(
-        argv=argv,
-        exit_status=127 if missing else 126,
-        stdout="",
-        stderr=f"{argv[0] if argv else 'the program'}: cannot be started: {reason}",
-        started=False,
-    )
-
-
-def _result(
-    argv: tuple[str, ...],
-    status: int | None,
-    outputs: tuple[BoundedOutput, BoundedOutput],
-    end: End,
-    duration_s: float,
-) -> ProcessResult:
-    stdout, stderr = outputs
-    return ProcessResult(
-        argv=argv,
-        exit_status=status if end == "ended" and status != -signal.SIGXCPU else None,
-        stdout=stdout.text(),
-        stderr=stderr.text(),
-        timed_out=end == "timed_out" or status == -signal.SIGXCPU,
-        cancelled=end == "cancelled",
-        truncated=stdout.truncated or stderr.truncated,
-        flooded=end == "flooded",
-        duration_s=duration_s,
-    )
+@lru_cache(maxsize=64)
+def _program_paths(program: str) -> tuple[Path, ...]:
+    return interpreter_paths(program) if os.access(program, os.X_OK) else ()

@@ -4,16 +4,54 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from codur.errors import CodurError
+
+_NAME = re.compile(r"codur-[a-z]+-(\d+)-\w+")
 
 
 def temporary_base(environ: Mapping[str, str]) -> str:
     """The directory for temporary files that the environment names, or `/tmp`."""
     named = environ.get("TMPDIR", "")
     return named if named.startswith("/") and os.access(named, os.W_OK | os.X_OK) else "/tmp"
+
+
+def prefix(kind: str) -> str:
+    """How the name of a temporary directory of this process begins, so that `sweep` knows when it is of no use."""
+    return f"codur-{kind}-{os.getpid()}-"
+
+
+def sweep(base: str) -> int:
+    """Remove the temporary directories of processes that were killed, if they are this user's; gives how many."""
+    removed = 0
+    with os.scandir(base) as entries:
+        stray = [entry.path for entry in entries if _is_stray(entry)]
+    for path in stray:
+        _remove(path)
+        removed += not os.path.lexists(path)
+    return removed
+
+
+def _is_stray(entry: os.DirEntry[str]) -> bool:
+    found = _NAME.fullmatch(entry.name)
+    if found is None or not entry.is_dir(follow_symlinks=False):
+        return False
+    with contextlib.suppress(OSError):
+        return entry.stat(follow_symlinks=False).st_uid == os.geteuid() and not _is_running(int(found[1]))
+    return False
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
 
 
 @contextlib.contextmanager
@@ -23,7 +61,7 @@ def private_directory(base: str) -> Iterator[str]:
     Raises:
         CodurError: it cannot be made.
     """
-    path = f"{base}/codur-run-{os.urandom(8).hex()}"
+    path = f"{base}/{prefix('run')}{os.urandom(8).hex()}"
     try:
         os.mkdir(path, 0o700)  # noqa: PTH102 - per program start: a string is enough
     except OSError as error:
@@ -40,19 +78,43 @@ def _remove(path: str) -> None:
     try:
         os.rmdir(path)  # noqa: PTH106 - per program start: mostly empty
     except OSError:
-        _remove_tree(Path(path))
+        remove_tree(Path(path))
 
 
-def _remove_tree(path: Path) -> None:
-    """Remove a tree whose directories may have been made unreadable by the program that left it."""
-    import shutil  # noqa: PLC0415 - lazy: most programs leave nothing
+def remove_tree(top: Path) -> None:
+    """Remove a directory with all that is in it, as far as that is possible; links are not followed.
 
-    shutil.rmtree(path, ignore_errors=True)
-    if path.exists():
-        for directory, _, _ in os.walk(path):
+    A program may have left a tree that is unreadable, or deeper than a path can be long or a function can recurse. So
+    each directory is moved up to the top before it is emptied.
+    """
+    name = f".removed-{os.urandom(8).hex()}"
+    waiting = [top]
+    moved = 0
+    while waiting:
+        directory = waiting.pop()
+        with contextlib.suppress(OSError):
+            directory.chmod(0o700)
+        for entry in _entries(directory):
             with contextlib.suppress(OSError):
-                Path(directory).chmod(0o700)
-                for entry in os.scandir(directory):
-                    if entry.is_dir(follow_symlinks=False):
-                        Path(entry.path).chmod(0o700)
-        shutil.rmtree(path, ignore_errors=True)
+                if entry.is_dir(follow_symlinks=False):
+                    moved += 1
+                    Path(entry.path).chmod(0o700)  # to move a directory is to change its entry for the one above
+                    waiting.append(Path(entry.path).rename(top / f"{name}-{moved}"))
+                else:
+                    Path(entry.path).unlink()
+        if directory != top:
+            _remove_empty(directory)
+    _remove_empty(top)
+
+
+def _entries(directory: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(directory) as entries:
+            return list(entries)
+    except OSError:
+        return []
+
+
+def _remove_empty(directory: Path) -> None:
+    with contextlib.suppress(OSError):
+        directory.rmdir()

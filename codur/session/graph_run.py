@@ -3,31 +3,54 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import ExitStack
 
 from codur.errors import out_of_time
+from codur.events import Note
 from codur.graph.build import run_graph
+from codur.graph.observe import Finished, keep_nothing
 from codur.graph.walk import Walked
 from codur.nodes.state import RunContext, RunState
+from codur.session.checkpoints import Checkpoints, checkpoints
+from codur.session.recording import Recording
 
 
-def run_graph_blocking(start: RunState, walked: Walked | None, context: RunContext) -> RunState:
+def run_graph_blocking(
+    start: RunState, walked: Walked | None, context: RunContext, record: Recording | None = None
+) -> RunState:
     """Take over what was walked and run the rest.
+
+    Args:
+        record: what is kept of the run; its checkpoints too, if it is kept at all.
 
     Raises:
         CodurError: what ended the run.
         KeyboardInterrupt: the user stopped it; every thread of the run has ended by then.
     """
-    return asyncio.run(_within_time(start, walked, context))
+    with ExitStack() as stack:
+        saver = None
+        if record is not None and record.run is not None:
+            saver = stack.enter_context(
+                checkpoints(
+                    record.run.checkpoints,
+                    redact=record.redactor,
+                    on_damage=lambda text: context.emit(Note(level="warning", text=text)),
+                )
+            )
+        finished = record.finished(context) if record else keep_nothing
+        return asyncio.run(_within_time(start, walked, context, finished, saver))
 
 
-async def _within_time(start: RunState, walked: Walked | None, context: RunContext) -> RunState:
+async def _within_time(
+    start: RunState, walked: Walked | None, context: RunContext, finished: Finished, saver: Checkpoints | None
+) -> RunState:
     try:
         async with asyncio.timeout(max(0.0, context.time_left())):
-            return await run_graph(start, context, walked)
+            return await run_graph(start, context, walked, finished=finished, checkpointer=saver)
     except TimeoutError as error:
         context.cancel.cancel()  # programs under check end at once, so that their threads do too
         raise out_of_time() from error
-    except asyncio.CancelledError:
+    except (asyncio.CancelledError, KeyboardInterrupt):
         context.cancel.cancel()
         raise
     finally:

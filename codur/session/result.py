@@ -36,6 +36,7 @@ def result_of(state: RunState, context: RunContext) -> RunResult:
         route=tuple(state["trail"]),
         notes=tuple(state["notes"]),
         sandbox=context.launcher.name,
+        sandbox_note=context.launcher.note,
     )
 
 

@@ -3,46 +3,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from itertools import count
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from codur.agents.registry import AgentRegistry
-from codur.config.prompts import PromptLibrary
 from codur.config.settings import Settings
-from codur.errors import CodurError, Interrupted
-from codur.events import Emit, RunFinished, RunStarted
+from codur.errors import CodurError, Interrupted, StateError, UsageError
+from codur.events import Emit, Note, RunFinished
 from codur.graph.walk import Walked, walk
-from codur.llm.model import ChatModel
-from codur.llm.pool import ModelPool
-from codur.nodes.state import BestAttempt, Latest, RunContext, RunState, initial_state
-from codur.sandbox.cancel import CancelToken
-from codur.sandbox.interpreter import find_python
-from codur.sandbox.launcher import Launcher
+from codur.nodes.state import RunContext, RunState, initial_state
+from codur.redaction import redact_value
+from codur.session.opening import Host, open_workspace, opened, redactor_of
+from codur.session.recording import Recording, recording
 from codur.session.result import error_result, result_of
-from codur.tools.toolbox import Toolbox, ToolContext
+from codur.session.resume import CannotResume, put_in_place, resumed
+from codur.session.stop import code_of
+from codur.session.tidy import tidy
+from codur.store.directory import StateDirectory
+from codur.store.runs import RunDirectory
 from codur.types import RunResult, Task
-from codur.verification.checker import Checker
-from codur.workspace.artifacts import ArtifactStore
-from codur.workspace.workspace import Workspace
 
+__all__ = ["Host", "opened", "resume_task", "run_task"]
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Host:
-    """What a run takes from the machine; only `cli` reads it there.
-
-    Attributes:
-        environ: environment variables: API keys, and what programs under check may see.
-        home: the user's home directory, which is refused as a workspace.
-        models: models by profile name that replace the configured ones (for scripted runs).
-    """
-
-    environ: Mapping[str, str]
-    home: Path
-    models: Mapping[str, ChatModel] | None = None
+_SHOWN_PATHS = 5
 
 
 def run_task(task: Task, settings: Settings, *, host: Host, emit: Emit) -> RunResult:
@@ -55,44 +39,120 @@ def run_task(task: Task, settings: Settings, *, host: Host, emit: Emit) -> RunRe
         emit: receives every event, the result last.
     """
     started = time.monotonic()
-    try:
-        with opened(task, settings, host=host, emit=emit, started=started) as context:
-            result = _run(task, context)
-    except CodurError as error:
-        result = error_result(error, task)
-    except KeyboardInterrupt:
-        result = error_result(_interrupted(), task)
-    if task.dry_run and result.diff:
-        result = replace(result, notes=(*result.notes, "dry run: the changes were made in a copy, nothing was changed"))
-    result = replace(result, duration_s=round(time.monotonic() - started, 3), workspace=task.workspace)
+    redactor = redactor_of(settings, host.environ)
+
+    def work() -> RunResult:
+        root = open_workspace(task, settings, host=host).root
+        _require_outside(root, host)
+        state = StateDirectory(host.state) if host.state is not None and not task.dry_run else None
+        with recording(task, root, state=state, emit=emit, redactor=redactor) as record:
+            result = _recorded(task, settings, record, host=host, started=started)
+        if state is not None:
+            tidy(state, settings.state, emit)
+        return result
+
+    result: RunResult = redact_value(_finished(_guarded(work, task), task, started), redactor)
     emit(RunFinished(result=result))
     return result
 
 
-def _run(task: Task, context: RunContext) -> RunResult:
-    start = initial_state(task)
+def resume_task(run: RunDirectory, settings: Settings, *, host: Host, emit: Emit, wait: bool = False) -> RunResult:
+    """Go on with a run that was cut off, after its last finished node; its id and record stay.
+
+    Args:
+        wait: wait until no other run works in the workspace.
+
+    Raises:
+        CannotResume: it has ended, its record cannot be used, or its workspace was changed meanwhile.
+        WorkspaceBusy: another run works in the workspace.
+    """
+    if host.state is None:
+        raise AssertionError("a run is resumed from a state directory")
+    state = StateDirectory(host.state)
+    redactor = redactor_of(settings, host.environ)
+    with resumed(run, state, wait=wait, emit=emit, redactor=redactor) as (task, record):
+        started = time.monotonic() - (record.kept.used_s if record.kept else 0.0)
+        result = _recorded(task, settings, record, host=host, started=started)
+    tidy(state, settings.state, emit)
+    emit(RunFinished(result=result))
+    return result
+
+
+def _recorded(task: Task, settings: Settings, record: Recording, *, host: Host, started: float) -> RunResult:
+    def work() -> RunResult:
+        with opened(task, settings, host=host, emit=record.emit, started=started, record=record) as context:
+            return _with_program_changes(_run(task, context, record), context)
+
+    result = _finished(_guarded(work if record.kept is None else partial(_going_on, work, record), task), task, started)
+    if record.run is not None and result.outcome == "interrupted":
+        result = replace(result, remedy=f"Go on with: codur resume {record.id}")
+    safe: RunResult = redact_value(replace(result, run_id=record.id), record.redactor)
     try:
-        walked = walk(start, context)
-        state = walked.state if walked.finished else _run_with_models(start, walked, context)
+        record.end(safe)
+    except StateError as error:  # what was done is done
+        safe = replace(safe, notes=(*safe.notes, f"the result was not kept: {error.message}"))
+    return safe
+
+
+def _going_on(work: Callable[[], RunResult], record: Recording) -> RunResult:
+    """What keeps a run from being gone on with does not end it: it can be tried again."""
+    try:
+        return work()
+    except UsageError as error:
+        if record.is_in_place:
+            raise
+        raise CannotResume(error.message, remedy=error.remedy) from error
+
+
+def _guarded(work: Callable[[], RunResult], task: Task) -> RunResult:
+    """The result of a piece of work, also of one that an error or the user ended."""
+    try:
+        return work()
+    except CannotResume:
+        raise
     except CodurError as error:
+        return error_result(error, task)
+    except KeyboardInterrupt as stop:
+        return _stopped_by(stop, error_result(_interrupted(), task))
+
+
+def _finished(result: RunResult, task: Task, started: float) -> RunResult:
+    if task.dry_run and result.diff:
+        note = "dry run: the changes were made in a copy, nothing was changed"
+        result = replace(result, notes=tuple(dict.fromkeys((*result.notes, note))))
+    return replace(result, duration_s=round(time.monotonic() - started, 3), workspace=task.workspace)
+
+
+def _run(task: Task, context: RunContext, record: Recording) -> RunResult:
+    start = initial_state(task)
+    finished = record.finished(context)
+    try:
+        if record.kept is not None:
+            put_in_place(context, record, start)
+        walked = walk(start, context, kept=record.kept.done if record.kept else (), finished=finished)
+        state = walked.state if walked.finished else _run_with_models(start, walked, context, record)
+    except CodurError as error:
+        if record.kept is not None and not record.is_in_place:
+            raise
         return _stopped(error, task, context)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         context.cancel.cancel()
-        return _stopped(_interrupted(), task, context)
+        return _stopped_by(stop, _stopped(_interrupted(), task, context))
     except Exception:  # a fault of ours must not leave an attempt behind
         context.cancel.cancel()
         _restore(task, context)
         raise
     if state["outcome"] != "done":
         _restore(task, context)
-    return result_of(state, context)
+    usage = context.models.usage  # with what was spent in a node that was cut off
+    return replace(result_of(state, context), usage=usage, model_calls=usage.calls)
 
 
-def _run_with_models(start: RunState, walked: Walked, context: RunContext) -> RunState:
+def _run_with_models(start: RunState, walked: Walked, context: RunContext, record: Recording) -> RunState:
     """Go on in the compiled graph. Here, and only here, langgraph and asyncio are loaded."""
     from codur.session.graph_run import run_graph_blocking  # noqa: PLC0415 - lazy: a model-free run never loads it
 
-    return run_graph_blocking(start, walked, context)
+    return run_graph_blocking(start, walked, context, record)
 
 
 def _stopped(error: CodurError, task: Task, context: RunContext) -> RunResult:
@@ -115,116 +175,48 @@ def _stopped(error: CodurError, task: Task, context: RunContext) -> RunResult:
         changed_files=context.workspace.changed_files(),
         diff=context.workspace.diff(),
         sandbox=context.launcher.name,
+        sandbox_note=context.launcher.note,
     )
+
+
+def _require_outside(root: Path, host: Host) -> None:
+    """Make sure that programs cannot write the state directory.
+
+    Raises:
+        StateError: it is inside the workspace.
+    """
+    if host.state is not None and host.state.resolve().is_relative_to(root):
+        raise StateError(
+            f"the state directory {host.state} is inside the workspace, where programs can write",
+            remedy="Set XDG_STATE_HOME to a directory outside of it.",
+        )
 
 
 def _restore(task: Task, context: RunContext) -> None:
     snapshot = context.best.snapshot if task.keep else None
     try:
-        context.workspace.restore(snapshot)
+        left = context.workspace.restore(snapshot)
     except KeyboardInterrupt:  # impatience must not leave half of an attempt behind
-        context.workspace.restore(snapshot)
+        left = context.workspace.restore(snapshot)
+    if left:
+        text = f"changed by someone else meanwhile, so not put back: {', '.join(left)}"
+        context.emit(Note(level="warning", text=text))
+
+
+def _with_program_changes(result: RunResult, context: RunContext) -> RunResult:
+    """Tell what changed while programs ran: it stays, for it may be the user's own work of that moment."""
+    paths = [change.path for change in context.workspace.command_changes()]
+    if not paths:
+        return result
+    more = f" and {len(paths) - _SHOWN_PATHS} more" if len(paths) > _SHOWN_PATHS else ""
+    text = f"changed while programs ran: {', '.join(paths[:_SHOWN_PATHS])}{more}; `codur undo` puts that back"
+    context.emit(Note(level="warning", text=text))
+    return replace(result, notes=(*result.notes, text))
 
 
 def _interrupted() -> Interrupted:
-    return Interrupted("the workspace is as it was")
+    return Interrupted("stopped; the workspace is as it was")
 
 
-@contextmanager
-def opened(
-    task: Task, settings: Settings, *, host: Host, emit: Emit, started: float | None = None
-) -> Iterator[RunContext]:
-    """Everything the nodes work with, for as long as the run lasts.
-
-    Args:
-        started: when the run's time began, by the monotonic clock; now if left out.
-
-    Raises:
-        WorkspaceError: the directory cannot be a workspace.
-        UsageError: the task names an agent that there is not.
-    """
-    workspace = Workspace.open(Path(task.workspace), home=host.home, max_file_bytes=settings.tools.max_file_kb * 1024)
-    python = find_python(workspace.root, host.environ)
-    with TemporaryDirectory(prefix="codur-", ignore_cleanup_errors=True) as temporary:
-        scratch = _Scratch(Path(temporary), count(1))
-        if task.dry_run:
-            workspace = workspace.scratch_copy(scratch())
-        clock = time.monotonic() if started is None else started
-        yield _context(task, settings, host, emit, clock, workspace, python, scratch)
-
-
-@dataclass(frozen=True, slots=True)
-class _Scratch:
-    """Makes numbered empty directories below the run's temporary one."""
-
-    root: Path
-    numbers: Iterator[int]
-
-    def __call__(self) -> Path:
-        path = self.root / f"scratch-{next(self.numbers)}"
-        path.mkdir()
-        return path
-
-
-def _context(
-    task: Task,
-    settings: Settings,
-    host: Host,
-    emit: Emit,
-    started: float,
-    workspace: Workspace,
-    python: str,
-    scratch: _Scratch,
-) -> RunContext:
-    def time_left() -> float:
-        return task.limits.max_runtime_s - (time.monotonic() - started)
-
-    cancel = CancelToken()
-    launcher = Launcher(
-        host.environ, cancel=cancel, max_output_bytes=settings.verification.max_output_kb * 1024, python=python
-    )
-    agents = AgentRegistry(settings)
-    if task.agent is not None:
-        agents.resolve(task.agent)  # an unknown name ends the run before anything is done
-    emit(RunStarted(prompt=task.prompt, workspace=task.workspace, sandbox=launcher.name))
-    return RunContext(
-        settings=settings,
-        workspace=workspace,
-        launcher=launcher,
-        python=python,
-        checker=Checker(
-            workspace,
-            launcher,
-            settings.verification,
-            python=python,
-            deadline=time_left,
-            allow_run=settings.tools.allow_run,
-        ),
-        toolbox=Toolbox(
-            ToolContext(
-                workspace=workspace,
-                launcher=launcher,
-                python=python,
-                settings=settings.tools,
-                timeout_s=settings.verification.test_timeout_s,
-            )
-        ),
-        models=ModelPool(
-            settings,
-            host.environ,
-            task.limits,
-            emit=emit,
-            offline=task.offline,
-            models=host.models,
-            time_left=time_left,
-        ),
-        agents=agents,
-        prompts=PromptLibrary(),
-        artifacts=ArtifactStore(scratch()),
-        cancel=cancel,
-        emit=emit,
-        time_left=time_left,
-        scratch=scratch,
-        best=BestAttempt(),
-        latest=Latest(),
-    )
+def _stopped_by(stop: KeyboardInterrupt, result: RunResult) -> RunResult:
+    return replace(result, exit_code=code_of(stop))

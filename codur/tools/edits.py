@@ -143,7 +143,7 @@ def _finish(
             parse(path, after)
         except ToolError as error:
             raise ToolError("syntax_error", f"the edit was refused, since {error.message}") from error
-    context.workspace.write_text(path, after)
+    context.write(path, after)
     place = f" (lines {lines[0]}-{lines[1]})" if lines else ""
     data = {"path": path, "start_line": lines[0], "end_line": lines[1]} if lines else {"path": path}
     return ToolResult(text=f"{what} in {path}{place}", data=data, changed_files=(path,))

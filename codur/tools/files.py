@@ -53,7 +53,7 @@ def _write(context: ToolContext, path: str, text: str, verb: str) -> ToolResult:
     workspace = context.workspace
     relative = workspace.relative(path)
     before = workspace.read_bytes(relative) if workspace.exists(relative) else None
-    workspace.write_text(relative, text)
+    context.write(relative, text)
     if before is not None and before == workspace.read_bytes(relative):
         return ToolResult(text=f"{relative} has this text already")
     return ToolResult(text=f"{verb} {relative} ({len(_lines(text))} lines)", changed_files=(relative,))
@@ -147,7 +147,7 @@ def replace_in_file(context: ToolContext, given: ReplaceInFile) -> ToolResult:
     if len(text) + count * (len(new) - len(old)) > limit:
         # Refused before it is made: the text could be larger than the memory.
         raise ToolError("too_large", f"{path} would be larger than {limit // 1024} KiB")
-    context.workspace.write_text(path, text.replace(old, new))
+    context.write(path, text.replace(old, new))
     if old == new:
         return ToolResult(text=f"{path} has this text already")
     return ToolResult(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from codur.tools import git_config
 from codur.tools.arguments import argument
@@ -20,6 +22,7 @@ _MAX_LOG = 500
 _ENV = "/usr/bin/env"
 _PATH = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin:/run/current-system/sw/bin"
 """Where git is looked for: never in a directory that a workspace could have put on the path."""
+_PROGRAM_VARIABLE = "GIT_PYTHON_GIT_EXECUTABLE"
 _DIFF_OPTIONS = (
     "--no-ext-diff",
     "--no-textconv",
@@ -59,17 +62,13 @@ class _Repository:
         Raises:
             ToolError: git is not installed, failed, or took too long.
         """
-        try:
-            from git import Git  # noqa: PLC0415 - lazy: 0.15 s, and it starts git
-            from git.exc import GitCommandNotFound  # noqa: PLC0415 - lazy: as above
-        except ImportError as error:
-            raise ToolError("failed", "git is not installed") from error
+        git_python = _git_python(self.path)
         environment = [f"{name}={value}" for name, value in self._environment()]
         settings = [part for key, value in config for part in ("-c", f"{key}={value}")]
         output = _Capped()
         try:
             # GitPython hands on its whole environment; env -i cuts it down to what is listed here.
-            status, _, problem = Git(self.root).execute(
+            status, _, problem = git_python.Git(self.root).execute(
                 [_ENV, "-i", *environment, "git", "--no-pager", "--no-replace-objects", *settings, *arguments],
                 with_extended_output=True,
                 with_exceptions=False,
@@ -77,10 +76,10 @@ class _Repository:
                 output_stream=cast(BinaryIO, output),
                 kill_after_timeout=self.timeout_s,
             )
-        except GitCommandNotFound as error:
-            raise ToolError("failed", "git is not installed") from error
+        except git_python.GitCommandNotFound as error:
+            raise _not_installed(self.path) from error
         if status != 0:
-            raise _failure(status, str(problem), self.timeout_s)
+            raise _not_installed(self.path) if status == 127 else _failure(str(problem), self.timeout_s)
         return output.data.decode("utf-8", "replace")
 
     def safe(self, *arguments: str) -> str:
@@ -106,11 +105,38 @@ class _Repository:
         )
 
 
-def _failure(status: int, problem: str, timeout_s: float) -> ToolError:
+def _git_python(path: str) -> Any:
+    """GitPython, told where git is: on its own it starts the first on the user's `PATH`, maybe one in the workspace.
+
+    Raises:
+        ToolError: git is not installed.
+    """
+    if "git" in sys.modules:
+        return sys.modules["git"]
+    program = shutil.which("git", path=path)
+    if program is None:
+        raise _not_installed(path)
+    variables = os.environ  # noqa: TID251 - written, not read: GitPython's import takes it from nowhere else
+    before = variables.get(_PROGRAM_VARIABLE)
+    variables[_PROGRAM_VARIABLE] = program
+    try:
+        import git  # noqa: PLC0415 - lazy: 0.15 s, and it starts git
+    except ImportError as error:
+        raise _not_installed(path) from error
+    finally:
+        del variables[_PROGRAM_VARIABLE]
+        if before is not None:
+            variables[_PROGRAM_VARIABLE] = before
+    return git
+
+
+def _not_installed(path: str) -> ToolError:
+    return ToolError("failed", f"git is not installed in {path}")
+
+
+def _failure(problem: str, timeout_s: float) -> ToolError:
     if "did not complete in" in problem:
         return ToolError("timeout", f"git ran longer than {timeout_s:g} s")
-    if status == 127:
-        return ToolError("failed", f"git is not installed in {_PATH}")
     line = next((line for line in problem.splitlines() if line.startswith(("fatal:", "error:"))), problem.strip())
     text = line.partition(": ")[2] or line
     if "bad config" in text or "not a git repository" in text:

@@ -74,14 +74,19 @@ def _reported(outcome: ProcessResult, name: str, timeout_s: float) -> ToolResult
         "stderr": outcome.stderr,
         "timed_out": outcome.timed_out,
         "truncated": outcome.truncated,
+        "limit": outcome.limit,
+        "tripped": list(outcome.tripped),
     }
     parts = [part.rstrip("\n") for part in (outcome.stdout, outcome.stderr) if part.strip()]
+    if outcome.tripped:
+        parts.append(f"{name} wrote to {', '.join(outcome.tripped)}, which other programs act on; that was undone")
     if outcome.timed_out:
         return ToolResult(
             code="timeout", text="\n".join([f"{name} ran longer than {timeout_s:g} s", *parts]), data=data
         )
     if outcome.exit_status is None:
         reason = ": its output did not end" if outcome.flooded else ""
+        reason = f": it used more {outcome.limit} than it may" if outcome.limit and not outcome.flooded else reason
         return ToolResult(code="failed", text="\n".join([*parts, f"{name} was stopped{reason}"]), data=data)
     if not outcome.started:
         return ToolResult(code="failed", text=outcome.stderr, data=data)

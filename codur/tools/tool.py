@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from codur.config.settings import ToolSettings
 from codur.errors import CodurError
+from codur.redaction import REDACTED
 from codur.types import CODE_TASKS, SideEffect, TaskType, ToolCode, ToolResult
 from codur.workspace.workspace import Workspace
 
@@ -31,6 +32,22 @@ class ToolContext:
     python: str
     settings: ToolSettings
     timeout_s: float
+
+    def write(self, path: str, text: str) -> None:
+        """Write a file's text as a tool was given it.
+
+        Raises:
+            ToolError: it holds the mark that stands for a secret where the file does not: the secret would be lost.
+            WorkspaceError: as `Workspace.write_text`.
+        """
+        if REDACTED in text and text.count(REDACTED) > self._marks(path):
+            raise ToolError(
+                "refused", f"{path}: {REDACTED} stands for a secret that is not shown; leave that part as it is"
+            )
+        self.workspace.write_text(path, text)
+
+    def _marks(self, path: str) -> int:
+        return self.workspace.peek_text(path).count(REDACTED) if self.workspace.is_file(path) else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ import io
 import os
 from typing import TextIO
 
+from codur.ui.guarded import beneath
 from codur.ui.sanitise import Shown
 
 _READER_GONE = (errno.EPIPE, errno.EIO)
@@ -45,7 +46,7 @@ class SafeStream:
     """
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+        self._stream = beneath(stream)
         self._gone = False
 
     @property

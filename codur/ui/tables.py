@@ -47,23 +47,25 @@ class AgentRow:
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
+class Column:
+    """A column of a table; `right` puts its cells to the right."""
+
     title: str
     right: bool = False
 
 
 _OUTCOME_STYLES: dict[ChallengeOutcome, Style] = {"solved": "good", "failed": "bad", "error": "bad", "skipped": "dim"}
 _CHALLENGE_COLUMNS = (
-    _Column("challenge"),
-    _Column("outcome"),
-    _Column("solved by"),
-    _Column("calls", right=True),
-    _Column("tokens", right=True),
-    _Column("cost", right=True),
-    _Column("seconds", right=True),
-    _Column("note"),
+    Column("challenge"),
+    Column("outcome"),
+    Column("solved by"),
+    Column("calls", right=True),
+    Column("tokens", right=True),
+    Column("cost", right=True),
+    Column("seconds", right=True),
+    Column("note"),
 )
-_AGENT_COLUMNS = (_Column("agent"), _Column("type"), _Column("profile"), _Column("ready"), _Column("description"))
+_AGENT_COLUMNS = (Column("agent"), Column("type"), Column("profile"), Column("ready"), Column("description"))
 
 
 def challenge_table(rows: Sequence[ChallengeRow], *, color: bool = False, width: int = 100) -> Shown:
@@ -83,7 +85,7 @@ def challenge_table(rows: Sequence[ChallengeRow], *, color: bool = False, width:
         )
         for row in rows
     ]
-    return _table(_CHALLENGE_COLUMNS, cells, _totals(rows), color=color, width=width)
+    return table(_CHALLENGE_COLUMNS, cells, _totals(rows), color=color, width=width)
 
 
 def challenge_line(row: ChallengeRow, *, number: int, total: int) -> Shown:
@@ -106,7 +108,7 @@ def agents_table(rows: Sequence[AgentRow], *, color: bool = False, width: int = 
         )
         for row in rows
     ]
-    return _table(_AGENT_COLUMNS, cells, (), color=color, width=width)
+    return table(_AGENT_COLUMNS, cells, (), color=color, width=width)
 
 
 def route_text(route: Sequence[RouteStep]) -> Shown:
@@ -174,9 +176,10 @@ def _totals(rows: Sequence[ChallengeRow]) -> tuple[Line, ...]:
     )
 
 
-def _table(
-    columns: Sequence[_Column], rows: Sequence[Sequence[Line]], footer: Sequence[Line], *, color: bool, width: int
+def table(
+    columns: Sequence[Column], rows: Sequence[Sequence[Line]], footer: Sequence[Line], *, color: bool, width: int
 ) -> Shown:
+    """Give a table, with a last row of totals if there is one; in colours, long cells are folded to `width` columns."""
     header = [line((column.title, "plain" if column.right else "strong")) for column in columns]
     if color:
         from codur.ui.screen import render_table  # noqa: PLC0415 - lazy: plain tables need no rich
@@ -192,7 +195,7 @@ def _table(
     return joined(lines)
 
 
-def _plain_row(columns: Sequence[_Column], row: Sequence[Line], widths: Sequence[int]) -> Line:
+def _plain_row(columns: Sequence[Column], row: Sequence[Line], widths: Sequence[int]) -> Line:
     cells = []
     for column, cell, size in zip(columns, row, widths, strict=True):
         space = " " * (size - _cells(cell.text))

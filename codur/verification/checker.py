@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -57,6 +57,7 @@ class Checker:
         self._allow_run = allow_run
         self._pristine = Pristine()
         self._conditions = Conditions()
+        self._tripped: list[str] = []
 
     def guard(self, check: Check) -> None:
         """Keep the check's files as they are now, and refuse edits to them from now on.
@@ -98,10 +99,14 @@ class Checker:
             return syntax_verdict(self._workspace, check, sandbox=self._launcher.name)
         found = self._pristine.restore(self._workspace)
         touched: tuple[str, ...] = ()
+        self._tripped.clear()
         try:
             verdict = self._run(check)
         finally:
             touched = self._pristine.restore(self._workspace)
+        if self._tripped:
+            paths = ", ".join(dict.fromkeys(self._tripped))
+            return tampered(verdict, f"the program wrote to {paths}, which other programs act on; that was undone")
         if touched or found:
             who = "the program" if touched else "something"
             note = f"{who} changed {', '.join(touched or found)}, which belongs to the check; put back"
@@ -145,8 +150,13 @@ class Checker:
             return self._pytest(check)
         return self._command(check)
 
-    def _start(self, check: Check, argv: list[str], *, output_bytes: int = 0) -> ProcessResult:
-        """Run a program; at least `output_bytes` of its output are kept."""
+    def _start(
+        self, check: Check, argv: list[str], *, output_bytes: int = 0, writable: Sequence[Path] = ()
+    ) -> ProcessResult:
+        """Run a program; at least `output_bytes` of its output are kept.
+
+        The check's files are read-only for it, and the expected output is hidden from it, as far as the sandbox can.
+        """
         left = self._deadline()
         if left <= 0:
             raise out_of_time()
@@ -157,12 +167,26 @@ class Checker:
             stdin=stdin,
             timeout_s=min(check.timeout_s, left),
             max_output_bytes=max(self._settings.max_output_kb * 1024, output_bytes),
+            read_only=self._inside(check.protected),
+            hidden=self._hidden(check),
+            writable=writable,
         )
+        self._tripped += result.tripped
         if result.cancelled:
             raise Interrupted("interrupted")
         if result.timed_out and self._deadline() <= 0:
             raise out_of_time()
+        if result.limit:
+            return replace(result, stderr=f"{result.stderr}\nended: more {result.limit} than a program may use".strip())
         return result
+
+    def _hidden(self, check: Check) -> tuple[Path, ...]:
+        """What the program under check must not see: the output that is expected of it."""
+        return self._inside([check.expected_file] if check.kind == "output" and check.expected_file else [])
+
+    def _inside(self, paths: Iterable[str]) -> tuple[Path, ...]:
+        """Absolute paths of those that are relative to the workspace; others cannot be reached by a program anyway."""
+        return tuple(self._workspace.root / path for path in paths if not Path(path).is_absolute())
 
     def _argv(self, check: Check) -> list[str]:
         return [self._python if item == "{python}" else item for item in check.argv]
@@ -202,10 +226,10 @@ class Checker:
         with TemporaryDirectory(prefix="codur-report-") as temporary:
             report = Path(temporary) / "report.xml"
             argv = pytest_argv(check.argv, self._python, self._workspace, self._launcher, report)
-            result = self._start(check, argv)
+            result = self._start(check, argv, writable=[Path(temporary)])
             if result.exit_status == PYTEST_WRONG_USAGE and "unrecognized arguments" in result.stderr:
                 argv = pytest_argv(check.argv, self._python, self._workspace, self._launcher, report, plain=True)
-                result = self._start(check, argv)
+                result = self._start(check, argv, writable=[Path(temporary)])
             counts = read_report(report)
         if result.exit_status == PYTEST_NO_TESTS or (result.exit_status == 0 and counts and not counts.total):
             return self._no_tests(check, result)

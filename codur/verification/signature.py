@@ -9,13 +9,17 @@ from codur.types import Difference
 
 MAX_CHARS = 400
 
-_REPLACED: tuple[tuple[re.Pattern[str], str], ...] = (
+_VARYING_VALUES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b"), "<uuid>"),
     (re.compile(r"\b0x[0-9a-fA-F]+\b"), "<address>"),
+)
+# Paths come first: their names can look like anything that follows.
+_REPLACED: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"(?:[A-Za-z]:)?(?:/[\w.@+~-]+)+/?"), "<path>"),
+    *_VARYING_VALUES,
     (re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"), "<time>"),
     (re.compile(r"\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b"), "<time>"),
     (re.compile(r"\b\d+(?:\.\d+)?\s?(?:ms|s|sec|seconds)\b"), "<duration>"),
-    (re.compile(r"(?:[A-Za-z]:)?(?:/[\w.@+~-]+)+/?"), "<path>"),
     (re.compile(r"\bline \d+"), "line <n>"),
     (re.compile(r"\bpid[ =:]+\d+"), "pid <n>"),
     (re.compile(r"((?:127\.0\.0\.1|localhost):)\d+"), r"\1<port>"),
@@ -58,7 +62,7 @@ def signature_of(
 
 def _steady(line: str) -> str:
     """An output line without addresses and UUIDs; its numbers, times and slashes are what the program is judged by."""
-    for pattern, replacement in _REPLACED[:2]:
+    for pattern, replacement in _VARYING_VALUES:
         line = pattern.sub(replacement, line)
     return line
 

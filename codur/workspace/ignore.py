@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codur.workspace.files import read_image
 from codur.workspace.problems import FileError
+from codur.workspace.root import Root
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -42,7 +42,7 @@ class IgnoreRules:
         return False
 
 
-def load(root: Path, base: str, above: IgnoreRules | None) -> IgnoreRules | None:
+def load(root: Root, base: str, above: IgnoreRules | None) -> IgnoreRules | None:
     """The rules of the `.gitignore` in directory `base`; those from above if it cannot be read, as git does."""
     try:
         data = read_image(root, f"{base}{NAME}", max_bytes=_MAX_BYTES).data

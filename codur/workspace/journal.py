@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
+from codur.errors import StateError
 from codur.workspace import files
+from codur.workspace.disk_journal import By, DiskJournal, Entry
 from codur.workspace.files import Image
+from codur.workspace.history import net_changes
+from codur.workspace.path_state import PathState, file_state, same
 from codur.workspace.problems import FileError
+from codur.workspace.root import Root
 
 _SOMETHING_ELSE = Image(data=b"", mode=-1)
 """Stands for what is no readable file: equal to no image of one."""
@@ -34,6 +38,10 @@ class Snapshot:
     images: Mapping[str, Image | None]
 
 
+def _state(image: Image | None) -> PathState | None:
+    return file_state(image.data, image.mode) if image else None
+
+
 def _digest(image: Image | None) -> bytes | None:
     return hashlib.sha256(image.data).digest() if image else None
 
@@ -44,12 +52,14 @@ class Journal:
     Args:
         max_bytes: the largest file that is read or written.
         durable: wait until each change is on disk.
+        disk: where changes are written down before they are made; None keeps them in memory only.
     """
 
-    def __init__(self, root: Path, *, max_bytes: int, durable: bool) -> None:
+    def __init__(self, root: Root, *, max_bytes: int, durable: bool, disk: DiskJournal | None = None) -> None:
         self._root = root
         self._max_bytes = max_bytes
         self._durable = durable
+        self._disk = disk
         self._seen: dict[str, bytes | None] = {}
         self._before: dict[str, Image | None] = {}
         self._after: dict[str, Image | None] = {}
@@ -92,6 +102,7 @@ class Journal:
 
         Raises:
             FileError: too large, read-only, or it cannot be written.
+            StateError: it cannot be written down first; then it is not made.
         """
         if len(data) > self._max_bytes:
             raise FileError(f"{key} would be larger than {self._max_bytes // 1024} KiB", code="too_large")
@@ -100,18 +111,63 @@ class Journal:
         if before is not None and before.data == data:
             return
         mode = before.mode if before else new_mode
-        self._made += files.write_image(self._root, key, data, mode=mode, durable=self._durable)
-        found = os.lstat(self._root / key).st_mode & 0o7777 if mode is None else mode
-        self._record(key, before, Image(data=data, mode=found))
+        self._record(key, before, self._put(key, before, data, mode, by="tool"))
 
     def remove(self, key: str, before: Image) -> None:
         """Delete the file.
 
         Raises:
             FileError: it cannot be deleted.
+            StateError: it cannot be written down first; then it is not made.
         """
-        files.remove(self._root, key, durable=self._durable)
+        self._delete(key, before, by="tool")
         self._record(key, before, None)
+
+    def _put(self, key: str, before: Image | None, data: bytes, mode: int | None, *, by: By) -> Image:
+        number = self._announce(key, before, Image(data=data, mode=mode or 0), by)
+        written = files.write_image(self._root, key, data, mode=mode, durable=self._durable)
+        self._made += written.directories
+        after = Image(data=data, mode=written.mode)
+        self._confirm(number, after)
+        return after
+
+    def _delete(self, key: str, before: Image, *, by: By) -> None:
+        number = self._announce(key, before, None, by)
+        files.remove(self._root, key, durable=self._durable)
+        self._confirm(number, None)
+
+    def _announce(self, key: str, before: Image | None, after: Image | None, by: By) -> int | None:
+        if self._disk is None:
+            return None
+        directories = tuple(self._missing_directories(key)) if before is None else ()
+        entry = Entry(path=key, by=by, before=_state(before), after=_state(after), directories=directories)
+        try:
+            if before is not None:
+                self._disk.blobs.put(before.data)
+            if after is not None:
+                self._disk.blobs.put(after.data, durable=False)
+            return self._disk.announce(entry)
+        except StateError as error:
+            if by == "tool":
+                raise
+            # Putting a file back matters more than its record: what is there will be as if nothing had happened.
+            self._disk.notes.append(error.message)
+            return None
+
+    def _confirm(self, number: int | None, after: Image | None) -> None:
+        if number is None or self._disk is None:
+            return
+        try:
+            self._disk.confirm(number, _state(after))
+        except StateError as error:  # the change is made; what is at its path will tell so
+            self._disk.notes.append(error.message)
+
+    def _missing_directories(self, key: str) -> Iterable[str]:
+        parts = key.split("/")[:-1]
+        for depth in range(1, len(parts) + 1):
+            name = "/".join(parts[:depth])
+            if not os.path.lexists(self._root.path / name):
+                yield name
 
     def _record(self, key: str, before: Image | None, after: Image | None) -> None:
         """Note a change. The first `before` counts, unless someone else wrote in between: that must not get lost."""
@@ -119,6 +175,34 @@ class Journal:
             self._before[key] = before
         self._after[key] = after
         self._seen[key] = _digest(after)
+
+    def reload(self, entries: Iterable[Entry]) -> None:
+        """Take over what the journal on disk says that tools changed; those who read files before must read again."""
+        if self._disk is None:
+            return
+        self._seen.clear()
+        self._before.clear()
+        self._after.clear()
+        for path, change in net_changes(entries).items():
+            if "tool" in change.by:
+                now = self._on_disk(path)
+                is_ours = any(same(_state(now), left) for left in change.left)
+                self._before[path] = self._image(change.before)
+                self._after[path] = now if is_ours else self._image(change.after)
+        self._made.clear()
+
+    def _image(self, state: PathState | None) -> Image | None:
+        if state is None or self._disk is None:
+            return None
+        if state.kind != "file" or not state.content:
+            return _SOMETHING_ELSE
+        return Image(data=self._disk.blobs.get(state.content), mode=state.mode)
+
+    def look_again(self, keys: Iterable[str]) -> None:
+        """Take what is at these paths now for what this run left there, as far as it changed them."""
+        for key in keys:
+            if key in self._after:
+                self._after[key] = self._on_disk(key)
 
     def changes(self) -> tuple[FileChange, ...]:
         """What differs from the first images, by path."""
@@ -157,12 +241,12 @@ class Journal:
 
     def _put_back(self, key: str, wanted: Image | None) -> bool:
         present = self._on_disk(key)
-        if present != self._after[key] and present != wanted:
-            return False
+        if _SOMETHING_ELSE in (present, wanted) or present not in (self._after[key], wanted):
+            return present == wanted
         if wanted is None and present is not None:
-            files.remove(self._root, key, durable=self._durable)
+            self._delete(key, present, by="restore")
         elif wanted is not None and present != wanted:
-            files.write_image(self._root, key, wanted.data, mode=wanted.mode, durable=self._durable)
+            self._put(key, present, wanted.data, wanted.mode, by="restore")
         self._after[key] = wanted
         self._seen[key] = _digest(wanted)
         return True

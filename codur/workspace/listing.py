@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fnmatch
 import os
 import re
@@ -9,11 +10,12 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from codur.store.atomic import is_temporary
 from codur.workspace import ignore
-from codur.workspace.files import TEMPORARY_SUFFIX
 from codur.workspace.ignore import IgnoreRules
 from codur.workspace.paths import can_be_shown
 from codur.workspace.problems import FileError
+from codur.workspace.root import Root
 
 SKIPPED_DIRECTORIES: frozenset[str] = frozenset(
     {
@@ -43,7 +45,7 @@ _MAX_ENTRIES = 200_000
 _MAX_PATTERN = 300
 
 
-def walk(root: Path, under: str) -> Iterator[str]:
+def walk(root: Root, under: str) -> Iterator[str]:
     """Paths of regular files below `under`, relative to `root`, in the order of their text.
 
     Links to directories are not followed; links to files count if they end at a regular file inside the root. Names
@@ -58,48 +60,75 @@ def walk(root: Path, under: str) -> Iterator[str]:
     yield from _walk(root, f"{under}/" if under else "", rules, budget)
 
 
-def _walk(root: Path, base: str, rules: IgnoreRules | None, budget: list[int]) -> Iterator[str]:
-    entries = _entries(root, base, budget)
-    if any(entry.name == "pyvenv.cfg" for entry in entries.values()) and base:
-        return
-    if ignore.NAME in entries:
-        rules = ignore.load(root, base, rules)
-    for key, entry in entries.items():
-        path = f"{base}{key}"
-        if rules is not None and rules.ignores(path):
+def _walk(root: Root, base: str, rules: IgnoreRules | None, budget: list[int]) -> Iterator[str]:
+    """Depth first, with a stack of its own: a hostile tree is deeper than functions can call each other."""
+    open_directories = [_inside(root, base, rules, budget)]
+    while open_directories:
+        found = next(open_directories[-1], None)
+        if found is None:
+            open_directories.pop()
             continue
-        if key.endswith("/"):
-            yield from _walk(root, path, rules, budget)
-        elif _is_listed_file(root, entry):
+        path, rules = found
+        if path.endswith("/"):
+            open_directories.append(_inside(root, path, rules, budget))
+        else:
             yield path
 
 
-def _entries(root: Path, base: str, budget: list[int]) -> dict[str, os.DirEntry[str]]:
-    """Entries of a directory by name, a directory's with `/`; sorting these keys sorts the paths below them."""
-    found: dict[str, os.DirEntry[str]] = {}
+def _inside(
+    root: Root, base: str, rules: IgnoreRules | None, budget: list[int]
+) -> Iterator[tuple[str, IgnoreRules | None]]:
+    """Paths in one directory that are listed, a directory's with `/`, and the rules that hold there."""
+    entries = _entries(root, base, budget)
+    if "pyvenv.cfg" in entries and base:
+        return
+    if ignore.NAME in entries:
+        rules = ignore.load(root, base, rules)
+    for key, is_link in entries.items():
+        path = f"{base}{key}"
+        if rules is not None and rules.ignores(path):
+            continue
+        if key.endswith("/") or not is_link or _leads_to_a_file(root.path, path):
+            yield path, rules
+
+
+def _entries(root: Root, base: str, budget: list[int]) -> dict[str, bool]:
+    """Names in a directory, a directory's with `/`, and whether they are links; sorting them sorts the paths below."""
+    found: dict[str, bool] = {}
     try:
-        with os.scandir(f"{root}/{base}") as listing:
+        with root.directory(base.rstrip("/")) as descriptor, os.scandir(descriptor) as listing:
             for entry in listing:
                 if budget[0] <= 0:
                     break
                 budget[0] -= 1
-                if not can_be_shown(entry.name):
-                    continue
-                if not entry.is_dir(follow_symlinks=False):
-                    found[entry.name] = entry
-                elif entry.name not in SKIPPED_DIRECTORIES:
-                    found[f"{entry.name}/"] = entry
-    except (PermissionError, FileNotFoundError):
+                key = _listed_name(entry)
+                if key:
+                    found[key] = entry.is_symlink()
+    except (PermissionError, FileNotFoundError, NotADirectoryError):
         return {}
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENAMETOOLONG):
+            return {}
+        raise
     return dict(sorted(found.items()))
 
 
-def _is_listed_file(root: Path, entry: os.DirEntry[str]) -> bool:
-    if entry.name.endswith(TEMPORARY_SUFFIX):
+def _listed_name(entry: os.DirEntry[str]) -> str:
+    """The entry's name in a listing; empty if it is left out."""
+    if not can_be_shown(entry.name):
+        return ""
+    if entry.is_dir(follow_symlinks=False):
+        return "" if entry.name in SKIPPED_DIRECTORIES else f"{entry.name}/"
+    if is_temporary(entry.name) or not (entry.is_symlink() or entry.is_file(follow_symlinks=False)):
+        return ""
+    return entry.name
+
+
+def _leads_to_a_file(root: Path, path: str) -> bool:
+    try:
+        real = os.path.realpath(root / path)
+    except OSError:  # the link was taken away while it was read
         return False
-    if not entry.is_symlink():
-        return entry.is_file(follow_symlinks=False)
-    real = os.path.realpath(entry.path)
     return real.startswith(f"{root}/") and Path(real).is_file()
 
 

@@ -8,26 +8,11 @@ import re
 import unicodedata
 from pathlib import Path
 
+from codur.config.protected import PROTECTED_NAMES as PROTECTED_NAMES
+from codur.config.protected import fold as fold
+from codur.config.protected import fold_path as fold_path
+from codur.config.protected import has_protected_name as has_protected_name
 from codur.workspace.problems import FileError, from_os_error
-
-PROTECTED_NAMES: frozenset[str] = frozenset(
-    {
-        ".git",
-        ".gitmodules",
-        ".codur",
-        ".vscode",
-        ".idea",
-        ".devcontainer",
-        ".envrc",
-        ".mcp.json",
-        ".claude",
-        ".codex",
-        ".cursor",
-        ".gemini",
-        ".husky",
-    }
-)
-"""Files and directories that other programs act on when they are opened or run; at any depth, also when absent."""
 
 MAX_NAME_BYTES = 255
 MAX_PATH_BYTES = 4095
@@ -90,11 +75,18 @@ def real(root: Path, path: str | Path) -> str:
 
 
 def _inside(root: Path, text: str) -> str:
-    for candidate in (posixpath.normpath(text), os.path.realpath(text)):
+    for candidate in (posixpath.normpath(text), _without_links(text)):
         relative = posixpath.relpath(candidate, root)
         if relative != ".." and not relative.startswith("../"):
             return relative
     raise outside(text)
+
+
+def _without_links(text: str) -> str:
+    try:
+        return os.path.realpath(text)
+    except OSError as error:
+        raise from_os_error(text, error) from error
 
 
 def outside(path: str) -> FileError:
@@ -104,24 +96,8 @@ def outside(path: str) -> FileError:
     )
 
 
-def fold(part: str) -> str:
-    """A name as file systems that ignore case, Unicode form or invisible characters may see it."""
-    visible = "".join(char for char in unicodedata.normalize("NFKC", part) if unicodedata.category(char) != "Cf")
-    return visible.casefold().rstrip(". ")
-
-
-def fold_path(relative: str) -> tuple[str, ...]:
-    """The folded components of a relative path."""
-    return tuple(fold(part) for part in relative.split("/") if part)
-
-
 def can_be_shown(name: str) -> bool:
     """Whether a name has neither control characters nor bytes that are not text."""
     if name.isascii():
         return name.isprintable()
     return not any(unicodedata.category(char) in ("Cc", "Cs") for char in name)
-
-
-def has_protected_name(relative: str) -> bool:
-    """Whether a component of the path is a protected name."""
-    return any(part in PROTECTED_NAMES for part in fold_path(relative))

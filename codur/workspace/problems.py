@@ -17,6 +17,9 @@ _BY_ERRNO: dict[int, tuple[ToolCode, str]] = {
     errno.ELOOP: ("refused", "{path} goes through a symbolic link that cannot be followed"),
     errno.ENAMETOOLONG: ("invalid", "the path {path} is too long"),
     errno.ENOSPC: ("failed", "no space left to write {path}"),
+    errno.EDQUOT: ("failed", "the disk quota is used up, so {path} cannot be written"),
+    errno.EFBIG: ("failed", "{path} would be larger than a file may be here"),
+    errno.EIO: ("failed", "the disk failed at {path}"),
 }
 
 
@@ -25,6 +28,9 @@ _REMEDIES: dict[int, str] = {
     errno.EPERM: "Change the permissions, or work on a copy.",
     errno.EROFS: "Work on a copy.",
     errno.ENOSPC: "Make room on the disk.",
+    errno.EDQUOT: "Make room in your quota.",
+    errno.EFBIG: "Raise the limit on file sizes (ulimit -f).",
+    errno.EIO: "Look at the system's log, and work on a copy on another disk.",
 }
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 
+from codur.workspace import paths
+from codur.workspace.files import open_file
 from codur.workspace.problems import FileError, from_os_error
+from codur.workspace.root import Root
 
 MAX_FILES = 10_000
 MAX_BYTES = 268_435_456
 
 
-def copy_files(root: Path, relative_paths: Iterable[str], target: Path) -> None:
+def copy_files(root: Root, relative_paths: Iterable[str], target: Path) -> None:
     """Copy files (links as what they lead to) with mode and times to the same places below `target`, which is made.
 
     Raises:
@@ -25,12 +30,24 @@ def copy_files(root: Path, relative_paths: Iterable[str], target: Path) -> None:
     try:
         target.mkdir(parents=True, exist_ok=True)
         for path in wanted:
-            left -= (root / path).stat().st_size
+            (target / path).parent.mkdir(parents=True, exist_ok=True)
+            left -= _copy(root, path, target / path)
             if left < 0:
                 raise FileError(
                     f"the workspace holds more than {MAX_BYTES >> 20} MiB, too much to copy", code="too_large"
                 )
-            (target / path).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(root / path, target / path)
     except OSError as error:
         raise from_os_error(str(error.filename or target), error) from error
+
+
+def _copy(root: Root, path: str, target: Path) -> int:
+    """Copy one file; returns its bytes, and copies nothing if there are too many."""
+    with open_file(root, paths.real(root.path, path)) as descriptor:
+        status = os.fstat(descriptor)
+        if status.st_size > MAX_BYTES:
+            return status.st_size
+        with os.fdopen(os.dup(descriptor), "rb") as source, target.open("wb") as copy:
+            shutil.copyfileobj(source, copy)
+        target.chmod(stat.S_IMODE(status.st_mode))
+        os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
+    return status.st_size

@@ -159,7 +159,7 @@ def _merged_ends(old: list[str], old_ends: list[str], new: list[str], newline: s
 
 
 def _origins(old: list[str], new: list[str]) -> dict[int, int]:
-    """For each new line that was kept, the index of the old one."""
+    """For each new line that was kept, or took the place of one, the index of the old one."""
     start = 0
     while start < min(len(old), len(new)) and old[start] == new[start]:
         start += 1
@@ -171,6 +171,7 @@ def _origins(old: list[str], new: list[str]) -> dict[int, int]:
     middle_old, middle_new = old[start : len(old) - tail], new[start : len(new) - tail]
     small = len(middle_old) * len(middle_new) < _CAREFUL_PRODUCT
     matcher = SequenceMatcher(None, middle_old, middle_new, autojunk=not small)
-    for old_at, new_at, size in matcher.get_matching_blocks():
-        origin.update({start + new_at + step: start + old_at + step for step in range(size)})
+    for kind, old_at, old_to, new_at, new_to in matcher.get_opcodes():
+        if kind == "equal" or old_to - old_at == new_to - new_at:
+            origin.update({start + new_at + step: start + old_at + step for step in range(old_to - old_at)})
     return origin

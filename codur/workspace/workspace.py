@@ -11,16 +11,23 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from codur.errors import WorkspaceError
+from codur.errors import StateError, WorkspaceError
 from codur.workspace import listing, paths, scratch, text
+from codur.workspace.command_changes import CommandChange, command_changes
 from codur.workspace.diff import unified_diff
+from codur.workspace.disk_journal import By, DiskJournal
 from codur.workspace.files import Image
+from codur.workspace.history import directories_made, net_changes
 from codur.workspace.journal import FileChange, Journal, Snapshot
+from codur.workspace.observed import Observed, ProgramWatch
 from codur.workspace.problems import FileError, from_os_error
 from codur.workspace.protection import Protection
+from codur.workspace.put_back import PutBack
+from codur.workspace.root import Root
+from codur.workspace.sweep import sweep
 from codur.workspace.text import TextFile
 
-__all__ = ["FileChange", "FileError", "Image", "Snapshot", "TextFile", "Workspace"]
+__all__ = ["CommandChange", "FileChange", "FileError", "Image", "Observed", "Snapshot", "TextFile", "Workspace"]
 
 
 class Workspace:
@@ -31,21 +38,41 @@ class Workspace:
         max_file_bytes: the largest file that is read or written.
     """
 
-    def __init__(self, root: Path, *, max_file_bytes: int = 1_048_576, durable: bool = True) -> None:
+    def __init__(
+        self,
+        root: Path,
+        *,
+        max_file_bytes: int = 1_048_576,
+        durable: bool = True,
+        journal: DiskJournal | None = None,
+    ) -> None:
         self.root = root
         self.max_file_bytes = max_file_bytes
-        self._journal = Journal(root, max_bytes=max_file_bytes, durable=durable)
+        self._pinned = Root(root)
+        self._disk = journal
+        self._journal = Journal(self._pinned, max_bytes=max_file_bytes, durable=durable, disk=journal)
+        self._programs = ProgramWatch(self._pinned, journal) if journal else None
         self._protection = Protection(root)
 
     @classmethod
-    def open(cls, path: Path, *, home: Path | None = None, max_file_bytes: int = 1_048_576) -> Workspace:
+    def open(
+        cls,
+        path: Path,
+        *,
+        home: Path | None = None,
+        max_file_bytes: int = 1_048_576,
+        journal: DiskJournal | None = None,
+    ) -> Workspace:
         """The workspace at `path`.
 
         Args:
             home: the user's home directory, which is refused as a workspace; None for a scratch copy.
+            journal: where changes are written down before they are made, so that they can be undone whatever happens;
+                what an interrupted run wrote there counts as changed through this object. None keeps them in memory.
 
         Raises:
             WorkspaceError: the path is missing, not a directory, unreadable, the file system's root, or holds `home`.
+            StateError: the journal cannot be used.
         """
         try:
             root = path.resolve(strict=True)
@@ -62,7 +89,12 @@ class Workspace:
             )
         if not os.access(root, os.R_OK | os.X_OK):
             raise WorkspaceError(f"{root} cannot be read", remedy="Check the directory's permissions.")
-        return cls(root, max_file_bytes=max_file_bytes)
+        workspace = cls(root, max_file_bytes=max_file_bytes, journal=journal)
+        if journal is not None:
+            journal.start(root)
+            sweep(workspace._pinned, (entry.path for entry in journal.entries))
+            workspace._journal.reload(journal.entries)
+        return workspace
 
     # --- paths --------------------------------------------------------------------------------------------------------
 
@@ -148,7 +180,7 @@ class Workspace:
             raise FileError(f"there is no directory {under}", code="not_found")
         glob = listing.Glob(pattern) if pattern else None
         found: list[str] = []
-        for path in listing.walk(self.root, key):
+        for path in listing.walk(self._pinned, key):
             if len(found) >= limit:
                 break
             if glob is None or glob.matches(path):
@@ -293,13 +325,80 @@ class Workspace:
     def restore(self, snapshot: Snapshot | None = None) -> tuple[str, ...]:
         """Put the files that were changed through this object back: to the snapshot, or to how they were at the start.
 
+        What changed while programs ran stays: it may be the user's own work of that moment. `undo` puts it back.
+
         Returns:
             Paths that someone else changed since, which are left alone.
 
         Raises:
             WorkspaceError: a file cannot be written.
         """
-        return self._journal.restore(snapshot)
+        if snapshot is not None or self._disk is None:
+            return self._journal.restore(snapshot)
+        return self._back_to(0, by="restore", must_record=False)
+
+    # --- what lasts -----------------------------------------------------------------------------------------------
+
+    def before_program(self) -> str:
+        """Look before a program runs here, so that what it changes can be undone. Without a journal on disk: nothing.
+
+        Returns:
+            What the user must know, once: that not all can be undone; else empty.
+
+        Raises:
+            StateError: the contents cannot be kept.
+        """
+        return self._programs.before() if self._programs else ""
+
+    def after_program(self) -> Observed:
+        """Look after the program has ended, and write down what it changed.
+
+        Raises:
+            StateError: it cannot be written down.
+        """
+        if self._programs is None:
+            return Observed()
+        observed = self._programs.after()
+        self._journal.look_again(entry.path for entry in observed.changes)
+        return observed
+
+    def command_changes(self) -> tuple[CommandChange, ...]:
+        """What programs changed since the beginning, net, by path; tools' changes are in `changes`."""
+        return command_changes(self._disk.entries) if self._disk else ()
+
+    def mark(self, label: str) -> None:
+        """Name this moment, for `rewind`. Without a journal on disk: nothing.
+
+        Raises:
+            StateError: it cannot be written down.
+        """
+        if self._disk is not None:
+            self._disk.mark(label)
+
+    def rewind(self, label: str) -> tuple[str, ...]:
+        """Put every path that was changed through this object since the mark back to how it was then.
+
+        Returns:
+            Paths that someone else changed since, which are left alone.
+
+        Raises:
+            StateError: there is no such mark, or no journal on disk.
+            WorkspaceError: a file cannot be written.
+        """
+        if self._disk is None:
+            raise StateError("this workspace has no journal to go back in")
+        return self._back_to(self._disk.position(label), by="rewind")
+
+    def _back_to(self, position: int, *, by: By, must_record: bool = True) -> tuple[str, ...]:
+        disk = self._disk
+        if disk is None:
+            raise AssertionError("only a journal on disk has positions")
+        entries = [entry for entry in disk.entries[position:] if entry.by != "command"]
+        pass_ = PutBack(self._pinned, disk, by=by, copies=False, must_record=must_record)
+        outcome = pass_.run(net_changes(entries), directories_made(entries))
+        disk.notes += outcome.notes
+        self._journal.reload(disk.entries)
+        return tuple(conflict.path for conflict in outcome.conflicts)
 
     # --- copies -------------------------------------------------------------------------------------------------------
 
@@ -314,7 +413,7 @@ class Workspace:
         """
         listed = self.list_files(limit=scratch.MAX_FILES + 1)
         asked = (paths.real(self.root, path) for path in (*self._protection.keys, *extra) if self.is_file(path))
-        scratch.copy_files(self.root, (*listed, *asked), target)
+        scratch.copy_files(self._pinned, (*listed, *asked), target)
         copy = Workspace(target.resolve(), max_file_bytes=self.max_file_bytes, durable=False)
         copy.protect(self._protection.keys)
         return copy

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -12,11 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.kit import environment, the_object
+from tests.cli.kit import codur, environment, the_object
 from tests.runs.kit import EDIT, KEY, MEDIAN_ODD_ONLY, MEDIAN_RIGHT, NEEDS_MODEL, contents, fill
+from tests.session.kit import programs_named
 from tests.support.groq_server import GroqServer, ServerReply, calls, hold
 
 PATIENCE_S = 60.0
+MODEL = {"GROQ_API_KEY": KEY, "CODUR_REPAIR__MODE": "off"}
 STOPS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 
@@ -24,7 +27,7 @@ def start(project: Path, home: Path, *words: str, **variables: str) -> subproces
     return subprocess.Popen(
         [sys.executable, "-m", "codur", *words],
         cwd=project,
-        env=environment(home, GROQ_API_KEY=KEY, CODUR_REPAIR__MODE="off", **variables),
+        env=environment(home, **{**MODEL, **variables}),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
@@ -52,21 +55,44 @@ def edit(code: str) -> ServerReply:
     return calls(("replace_function", {"path": "main.py", "name": "median", "code": code}))
 
 
-def child_that_wrote(path: Path) -> int:
-    """The process id in a file, as soon as it is there."""
+SLEEPS = "open('started', 'w').close()\nimport time\ntime.sleep(600)\n"
+"""A program that says that it has been started, and then stays."""
+
+
+def token() -> str:
+    """A word for command lines, by which a program is found again."""
+    return f"token-{secrets.token_hex(8)}"
+
+
+def appears(path: Path) -> None:
+    """Wait until there is such a file."""
     deadline = time.monotonic() + PATIENCE_S
-    while not (path.exists() and path.read_text().endswith("\n")) and time.monotonic() < deadline:
+    while not path.exists() and time.monotonic() < deadline:
         time.sleep(0.02)
-    return int(path.read_text())
+    assert path.exists()
 
 
-def ended_well(process: subprocess.Popen[bytes]) -> None:
-    """Exit 130, a line that says so, no traceback of ours, no key."""
+def all_gone(name: str) -> None:
+    """No program with this word is left, as soon as the system has taken away those that were killed."""
+    deadline = time.monotonic() + PATIENCE_S
+    while programs_named(name) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert programs_named(name) == []
+
+
+def code_of(number: int) -> int:
+    return 130 if number == signal.SIGINT else 143
+
+
+def ended_well(process: subprocess.Popen[bytes], number: int = signal.SIGINT) -> str:
+    """The exit code of the signal, a line that says so, how to go on, no traceback of ours, no key."""
     out, err = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == 130, err.decode()
+    assert process.returncode == code_of(number), err.decode()
     assert b"interrupted" in err
+    assert b"codur resume 20" in err
     assert b'Traceback (most recent call last):\n  File "/' not in err
     assert KEY.encode() not in out + err
+    return err.decode()
 
 
 @pytest.mark.parametrize("number", STOPS)
@@ -77,27 +103,25 @@ def test_while_a_model_is_asked_after_an_attempt(number: signal.Signals, project
         assert server.holding.wait(PATIENCE_S)
         assert MEDIAN_ODD_ONLY in contents(project)["main.py"]  # the better attempt is what is worked on
         process.send_signal(number)
-        ended_well(process)
+        ended_well(process, number)
     assert contents(project) == NEEDS_MODEL
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
-def test_while_an_attempt_is_checked(number: signal.Signals, project: Path, home: Path, tmp_path: Path) -> None:
-    pid = tmp_path / "pid"
-    sleeper = (
-        "def median(values):\n    import os, time\n"
-        f"    open({str(pid)!r}, 'w').write(f'{{os.getpid()}}\\n')\n    time.sleep(600)\n"
-    )
+def test_while_an_attempt_is_checked(number: signal.Signals, project: Path, home: Path) -> None:
+    name = token()
+    fill(project, {"args.txt": f"{name}\n"})
+    sleeper = "def median(values):\n" + "".join(f"    {row}\n" for row in SLEEPS.splitlines())
     with GroqServer([EDIT, edit(sleeper)]) as server:
         settings_file(home, server.url)
         process = start(project, home, "fix main.py", CODUR_VERIFICATION__TIMEOUT_S="500")
-        child = child_that_wrote(pid)
+        appears(project / "started")
+        assert programs_named(name)
         assert "time.sleep(600)" in contents(project)["main.py"]
         process.send_signal(number)
-        ended_well(process)
-    assert contents(project) == NEEDS_MODEL
-    with pytest.raises(ProcessLookupError):
-        os.kill(child, 0)
+        ended_well(process, number)
+    assert contents(project)["main.py"] == NEEDS_MODEL["main.py"]
+    all_gone(name)
 
 
 def test_a_signal_that_is_ignored_stays_so(project: Path, home: Path) -> None:
@@ -141,7 +165,7 @@ def test_a_terminal_that_is_closed(project: Path, home: Path) -> None:
         os.close(theirs)
         assert server.holding.wait(PATIENCE_S)
         os.close(ours)
-        assert process.wait(PATIENCE_S) == 130
+        assert process.wait(PATIENCE_S) == 143
     assert contents(project) == NEEDS_MODEL
 
 
@@ -175,35 +199,98 @@ def test_while_the_task_is_read(project: Path, home: Path) -> None:
     assert process.returncode == 130
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("json_wanted", [False, True])
-def test_a_batch_shows_what_was_finished(json_wanted: bool, home: Path, tmp_path: Path) -> None:
-    pid, challenges = tmp_path / "pid", tmp_path / "challenges"
-    sleeper = f"import os, time\nopen({str(pid)!r}, 'w').write(f'{{os.getpid()}}\\n')\ntime.sleep(600)\n"
-    for name, program in (("1", "print(2)\n"), ("2", sleeper), ("3", "print(1)\n")):
-        fill(challenges / name, {"main.py": program, "expected.txt": "1\n", "prompt.txt": "fix main.py\n"})
-    words = ("solve", str(challenges), "--offline", *(["--json"] if json_wanted else []))
+def test_a_batch_shows_what_was_finished(number: signal.Signals, json_wanted: bool, home: Path, tmp_path: Path) -> None:
+    name, challenges = token(), tmp_path / "challenges"
+    program = {"expected.txt": "1\n", "prompt.txt": "fix main.py\n"}
+    fill(challenges / "1", {"main.py": "print(2)\n", **program})
+    fill(challenges / "2", {"main.py": SLEEPS, "args.txt": f"{name}\n", **program})
+    fill(challenges / "3", {"main.py": "print(1)\n", **program})
+    words = ("solve", str(challenges), "--offline", "--no-sandbox", *(["--json"] if json_wanted else []))
     process = start(tmp_path, home, *words, CODUR_VERIFICATION__TIMEOUT_S="500")
-    child = child_that_wrote(pid)
-    process.send_signal(signal.SIGINT)
+    deadline = time.monotonic() + PATIENCE_S
+    while not programs_named(name) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(number)
     out, err = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == 130, err.decode()
+    assert process.returncode == code_of(number), err.decode()
     assert err.endswith(b"interrupted; 1 of 3 challenges finished\n")
     assert b"Traceback" not in err
     if json_wanted:
         assert [(row["challenge"], row["outcome"]) for row in json.loads(out)] == [("1", "failed")]
     else:
         assert [line.split()[0] for line in out.decode().splitlines()[2::2]] == ["1", "0"]  # the row and the totals
-    with pytest.raises(ProcessLookupError):
-        os.kill(child, 0)
+    all_gone(name)
 
 
-def test_while_a_program_runs(project: Path, home: Path, tmp_path: Path) -> None:
-    pid = tmp_path / "pid"
-    program = f"import os, time\nopen({str(pid)!r}, 'w').write(f'{{os.getpid()}}\\n')\ntime.sleep(600)\n"
-    fill(project, {"main.py": program, "expected.txt": "done\n"})
+@pytest.mark.parametrize("number", STOPS)
+def test_while_a_program_runs(number: signal.Signals, project: Path, home: Path) -> None:
+    name = token()
+    fill(project, {"main.py": SLEEPS, "expected.txt": "done\n", "args.txt": f"{name}\n"})
     process = start(project, home, "fix main.py", CODUR_VERIFICATION__TIMEOUT_S="500")
-    child = child_that_wrote(pid)
+    appears(project / "started")
+    process.send_signal(number)
+    ended_well(process, number)
+    all_gone(name)
+
+
+DEAF = """
+import os, signal, sys, time
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        open('started', 'w').close()
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_programs_that_do_not_want_to_end(again: bool, project: Path, home: Path) -> None:
+    """They ignore the signals, and leave their session."""
+    name = token()
+    fill(project, {"main.py": DEAF, "expected.txt": "done\n", "args.txt": f"{name}\n"})
+    process = start(project, home, "fix main.py", CODUR_VERIFICATION__TIMEOUT_S="500")
+    appears(project / "started")
     process.send_signal(signal.SIGINT)
-    ended_well(process)
-    with pytest.raises(ProcessLookupError):
-        os.kill(child, 0)
+    if again:
+        process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 130, err.decode()
+    assert b"Traceback" not in err
+    all_gone(name)
+
+
+def test_while_a_repair_is_searched(project: Path, home: Path) -> None:
+    name = token()
+    program = "import time\ntotal = 0\nfor i in range(10):\n    total = total - i * 3\ntime.sleep(1)\nprint(total)\n"
+    fill(project, {"main.py": program, "expected.txt": "977\n", "args.txt": f"{name}\n"})
+    process = start(project, home, "fix main.py", "--offline", "--json-stream", CODUR_REPAIR__MODE="before_model")
+    assert process.stdout is not None
+    seen = any(b'"node_entered"' in line and b'"repair"' in line for line in process.stdout)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=PATIENCE_S)
+    assert seen, err.decode()
+    assert process.returncode == 130, err.decode()
+    all_gone(name)
+
+
+def test_twice_leaves_at_once(project: Path, home: Path) -> None:
+    """The second Ctrl-C does not wait for anything, not even for the first; the session can be gone on with."""
+    with GroqServer([EDIT, edit(MEDIAN_ODD_ONLY), hold(edit(MEDIAN_RIGHT)), edit(MEDIAN_RIGHT)]) as server:
+        settings_file(home, server.url)
+        process = start(project, home, "fix main.py")
+        assert server.holding.wait(PATIENCE_S)
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 130
+        assert b"Traceback" not in err
+        (run,) = json.loads(codur("runs", "--json", cwd=project, home=home).out)
+        assert run["status"] in {"interrupted", "crashed"}
+        server.release()
+        resumed = codur("resume", cwd=project, home=home, stdin=b"", before=(), **MODEL)
+        assert resumed.code == 0, resumed.err
+    assert MEDIAN_RIGHT in contents(project)["main.py"]

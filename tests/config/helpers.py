@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from codur.config.loader import LoadedSettings, load_settings
+from codur.config.trust import TrustOf
 from codur.errors import ConfigError
 
 
@@ -20,6 +21,7 @@ def load(
     environ: Mapping[str, str] | None = None,
     overrides: Mapping[str, Any] | None = None,
     config_file: Path | None = None,
+    trust_of: TrustOf | None = None,
 ) -> LoadedSettings:
     """Load with `folder/home` as home and `folder/work` as workspace, and with the given files in them."""
     home, work = folder / "home", folder / "work"
@@ -30,7 +32,12 @@ def load(
     if project is not None:
         (work / "codur.yaml").write_text(project, encoding="utf-8")
     return load_settings(
-        workspace=work, environ=environ or {}, config_file=config_file, overrides=overrides or {}, home=home
+        workspace=work,
+        environ=environ or {},
+        config_file=config_file,
+        overrides=overrides or {},
+        home=home,
+        trust_of=trust_of,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,16 @@ import yaml
 from codur.config import kinds
 from codur.config.loader import load_settings
 from codur.config.settings import Settings
-from codur.config.trust import RULES
+from codur.config.trust import RULES, TrustState
+from codur.config.trust_files import MAX_BYTES, instruction_files
+from codur.errors import ConfigError
 from tests.config.helpers import load
 
 CANNOT = "ignored: a project's file cannot set this"
 LOWER = "ignored: a project's file can only lower this"
 OFF = "ignored: a project's file can only turn this off"
 FEWER = "ignored: a project's file can only take tools away"
+ACCEPTED = "ignored: the file is not accepted; look at it with `codur trust`"
 
 LEAVES: Mapping[str, tuple[Any, Any, str]] = {
     # key: a value that narrows (or None), a value that does not, what is said to the latter
@@ -62,7 +66,7 @@ LEAVES: Mapping[str, tuple[Any, Any, str]] = {
     "planning.max_retry_attempts": (1, 4, LOWER),
     "planning.confidence_threshold": (None, 0.1, CANNOT),
     "planning.max_steps": (1, 13, LOWER),
-    "verification.command": ("make check", None, ""),
+    "verification.command": (None, "make check", ACCEPTED),
     "verification.timeout_s": (1.0, 11, LOWER),
     "verification.test_timeout_s": (1.0, 121, LOWER),
     "verification.max_output_kb": (1, 257, LOWER),
@@ -76,6 +80,15 @@ LEAVES: Mapping[str, tuple[Any, Any, str]] = {
     "tools.allow_network": (None, True, OFF),
     "tools.max_file_kb": (1, 1025, LOWER),
     "tools.whole_file_lines": (0, 201, LOWER),
+    "sandbox.backend": (None, "none", CANNOT),
+    "sandbox.memory_mb": (1, 4096, LOWER),
+    "sandbox.processes": (1, 257, LOWER),
+    "sandbox.file_mb": (1, 257, LOWER),
+    "sandbox.temporary_mb": (1, 257, LOWER),
+    "state.max_mb": (None, 1, CANNOT),
+    "state.max_runs": (None, 1, CANNOT),
+    "state.command_files": (None, 1, CANNOT),
+    "state.command_mb": (None, 1, CANNOT),
     "mcp_servers.x": (None, {"command": "touch"}, CANNOT),
 }
 
@@ -232,3 +245,84 @@ def test_a_file_named_by_the_user_is_trusted_wherever_it_lies(tmp_path: Path) ->
     found = load(tmp_path, project="runtime: {max_llm_calls: 99}", config_file=file)
 
     assert (found.settings.runtime.max_llm_calls, found.notes) == (99, ())
+
+
+# --- accepted by the user ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", [key for key, row in LEAVES.items() if row[1] is not None and row[2] != ACCEPTED])
+def test_an_accepted_file_cannot_widen_either(key: str, tmp_path: Path) -> None:
+    found = load(tmp_path, project=_file(key, LEAVES[key][1]), trust_of=lambda *_: "accepted")
+
+    assert found.settings == Settings()
+    assert len(found.notes) == 1
+
+
+def test_an_accepted_file_names_the_check_command(tmp_path: Path) -> None:
+    found = load(tmp_path, project="verification: {command: make check}", trust_of=lambda *_: "accepted")
+
+    assert (found.settings.verification.command, found.notes) == ("make check", ())
+    assert found.project == {"verification": {"command": "make check"}}
+
+
+def test_a_changed_file_is_told_in_a_note_and_only_lowers(tmp_path: Path) -> None:
+    text = "verification: {command: make check}\nruntime: {max_llm_calls: 3}\n"
+
+    found = load(tmp_path, project=text, trust_of=lambda *_: "changed")
+
+    assert (found.settings.verification.command, found.settings.runtime.max_llm_calls) == (None, 3)
+    assert found.notes == (
+        "codur.yaml: has changed since it was accepted; look at it with `codur trust`",
+        f"codur.yaml:1: verification.command: {ACCEPTED}",
+    )
+
+
+def test_the_trust_is_asked_for_the_very_content_that_is_used(tmp_path: Path) -> None:
+    asked: list[tuple[Path, str, bytes]] = []
+
+    def trust_of(workspace: Path, name: str, content: bytes) -> TrustState:
+        asked.append((workspace, name, content))
+        (workspace / name).write_text("verification: {command: touch PWN}\n", encoding="utf-8")
+        return "accepted"
+
+    found = load(tmp_path, project="verification: {command: make check}\n", trust_of=trust_of)
+
+    assert asked == [(tmp_path / "work", "codur.yaml", b"verification: {command: make check}\n")]
+    assert found.settings.verification.command == "make check"
+
+
+def test_env_files_are_not_read(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    for name in (".env", ".envrc", ".codur/.env"):
+        (tmp_path / "work" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "work" / name).write_text("CODUR_RUNTIME__MAX_LLM_CALLS=99\n", encoding="utf-8")
+
+    assert load(tmp_path).settings == Settings()
+
+
+def test_instruction_files_are_found(tmp_path: Path) -> None:
+    (tmp_path / ".codur").mkdir()
+    (tmp_path / "AGENTS.md").write_bytes(b"Obey.\n")
+    (tmp_path / ".codur" / "instructions.md").write_bytes(b"\xff")
+
+    found = [(file.name, file.kind, file.content) for file in instruction_files(tmp_path)]
+
+    assert found == [
+        ("AGENTS.md", "instructions", b"Obey.\n"),
+        (".codur/instructions.md", "instructions", b"\xff"),
+    ]
+
+
+@pytest.mark.parametrize("make", ["pipe", "directory", "large"])
+def test_what_cannot_be_instructions_is_refused(make: str, tmp_path: Path) -> None:
+    path = tmp_path / "AGENTS.md"
+    if make == "pipe":
+        os.mkfifo(path)
+    elif make == "directory":
+        path.mkdir()
+    else:
+        path.write_bytes(b"x" * (MAX_BYTES + 1))
+
+    with pytest.raises(ConfigError) as caught:
+        instruction_files(tmp_path)
+    assert caught.value.message.startswith("AGENTS.md: is ")

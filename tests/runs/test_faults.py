@@ -194,10 +194,20 @@ def test_a_program_that_prints_the_expected_text_is_tampered(tmp_path: Path) -> 
 def test_a_program_that_reads_the_expected_output_is_tampered(tmp_path: Path) -> None:
     sly = 'name = "exp" + "ected.txt"\nprint(open(name).read(), end="")\n'
     cheat = calls(("replace_file_content", {"path": "main.py", "content": sly}))
-    run = play(tmp_path, NEEDS_MODEL, FIX, [EDIT, cheat, RIGHT])
+    run = play(tmp_path, NEEDS_MODEL, FIX, [EDIT, cheat, RIGHT], sections={"sandbox": {"backend": "none"}})
     assert run.result.outcome == "done"
     assert "reads" in run.result.attempts[0].error
     assert "# Earlier attempts" in run.message(2)
+
+
+def test_in_a_sandbox_a_program_that_reads_the_expected_output_gains_nothing(tmp_path: Path) -> None:
+    """It is not there to be read, or what reads it is found out."""
+    sly = 'name = "exp" + "ected.txt"\nprint(open(name).read(), end="")\n'
+    cheat = calls(("replace_file_content", {"path": "main.py", "content": sly}))
+    run = play(tmp_path, NEEDS_MODEL, FIX, [EDIT, cheat, RIGHT])
+    assert run.result.outcome == "done"
+    assert run.result.attempts[0].progress < 1
+    assert "sorted" in run.files["main.py"]
 
 
 @pytest.mark.parametrize(

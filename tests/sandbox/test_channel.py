@@ -34,8 +34,7 @@ def python(code: str) -> list[str]:
 
 
 def test_frames_of_all_sizes_come_back(tmp_path: Path) -> None:
-    channel = launcher(tmp_path).open_channel(python(ECHO), cwd=tmp_path)
-    assert channel is not None
+    channel = launcher(tmp_path).open_channel(python(ECHO), cwd=tmp_path, cpu_s=60)
     with channel:
         for data in (b"", b"a", b"\n\0\xff" * 7, os.urandom(3_000_000)):
             assert channel.send(data)
@@ -49,8 +48,7 @@ def test_frames_of_all_sizes_come_back(tmp_path: Path) -> None:
 
 
 def test_the_end_of_the_program_is_seen(tmp_path: Path) -> None:
-    channel = launcher(tmp_path).open_channel(python(ECHO), cwd=tmp_path)
-    assert channel is not None
+    channel = launcher(tmp_path).open_channel(python(ECHO), cwd=tmp_path, cpu_s=60)
     with channel:
         channel.send(b"end")
         assert channel.receive(20.0) is None
@@ -64,8 +62,7 @@ def test_what_it_started_ends_with_it(tmp_path: Path) -> None:
         "if os.fork() == 0:\n    time.sleep(60)\n"
         "sys.stdout.buffer.write(b'\\0\\0\\0\\5%5d' % os.getpid())\nsys.stdout.flush()\ntime.sleep(60)\n"
     )
-    channel = launcher(tmp_path).open_channel(python(code), cwd=tmp_path)
-    assert channel is not None
+    channel = launcher(tmp_path).open_channel(python(code), cwd=tmp_path, cpu_s=60)
     with channel:
         group = int(channel.receive(20.0) or b"0")
     end = time.monotonic() + 10
@@ -80,8 +77,7 @@ def test_what_it_started_ends_with_it(tmp_path: Path) -> None:
 
 def test_a_frame_that_does_not_end_is_not_waited_for(tmp_path: Path) -> None:
     code = "import sys, time\nsys.stdout.buffer.write(b'\\0\\0\\1\\0abc')\nsys.stdout.flush()\ntime.sleep(60)\n"
-    channel = launcher(tmp_path).open_channel(python(code), cwd=tmp_path)
-    assert channel is not None
+    channel = launcher(tmp_path).open_channel(python(code), cwd=tmp_path, cpu_s=60)
     with channel:
         assert channel.receive(0.3) is None
 
@@ -91,21 +87,19 @@ def test_its_environment_is_that_of_all_programs(tmp_path: Path) -> None:
         "import os, sys\ndata = repr([os.environ.get(n) for n in ('API_KEY', 'X', 'PYTHONHASHSEED')]).encode()\n"
         "sys.stdout.buffer.write(len(data).to_bytes(4, 'big') + data)\n"
     )
-    channel = launcher(tmp_path).open_channel(python(code), cwd=tmp_path, env={"X": "1"})
-    assert channel is not None
+    channel = launcher(tmp_path).open_channel(python(code), cwd=tmp_path, cpu_s=60, env={"X": "1"})
     with channel:
         assert channel.receive(20.0) == b"[None, '1', '0']"
 
 
 def test_a_program_that_cannot_be_started_is_none(tmp_path: Path) -> None:
-    assert launcher(tmp_path).open_channel(["no-such-program"], cwd=tmp_path) is None
+    assert launcher(tmp_path).open_channel(["no-such-program"], cwd=tmp_path, cpu_s=60) is None
     assert list(tmp_path.iterdir()) == []
 
 
 def test_waiting_can_be_cancelled(tmp_path: Path) -> None:
     cancel = CancelToken()
-    channel = launcher(tmp_path, cancel).open_channel(python(ECHO), cwd=tmp_path)
-    assert channel is not None
+    channel = launcher(tmp_path, cancel).open_channel(python(ECHO), cwd=tmp_path, cpu_s=60)
     with channel:
         timer = threading.Timer(0.2, cancel.cancel)
         timer.start()

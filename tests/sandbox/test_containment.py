@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import time
 from pathlib import Path
@@ -190,8 +189,8 @@ def test_background_process_does_not_outlive_the_run(tmp_path: Path) -> None:
 def test_daemon_of_its_own_session_that_holds_the_pipes_does_not_delay_the_end(tmp_path: Path) -> None:
     code = "import os, time\npid = os.fork()\nif not pid: os.setsid(); time.sleep(600)\nprint(pid, flush=True)"
     result = python(f"{code}\nos._exit(0)", tmp_path)
-    os.kill(int(result.stdout), signal.SIGKILL)
     assert (result.exit_status, result.timed_out) == (0, False)
+    assert ends(int(result.stdout)) or sys.platform != "linux"
 
 
 def test_late_writer_is_still_heard(tmp_path: Path) -> None:
@@ -200,6 +199,7 @@ def test_late_writer_is_still_heard(tmp_path: Path) -> None:
 
 def test_no_descriptor_stays_open(tmp_path: Path) -> None:
     launcher = Launcher(ENVIRON)
+    launcher.run(["true"], cwd=tmp_path, timeout_s=LONG)
     before = sorted(Path("/proc/self/fd").iterdir())
     for argv in (["true"], ["no-such-program"], ["sh", "-c", "sleep 600 &"]):
         launcher.run(argv, cwd=tmp_path, stdin=b"x", timeout_s=LONG)

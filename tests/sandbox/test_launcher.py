@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
+from codur.config.settings import SandboxSettings
 from codur.sandbox.cancel import CancelToken
+from codur.sandbox.child import Child, GroupProcess
 from codur.sandbox.launcher import Launcher, ProcessResult
+from codur.sandbox.output import BoundedOutput
 
 LONG = 60.0
 
@@ -135,3 +139,65 @@ def test_where_there_is_only_a_python3_commands_still_find_python(tmp_path: Path
     launcher = Launcher({"PATH": "/usr/bin:/bin"}, python=str(tmp_path / "bin" / "python3"))
     result = launcher.run(["sh", "-c", "python -c 'print(6 * 7)'"], cwd=tmp_path, timeout_s=LONG)
     assert (result.exit_status, result.stdout) == (0, "42\n")
+
+
+class Notes:
+    """An observer that writes down what it is told, and what it sees then."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, Path, bool]] = []
+
+    def before(self, root: Path) -> None:
+        self.told.append(("before", root, (root / "made").exists()))
+
+    def after(self, root: Path) -> None:
+        self.told.append(("after", root, (root / "made").exists()))
+
+
+def test_the_observer_is_told_of_programs_in_the_workspace_only(tmp_path: Path) -> None:
+    notes = Notes()
+    launcher = Launcher({"PATH": os.environ["PATH"]}, observer=notes)
+    launcher.run(["touch", "made"], cwd=tmp_path, timeout_s=LONG)
+    launcher.run(["true"], cwd=Path("/"), timeout_s=LONG)
+    with launcher.temporary_directory() as copy:
+        launcher.run(["true"], cwd=copy, timeout_s=LONG)
+    launcher.run(["true"], cwd=Path("/"), root=tmp_path, timeout_s=LONG)
+    assert notes.told == [
+        (when, tmp_path, made) for when, made in zip(("before", "after") * 2, (0, 1, 1, 1), strict=True)
+    ]
+
+
+def test_protected_paths_are_put_back_and_told(tmp_path: Path) -> None:
+    workspace, quarantine = tmp_path / "workspace", tmp_path / "quarantine"
+    workspace.mkdir()
+    (workspace / ".envrc").write_text("mine\n")
+    launcher = Launcher({"PATH": os.environ["PATH"]}, sandbox=SandboxSettings(backend="none"), quarantine=quarantine)
+    command = ["sh", "-c", "echo theirs > .envrc; mkdir .vscode; echo x > .vscode/tasks.json; echo x > plain"]
+    result = launcher.run(command, cwd=workspace, timeout_s=LONG)
+    assert {".envrc", ".vscode"} <= set(result.tripped)
+    assert "plain" not in result.tripped
+    assert (workspace / ".envrc").read_text() == "mine\n"
+    assert sorted(path.name for path in workspace.iterdir()) == [".envrc", "plain"]
+    assert launcher.run(["true"], cwd=workspace, timeout_s=LONG).tripped == ()
+
+
+def test_a_program_in_a_group_of_its_own_where_there_is_no_starter(tmp_path: Path) -> None:
+    outputs = (BoundedOutput(100), BoundedOutput(100))
+    command = ("sh", "-c", "read x; sleep 600 >/dev/null 2>&1 & echo $x $!; exit 3")
+    process = GroupProcess.start(command, cwd=tmp_path, env={"PATH": os.environ["PATH"]}, has_input=True)
+    with Child(process, outputs, b"hello\n") as child:
+        assert child.wait(LONG, None) == "ended"
+    word, pid = outputs[0].text().split()
+    assert (process.status, word) == (3, "hello")
+    for _ in range(500):
+        if not alive(int(pid)):
+            break
+        time.sleep(0.01)
+    assert not alive(int(pid))
+
+
+def test_a_hang_in_a_group_of_its_own(tmp_path: Path) -> None:
+    process = GroupProcess.start(("sleep", "600"), cwd=tmp_path, env={"PATH": os.environ["PATH"]}, has_input=False)
+    with Child(process, (BoundedOutput(100), BoundedOutput(100)), b"") as child:
+        assert child.wait(0.1, None) == "timed_out"
+    assert process.status == -15

@@ -183,3 +183,27 @@ def test_call(
     after = {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
     wanted = {path: data for path, data in {**before, **changed}.items() if data is not None}
     assert after == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("write_file", {"path": "keys.py", "content": 'KEY = "[redacted]"\nEND = 2\n'}),
+        ("replace_in_file", {"path": "keys.py", "old": "END = 1", "new": "END = '[redacted]'"}),
+        ("replace_file_content", {"path": "keys.py", "content": 'KEY = "[redacted]"\nEND = 2\n'}),
+    ],
+)
+def test_the_mark_of_a_secret_does_not_replace_the_secret(
+    name: str, arguments: dict[str, Any], root: Path, toolbox: Toolbox
+) -> None:
+    (root / "keys.py").write_text('KEY = "something secret"\nEND = 1\n')
+    result = toolbox.call(name, arguments)
+    told = "keys.py: [redacted] stands for a secret that is not shown; leave that part as it is"
+    assert (result.code, result.text) == ("refused", told)
+    assert (root / "keys.py").read_text() == 'KEY = "something secret"\nEND = 1\n'
+
+
+def test_a_file_that_has_the_mark_itself_can_be_edited(root: Path, toolbox: Toolbox) -> None:
+    (root / "marks.py").write_text('MARK = "[redacted]"\nEND = 1\n')
+    assert toolbox.call("replace_in_file", {"path": "marks.py", "old": "END = 1", "new": "END = 2"}).code == "ok"
+    assert (root / "marks.py").read_text() == 'MARK = "[redacted]"\nEND = 2\n'

@@ -10,52 +10,29 @@ from pathlib import Path
 
 import pytest
 
+from codur.tools.git import _Repository
 from codur.tools.git_config import overrides
+from codur.tools.tool import ToolError
 from codur.tools.toolbox import Toolbox
 from codur.types import ToolResult
 from tests.tools.conftest import toolbox_on
-
-WHO = {
-    "GIT_AUTHOR_NAME": "Ann",
-    "GIT_AUTHOR_EMAIL": "ann@example.org",
-    "GIT_AUTHOR_DATE": "2024-01-02T03:04:05+00:00",
-    "GIT_COMMITTER_NAME": "Ann",
-    "GIT_COMMITTER_EMAIL": "ann@example.org",
-    "GIT_COMMITTER_DATE": "2024-01-02T03:04:05+00:00",
-    "GIT_CONFIG_GLOBAL": "/dev/null",
-    "GIT_CONFIG_NOSYSTEM": "1",
-}
-
-
-def git(root: Path, *arguments: str, check: bool = True) -> str:
-    """Plain git, as a person runs it."""
-    done = subprocess.run(
-        ["git", *arguments],
-        cwd=root,
-        check=check,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        env={**os.environ, **WHO},
-    )
-    return done.stdout
+from tests.tools.git_vectors import (
+    VECTORS,
+    Control,
+    filter_clean,
+    git,
+    lazy_fetch,
+    make_repository,
+    mark_of,
+    read_all,
+    run_control,
+    script,
+)
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A repository with one commit, one edit, one staged file and one new file."""
-    root = tmp_path / "w"
-    (root / "sub").mkdir(parents=True)
-    git(root, "init", "-q", "-b", "main")
-    (root / "a.txt").write_text("one\n")
-    (root / "sub" / "ü.txt").write_text("below\n")
-    git(root, "add", ".")
-    git(root, "commit", "-q", "-m", "first\n\nwith a body")
-    (root / "a.txt").write_text("two\n")
-    (root / "staged.txt").write_text("staged\n")
-    git(root, "add", "staged.txt")
-    (root / "new.txt").write_text("new\n")
-    return root
+    return make_repository(tmp_path)
 
 
 def test_status(root: Path) -> None:
@@ -171,20 +148,33 @@ def test_no_repository(toolbox: Toolbox) -> None:
 
 
 def test_without_git(root: Path) -> None:
+    missing = _Repository(top=root, root=root, timeout_s=5.0, path="/nonexistent")
+    with pytest.raises(ToolError) as caught:
+        missing.call("status")
+    assert (caught.value.code, caught.value.message) == ("failed", "git is not installed in /nonexistent")
+
+
+@pytest.mark.parametrize("path", [".:{}", ":{}", "{}:.", "/nonexistent"])
+def test_a_git_in_the_workspace_is_not_started(root: Path, path: str) -> None:
+    """In a fresh process: GitPython starts git when it is imported."""
     program = (
         "import sys; from pathlib import Path; from tests.tools.conftest import toolbox_on\n"
-        "result = toolbox_on(Path(sys.argv[1])).call('git_status', {}); print(result.code, result.text)"
+        "result = toolbox_on(Path('.').resolve()).call('git_status', {}); print(result.code)\n"
+        "import os; print('GIT_PYTHON_GIT_EXECUTABLE' in os.environ)"
     )
+    for name in ("git", "env", "sh"):
+        script(root, "exit 1").rename(root / name)
     done = subprocess.run(
-        [sys.executable, "-c", program, str(root)],
-        cwd=Path(__file__).parents[2],
-        env={"PATH": "/nonexistent"},
+        [sys.executable, "-c", program],
+        cwd=root,
+        env={"PATH": path.format(os.environ["PATH"]), "PYTHONPATH": str(Path(__file__).parents[2])},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
     )
-    assert (done.stdout, done.stderr) == ("failed git is not installed\n", "")
+    assert (done.stdout, done.stderr) == ("ok\nFalse\n", "")
+    assert not mark_of(root).exists()
 
 
 def test_a_damaged_repository(root: Path) -> None:
@@ -240,179 +230,16 @@ def test_another_work_tree_is_not_read(root: Path, tmp_path: Path) -> None:
 # --- hostile repositories ---------------------------------------------------------------------------------------------
 
 
-def script(root: Path, body: str = "cat") -> Path:
-    """A program that leaves a mark when it is executed."""
-    path = root.parent / "evil.sh"
-    path.write_text(f"#!/bin/sh\necho run >> {root.parent}/mark\n{body}\n")
-    path.chmod(0o755)
-    return path
-
-
-def attributes(root: Path, text: str) -> None:
-    (root / ".gitattributes").write_text(text)
-
-
-def fsmonitor(root: Path) -> list[str]:
-    git(root, "config", "core.fsmonitor", str(script(root, "exit 1")))
-    return ["status"]
-
-
-def hooks_path(root: Path) -> list[str]:
-    (root / "hooks").mkdir()
-    script(root).rename(root / "hooks" / "post-index-change")
-    git(root, "config", "core.hooksPath", "hooks")
-    os.utime(root / "sub" / "ü.txt", (1, 1))
-    return ["status"]
-
-
-def hook(root: Path) -> list[str]:
-    (root / ".git" / "hooks").mkdir(exist_ok=True)
-    script(root).rename(root / ".git" / "hooks" / "post-index-change")
-    os.utime(root / "sub" / "ü.txt", (1, 1))
-    return ["status"]
-
-
-def filter_clean(root: Path) -> list[str]:
-    attributes(root, "*.txt filter=x\n")
-    git(root, "config", "filter.x.clean", str(script(root)))
-    git(root, "config", "filter.x.required", "true")
-    return ["diff"]
-
-
-def filter_with_dots(root: Path) -> list[str]:
-    attributes(root, "*.txt filter=x.Y.z\n")
-    git(root, "config", "filter.x.Y.z.clean", str(script(root)))
-    return ["diff"]
-
-
-def filter_process(root: Path) -> list[str]:
-    attributes(root, "*.txt filter=x\n")
-    git(root, "config", "filter.x.process", str(script(root, "exit 1")))
-    return ["diff"]
-
-
-def textconv(root: Path) -> list[str]:
-    attributes(root, "*.txt diff=x\n")
-    git(root, "config", "diff.x.textconv", str(script(root, 'cat "$1"')))
-    return ["diff"]
-
-
-def diff_command(root: Path) -> list[str]:
-    attributes(root, "*.txt diff=x\n")
-    git(root, "config", "diff.x.command", str(script(root)))
-    return ["diff"]
-
-
-def diff_external(root: Path) -> list[str]:
-    git(root, "config", "diff.external", str(script(root)))
-    return ["diff"]
-
-
-def included(root: Path) -> list[str]:
-    (root / "more.config").write_text(f"[core]\n\tfsmonitor = {script(root, 'exit 1')}\n")
-    git(root, "config", "include.path", "../more.config")
-    return ["status"]
-
-
-def included_filter(root: Path) -> list[str]:
-    attributes(root, "*.txt filter=x\n")
-    (root / "more.config").write_text(f'[filter "x"]\n\tclean = {script(root)}\n')
-    git(root, "config", "includeIf.gitdir:/.path", str(root / "more.config"))
-    return ["diff"]
-
-
-def worktree_config(root: Path) -> list[str]:
-    attributes(root, "*.txt filter=x\n")
-    git(root, "config", "extensions.worktreeConfig", "true")
-    git(root, "config", "--worktree", "filter.x.clean", str(script(root)))
-    return ["diff"]
-
-
-def info_attributes(root: Path) -> list[str]:
-    (root / ".git" / "info").mkdir(exist_ok=True)
-    (root / ".git" / "info" / "attributes").write_text("* filter=x\n")
-    git(root, "config", "filter.x.clean", str(script(root)))
-    return ["diff"]
-
-
-def signature(root: Path) -> list[str]:
-    seal = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----"
-    signed = git(root, "cat-file", "commit", "HEAD").replace("\n\n", f"\n{seal}\n\n", 1)
-    made = subprocess.run(
-        ["git", "hash-object", "-t", "commit", "-w", "--stdin"],
-        cwd=root,
-        input=signed,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    git(root, "reset", "-q", "--soft", made.stdout.strip())
-    git(root, "config", "log.showSignature", "true")
-    git(root, "config", "gpg.program", str(script(root)))
-    return ["log"]
-
-
-def lazy_fetch(root: Path) -> list[str]:
-    """A partial clone that misses a blob: showing it makes git fetch it, by a program of the repository's choice."""
-    git(root, "config", "core.repositoryFormatVersion", "1")
-    git(root, "config", "extensions.partialClone", "x")
-    git(root, "config", "remote.x.promisor", "true")
-    git(root, "config", "remote.x.url", f"ext::{script(root, 'exit 1')}")
-    git(root, "config", "protocol.ext.allow", "always")
-    blob = git(root, "rev-parse", "HEAD:a.txt").strip()
-    (root / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
-    return ["diff"]
-
-
-def submodule(root: Path) -> list[str]:
-    git(root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(root), "module")
-    git(root / "module", "config", "core.fsmonitor", str(script(root, "exit 1")))
-    return ["status"]
-
-
-VECTORS: list[Callable[[Path], list[str]]] = [
-    fsmonitor,
-    hooks_path,
-    hook,
-    filter_clean,
-    filter_with_dots,
-    filter_process,
-    textconv,
-    diff_command,
-    diff_external,
-    included,
-    included_filter,
-    worktree_config,
-    info_attributes,
-    signature,
-    lazy_fetch,
-    submodule,
-]
-
-
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector.__name__)
-def test_a_hostile_repository_executes_nothing(root: Path, vector: Callable[[Path], list[str]]) -> None:
+def test_a_hostile_repository_executes_nothing(root: Path, vector: Callable[[Path], Control]) -> None:
     """The tools leave no mark; plain git, run afterwards on the same repository, does: the attack is live."""
-    command = vector(root)
-    mark = root.parent / "mark"
-    mark.unlink(missing_ok=True)
-    toolbox = toolbox_on(root)
-    codes = {
-        (name, str(arguments)): toolbox.call(name, arguments).code
-        for name, arguments in (
-            ("git_status", {}),
-            ("git_diff", {}),
-            ("git_diff", {"staged": True}),
-            ("git_diff", {"revision": "HEAD"}),
-            ("git_log", {}),
-            ("git_show", {}),
-        )
-    }
-    assert not mark.exists()
+    control = vector(root)
+    mark_of(root).unlink(missing_ok=True)
+    codes = set(read_all(root, control).values())
+    assert not mark_of(root).exists()
+    assert run_control(root, control), "the attack is not live"
     if vector is not lazy_fetch:
-        assert set(codes.values()) == {"ok"}
-    git(root, *command, check=False)
-    assert mark.exists()
+        assert codes == ({"refused"} if control.refused else {"ok"})
 
 
 def test_a_filter_that_is_shut_off_lets_content_through(root: Path) -> None:

@@ -182,7 +182,14 @@ def test_json_stream_has_every_event_and_ends_with_the_result() -> None:
     out, err = shown("json_stream", DONE, events=EVENTS)
     lines = [json.loads(line) for line in out.splitlines()]
     assert [line["event"] for line in lines] == [event.kind for event in EVENTS]
-    assert lines[0] == {"event": "run_started", "prompt": "fix main.py", "workspace": "/w", "sandbox": "none"}
+    assert lines[0] == {
+        "event": "run_started",
+        "prompt": "fix main.py",
+        "workspace": "/w",
+        "sandbox": "none",
+        "sandbox_note": "",
+        "run_id": "",
+    }
     assert lines[6] == {"event": "repair_progress", "tried": 1312, "best": 0.666, "place": "main.py:3"}
     assert lines[-1] == {"event": "run_finished", "result": json.loads(json.dumps(DONE.to_json()))}
     assert err == ""

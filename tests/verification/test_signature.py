@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from codur.types import Difference
@@ -18,6 +18,8 @@ ERROR = 'File "{path}", line {line}, in run\nValueError: bad object at {address}
     st.integers(0, 2**48),
     st.integers(0, 500),
 )
+@example("/0s.py", 1, 0, 0)
+@example("/0x1.py", 1, 0, 0)
 def test_paths_addresses_lines_and_times_do_not_count(path: str, line: int, address: int, seconds: int) -> None:
     def sign(**fields: object) -> str:
         return signature_of(kind="output", exit_status=1, error=ERROR.format(**fields))

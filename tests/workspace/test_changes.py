@@ -54,7 +54,7 @@ def test_every_kind_of_change(root: Path) -> None:
     )
     assert workspace.changed_files() == ("bin/run.sh", "copy.txt", "keep.txt", "new/deep/file.txt", "old.txt", "run.sh")
     assert (root / "bin" / "run.sh").stat().st_mode & 0o777 == 0o755
-    assert not list(root.rglob("*.codur-tmp"))
+    assert not list(root.rglob("*.tmp"))
 
 
 def test_restore_brings_everything_back(root: Path) -> None:

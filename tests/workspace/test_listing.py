@@ -33,7 +33,7 @@ def test_caches_and_environments_are_left_out(tmp_path: Path) -> None:
         ".codur/x",
         ".pytest_cache/x",
         "bad\x1bname.py",
-        ".abc.codur-tmp",
+        ".abc.codur-1-0123456789abcdef.tmp",
     )
     (tmp_path / "inner.py").symlink_to("a.py")
     (tmp_path / "outer.py").symlink_to("/etc/passwd")

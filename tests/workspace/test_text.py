@@ -44,7 +44,7 @@ def test_binary_is_refused(data: bytes) -> None:
 
 
 EDITED = [
-    (b"a\r\nb\nc\r\n", "a\nB\nc\n", b"a\r\nB\r\nc\r\n"),
+    (b"a\r\nb\nc\r\n", "a\nB\nc\n", b"a\r\nB\nc\r\n"),
     (b"a\r\nb\nc\rd", "a\nb\nc\nd\ne", b"a\r\nb\nc\rd\re"),
     (b"a\nb\r\n", "b\n", b"b\r\n"),
     (b"a\r\nb\r\n", "a\nx\ny\nb\n", b"a\r\nx\r\ny\r\nb\r\n"),

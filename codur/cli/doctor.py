@@ -1,0 +1,17 @@
+"""`doctor`: says whether programs are contained here, and what else a run needs. `examining` does the work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from codur.cli import options
+
+
+def doctor(directory: options.Directory = Path(), config: options.ConfigFile = None, json: options.Json = False) -> int:
+    """Show how programs are contained on this machine, how to contain them better, and what else a run needs.
+
+    The exit code is 1 if they are not contained. No network is used.
+    """
+    from codur.cli import examining  # noqa: PLC0415 - lazy: `codur --help` needs none of it
+
+    return examining.show_health(directory, config, json=json)

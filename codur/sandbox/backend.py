@@ -1,0 +1,95 @@
+"""What contains programs: the protocol of the back ends, and the one that contains nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from codur.sandbox.policy import FileRules, Policy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confined:
+    """How a program is started so that it is contained.
+
+    Attributes:
+        argv: what to execute; the first word is an absolute path or is looked up on the `PATH` of `env`.
+        env: all of its environment.
+        cwd: where to execute it, on the host.
+        fds: open descriptors that it inherits under the same numbers (64 or more, so that they are free in a starter);
+            the one who starts it closes its own copies afterwards.
+        landlock: rules that the starter applies to itself just before it executes the program.
+        seccomp: a filter (bytes of `struct sock_filter`) that the starter applies last; None if there is none, or if
+            what is executed applies it itself.
+        drop_privileges: the starter gives up all capabilities first.
+        shell_status: a program that signal N ended gives exit status 128 + N, as a shell does.
+    """
+
+    argv: tuple[str, ...]
+    env: dict[str, str]
+    cwd: Path
+    fds: tuple[int, ...] = ()
+    landlock: FileRules | None = None
+    seccomp: bytes | None = None
+    drop_privileges: bool = False
+    shell_status: bool = False
+
+
+class Backend(Protocol):
+    """Contains programs."""
+
+    @property
+    def name(self) -> str:
+        """`bubblewrap`, `landlock`, `seatbelt` or `none`."""
+
+    @property
+    def hides(self) -> bool:
+        """Whether a file of the workspace can be hidden from a program."""
+
+    @property
+    def isolates_network(self) -> bool:
+        """Whether programs cannot reach any other process through a socket."""
+
+    @property
+    def isolates_processes(self) -> bool:
+        """Whether programs neither see nor signal processes that are not theirs."""
+
+    def confine(self, policy: Policy, argv: Sequence[str], env: Mapping[str, str], cwd: Path) -> Confined:
+        """How to start a program under a policy.
+
+        Args:
+            policy: what it may do.
+            argv: the program (a path, or a name for the `PATH` of `env`) and its arguments.
+            env: all of its environment, with `PATH`.
+            cwd: where it starts; inside what the policy lets it read.
+
+        Raises:
+            CodurError: it cannot be contained as the policy says.
+        """
+
+
+class NoBackend:
+    """Contains nothing."""
+
+    name = "none"
+    hides = False
+    isolates_network = False
+    isolates_processes = False
+
+    def confine(self, policy: Policy, argv: Sequence[str], env: Mapping[str, str], cwd: Path) -> Confined:  # noqa: ARG002 - the protocol's
+        """The program as it is."""
+        return Confined(argv=tuple(argv), env=dict(env), cwd=cwd)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """The back end in use.
+
+    Attributes:
+        note: one line: why it is not a better one, and how to get that; empty if it is the best.
+    """
+
+    backend: Backend
+    note: str = ""

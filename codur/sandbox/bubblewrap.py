@@ -1,0 +1,134 @@
+"""Containment by bubblewrap: a view of the machine that holds only what the program may see, and no network.
+
+The program runs in namespaces of its own (users, processes, network, mounts, IPC, host name, control groups), without
+capabilities and under a filter of system calls. See bwrap(1) for the options and `view` for what it sees.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import stat
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from codur.sandbox.backend import Confined
+from codur.sandbox.policy import Policy
+from codur.sandbox.seccomp import filter_program
+from codur.sandbox.system_paths import link_chain
+from codur.sandbox.view import mount_options
+
+_TRUSTED_PLACES = ("/usr/bin", "/bin", "/usr/local/bin", "/run/wrappers/bin", "/run/current-system/sw/bin")
+_ISOLATION = (
+    "--die-with-parent",
+    "--unshare-user",
+    "--unshare-ipc",
+    "--unshare-pid",
+    "--unshare-net",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+    "--new-session",
+    "--cap-drop",
+    "ALL",
+)
+_PROCESS_LIMITER = "/usr/bin/prlimit"
+_FIRST_FREE_DESCRIPTOR = 64
+
+
+def find_bubblewrap() -> Path | None:
+    """The system's `bwrap`, if it is where only the system's administrator can have put it."""
+    for place in _TRUSTED_PLACES:
+        candidate = Path(place) / "bwrap"
+        if os.access(candidate, os.X_OK) and all(_is_administrators(path) for path in link_chain(candidate)):
+            return candidate
+    return None
+
+
+def _is_administrators(path: Path) -> bool:
+    """Whether root owns a program and its directory, and nobody else may write them."""
+    for each in (path, path.parent):
+        status = each.lstat()
+        writable = not stat.S_ISLNK(status.st_mode) and status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        if status.st_uid != 0 or writable:
+            return False
+    return True
+
+
+class BubblewrapBackend:
+    """Contains programs with bubblewrap.
+
+    Args:
+        path: the `bwrap` program.
+    """
+
+    name = "bubblewrap"
+    hides = True
+    isolates_network = True
+    isolates_processes = True
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._seccomp = filter_program(network=True)
+
+    def confine(self, policy: Policy, argv: Sequence[str], env: Mapping[str, str], cwd: Path) -> Confined:
+        """How to start a program so that it sees and writes only what the policy says.
+
+        Raises:
+            CodurError: the workspace is the whole file system.
+            OSError: there is no such program or directory, or no descriptor is left.
+        """
+        program = _program(argv[0], env, cwd)
+        home = Path(env["HOME"]) if env.get("HOME", "").startswith("/") else None
+        options = [str(self._path), *_ISOLATION, *mount_options(policy, home=home, program=program, cwd=cwd)]
+        descriptors: tuple[int, ...] = ()
+        if self._seccomp is not None:
+            descriptors = (_memory_file(self._seccomp),)
+            options += ["--seccomp", str(descriptors[0])]
+        options += ["--chdir", str(cwd), "--", *_process_limit(policy.processes)]
+        return Confined(
+            argv=(*options, *argv),
+            env=dict(env),
+            cwd=Path("/"),
+            fds=descriptors,
+            shell_status=True,
+        )
+
+
+def _program(word: str, env: Mapping[str, str], cwd: Path) -> Path:
+    """The file that the first word of a command stands for.
+
+    Raises:
+        OSError: there is none, or it cannot be executed, or there is no directory `cwd`.
+    """
+    os.stat(cwd)  # noqa: PTH116 - for its error
+    if "/" not in word:
+        found = shutil.which(word, path=env.get("PATH", os.defpath))
+        if found is None:
+            raise FileNotFoundError(2, "No such file or directory", word)
+        return Path(found)
+    path = cwd / word
+    if not stat.S_ISREG(path.stat().st_mode) or not os.access(path, os.X_OK):
+        raise PermissionError(13, "Permission denied", word)
+    return path
+
+
+def _process_limit(processes: int) -> tuple[str, ...]:
+    """What bounds the processes of the sandbox alone; they are counted by user namespace (Linux 5.14 and later).
+
+    It does not bind root. A limit set from outside would count all that the user runs.
+    """
+    if os.geteuid() == 0 or processes <= 0 or not os.access(_PROCESS_LIMITER, os.X_OK):
+        return ()
+    return (_PROCESS_LIMITER, f"--nproc={processes}", "--")
+
+
+def _memory_file(content: bytes) -> int:
+    """An open file in memory, at its start, under a number that a starter does not use."""
+    made = os.memfd_create("codur-seccomp", os.MFD_CLOEXEC)
+    try:
+        os.write(made, content)
+        os.lseek(made, 0, os.SEEK_SET)
+        return fcntl.fcntl(made, fcntl.F_DUPFD_CLOEXEC, _FIRST_FREE_DESCRIPTOR)
+    finally:
+        os.close(made)

@@ -1,0 +1,66 @@
+"""What a program may do. The back ends translate it into what the system can enforce."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """What a program may read and write. No program reaches a network.
+
+    Attributes:
+        workspace: the directory that it may write; None if there is none. Its other files stay invisible or unchanged.
+        read_only: paths inside the workspace (files or directories) that must not change; absent ones are passed over.
+        hidden: paths that look empty, where the back end can do that (`Backend.hides`).
+        writable: more directories that it may write, such as one for reports.
+        readable: more paths that it may read, such as the interpreter's directory.
+        temporary: its private directory for temporary files, on the host, which exists.
+        temporary_bytes: size of what it may keep there, where the back end can bound it.
+        processes: processes and threads of the whole tree, where the back end can bound them.
+        home_hidden: the home directory is an empty one.
+    """
+
+    workspace: Path | None
+    temporary: Path
+    read_only: tuple[Path, ...] = ()
+    hidden: tuple[Path, ...] = ()
+    writable: tuple[Path, ...] = ()
+    readable: tuple[Path, ...] = ()
+    temporary_bytes: int = 268_435_456
+    processes: int = 256
+    home_hidden: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Bounds of a program; 0 means no bound.
+
+    Attributes:
+        wall_s, cpu_s: seconds of wall time and of processor time.
+        memory_bytes: memory of the whole tree.
+        processes: processes and threads of the whole tree.
+        file_bytes: the largest file that it may write.
+        open_files: descriptors of each process.
+    """
+
+    wall_s: float = 0.0
+    cpu_s: int = 0
+    memory_bytes: int = 0
+    processes: int = 0
+    file_bytes: int = 0
+    open_files: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileRules:
+    """Paths, and the rights (bits as in `linux/landlock.h`) at each and at all below it; all else is denied.
+
+    Attributes:
+        common: those that all programs have.
+        own: those of one program.
+    """
+
+    common: tuple[tuple[bytes, int], ...]
+    own: tuple[tuple[bytes, int], ...]

@@ -1,0 +1,143 @@
+"""Chooses the back end by trying: one counts only if a program under it was seen to be contained."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from codur.errors import CodurError, ConfigError
+from codur.sandbox.backend import Backend, Chosen, NoBackend
+from codur.sandbox.probe_cache import SWITCHES, Tried, one_line, remember, remembered, system_key
+from codur.sandbox.trial import try_backend
+
+_NO_SANDBOX = "programs run without containment"
+_INSTALL = "install bubblewrap (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap)"
+
+
+def choose_backend(wanted: str, environ: Mapping[str, str], *, cache: Path | None, fresh: bool = False) -> Chosen:
+    """The back end that contains programs here.
+
+    Args:
+        wanted: `auto` for the best one that was seen to work, or the name of one.
+        environ: the user's environment.
+        cache: a private directory that remembers, until the next start of the system, what was seen to work; None
+            tries it again each time.
+        fresh: try again even what is remembered.
+
+    Raises:
+        ConfigError: the wanted one does not work here.
+    """
+    if wanted == "none":
+        return Chosen(backend=NoBackend(), note=f"{_NO_SANDBOX}: sandbox.backend is none; set it to auto")
+    results = tried(environ, cache=cache, fresh=fresh, names=candidates() if wanted == "auto" else (wanted,))
+    working = next((result.name for result in results if not result.problem), None)
+    if wanted != "auto" and working is None:
+        raise ConfigError(
+            f"{wanted} does not work here: {results[0].problem}",
+            key="sandbox.backend",
+            remedy=f"{_sentence(results[0].remedy)} Set sandbox.backend to auto for the best that works.".strip(),
+        )
+    worse = [result for result in results if result.problem]
+    if working is None:
+        backend: Backend = NoBackend()
+        note = f"{_NO_SANDBOX}: {_told(worse) or 'there is no back end for this system'}"
+    else:
+        backend = made(working)
+        note = _told(worse)
+    return Chosen(backend=backend, note=note or ("sandbox-exec profile, untested" if working == "seatbelt" else ""))
+
+
+def _told(results: list[Tried]) -> str:
+    return "; ".join(
+        f"{result.name}: {result.problem}{'; to use it, ' if result.remedy else ''}{result.remedy}"
+        for result in results
+    )
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def candidates() -> tuple[str, ...]:
+    """Names of the back ends for this system, best first."""
+    if sys.platform == "darwin":
+        return ("seatbelt",)
+    return ("bubblewrap", "landlock") if sys.platform == "linux" else ()
+
+
+def made(name: str) -> Backend:
+    """A back end that was seen to work."""
+    backend = _present(name)
+    if isinstance(backend, Tried):
+        raise CodurError(f"{name} is no longer there: {backend.problem}", remedy="Try again.")
+    return backend
+
+
+def tried(
+    environ: Mapping[str, str], *, cache: Path | None, fresh: bool = False, names: tuple[str, ...] | None = None
+) -> list[Tried]:
+    """Try back ends in turn until one works.
+
+    Args:
+        cache: where results are remembered; None remembers nothing.
+        fresh: try again even what is remembered.
+        names: of the back ends, best first; all for this system if None.
+    """
+    key = system_key()
+    known = {} if cache is None or fresh else remembered(cache, key)
+    results: list[Tried] = []
+    new = False
+    for name in candidates() if names is None else names:
+        result = known.get(name)
+        if result is None:
+            known[name] = result = _try(name, environ)
+            new = True
+        results.append(result)
+        if not result.problem:
+            break
+    if cache is not None and new:
+        remember(cache, key, known)
+    return results
+
+
+def _present(name: str) -> Backend | Tried:
+    """A back end, or why there is none on this machine."""
+    if name == "bubblewrap" and sys.platform == "linux":
+        from codur.sandbox.bubblewrap import BubblewrapBackend, find_bubblewrap  # noqa: PLC0415 - lazy: for Linux
+
+        path = find_bubblewrap()
+        missing = Tried(name=name, problem="it is not installed", remedy=_INSTALL)
+        return missing if path is None else BubblewrapBackend(path)
+    if name == "landlock" and sys.platform == "linux":
+        from codur.sandbox.landlock import LandlockBackend, landlock_abi  # noqa: PLC0415 - lazy: for Linux
+        from codur.sandbox.seccomp import filter_program  # noqa: PLC0415 - lazy: for Linux
+
+        if landlock_abi() < 1:
+            return Tried(name=name, problem="the kernel has no Landlock (Linux 5.13 or later has, unless switched off)")
+        if filter_program(network=False) is None:
+            return Tried(name=name, problem=f"there is no filter of system calls for {platform.machine()}")
+        return LandlockBackend()
+    if name == "seatbelt" and sys.platform == "darwin":
+        from codur.sandbox.seatbelt import SANDBOX_EXEC, SeatbeltBackend  # noqa: PLC0415 - lazy: for macOS
+
+        found = SANDBOX_EXEC.exists()
+        return SeatbeltBackend() if found else Tried(name=name, problem=f"there is no {SANDBOX_EXEC}")
+    return Tried(name=name, problem="it is not for this system")
+
+
+def _try(name: str, environ: Mapping[str, str]) -> Tried:
+    backend = _present(name)
+    if isinstance(backend, Tried):
+        return backend
+    problem = try_backend(backend, environ)
+    return Tried(name=name, problem=problem, remedy=_remedy(name) if problem else "")
+
+
+def _remedy(name: str) -> str:
+    if name == "bubblewrap" and one_line(Path(SWITCHES[1])) == "1":
+        return "allow it user namespaces (Ubuntu: an AppArmor profile for bwrap with `userns,`)"
+    if name == "bubblewrap" and (one_line(Path(SWITCHES[0])) == "0" or one_line(Path(SWITCHES[2])) == "0"):
+        return "have user namespaces allowed (sysctl kernel.unprivileged_userns_clone, user.max_user_namespaces)"
+    return ""

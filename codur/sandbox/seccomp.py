@@ -1,0 +1,262 @@
+"""The filter of system calls that a contained program gets, as the bytes of a classic BPF program.
+
+It is put together here, without a package: `pyseccomp` needs the library libseccomp, which is not on every system.
+Numbers are those of Linux's `syscall_64.tbl` (x86-64) and `asm-generic/unistd.h` (ARM64); the layout of what the filter
+sees is `struct seccomp_data` in `linux/seccomp.h`.
+"""
+
+from __future__ import annotations
+
+import errno
+import platform
+import struct
+from collections.abc import Iterable, Mapping
+
+_LOAD_WORD = 0x20
+_JUMP_EQUAL = 0x15
+_JUMP_AT_LEAST = 0x35
+_JUMP_ANY_BIT = 0x45
+_AND = 0x54
+_RETURN = 0x06
+_ALLOW = 0x7FFF0000
+_ERRNO = 0x00050000
+
+_NUMBER_AT = 0
+_ARCHITECTURE_AT = 4
+_ARGUMENTS_AT = 16
+
+_X32_BIT = 0x40000000
+_NEW_NAMESPACE = 0x7E020000
+_NEW_TIME_NAMESPACE = 0x80
+"""Has this meaning for `unshare` only; for `clone` these bits are the signal at the child's end."""
+_SET_ID_BITS = 0o6000
+_CREATES = 0o100 | 0o20000000
+"""`O_CREAT` and `__O_TMPFILE`: only then has `open` a mode."""
+_HARMLESS_PERSONALITIES = (0x0, 0x8, 0x20000, 0x20008, 0xFFFFFFFF)
+_PUSH_INTO_TERMINAL = (0x5412, 0x541C)
+"""`TIOCSTI` and `TIOCLINUX`: a program could type into the terminal that Codur runs in."""
+_AF_UNIX, _AF_INET, _AF_INET6 = 1, 2, 10
+_STREAM, _SEQUENCED = 1, 5
+_SOCKET_TYPE = 0xF
+
+_Instruction = tuple[int, int, int, int]
+_Rule = list[_Instruction]
+
+_DENIED: Mapping[str, tuple[int | None, int | None]] = {
+    "ptrace": (101, 117),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "pidfd_getfd": (438, 438),
+    "process_madvise": (440, 440),
+    "kcmp": (312, 272),
+    "move_pages": (279, 239),
+    "migrate_pages": (256, 238),
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "keyctl": (250, 219),
+    "bpf": (321, 280),
+    "perf_event_open": (298, 241),
+    "userfaultfd": (323, 282),
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "pivot_root": (155, 41),
+    "chroot": (161, 51),
+    "open_tree": (428, 428),
+    "open_tree_attr": (467, 467),
+    "move_mount": (429, 429),
+    "fsopen": (430, 430),
+    "fsconfig": (431, 431),
+    "fsmount": (432, 432),
+    "fspick": (433, 433),
+    "mount_setattr": (442, 442),
+    "setns": (308, 268),
+    "kexec_load": (246, 104),
+    "kexec_file_load": (320, 294),
+    "create_module": (174, None),
+    "init_module": (175, 105),
+    "finit_module": (313, 273),
+    "delete_module": (176, 106),
+    "get_kernel_syms": (177, None),
+    "query_module": (178, None),
+    "swapon": (167, 224),
+    "swapoff": (168, 225),
+    "reboot": (169, 142),
+    "name_to_handle_at": (303, 264),
+    "open_by_handle_at": (304, 265),
+    "acct": (163, 89),
+    "quotactl": (179, 60),
+    "quotactl_fd": (443, 443),
+    "settimeofday": (164, 170),
+    "clock_settime": (227, 112),
+    "clock_adjtime": (305, 266),
+    "adjtimex": (159, 171),
+    "sethostname": (170, 161),
+    "setdomainname": (171, 162),
+    "iopl": (172, None),
+    "ioperm": (173, None),
+    "modify_ldt": (154, None),
+    "lookup_dcookie": (212, 18),
+    "fanotify_init": (300, 262),
+    "syslog": (103, 116),
+    "uselib": (134, None),
+    "nfsservctl": (180, 42),
+    "sysfs": (139, None),
+    "_sysctl": (156, None),
+    "vhangup": (153, 58),
+}
+"""Calls refused as not permitted: by name, the number on x86-64 and on ARM64 (None where it does not exist)."""
+
+_UNKNOWN: Mapping[str, tuple[int | None, int | None]] = {
+    "clone3": (435, 435),
+    "openat2": (437, 437),
+    "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+}
+"""Calls refused as unknown, so that libraries fall back: their arguments (or what they do) cannot be seen here."""
+
+_BY_ARGUMENT: Mapping[str, tuple[int | None, int | None]] = {
+    "clone": (56, 220),
+    "unshare": (272, 97),
+    "ioctl": (16, 29),
+    "personality": (135, 92),
+    "prlimit64": (302, 261),
+    "socket": (41, 198),
+    "socketpair": (53, 199),
+    "chmod": (90, None),
+    "fchmod": (91, 52),
+    "fchmodat": (268, 53),
+    "fchmodat2": (452, 452),
+    "open": (2, None),
+    "openat": (257, 56),
+    "creat": (85, None),
+    "mknod": (133, None),
+    "mknodat": (259, 33),
+}
+
+_MACHINES: Mapping[str, tuple[int, int]] = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
+"""Column in the tables, and the audit architecture."""
+
+
+def filter_program(*, network: bool, machine: str | None = None) -> bytes | None:
+    """The filter as an array of `struct sock_filter`.
+
+    Args:
+        network: the program has a network of its own: it may have sockets of the Internet and Unix families. Otherwise
+            it may have pairs of connected sockets only.
+        machine: as `uname -m` names it; this one's if None.
+
+    Returns:
+        None for a machine whose numbers of system calls are not known here.
+    """
+    found = _MACHINES.get(platform.machine() if machine is None else machine)
+    if found is None:
+        return None
+    column, architecture = found
+    program: list[_Instruction] = [
+        _load(_ARCHITECTURE_AT),
+        (_JUMP_EQUAL, 1, 0, architecture),
+        _refuse(errno.EPERM),
+        _load(_NUMBER_AT),
+        (_JUMP_AT_LEAST, 0, 1, _X32_BIT),
+        _refuse(errno.EPERM),
+    ]
+    for table, error in ((_DENIED, errno.EPERM), (_UNKNOWN, errno.ENOSYS)):
+        for numbers in table.values():
+            program += _when_called(numbers[column], [_refuse(error)])
+    for name, rule in _rules(network=network).items():
+        program += _when_called(_BY_ARGUMENT[name][column], rule)
+    program.append(_allow())
+    return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
+
+
+def _rules(*, network: bool) -> dict[str, _Rule]:
+    """What decides on a call that was recognised; each ends in a return."""
+    return {
+        "clone": _deny_bits(0, _NEW_NAMESPACE),
+        "unshare": _deny_bits(0, _NEW_NAMESPACE | _NEW_TIME_NAMESPACE),
+        "ioctl": _deny_values(1, _PUSH_INTO_TERMINAL),
+        "personality": _allow_values(0, _HARMLESS_PERSONALITIES),
+        "prlimit64": _own_limits(),
+        "socket": _allow_values(0, (_AF_UNIX, _AF_INET, _AF_INET6)) if network else [_refuse(errno.EPERM)],
+        "socketpair": _allow_values(0, (_AF_UNIX,)) if network else _connected_pair(),
+        "chmod": _deny_bits(1, _SET_ID_BITS),
+        "fchmod": _deny_bits(1, _SET_ID_BITS),
+        "fchmodat": _deny_bits(2, _SET_ID_BITS),
+        "fchmodat2": _deny_bits(2, _SET_ID_BITS),
+        "open": _plain_creation(1, 2),
+        "openat": _plain_creation(2, 3),
+        "creat": _deny_bits(1, _SET_ID_BITS),
+        "mknod": _deny_bits(1, _SET_ID_BITS),
+        "mknodat": _deny_bits(2, _SET_ID_BITS),
+    }
+
+
+def _when_called(number: int | None, rule: _Rule) -> list[_Instruction]:
+    return [] if number is None else [(_JUMP_EQUAL, 0, len(rule), number), *rule]
+
+
+def _deny_bits(argument: int, bits: int) -> _Rule:
+    return [_load_argument(argument), (_JUMP_ANY_BIT, 0, 1, bits), _refuse(errno.EPERM), _allow()]
+
+
+def _deny_values(argument: int, values: Iterable[int]) -> _Rule:
+    tests = [step for value in values for step in ((_JUMP_EQUAL, 0, 1, value), _refuse(errno.EPERM))]
+    return [_load_argument(argument), *tests, _allow()]
+
+
+def _allow_values(argument: int, values: Iterable[int]) -> _Rule:
+    tests = [step for value in values for step in ((_JUMP_EQUAL, 0, 1, value), _allow())]
+    return [_load_argument(argument), *tests, _refuse(errno.EPERM)]
+
+
+def _plain_creation(flags: int, mode: int) -> _Rule:
+    """A new file must not be born with a set-user-ID or set-group-ID bit."""
+    return [_load_argument(flags), (_JUMP_ANY_BIT, 1, 0, _CREATES), _allow(), *_deny_bits(mode, _SET_ID_BITS)]
+
+
+def _own_limits() -> _Rule:
+    """Limits of the calling process may be set, those of others only read."""
+    return [
+        _load_argument(0),
+        (_JUMP_EQUAL, 0, 1, 0),
+        _allow(),
+        _load_argument(2),
+        (_JUMP_EQUAL, 0, 3, 0),
+        _load_argument(2, high=True),
+        (_JUMP_EQUAL, 0, 1, 0),
+        _allow(),
+        _refuse(errno.EPERM),
+    ]
+
+
+def _connected_pair() -> _Rule:
+    """Unix pairs that stay connected to each other: one for datagrams could send to any socket in the file system."""
+    return [
+        _load_argument(0),
+        (_JUMP_EQUAL, 1, 0, _AF_UNIX),
+        _refuse(errno.EPERM),
+        _load_argument(1),
+        (_AND, 0, 0, _SOCKET_TYPE),
+        (_JUMP_EQUAL, 1, 0, _STREAM),
+        (_JUMP_EQUAL, 0, 1, _SEQUENCED),
+        _allow(),
+        _refuse(errno.EPERM),
+    ]
+
+
+def _load(offset: int) -> _Instruction:
+    return (_LOAD_WORD, 0, 0, offset)
+
+
+def _load_argument(index: int, *, high: bool = False) -> _Instruction:
+    """Half of an argument; both machines are little-endian. The kernel, too, sees flags and modes as 32 bits."""
+    return _load(_ARGUMENTS_AT + 8 * index + (4 if high else 0))
+
+
+def _refuse(error: int) -> _Instruction:
+    return (_RETURN, 0, 0, _ERRNO | error)
+
+
+def _allow() -> _Instruction:
+    return (_RETURN, 0, 0, _ALLOW)

@@ -1,0 +1,142 @@
+"""Which of the machine's files a contained program needs, and which of these it must not see."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+
+_ROOTS = (
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/etc",
+    "/opt",
+    "/nix/store",
+    "/gnu/store",
+    "/run/current-system",
+)
+_PRIVATE_ROOTS = ("/etc", "/usr/local/etc")
+_ENVIRONMENT_PARTS = ("pyvenv.cfg", "bin", "lib", "lib64")
+"""What makes a virtual environment."""
+_PREFIX_PARTS = ("bin", "lib", "lib64", "include", "ssl")
+_TOOLCHAINS = ("RUSTUP_HOME", "GOROOT", "JAVA_HOME", "CARGO_HOME/bin", "NVM_DIR/versions", "PYENV_ROOT/versions")
+_BEHIND_SHIMS = ("libexec", "plugins", "versions", "version")
+"""What the scripts of a version manager (pyenv and its like) call and read beside their own directory."""
+_MAX_LINKS = 40
+
+
+@lru_cache(maxsize=1)
+def system_roots() -> tuple[Path, ...]:
+    """Where the system keeps programs, libraries and settings, as far as it is here; some may be links."""
+    return tuple(Path(root) for root in _ROOTS if os.path.lexists(root))
+
+
+@lru_cache(maxsize=1)
+def private_system_files() -> tuple[Path, ...]:
+    """Files and directories of the system's settings that not everyone may read, such as passwords."""
+    return tuple(found for root in _PRIVATE_ROOTS for found in _private_below(root))
+
+
+def _private_below(directory: str) -> Iterator[Path]:
+    try:
+        entries = list(os.scandir(directory))
+    except OSError:
+        return
+    for entry in entries:
+        status = entry.stat(follow_symlinks=False)
+        mode = status.st_mode
+        if stat.S_ISLNK(mode) or not status.st_size:
+            continue
+        if not mode & (stat.S_IXOTH if stat.S_ISDIR(mode) else stat.S_IROTH):
+            yield Path(entry.path)
+        elif stat.S_ISDIR(mode):
+            yield from _private_below(entry.path)
+
+
+def is_below(path: Path, roots: Iterable[Path]) -> bool:
+    """Whether a path is one of the roots or inside one."""
+    inside = f"{path}/"  # per program: `is_relative_to` takes several times as long
+    return any(inside.startswith(f"{root}/") for root in roots)
+
+
+def interpreter_paths(python: str | Path) -> tuple[Path, ...]:
+    """What a Python interpreter needs to be read outside the system's own directories.
+
+    These are its environment, if it is in one, and the programs and libraries of the installation that it leads to.
+    Nothing else beside them, such as other files of a home directory, is among them.
+    """
+    found: dict[Path, None] = {}
+    for program in link_chain(Path(python)):
+        prefix = program.parent.parent
+        if (prefix / "pyvenv.cfg").is_file():
+            found[prefix] = None
+            continue
+        if next(prefix.glob("lib/python3*/os.py"), None) is not None:
+            found.update((prefix / part, None) for part in _PREFIX_PARTS if (prefix / part).is_dir())
+        found[program] = None
+    return tuple(path for path in found if not is_below(path, system_roots()))
+
+
+def toolchain_paths(environ: Mapping[str, str], *, home: Path | None = None) -> tuple[Path, ...]:
+    """Where programs are outside the system's own directories: those on `PATH`, and those that variables name.
+
+    The home directory itself is never among them.
+    """
+    stated = [Path(item) for item in environ.get("PATH", "").split(os.pathsep) if item.startswith("/")]
+    stated += [item.parent / part for item in stated if item.name == "shims" for part in _BEHIND_SHIMS]
+    for entry in _TOOLCHAINS:
+        name, _, below = entry.partition("/")
+        if environ.get(name, "").startswith("/"):
+            stated.append(Path(environ[name]) / below)
+    homes = {home, Path(environ.get("HOME", "/"))}
+    return tuple(
+        path
+        for path in dict.fromkeys(Path(os.path.normpath(item)) for item in stated)
+        if path.exists() and path not in homes and not is_below(path, system_roots()) and path != Path("/")
+    )
+
+
+def without_home(paths: Iterable[Path], home: Path) -> tuple[Path, ...]:
+    """The paths, and of one that would show the home directory only what an interpreter in it needs."""
+    real_home = os.path.realpath(home)
+    kept: list[Path] = []
+    for path in paths:
+        if real_home != "/" and f"{real_home}/".startswith(f"{os.path.realpath(path)}/"):
+            kept += [path / part for part in _ENVIRONMENT_PARTS if (path / part).exists()]
+        else:
+            kept.append(path)
+    return tuple(kept)
+
+
+def link_chain(path: Path) -> Iterator[Path]:
+    """A path and, if its last component is a link, each path that the link leads to in turn."""
+    for _ in range(_MAX_LINKS):
+        yield path
+        if not path.is_symlink():
+            return
+        path = Path(os.path.normpath(path.parent / path.readlink()))
+
+
+def way_to(path: Path) -> tuple[tuple[tuple[Path, str], ...], Path]:
+    """Where a path leads with all links resolved, after the links on the way: where each is and what it says."""
+    links: list[tuple[Path, str]] = []
+    todo = list(path.parts[1:])
+    real = Path("/")
+    while todo:
+        part = todo.pop(0)
+        here = real.parent if part == ".." else real / part
+        if len(links) < _MAX_LINKS and here.is_symlink():
+            target = here.readlink()
+            links.append((here, str(target)))
+            todo[:0] = [item for item in target.parts if item != "/"]
+            real = Path("/") if target.is_absolute() else real
+        else:
+            real = here
+    return tuple(links), real

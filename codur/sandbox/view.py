@@ -1,0 +1,177 @@
+"""What of the machine a program sees under bubblewrap: a root made of chosen directories, as options for `bwrap`.
+
+The system's directories are read-only, the temporary and home directories are empty ones in memory, and the workspace
+is at its own path. Whatever else there is (other users' and other projects' files, `/run` and `/var` with their
+sockets) is not there at all.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from codur.config.protected import PROTECTED_NAMES
+from codur.errors import CodurError
+from codur.sandbox.policy import Policy
+from codur.sandbox.system_paths import is_below, private_system_files, system_roots, way_to
+
+_MEMORY_BYTES = 67_108_864
+"""Size of the home directory and of shared memory, which are empty at first."""
+_TEMPORARY = Path("/tmp")
+_ROOT = Path("/")
+_EMPTY_FILE = ".codur-empty"
+
+
+def mount_options(policy: Policy, *, home: Path | None, program: Path, cwd: Path) -> list[str]:
+    """The options that make a program's root.
+
+    Args:
+        policy: what it may see and write.
+        home: its home directory.
+        program: what is executed; seen in any case.
+        cwd: where it starts; seen in any case.
+
+    Raises:
+        CodurError: the workspace is the whole file system.
+        OSError: there is no such directory `cwd`, or the stand-in for hidden files cannot be made.
+    """
+    view = _View()
+    writable = [path for path in (policy.workspace, *policy.writable) if path is not None]
+    for path in writable:
+        view.write(path)
+    if _ROOT in view.binds:
+        raise CodurError(
+            "the whole file system cannot be a program's workspace", remedy="Run in a directory of its own."
+        )
+    for path in (*policy.readable, program, cwd):
+        view.read(path)
+    view.empty(_TEMPORARY, policy.temporary_bytes, "1777")
+    if home is not None and policy.home_hidden:
+        view.empty(home, _MEMORY_BYTES, "0700")
+    elif home is not None:
+        view.read(home)
+    view.empty(policy.temporary, policy.temporary_bytes, "0700")
+    view.keep(_protected(policy))
+    view.hide(policy.hidden, policy.temporary)
+    return [*_system(), *view.options(), "--remount-ro", "/"]
+
+
+def _protected(policy: Policy) -> Iterator[Path]:
+    yield from policy.read_only
+    if policy.workspace is not None:
+        yield from (policy.workspace / name for name in PROTECTED_NAMES)
+
+
+@lru_cache(maxsize=1)
+def _system() -> tuple[str, ...]:
+    """Options for the system's directories, processes and devices."""
+    options: list[str] = []
+    for root in system_roots():
+        if root.is_symlink():
+            options += ["--symlink", str(root.readlink()), str(root)]
+        else:
+            options += ["--ro-bind", str(root), str(root)]
+    # Root owns these files whatever its capabilities are.
+    options += ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"]
+    # These hold whatever a program writes, in memory.
+    options += ["--size", str(_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]
+    if os.geteuid() == 0:
+        for path in private_system_files():
+            options += ["--perms", "0000", "--tmpfs", str(path)] if path.is_dir() else _over(Path("/dev/null"), path)
+    return tuple(options)
+
+
+def _over(source: Path, place: Path) -> list[str]:
+    return ["--ro-bind", str(source), str(place)]
+
+
+@dataclass(slots=True)
+class _View:
+    """Mounts by where they are, all with links resolved, and the links that lead there."""
+
+    binds: dict[Path, bool] = field(default_factory=dict)
+    """Directories and files of the machine, and whether they may be written."""
+    empties: dict[Path, tuple[int, str]] = field(default_factory=dict)
+    """Empty directories in memory: size in bytes and permissions."""
+    links: dict[Path, str] = field(default_factory=dict)
+    writable: list[Path] = field(default_factory=list)
+    """What may be written, as it was named."""
+    over: dict[Path, list[str]] = field(default_factory=dict)
+    """What is mounted over parts of these."""
+
+    def write(self, path: Path) -> None:
+        self.writable.append(path)
+        self.binds[self._resolved(way_to(path))] = True
+
+    def read(self, path: Path) -> None:
+        """Show a path, unless it is seen already; what a link in the workspace leads to is not shown for its sake."""
+        if is_below(path, self.writable):
+            return
+        real = self._resolved(_cached_way(path))
+        if real != _ROOT and real.exists() and not is_below(real, system_roots()) and not self._in_bind(real):
+            self.binds[real] = False
+
+    def empty(self, path: Path, size: int, permissions: str) -> None:
+        """An empty directory, unless the machine's own is asked for or nothing can be mounted there."""
+        real = self._resolved(_cached_way(path))
+        held = is_below(real, self.empties) or real in self.binds or real == _ROOT
+        fixed = is_below(real, system_roots()) or self._in_bind(real)
+        if real in self.empties or (fixed and not real.is_dir()) or real in self.binds or real == _ROOT:
+            return
+        if held and not fixed:
+            self.over[real] = ["--perms", permissions, "--dir", str(real)]
+        else:
+            self.empties[real] = (size, permissions)
+
+    def keep(self, paths: Iterable[Path]) -> None:
+        """Make parts of what may be written read-only; a directory cannot then be renamed either."""
+        for path in paths:
+            if not os.path.lexists(path):
+                continue
+            real = Path(os.path.realpath(path))
+            if real.exists() and self._in_bind(real, writable=True):
+                self.over[real] = _over(real, real)
+
+    def hide(self, paths: Iterable[Path], temporary: Path) -> None:
+        """Show nothing where these are."""
+        stand_in = temporary / _EMPTY_FILE
+        directories: list[Path] = []
+        for real in sorted({Path(os.path.realpath(path)) for path in paths}):
+            if not self._in_bind(real) or not real.exists() or is_below(real, directories):
+                continue
+            if real.is_dir():
+                directories.append(real)
+                self.over = {path: made for path, made in self.over.items() if not path.is_relative_to(real)}
+                self.over[real] = ["--perms", "0555", "--tmpfs", str(real), "--remount-ro", str(real)]
+            else:
+                os.close(os.open(stand_in, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o444))
+                self.over[real] = _over(stand_in, real)
+
+    def options(self) -> list[str]:
+        """Everything in order: what is above comes before what is in it."""
+        placed: list[tuple[int, int, list[str]]] = []
+        for path, (size, permissions) in self.empties.items():
+            made = ["--perms", permissions, "--size", str(size), "--tmpfs", str(path)]
+            placed.append((len(path.parts), 0, made))
+        for path, writable in self.binds.items():
+            placed.append((len(path.parts), 1, ["--bind" if writable else "--ro-bind", str(path), str(path)]))
+        for path, target in self.links.items():
+            if not is_below(path, self.binds) and not is_below(path, system_roots()):
+                placed.append((len(path.parts), 2, ["--symlink", target, str(path)]))
+        placed += [(len(path.parts), 3, made) for path, made in self.over.items()]
+        placed.sort(key=lambda item: item[:2])
+        return [word for _, _, words in placed for word in words]
+
+    def _resolved(self, way: tuple[tuple[tuple[Path, str], ...], Path]) -> Path:
+        links, real = way
+        self.links.update(links)
+        return real
+
+    def _in_bind(self, path: Path, *, writable: bool = False) -> bool:
+        return is_below(path, (bind for bind, may in self.binds.items() if may or not writable))
+
+
+_cached_way = lru_cache(maxsize=256)(way_to)

@@ -1,0 +1,135 @@
+"""A record of a few files and directories, in memory, good enough to put them back. Links are never followed."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from codur.store.atomic import temporary_name
+
+_MAX_ENTRIES = 5000
+_MAX_BYTES = 16_777_216
+_MAX_FILE_BYTES = 1_048_576
+
+Signature = tuple[int, int, int, int, int, int]
+"""Device, inode, mode, size, times of the last change of content and of status (ns)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A file, directory or link as it was.
+
+    Attributes:
+        content: bytes of a regular file, the target of a link; None for others, and for what is too large to keep.
+    """
+
+    signature: Signature
+    content: bytes | None = None
+
+    @property
+    def mode(self) -> int:
+        """Kind and permissions."""
+        return self.signature[2]
+
+    @property
+    def is_directory(self) -> bool:
+        """Whether it is a directory itself, not a link to one."""
+        return stat.S_ISDIR(self.mode)
+
+    def same_as(self, other: Entry) -> bool:
+        """Whether kind, permissions and content are the same."""
+        if self.signature == other.signature:
+            return True
+        same = self.mode == other.mode and self.content == other.content
+        return same and (self.is_directory or self.content is not None)
+
+
+Record = dict[str, Entry]
+"""Entries by path relative to the root; a directory comes before what is in it."""
+Filter = Callable[[str], bool]
+
+
+def record(root: Path, names: Iterator[str], wanted: Filter, known: Record) -> Record:
+    """What is at some names below a root, and what is in directories among them.
+
+    Beyond a number of entries nothing is recorded, beyond a size no content is.
+
+    Args:
+        names: paths relative to the root.
+        wanted: whether a path found inside a directory is recorded.
+        known: an earlier record: what has not changed since is not read again.
+    """
+    found: Record = {}
+    left = _MAX_BYTES
+    waiting = list(names)
+    while waiting and len(found) < _MAX_ENTRIES:
+        path = waiting.pop()
+        try:
+            entry = _entry(f"{root}/{path}", known.get(path), left)
+            inside = [item.name for item in os.scandir(f"{root}/{path}")] if entry.is_directory else []
+        except (FileNotFoundError, NotADirectoryError, PermissionError):
+            continue
+        found[path] = entry
+        left -= len(entry.content or b"")
+        waiting += [below for name in inside if wanted(below := f"{path}/{name}")]
+    return found
+
+
+def _entry(path: str, known: Entry | None, left: int) -> Entry:
+    status = os.lstat(path)
+    signature = (
+        status.st_dev,
+        status.st_ino,
+        status.st_mode,
+        0 if stat.S_ISDIR(status.st_mode) else status.st_size,
+        0 if stat.S_ISDIR(status.st_mode) else status.st_mtime_ns,
+        0 if stat.S_ISDIR(status.st_mode) else status.st_ctime_ns,
+    )
+    if known is not None and known.signature == signature:
+        return known
+    if stat.S_ISLNK(status.st_mode):
+        return Entry(signature=signature, content=os.fsencode(Path(path).readlink()))
+    if not stat.S_ISREG(status.st_mode) or status.st_size > min(_MAX_FILE_BYTES, left):
+        return Entry(signature=signature)
+    return Entry(signature=signature, content=_content(path))
+
+
+def _content(path: str) -> bytes | None:
+    try:
+        opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except PermissionError:
+        return None
+    with os.fdopen(opened, "rb") as file:
+        return file.read(_MAX_FILE_BYTES + 1)
+
+
+def put_back(root: Path, path: str, entry: Entry) -> bool:
+    """Make a file, directory or link as it was; nothing else is at its place but an older form of the same kind.
+
+    Returns:
+        False if its content was not kept.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    place = root / path
+    if entry.is_directory:
+        if not place.is_dir():
+            place.mkdir()
+        place.chmod(stat.S_IMODE(entry.mode))
+        return True
+    if entry.content is None:
+        return False
+    spare = place.with_name(temporary_name(place.name))
+    if stat.S_ISLNK(entry.mode):
+        spare.symlink_to(os.fsdecode(entry.content))
+    else:
+        opened = os.open(spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with os.fdopen(opened, "wb") as file:
+            file.write(entry.content)
+            os.fchmod(file.fileno(), stat.S_IMODE(entry.mode))
+    spare.replace(place)
+    return True

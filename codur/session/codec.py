@@ -1,0 +1,90 @@
+"""Values of `codur.types` as plain JSON and back: what a session keeps on disk. No pickle, no guessing.
+
+A dataclass becomes an object whose `$type` names it, a tuple an object with `$tuple`; keys that begin with `$` get one
+more. What is neither plain nor known here is an error when it is written, not when it is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, Final
+
+import codur.types
+from codur.errors import CodurError
+
+_TYPES: Final[dict[str, type[Any]]] = {
+    name: value for name, value in vars(codur.types).items() if isinstance(value, type) and is_dataclass(value)
+}
+_TYPE, _TUPLE, _ERROR = "$type", "$tuple", "$error"
+
+
+class DamagedRecord(CodurError):
+    """Something that a session kept cannot be read back."""
+
+
+def encode(value: Any, redact: Callable[[str], str] = str) -> Any:
+    """The value as JSON types.
+
+    Args:
+        value: JSON types, tuples, mappings with text keys, dataclasses of `codur.types`, exceptions (as their text).
+        redact: applied to every text.
+
+    Raises:
+        TypeError: there is something else in it.
+    """
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, tuple):
+        return {_TUPLE: [encode(item, redact) for item in value]}
+    if isinstance(value, list):
+        return [encode(item, redact) for item in value]
+    return _encode_object(value, redact)
+
+
+def decode(value: Any) -> Any:
+    """What `encode` was given.
+
+    Raises:
+        DamagedRecord: it names a type or a field that there is not.
+    """
+    if isinstance(value, list):
+        return [decode(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if _TYPE in value:
+        return _made(value)
+    if _TUPLE in value:
+        return tuple(decode(item) for item in value[_TUPLE])
+    if _ERROR in value:
+        return CodurError(str(value[_ERROR]))
+    return {key.removeprefix("$"): decode(item) for key, item in value.items()}
+
+
+def _encode_object(value: Any, redact: Callable[[str], str]) -> Any:
+    if isinstance(value, Mapping):
+        return {_key(key): encode(item, redact) for key, item in value.items()}
+    if _TYPES.get(type(value).__name__) is type(value):
+        kept = {field.name: encode(getattr(value, field.name), redact) for field in fields(value)}
+        return {_TYPE: type(value).__name__, **kept}
+    if isinstance(value, BaseException):
+        return {_ERROR: redact(f"{type(value).__name__}: {value}")}
+    raise TypeError(f"{type(value).__name__} is not a type that a session keeps")
+
+
+def _key(key: Any) -> str:
+    if not isinstance(key, str):
+        raise TypeError(f"a key of type {type(key).__name__} cannot be kept")
+    return f"${key}" if key.startswith("$") else key
+
+
+def _made(value: Mapping[str, Any]) -> Any:
+    made = _TYPES.get(value[_TYPE])
+    if made is None:
+        raise DamagedRecord(f"the record names a type that there is not: {str(value[_TYPE])[:60]!r}")
+    try:
+        return made(**{key: decode(item) for key, item in value.items() if key != _TYPE})
+    except TypeError as error:
+        raise DamagedRecord(f"the record of a {made.__name__} does not fit: {error}") from error

@@ -1,0 +1,271 @@
+"""Opens everything that the nodes of a run work with, and closes it again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from codur.agents.registry import AgentRegistry
+from codur.config.prompts import PromptLibrary
+from codur.config.settings import Settings
+from codur.events import Emit, Note, RunStarted
+from codur.llm.endpoint import key_of
+from codur.llm.model import ChatModel
+from codur.llm.pool import ModelPool
+from codur.nodes.state import BestAttempt, Latest, RunContext
+from codur.redaction import Redactor, secrets_of
+from codur.sandbox.cancel import CancelToken
+from codur.sandbox.interpreter import find_python
+from codur.sandbox.launcher import Launcher
+from codur.session.recording import START_MARK, Recording
+from codur.session.scratch import Scratch, scratch_directories
+from codur.store.blobs import BlobStore
+from codur.tools.toolbox import Toolbox, ToolContext
+from codur.types import Task, Usage
+from codur.verification.checker import Checker
+from codur.workspace.artifacts import ArtifactStore
+from codur.workspace.disk_journal import DiskJournal
+from codur.workspace.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """What a run takes from the machine; only `cli` reads it there.
+
+    Attributes:
+        environ: environment variables: API keys, and what programs under check may see.
+        home: the user's home directory, which is refused as a workspace.
+        models: models by profile name that replace the configured ones (for scripted runs).
+        state: the state directory, where runs are kept; None keeps nothing.
+        cache: a private directory for what can be found out again; None for none.
+    """
+
+    environ: Mapping[str, str]
+    home: Path
+    models: Mapping[str, ChatModel] | None = None
+    state: Path | None = None
+    cache: Path | None = None
+
+
+def redactor_of(settings: Settings, environ: Mapping[str, str]) -> Redactor:
+    """Blanks the keys of the configured providers and what else in the environment is secret."""
+    keys = (key_of(provider, environ) for provider in settings.providers.values())
+    return Redactor((*filter(None, keys), *secrets_of(environ)))
+
+
+@contextmanager
+def opened(
+    task: Task,
+    settings: Settings,
+    *,
+    host: Host,
+    emit: Emit,
+    started: float | None = None,
+    record: Recording | None = None,
+) -> Iterator[RunContext]:
+    """Everything the nodes work with, for as long as the run lasts.
+
+    Args:
+        started: when the run's time began, by the monotonic clock; now if left out.
+        record: what is kept of the run; nothing if left out.
+
+    Raises:
+        WorkspaceError: the directory cannot be a workspace.
+        UsageError: the task names an agent that there is not.
+    """
+    record = record or Recording(emit, redactor_of(settings, host.environ))
+    with ExitStack() as stack:
+        journal = stack.enter_context(_journal(settings, record))
+        workspace = open_workspace(task, settings, host=host, journal=journal)
+        if journal is not None and not journal.entries:
+            workspace.mark(START_MARK)
+        python = find_python(workspace.root, host.environ)
+        scratch = stack.enter_context(scratch_directories())
+        if task.dry_run:
+            workspace = workspace.scratch_copy(scratch())
+        clock = time.monotonic() if started is None else started
+        cancel = CancelToken()
+        launcher = stack.enter_context(_launcher(settings, host, record, workspace, python, cancel))
+        context = _context(task, settings, host, record, clock, workspace, python, scratch, launcher, cancel)
+        record.begin(context, journal, used_s=lambda: time.monotonic() - clock)
+        yield context
+
+
+class _Artifacts(ArtifactStore):
+    """Outputs of steps, without secrets."""
+
+    def __init__(self, directory: Path, redact: Callable[[str], str]) -> None:
+        super().__init__(directory)
+        self._redact = redact
+
+    def put(self, text: str) -> str:
+        """Keep a text without its secrets; see `ArtifactStore.put`."""
+        return super().put(self._redact(text))
+
+
+class _Programs:
+    """Sees every program that is started: what it changes in the workspace is recorded; that nothing holds it is told.
+
+    Attributes:
+        launcher: the one that starts them.
+    """
+
+    def __init__(self, workspace: Workspace, emit: Emit) -> None:
+        self.launcher: Launcher | None = None
+        self._workspace = workspace
+        self._emit = emit
+        self._told = False
+
+    def before(self, root: Path) -> None:
+        """A program is about to be started in `root`."""
+        if self.launcher is not None and self.launcher.name == "none" and not self._told:
+            self._told = True
+            self._emit(Note(level="warning", text=uncontained(self.launcher.note)))
+        if root == self._workspace.root:
+            note = self._workspace.before_program()
+            if note:
+                self._emit(Note(level="warning", text=note))
+
+    def after(self, root: Path) -> None:
+        """The program has ended."""
+        if root != self._workspace.root:
+            return
+        for path in self._workspace.after_program().protected:
+            text = f"{path} appeared while a program ran; other programs act on it, so look at it"
+            self._emit(Note(level="warning", text=text))
+
+
+def uncontained(why: str) -> str:
+    """What is said, once, when programs run and nothing contains them."""
+    reason = f" ({why})" if why else ""
+    return f"programs run WITHOUT a sandbox, with your permissions{reason}; see `codur doctor`"
+
+
+def open_workspace(task: Task, settings: Settings, *, host: Host, journal: DiskJournal | None = None) -> Workspace:
+    """The task's workspace.
+
+    Args:
+        journal: where its changes are written down.
+
+    Raises:
+        WorkspaceError: the directory cannot be a workspace.
+        StateError: the journal cannot be used.
+    """
+    return Workspace.open(
+        Path(task.workspace), home=host.home, max_file_bytes=settings.tools.max_file_kb * 1024, journal=journal
+    )
+
+
+@contextmanager
+def _journal(settings: Settings, record: Recording) -> Iterator[DiskJournal | None]:
+    """The run's journal; None if the run is not kept."""
+    if record.run is None or record.state is None:
+        yield None
+        return
+    journal = DiskJournal(
+        record.run.journal,
+        BlobStore(record.state.blobs),
+        cache=record.state.cache,
+        max_files=settings.state.command_files,
+        max_bytes=settings.state.command_mb << 20,
+    )
+    try:
+        yield journal
+    finally:
+        for text in journal.notes:
+            record.emit(Note(level="warning", text=text))
+        journal.close()
+
+
+@contextmanager
+def _launcher(
+    settings: Settings, host: Host, record: Recording, workspace: Workspace, python: str, cancel: CancelToken
+) -> Iterator[Launcher]:
+    programs = _Programs(workspace, record.emit)
+    with Launcher(
+        host.environ,
+        cancel=cancel,
+        max_output_bytes=settings.verification.max_output_kb * 1024,
+        python=python,
+        sandbox=settings.sandbox,
+        state_cache=host.cache,
+        quarantine=record.run.quarantine if record.run else None,
+        observer=programs,
+    ) as launcher:
+        programs.launcher = launcher
+        yield launcher
+
+
+def _context(
+    task: Task,
+    settings: Settings,
+    host: Host,
+    record: Recording,
+    started: float,
+    workspace: Workspace,
+    python: str,
+    scratch: Scratch,
+    launcher: Launcher,
+    cancel: CancelToken,
+) -> RunContext:
+    def time_left() -> float:
+        return task.limits.max_runtime_s - (time.monotonic() - started)
+
+    agents = AgentRegistry(settings)
+    if task.agent is not None:
+        agents.resolve(task.agent)  # an unknown name ends the run before anything is done
+    record.emit(
+        RunStarted(
+            prompt=task.prompt,
+            workspace=task.workspace,
+            sandbox=launcher.name,
+            sandbox_note=launcher.note,
+            run_id=record.id,
+        )
+    )
+    return RunContext(
+        settings=settings,
+        workspace=workspace,
+        launcher=launcher,
+        python=python,
+        checker=Checker(
+            workspace,
+            launcher,
+            settings.verification,
+            python=python,
+            deadline=time_left,
+            allow_run=settings.tools.allow_run,
+        ),
+        toolbox=Toolbox(
+            ToolContext(
+                workspace=workspace,
+                launcher=launcher,
+                python=python,
+                settings=settings.tools,
+                timeout_s=settings.verification.test_timeout_s,
+            )
+        ),
+        models=ModelPool(
+            settings,
+            host.environ,
+            task.limits,
+            emit=record.emit,
+            offline=task.offline,
+            models=host.models,
+            time_left=time_left,
+            spent=record.kept.usage if record.kept else Usage(),
+            redactor=record.redactor,
+        ),
+        agents=agents,
+        prompts=PromptLibrary(),
+        artifacts=_Artifacts(record.run.artifacts if record.run else scratch(), record.redactor),
+        cancel=cancel,
+        emit=record.emit,
+        time_left=time_left,
+        scratch=scratch,
+        best=BestAttempt(),
+        latest=Latest(),
+    )

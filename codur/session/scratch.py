@@ -1,0 +1,70 @@
+"""The temporary directory of a run, and those that killed runs have left behind."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+from codur.sandbox.scratch import remove_tree
+from codur.store.flock import open_lock, try_lock
+
+_PREFIX = "codur-scratch-"
+_LOCK = ".lock"
+_YOUNG_S = 60.0
+"""What is younger may just be made, and not locked yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """Makes numbered empty directories below the run's temporary one."""
+
+    root: Path
+    numbers: Iterator[int]
+
+    def __call__(self) -> Path:
+        """A new directory."""
+        path = self.root / f"scratch-{next(self.numbers)}"
+        path.mkdir()
+        return path
+
+
+@contextmanager
+def scratch_directories() -> Iterator[Scratch]:
+    """The run's temporary directory, removed with all that is in it; held by a lock that ends with the process."""
+    temporary = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    lock = open_lock(temporary / _LOCK)
+    try:
+        try_lock(lock)
+        yield Scratch(temporary, count(1))
+    finally:
+        os.close(lock)
+        remove_tree(temporary)
+
+
+def sweep_scratch() -> int:
+    """Remove what killed runs of this user have left; gives how many directories."""
+    removed = 0
+    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with suppress(OSError):  # another one sweeps, too, or it is not ours to remove
+            removed += _swept(path)
+    return removed
+
+
+def _swept(path: Path) -> bool:
+    status = path.lstat()
+    if status.st_uid != os.geteuid() or path.is_symlink() or time.time() - status.st_mtime < _YOUNG_S:
+        return False
+    lock = open_lock(path / _LOCK)
+    try:
+        if try_lock(lock) is not True:
+            return False
+        remove_tree(path)
+    finally:
+        os.close(lock)
+    return not path.exists()

@@ -1,0 +1,131 @@
+"""Files replaced in one step, and what a crash leaves of that.
+
+A file is written under a temporary name beside its place, synced, and renamed (rename(2) is atomic). The temporary name
+holds the writer's process id, so that a later start can tell strays of dead processes from files being written.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+from codur.errors import StateError
+
+PRIVATE_FILE = 0o600
+PRIVATE_DIRECTORY = 0o700
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_TEMPORARY = re.compile(r"\..*\.codur-([1-9][0-9]{0,9})-[0-9a-f]{16}\.tmp", re.DOTALL)
+_MAX_STEM_BYTES = 180
+
+
+def temporary_name(name: str) -> str:
+    """A name that nothing has yet for the file that is to become `name`; a long one is shortened."""
+    stem = os.fsdecode(os.fsencode(name)[:_MAX_STEM_BYTES])
+    return f".{stem}.codur-{os.getpid()}-{secrets.token_hex(8)}.tmp"
+
+
+def is_temporary(name: str) -> bool:
+    """Whether the name is one of `temporary_name`."""
+    return _TEMPORARY.fullmatch(name) is not None
+
+
+def is_stray(name: str) -> bool:
+    """Whether the name is one of `temporary_name` in a process that is no more."""
+    found = _TEMPORARY.fullmatch(name)
+    return found is not None and not is_alive(int(found[1]))
+
+
+def is_alive(pid: int) -> bool:
+    """Whether there is a process with that id."""
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def sweep(directory: Path) -> int:
+    """Remove the stray temporary files directly in a directory; returns how many.
+
+    Raises:
+        OSError: the directory cannot be read, or a file not removed.
+    """
+    removed = 0
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            if is_stray(entry.name) and not entry.is_dir(follow_symlinks=False):
+                with contextlib.suppress(FileNotFoundError):
+                    Path(entry.path).unlink()
+                    removed += 1
+    return removed
+
+
+def write_private(path: Path, data: bytes, *, durable: bool = True) -> None:
+    """Put bytes at a path in one step; the file is its owner's alone.
+
+    Raises:
+        OSError: it cannot be written; what was there before still is.
+    """
+    temporary = path.parent / temporary_name(path.name)
+    descriptor = os.open(temporary, _CREATE, PRIVATE_FILE)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            if durable:
+                os.fsync(stream.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    if durable:
+        sync_directory(path.parent)
+
+
+def sync_directory(path: Path) -> None:
+    """Wait until the directory's entries are on disk."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+_REMEDIES = {
+    errno.ENOSPC: "Make room on the disk, or set XDG_STATE_HOME to a place that has some.",
+    errno.EDQUOT: "Make room in your quota, or set XDG_STATE_HOME to a place that has some.",
+    errno.EFBIG: "Raise the limit on file sizes (ulimit -f), or set XDG_STATE_HOME to another place.",
+}
+_REMEDY = "Give yourself access to it, or set XDG_STATE_HOME to a directory of your own."
+
+
+@contextlib.contextmanager
+def state_errors(path: Path) -> Iterator[None]:
+    """What the operating system says about a file of the state directory becomes a `StateError`."""
+    try:
+        yield
+    except OSError as error:
+        reason = (error.strerror or "unknown error").lower()
+        remedy = _REMEDIES.get(error.errno or 0, _REMEDY)
+        raise StateError(f"the state directory cannot be used: {path}: {reason}", remedy=remedy) from error
+
+
+def set_aside(path: Path, stamp: str) -> Path:
+    """Rename a damaged file, so that nothing of it is lost; returns its new path.
+
+    Args:
+        stamp: what tells it from others, such as the time.
+    """
+    number, target = 1, path.with_name(f"{path.name}.damaged-{stamp}")
+    while os.path.lexists(target):
+        number += 1
+        target = path.with_name(f"{path.name}.damaged-{stamp}-{number}")
+    path.rename(target)
+    return target

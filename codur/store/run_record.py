@@ -1,0 +1,102 @@
+"""What a run's `run.json` holds, and reading it back without trusting it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Final, Literal, cast, get_args
+
+RunStatus = Literal["running", "finished", "interrupted", "crashed"]
+
+SCHEMA: Final = 1
+
+
+class UnusableRecord(ValueError):
+    """A record is no record, or not one of this version; the text says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSummary:
+    """What a run ended with, as far as a list shows it; costs in US dollars, times in seconds."""
+
+    outcome: str = ""
+    exit_code: int = 0
+    reason: str = ""
+    verdict: str = ""
+    model_calls: int = 0
+    tokens: int = 0
+    cost_usd: float = 0.0
+    duration_s: float = 0.0
+    changed_files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecord:
+    """What `run.json` holds.
+
+    Attributes:
+        workspace: the directory, absolute and without links.
+        started: time of the start, UTC, ISO 8601.
+        pid, process: the process that carries it out, and what tells it from a later one with the same id.
+        task: the task's fields as the session keeps them, to go on with.
+        secret: the task held something secret, which is not kept; it cannot be gone on with.
+        resumed: how often it was gone on with.
+    """
+
+    schema: int = SCHEMA
+    id: str
+    prompt: str
+    workspace: str
+    started: str
+    pid: int = 0
+    process: str = ""
+    version: str = ""
+    sandbox: str = "none"
+    sandbox_note: str = ""
+    task: Mapping[str, Any] = field(default_factory=dict)
+    secret: bool = False
+    resumed: int = 0
+    status: RunStatus = "running"
+    summary: RunSummary = RunSummary()
+
+    @property
+    def can_be_resumed(self) -> bool:
+        """Whether it was cut off."""
+        return self.status in {"interrupted", "crashed"}
+
+
+def record_from(value: Mapping[str, Any], run_id: str) -> RunRecord:
+    """The record that a JSON object is.
+
+    Args:
+        run_id: the run that it must be of.
+
+    Raises:
+        UnusableRecord: it is none, or a newer version wrote it.
+    """
+    schema = value.get("schema")
+    if isinstance(schema, int) and schema > SCHEMA:
+        raise UnusableRecord("it was written by a newer version of Codur")
+    try:
+        given = {item.name: value[item.name] for item in fields(RunRecord)}
+        summary = {item.name: given["summary"][item.name] for item in fields(RunSummary)}
+        summary["changed_files"] = tuple(map(str, summary["changed_files"]))
+        record = RunRecord(**{**given, "summary": RunSummary(**summary)})
+    except (KeyError, TypeError) as error:
+        raise UnusableRecord("it is damaged") from error
+    if not _plausible(record, run_id):
+        raise UnusableRecord("it is damaged")
+    return record
+
+
+def _plausible(record: RunRecord, run_id: str) -> bool:
+    summary = record.summary
+    texts = (record.prompt, record.workspace, record.started, record.process, summary.outcome, summary.verdict)
+    numbers = (record.pid, record.resumed, summary.cost_usd, summary.tokens, summary.model_calls, summary.duration_s)
+    return (
+        record.id == run_id
+        and all(isinstance(text, str) for text in texts)
+        and all(isinstance(number, int | float) for number in numbers)
+        and isinstance(record.task, dict)
+        and cast("str", record.status) in get_args(RunStatus)
+    )

@@ -1,0 +1,248 @@
+"""The records of runs: one directory a run, which only its owner may enter.
+
+    <state>/runs/<id>/run.json           what was asked, where, and what became of it; replaced as a whole
+                     /trace.jsonl        the events
+                     /steps.jsonl        what each finished node decided, to go on from
+                     /checkpoints.sqlite the compiled graph's checkpoints
+                     /journal.jsonl      what was changed in the workspace
+                     /result.json        the whole result
+                     /artifacts/         outputs of steps
+                     /quarantine/        what programs made and must not leave behind
+
+Nothing that is here is deleted because it cannot be read: it is told, and left where it is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from codur.errors import UsageError
+from codur.store.append_log import AppendLog
+from codur.store.atomic import PRIVATE_DIRECTORY, state_errors, write_private
+from codur.store.directory import StateDirectory
+from codur.store.processes import is_alive, mark_of
+from codur.store.run_record import RunRecord, UnusableRecord, record_from
+
+_ID = re.compile(r"\d{8}-\d{4}-[a-z2-7]{3,}")
+_LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
+_MAX_BYTES = 16_000_000
+_RECORD, _RESULT = "run.json", "result.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unreadable:
+    """A run whose record cannot be read, and why."""
+
+    id: str
+    problem: str
+
+
+class RunDirectory:
+    """One run's directory.
+
+    Args:
+        path: the directory; `RunStore.new` makes it.
+        redact: applied to every text that is written here.
+    """
+
+    def __init__(self, path: Path, *, redact: Callable[[str], str] = str) -> None:
+        self.path = path
+        self.id = path.name
+        self.redact = redact
+        self.journal = path / "journal.jsonl"
+        self.checkpoints = path / "checkpoints.sqlite"
+        self.artifacts = path / "artifacts"
+        self.quarantine = path / "quarantine"
+        self.trace = AppendLog(path / "trace.jsonl")
+        self.steps = AppendLog(path / "steps.jsonl")
+
+    def record(self) -> RunRecord:
+        """The record; a run whose process has gone is `crashed`.
+
+        Raises:
+            UsageError: it is missing, damaged or of a newer version of Codur.
+        """
+        try:
+            record = record_from(self._json(_RECORD), self.id)
+        except UnusableRecord as problem:
+            raise _unusable(self, str(problem)) from problem
+        if record.status == "running" and not is_alive(record.pid, record.process):
+            return replace(record, status="crashed")
+        return record
+
+    def write_record(self, record: RunRecord) -> None:
+        """Replace the record.
+
+        Raises:
+            StateError: it cannot be written.
+        """
+        self._replace(_RECORD, asdict(record))
+
+    def result(self) -> dict[str, Any] | None:
+        """The whole result; None if the run never came to one.
+
+        Raises:
+            UsageError: it is damaged.
+        """
+        return self._json(_RESULT) if (self.path / _RESULT).exists() else None
+
+    def write_result(self, result: Mapping[str, Any]) -> None:
+        """Keep the whole result.
+
+        Raises:
+            StateError: it cannot be written.
+        """
+        self._replace(_RESULT, result)
+
+    def _json(self, name: str) -> dict[str, Any]:
+        try:
+            with (self.path / name).open("rb") as stream:
+                value = json.loads(stream.read(_MAX_BYTES))
+        except OSError as error:
+            raise _unusable(self, f"{name} cannot be read: {(error.strerror or 'unknown error').lower()}") from error
+        except (ValueError, RecursionError) as error:
+            raise _unusable(self, f"{name} is damaged") from error
+        if not isinstance(value, dict):
+            raise _unusable(self, f"{name} is not a record of Codur")
+        return value
+
+    def _replace(self, name: str, value: Mapping[str, Any]) -> None:
+        with state_errors(self.path):
+            write_private(self.path / name, json.dumps(_redacted(value, self.redact)).encode("ascii"))
+
+
+class RunStore:
+    """All runs of a state directory.
+
+    Args:
+        state: where they are; `prepare` is the caller's to call before `new`.
+        redact: applied to every text that is written.
+    """
+
+    def __init__(self, state: StateDirectory, *, redact: Callable[[str], str] = str) -> None:
+        self._root = state.runs
+        self._redact = redact
+
+    def new_id(self, now: datetime | None = None) -> str:
+        """An id that no run has: the time (UTC) and three letters."""
+        time = (now or datetime.now(UTC)).strftime("%Y%m%d-%H%M")
+        letters = 3
+        while (self._root / (name := f"{time}-{_some(letters)}")).exists():
+            letters += 1
+        return name
+
+    def new(self, record: RunRecord) -> RunDirectory:
+        """Make a run's directory, with the record in it.
+
+        Raises:
+            StateError: it cannot be made.
+        """
+        path = self._root / record.id
+        with state_errors(self._root):
+            path.mkdir(mode=PRIVATE_DIRECTORY)
+        run = RunDirectory(path, redact=self._redact)
+        run.write_record(record)
+        return run
+
+    def open(self, run_id: str) -> RunDirectory:
+        """The directory of a run by its whole id."""
+        return RunDirectory(self._root / run_id, redact=self._redact)
+
+    def list(self, workspace: Path | None = None) -> Sequence[RunRecord]:
+        """The records that can be read, newest first; those of one workspace if it is given."""
+        return self.scan(workspace)[0]
+
+    def scan(self, workspace: Path | None = None) -> tuple[Sequence[RunRecord], Sequence[Unreadable]]:
+        """As `list`, and what could not be read."""
+        records, unreadable = [], []
+        for run_id in self._ids():
+            try:
+                record = self.open(run_id).record()
+            except UsageError as error:
+                unreadable.append(Unreadable(id=run_id, problem=error.message))
+                continue
+            if workspace is None or record.workspace == str(workspace):
+                records.append(record)
+        return sorted(records, key=lambda record: (record.started, record.id), reverse=True), unreadable
+
+    def find(
+        self,
+        wanted: str | None = None,
+        *,
+        workspace: Path | None = None,
+        fits: Callable[[RunRecord], bool] | None = None,
+    ) -> RunDirectory:
+        """The run with this id, or with this unique beginning of one; without any, the newest.
+
+        Args:
+            workspace, fits: without an id, only runs of this directory that fit are looked at.
+
+        Raises:
+            UsageError: there is none, or more than one begins so.
+        """
+        if wanted is None:
+            return self._newest(workspace, fits)
+        found = [run_id for run_id in self._ids() if run_id.startswith(wanted)] if wanted else []
+        if wanted in found:
+            found = [wanted]
+        if len(found) == 1:
+            return self.open(found[0])
+        if found:
+            raise UsageError(
+                f"{len(found)} runs begin with {wanted!r}: {', '.join(found[:5])}", remedy="Give more of the id."
+            )
+        raise UsageError(f"there is no run {wanted[:60]!r}", remedy="`codur runs --all` lists the runs that are kept.")
+
+    def _newest(self, workspace: Path | None, fits: Callable[[RunRecord], bool] | None) -> RunDirectory:
+        for record in self.list(workspace):
+            if fits is None or fits(record):
+                return self.open(record.id)
+        where = f" of {workspace}" if workspace else ""
+        raise UsageError(f"there is no such run{where}", remedy="`codur runs --all` lists the runs that are kept.")
+
+    def _ids(self) -> Sequence[str]:
+        """Ids in the order of their times; what has no such name was not put there by Codur."""
+        try:
+            with os.scandir(self._root) as entries:
+                names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise UsageError(
+                f"{self._root} cannot be read: {(error.strerror or 'unknown error').lower()}",
+                remedy="Check its permissions, or set XDG_STATE_HOME.",
+            ) from error
+        return sorted(name for name in names if _ID.fullmatch(name))
+
+
+def this_process() -> dict[str, Any]:
+    """The fields of a record that name this process."""
+    return {"pid": os.getpid(), "process": mark_of(os.getpid())}
+
+
+def _some(letters: int) -> str:
+    return "".join(secrets.choice(_LETTERS) for _ in range(letters))
+
+
+def _redacted(value: Any, redact: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, Mapping):
+        return {key: _redacted(item, redact) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_redacted(item, redact) for item in value]
+    return value
+
+
+def _unusable(run: RunDirectory, problem: str) -> UsageError:
+    return UsageError(
+        f"the record of run {run.id} cannot be used: {problem}", remedy=f"It is left as it is, in {run.path}."
+    )

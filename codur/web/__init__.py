@@ -1,0 +1,1 @@
+"""Reading web pages, guarded: only public addresses, bounded in bytes and time."""

@@ -1,0 +1,238 @@
+"""Reads one web page, and nothing else on any network.
+
+A host is looked up once, all its addresses must be public, and the connection goes to one of these very addresses, with
+the name in the TLS handshake and in the `Host` header. Redirects are followed by hand, each checked like the first URL.
+No proxies, no cookies, no stored credentials.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from codur.web.address import is_public
+from codur.web.body import ENCODINGS, Body
+from codur.web.errors import FetchFailed, FetchRefused
+from codur.web.target import Target, join, read_url
+
+if TYPE_CHECKING:
+    import httpx
+
+T = TypeVar("T")
+Resolve = Callable[[str, int], Sequence[str]]
+"""The addresses of a host; raises OSError if it has none."""
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_USER_AGENT = "codur (+reads single pages on request)"
+_MAX_REASON = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchLimits:
+    """Bounds of one fetch, redirects included.
+
+    Attributes:
+        max_bytes: of the decompressed body; what is beyond is left out.
+        seconds: from the look-up to the last byte.
+        redirects: followed at most.
+    """
+
+    max_bytes: int = 5 * 1024**2
+    seconds: float = 20.0
+    redirects: int = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetched:
+    """A page.
+
+    Attributes:
+        url: where it was found in the end.
+        address: the IP address that was asked for it.
+        content_type: as the server says, in lower case, without parameters; empty if it does not.
+        charset: as the server says; empty if it does not.
+        truncated: there is more than was read.
+    """
+
+    url: str
+    status: int
+    address: str
+    content_type: str
+    charset: str
+    content: bytes
+    truncated: bool = False
+
+
+def addresses_of(host: str, port: int) -> tuple[str, ...]:
+    """The addresses of a host, as the system knows them.
+
+    Raises:
+        OSError: it has none.
+    """
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+def fetch(
+    url: str,
+    *,
+    ports: Collection[int] = (80, 443),
+    limits: FetchLimits | None = None,
+    resolve: Resolve = addresses_of,
+    allowed: Callable[[str], bool] = is_public,
+    redact: Callable[[str], str] | None = None,
+) -> Fetched:
+    """Read a page; also one with an error status. Can be called with and without a running event loop.
+
+    Args:
+        ports: the ones that may be asked.
+        limits: bounds of bytes, time and redirects.
+        resolve: looks a host up.
+        allowed: whether an address may be connected to.
+        redact: takes secrets out of a text; a URL that holds one is refused.
+
+    Raises:
+        FetchRefused: the URL, one it redirects to, or an address of its host is not allowed.
+        FetchFailed: no usable answer came.
+    """
+    guard = _Guard(
+        ports=ports,
+        limits=limits or FetchLimits(),
+        resolve=resolve,
+        allowed=allowed,
+        redact=redact or (lambda text: text),
+    )
+    # In a thread of its own, because the caller's may run an event loop.
+    return _in_thread(lambda: asyncio.run(guard.fetch(url))).result()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Guard:
+    """One fetch with its rules."""
+
+    ports: Collection[int]
+    limits: FetchLimits
+    resolve: Resolve
+    allowed: Callable[[str], bool]
+    redact: Callable[[str], str]
+
+    async def fetch(self, url: str) -> Fetched:
+        """Follow `url` to a page."""
+        target = self._target(url)
+        try:
+            async with asyncio.timeout(self.limits.seconds):
+                for _ in range(self.limits.redirects + 1):
+                    answer = await self._ask(target)
+                    if isinstance(answer, Fetched):
+                        return answer
+                    target = answer
+        except TimeoutError as error:
+            raise FetchFailed(
+                f"{target.host} did not send the page within {self.limits.seconds:g} s", remedy="Try again later."
+            ) from error
+        raise FetchRefused(
+            f"more than {self.limits.redirects} redirects, the last to {target.host}",
+            remedy="Give the address of the page itself.",
+        )
+
+    def _target(self, url: str) -> Target:
+        if self.redact(url) != url:
+            raise FetchRefused("the URL holds a secret", remedy="Leave it out of the address.")
+        return read_url(url, ports=self.ports)
+
+    async def _ask(self, target: Target) -> Fetched | Target:
+        """The page at `target`, or where it redirects to."""
+        import httpx  # noqa: PLC0415 - lazy: most runs read no page
+
+        address = await self._address(target)
+        request = httpx.Request(
+            "GET",
+            target.at(address),
+            headers={
+                "Host": target.authority,
+                "User-Agent": _USER_AGENT,
+                "Accept": "text/html, text/plain, application/json, */*;q=0.5",
+                "Accept-Encoding": ENCODINGS,
+                "Connection": "close",
+            },
+            extensions={"sni_hostname": target.host},
+        )
+        try:
+            # A bare transport: a client would add cookies, passwords, proxies and its own reading of redirects.
+            async with httpx.AsyncHTTPTransport(trust_env=False) as transport:
+                response = await transport.handle_async_request(request)
+                try:
+                    return await self._answer(response, target, address)
+                finally:
+                    await response.aclose()
+        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
+            reason = str(error) or type(error).__name__
+            raise FetchFailed(f"{target.host} gave no usable answer: {reason:.{_MAX_REASON}}") from error
+
+    async def _address(self, target: Target) -> str:
+        found = (target.host,) if target.is_address else await self._looked_up(target)
+        if not found:
+            raise FetchFailed(f"{target.host} has no address", remedy="Check the address.")
+        if not all(self.allowed(address) for address in found):
+            raise FetchRefused(
+                f"{target.host} is not on the public internet", remedy="Only pages on the public internet are read."
+            )
+        return found[0]
+
+    async def _looked_up(self, target: Target) -> Sequence[str]:
+        try:
+            return await asyncio.wrap_future(_in_thread(lambda: self.resolve(target.host, target.port)))
+        except (OSError, UnicodeError) as error:
+            raise FetchFailed(f"{target.host} is not known", remedy="Check the address.") from error
+
+    async def _answer(self, response: httpx.Response, target: Target, address: str) -> Fetched | Target:
+        location = response.headers.get("location", "")
+        if response.status_code in _REDIRECTS and location:
+            return self._redirected(target, location)
+        body = Body(response.headers.get("content-encoding", ""), self.limits.max_bytes)
+        async for chunk in response.aiter_raw():
+            body.feed(chunk)
+            if body.full:
+                break
+        else:
+            body.close()
+        kind, _, _ = response.headers.get("content-type", "").partition(";")
+        return Fetched(
+            url=target.url,
+            status=response.status_code,
+            address=address,
+            content_type=kind.strip().lower(),
+            charset=response.charset_encoding or "",
+            content=bytes(body.data),
+            truncated=body.full,
+        )
+
+    def _redirected(self, target: Target, location: str) -> Target:
+        new = self._target(join(target, location))
+        if target.scheme == "https" and new.scheme != "https":
+            raise FetchRefused(
+                f"{target.host} redirects from https to {new.scheme}", remedy="Give the address of the page itself."
+            )
+        return new
+
+
+def _in_thread(function: Callable[[], T]) -> Future[T]:
+    """Call `function` in a thread that nobody waits for when the process ends: a look-up cannot be stopped."""
+    future: Future[T] = Future()
+    future.set_running_or_notify_cancel()  # from now on nobody can cancel it, so its result can always be set
+
+    def call() -> None:
+        try:
+            result = function()
+        except BaseException as error:  # noqa: BLE001 - handed to who waits
+            future.set_exception(error)
+        else:
+            future.set_result(result)
+
+    threading.Thread(target=call, name="codur-fetch", daemon=True).start()
+    return future

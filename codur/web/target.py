@@ -1,0 +1,139 @@
+"""What of a URL counts: scheme, host, port, path. Everything that two programs could read in two ways is refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container
+from dataclasses import dataclass
+from ipaddress import AddressValueError, IPv4Address, IPv6Address
+from urllib.parse import SplitResult, urljoin, urlsplit
+
+from codur.web.errors import FetchRefused
+
+DEFAULT_PORTS = {"http": 80, "https": 443}
+MAX_URL_CHARS = 4096
+_FORBIDDEN = re.compile(r"[\x00-\x20\x7f-\xa0\\\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ud800-\udfff]")
+_HOST = re.compile(
+    r"(?=.{1,253}\.?$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.?"
+)
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_REMEDY = "Give a full address such as https://example.org/page."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A URL that may be looked up.
+
+    Attributes:
+        host: name in ASCII, or IP address without brackets.
+        path: with the query, without the fragment.
+        is_address: the host is an IP address.
+    """
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+    is_address: bool
+
+    @property
+    def authority(self) -> str:
+        """Host and port as the `Host` header has them."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+
+    @property
+    def url(self) -> str:
+        """The whole URL."""
+        return f"{self.scheme}://{self.authority}{self.path}"
+
+    def at(self, address: str) -> str:
+        """The URL with an IP address in place of the host."""
+        host = f"[{address}]" if ":" in address else address
+        return f"{self.scheme}://{host}:{self.port}{self.path}"
+
+
+def read_url(url: str, *, ports: Container[int] = (80, 443)) -> Target:
+    """The parts of a URL.
+
+    Args:
+        ports: the ones that may be asked.
+
+    Raises:
+        FetchRefused: it is not http or https, holds a user name, white space, a control character or a backslash, has
+            another port, or no proper host.
+    """
+    _require_plain(url)
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise _malformed() from error
+    if parts.scheme not in DEFAULT_PORTS:
+        raise FetchRefused(f"only http and https are read, not {parts.scheme or 'this'!r:.40}", remedy=_REMEDY)
+    if "@" in parts.netloc:
+        raise FetchRefused("the URL holds a user name", remedy="Leave out what stands before the @.")
+    port = DEFAULT_PORTS[parts.scheme] if port is None else port
+    if port not in ports:
+        raise FetchRefused(f"port {port} is not allowed", remedy="Only the usual ports of web servers are asked.")
+    host, is_address = _host(parts)
+    return Target(scheme=parts.scheme, host=host, port=port, path=_path(parts), is_address=is_address)
+
+
+def join(base: Target, location: str) -> str:
+    """The URL that a redirect leads to.
+
+    Raises:
+        FetchRefused: as `read_url`; checked here because joining drops and changes characters.
+    """
+    _require_plain(location)
+    try:
+        return location if urlsplit(location).scheme else urljoin(base.url, location)
+    except ValueError as error:
+        raise _malformed() from error
+
+
+def _malformed() -> FetchRefused:
+    return FetchRefused("the URL is malformed", remedy=_REMEDY)
+
+
+def _require_plain(url: str) -> None:
+    if len(url) > MAX_URL_CHARS:
+        raise FetchRefused(f"the URL has more than {MAX_URL_CHARS} characters", remedy=_REMEDY)
+    if _FORBIDDEN.search(url):
+        raise FetchRefused("the URL holds white space, a control character or a backslash", remedy=_REMEDY)
+
+
+def _path(parts: SplitResult) -> str:
+    return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+
+
+def _host(parts: SplitResult) -> tuple[str, bool]:
+    """The host in one spelling, and whether it is an IP address."""
+    host = parts.hostname or ""
+    if parts.netloc.startswith("["):
+        return _address(IPv6Address, host)
+    try:
+        name = host.encode("idna").decode("ascii").lower()
+    except UnicodeError as error:
+        raise _no_host() from error
+    if not _HOST.fullmatch(name):
+        raise _no_host()
+    if _NUMBER.fullmatch(name.rstrip(".").rpartition(".")[2]):
+        # What ends in a number is an IPv4 address (WHATWG URL, 3.5): here only in its usual form.
+        return _address(IPv4Address, name)
+    return name, False
+
+
+def _address(kind: type[IPv4Address | IPv6Address], text: str) -> tuple[str, bool]:
+    try:
+        address = kind(text)
+    except AddressValueError as error:
+        raise _no_host() from error
+    if "%" in text:
+        raise _no_host()
+    return str(address), True
+
+
+def _no_host() -> FetchRefused:
+    return FetchRefused("the URL has no proper host", remedy=_REMEDY)

@@ -1,0 +1,20 @@
+"""Which back ends work here."""
+
+from __future__ import annotations
+
+from codur.config.settings import SandboxSettings
+from codur.errors import CodurError
+from codur.sandbox.launcher import Launcher
+
+
+def works(backend: str) -> bool:
+    """Whether programs can be contained by that back end here."""
+    settings = SandboxSettings(backend=backend)  # type: ignore[arg-type]
+    try:
+        with Launcher({"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"}, sandbox=settings) as launcher:
+            return launcher.name == backend
+    except CodurError:
+        return False
+
+
+AVAILABLE: tuple[str, ...] = tuple(name for name in ("bubblewrap", "landlock", "seatbelt") if works(name)) or ("none",)

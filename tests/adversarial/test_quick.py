@@ -1,0 +1,46 @@
+"""The quick part: a sample of the attacks with each back end that works here; with none they must succeed."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tests.adversarial.backends import AVAILABLE
+from tests.adversarial.containment import ATTACKS, USEFUL, Outcome, run_arm
+
+SAMPLE = (
+    "w-symlink w-home-new w-gitswap w-new-codur r-other r-penv r-fd r-home-link r-expected p-userns p-killout p-daemon "
+    "n-tcp4 n-unix-path r-env-secrets"
+).split()
+PLACE = "/var/tmp" if os.access("/var/tmp", os.W_OK) else None
+
+
+def outcomes(arm: str, names: list[str]) -> dict[str, Outcome]:
+    with tempfile.TemporaryDirectory(prefix="codur-suite-", dir=PLACE) as directory:
+        return {outcome.name: outcome for outcome in run_arm(arm, Path(directory), names)}
+
+
+@pytest.mark.skipif(AVAILABLE == ("none",), reason="no back end works here")
+@pytest.mark.parametrize("backend", AVAILABLE)
+def test_a_sample_of_the_attacks_gains_nothing(backend: str) -> None:
+    found = outcomes(backend, SAMPLE)
+    assert len(found) == len(SAMPLE)
+    assert {name: outcome.detail for name, outcome in found.items() if outcome.status != "held"} == {}
+
+
+def test_the_same_attacks_succeed_where_nothing_holds_them() -> None:
+    found = outcomes("control", SAMPLE)
+    assert {name: outcome.detail for name, outcome in found.items() if outcome.status != "BROKEN"} == {}
+
+
+@pytest.mark.skipif("bubblewrap" not in AVAILABLE, reason="bubblewrap does not work here")
+def test_useful_programs_work() -> None:
+    found = outcomes("bubblewrap", ["ok-run", "ok-mp", "ok-loopback", "ok-git"])
+    assert {name: outcome.detail for name, outcome in found.items() if outcome.status != "held"} == {}
+
+
+def test_there_are_seventy_attacks_and_seven_useful_programs() -> None:
+    assert (len({case.name for case in ATTACKS}), len(USEFUL)) == (70, 7)

@@ -1,0 +1,184 @@
+"""A directory that is exchanged for a link while it is used leads nowhere, with openat2 and without."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from codur.errors import WorkspaceError
+from codur.workspace import files, listing
+from codur.workspace.openat2 import open_beneath
+from codur.workspace.root import Root
+from codur.workspace.workspace import Workspace
+from tests.workspace.kit import Run, picture
+
+_HERE, _EXCHANGE = -100, 2
+
+
+def exchange(one: Path, other: Path) -> None:
+    """Give each the other's name, in one step: renameat2(2)."""
+    if not hasattr(ctypes.CDLL(None), "renameat2"):
+        pytest.skip("this system has no renameat2")
+    if ctypes.CDLL(None).renameat2(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) != 0:
+        raise OSError("renameat2 failed")
+
+
+@contextlib.contextmanager
+def swapping(place: Path) -> Iterator[Path]:
+    """A workspace whose `sub` is by turns a directory and a link to a directory outside."""
+    root, outside = place / "w", place / "outside"
+    (root / "sub").mkdir(parents=True)
+    outside.mkdir()
+    (root / "sub" / "b.txt").write_text("below\n")
+    (outside / "b.txt").write_text("secret\n")
+    (outside / "secret-name.txt").write_text("secret\n")
+    (root / "swap").symlink_to(outside)
+    stop = threading.Event()
+
+    def swap() -> None:
+        while not stop.is_set():
+            exchange(root / "sub", root / "swap")
+
+    exchange(root / "sub", root / "swap")
+    exchange(root / "sub", root / "swap")
+    thread = threading.Thread(target=swap)
+    thread.start()
+    try:
+        yield root
+    finally:
+        stop.set()
+        thread.join()
+
+
+def race(place: Path, *, seconds: float, walk: bool) -> tuple[int, int]:
+    """Read, list and write for that long; gives the number of things done and of leaks."""
+    done = leaks = 0
+    with swapping(place) as path:
+        before = picture(place / "outside")
+        root = Root(path, walk=walk)
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            with contextlib.suppress(WorkspaceError):
+                leaks += files.read_image(root, "sub/b.txt", max_bytes=100).data != b"below\n"
+                done += 1
+            with contextlib.suppress(WorkspaceError):
+                files.write_image(root, "sub/new.txt", b"ours\n", mode=0o600, durable=False)
+                done += 1
+            with contextlib.suppress(WorkspaceError):
+                files.remove(root, "sub/new.txt", durable=False)
+                done += 1
+            names = list(listing.walk(root, "sub"))
+            leaks += any("secret" in name for name in names)
+            done += bool(names)
+        leaks += picture(place / "outside") != before
+    return done, leaks
+
+
+@pytest.mark.parametrize("walk", [False, True])
+def test_a_short_race_leaks_nothing(tmp_path: Path, *, walk: bool) -> None:
+    done, leaks = race(tmp_path, seconds=0.7, walk=walk)
+    assert done > 100
+    assert leaks == 0
+
+
+def test_the_workspace_itself_leaks_nothing(tmp_path: Path) -> None:
+    """The same through the object that tools use, with a journal and with a look at programs."""
+    with swapping(tmp_path) as root:
+        workspace = Workspace.open(root, journal=Run(tmp_path).journal())
+        before = picture(tmp_path / "outside")
+        for number in range(150):
+            with contextlib.suppress(WorkspaceError):
+                assert workspace.read_bytes("sub/b.txt") in (b"below\n", b"%d" % (number - 1))
+            with contextlib.suppress(WorkspaceError):
+                workspace.write_bytes("sub/new.txt", b"%d" % number)
+            with contextlib.suppress(WorkspaceError):
+                assert not any("secret" in name for name in workspace.list_files())
+            if number % 30 == 0:
+                workspace.before_program()
+                assert not any("secret" in change.path for change in workspace.after_program().changes)
+        assert picture(tmp_path / "outside") == before
+    kept = [path.read_bytes() for path in (tmp_path / "state" / "blobs").rglob("*") if len(path.name) == 64]
+    assert b"secret\n" not in kept
+
+
+def test_the_call_and_the_walk_refuse_the_same(tmp_path: Path) -> None:
+    (tmp_path / "w" / "a" / "b").mkdir(parents=True)
+    (tmp_path / "w" / "in").symlink_to("a")
+    (tmp_path / "w" / "out").symlink_to(tmp_path)
+    (tmp_path / "w" / "root").symlink_to("/proc/self/root")
+    (tmp_path / "w" / "file").write_text("")
+    outcomes = []
+    for walk in (False, True):
+        root = Root(tmp_path / "w", walk=walk)
+        found: dict[str, int | None] = {}
+        for path in (
+            "",
+            "a",
+            "a/b",
+            "in",
+            "in/b",
+            "out",
+            "out/w",
+            "root",
+            "root/etc",
+            "file",
+            "file/x",
+            "none",
+            "a/none/x",
+        ):
+            try:
+                with root.directory(path) as descriptor:
+                    found[path] = os.fstat(descriptor).st_ino
+            except OSError:
+                found[path] = None
+        outcomes.append(found)
+    assert outcomes[0] == outcomes[1]
+    assert [path for path, found_there in outcomes[0].items() if found_there] == ["", "a", "a/b"]
+
+
+def test_what_leads_out_is_refused_by_the_kernel(tmp_path: Path) -> None:
+    (tmp_path / "w").mkdir()
+    descriptor = os.open(tmp_path / "w", os.O_RDONLY)
+    try:
+        if open_beneath(descriptor, ".", os.O_RDONLY | os.O_DIRECTORY) is None:
+            pytest.skip("this kernel has no openat2, or a filter forbids it")
+        for path in ("..", "../w", "/", "/etc"):
+            with pytest.raises(OSError, match="cross-device"):
+                open_beneath(descriptor, path, os.O_RDONLY | os.O_DIRECTORY)
+    finally:
+        os.close(descriptor)
+
+
+@pytest.mark.parametrize("walk", [False, True])
+def test_missing_directories_are_made_inside(tmp_path: Path, *, walk: bool) -> None:
+    root = Root(tmp_path, walk=walk)
+    made: list[str] = []
+    with root.parent("a/b/c.txt", made) as (_, name):
+        assert (name, made) == ("c.txt", ["a", "a/b"])
+    assert (tmp_path / "a" / "b").is_dir()
+
+
+def test_a_workspace_that_is_replaced_is_noticed(tmp_path: Path) -> None:
+    root = tmp_path / "w"
+    root.mkdir()
+    (root / "a.txt").write_text("a\n")
+    workspace = Workspace.open(root)
+    root.rename(tmp_path / "moved")
+    (tmp_path / "elsewhere").mkdir()
+    root.symlink_to(tmp_path / "elsewhere")
+    for name in ("a.txt", "new.txt"):
+        with pytest.raises(WorkspaceError):
+            workspace.write_text(name, "x")
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+    root.unlink()
+    root.mkdir()
+    with pytest.raises(WorkspaceError, match="was moved, deleted or replaced"):
+        workspace.write_text("a.txt", "x")
+    assert list(root.iterdir()) == []
