@@ -1,7 +1,8 @@
-"""What holds for every test: no connection leaves the machine."""
+"""What holds for every test: no connection leaves the machine, and programs that are started can be interrupted."""
 
 from __future__ import annotations
 
+import signal
 import sys
 from ipaddress import ip_address
 from typing import Any
@@ -18,3 +19,9 @@ def _only_loopback(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 sys.addaudithook(_only_loopback)
+
+# A shell starts what runs in the background (and `nohup` what it starts) with these ignored, and children inherit that.
+# They do not inherit a handler, so this one keeps the tests running and gives the programs under test the usual start.
+for _signal in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+    if signal.getsignal(_signal) is signal.SIG_IGN:
+        signal.signal(_signal, lambda *_: None)

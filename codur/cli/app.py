@@ -27,7 +27,7 @@ app = typer.Typer(
 )
 
 app.command(help="Carry out a task (the same as `codur TASK`).")(run)
-app.command(help="Show what Phase 0 decides about a task: no model, nothing executed.")(route)
+app.command(help="Show what is decided about a task without a model; nothing is carried out.")(route)
 app.command(help="Solve challenge directories, each in a copy, one after the other.")(solve)
 app.command(help="Go on with a run that was stopped or killed.")(resume)
 app.command(help="List the runs that are kept, newest first.")(runs)

@@ -86,8 +86,9 @@ def show_health(directory: Path, config: Path | None, *, json: bool) -> int:
 
     Raises:
         ConfigError: the settings are wrong.
+        UsageError: there is no such directory.
     """
-    health = _examine(surroundings.settings_for(directory, config, {}).settings)
+    health = _examine(surroundings.settings_for(surroundings.existing(directory), config, {}).settings)
     text = json_module.dumps(asdict(health)) if json else "\n".join(_lines(health))
     show(sanitise(text), sys.stdout)
     return 0 if health.contained and not health.state_problem else 1

@@ -33,7 +33,7 @@ def route(
     config: options.ConfigFile = None,
     json: options.Json = False,
 ) -> None:
-    """Show what Phase 0 decides about a task: no model, nothing executed."""
+    """Show what is decided about a task without a model; nothing is carried out."""
     from codur.cli import looking  # noqa: PLC0415 - lazy: see the module
 
     looking.show_route(

@@ -14,6 +14,7 @@ from codur.cli import surroundings
 from codur.cli.working import shown_result
 from codur.events import Note
 from codur.session.run import resume_task
+from codur.store.run_record import RunRecord
 from codur.ui.output import show
 from codur.ui.records import run_text, runs_table
 from codur.ui.sanitise import sanitise
@@ -22,8 +23,10 @@ from codur.ui.sanitise import sanitise
 def show_runs(directory: Path, *, everywhere: bool, json: bool) -> None:
     """Print the runs of a directory, or of all."""
     records, unreadable = surroundings.kept_runs().scan(None if everywhere else _real(directory))
+    if not records and not everywhere:
+        surroundings.existing(directory)  # runs of a directory that is gone are still listed
     if json:
-        _print(json_module.dumps([asdict(record) for record in records]))
+        _print(json_module.dumps([_listed(record) for record in records]))
     elif records:
         table = runs_table(
             records,
@@ -37,6 +40,12 @@ def show_runs(directory: Path, *, everywhere: bool, json: bool) -> None:
         _print("no run is kept" + ("" if everywhere else " of this directory; see `codur runs --all`"))
     for item in unreadable:
         show(sanitise(f"warning: {item.problem}", keep_newlines=False), sys.stderr)
+
+
+def _listed(record: RunRecord) -> dict[str, Any]:
+    """A run as `runs --json` gives it: without what only resuming needs."""
+    kept = asdict(record)
+    return {name: value for name, value in kept.items() if name not in {"task", "process"}}
 
 
 def show_run(wanted: str | None, directory: Path, *, json: bool) -> None:
@@ -81,7 +90,9 @@ def resume_run(
         UsageError: there is no such run, or it cannot be gone on with.
         WorkspaceBusy: another run works in its directory, and `wait` is not given.
     """
-    run = surroundings.kept_runs().find(wanted, workspace=_real(directory), fits=lambda record: record.can_be_resumed)
+    run = surroundings.kept_runs().find(
+        wanted, workspace=_real(directory), fits=lambda record: record.can_be_resumed, that="was cut off"
+    )
     loaded = surroundings.settings_for(Path(run.record().workspace), config, overrides)
     shown = surroundings.output(**output)
     try:

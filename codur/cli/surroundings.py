@@ -65,11 +65,26 @@ def _close_to_others() -> None:
 
 
 def home() -> Path:
-    """The user's home directory; the root directory (refused as a workspace anyway) if there is none."""
+    """The user's home directory; the root directory (refused as a workspace anyway) if there is none.
+
+    A relative `HOME` names another directory in each place, so it counts as none.
+    """
     try:
-        return Path.home()
+        named = Path.home()
     except RuntimeError:
         return Path("/")
+    return named if named.is_absolute() else Path("/")
+
+
+def existing(directory: Path) -> Path:
+    """The directory, if there is one.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if not directory.is_dir():
+        raise UsageError(f"there is no directory {directory}", remedy="Name one that exists after -C.")
+    return directory
 
 
 def settings_for(

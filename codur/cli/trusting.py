@@ -171,7 +171,7 @@ def _asked() -> bool:
             "the project is not accepted: there is no terminal to ask in",
             remedy="Look at these files, then run `codur trust --yes`.",
         )
-    _print("Accept these files as they are now? Type yes or no.")
+    _print("Accept these files as they are now? [y/N]")
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise Refused("the project is not accepted", remedy="What counts anyway still does; the rest is ignored.")
     return True

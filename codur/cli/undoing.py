@@ -111,6 +111,7 @@ def _find(wanted: str | None, directory: Path) -> RunDirectory:
         wanted,
         workspace=directory.absolute().resolve(),
         fits=lambda record: _changed_something(runs.open(record.id)),
+        that="changed anything",
     )
 
 

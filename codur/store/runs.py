@@ -179,17 +179,19 @@ class RunStore:
         *,
         workspace: Path | None = None,
         fits: Callable[[RunRecord], bool] | None = None,
+        that: str = "is kept",
     ) -> RunDirectory:
         """The run with this id, or with this unique beginning of one; without any, the newest.
 
         Args:
             workspace, fits: without an id, only runs of this directory that fit are looked at.
+            that: what those do that fit, for the error.
 
         Raises:
             UsageError: there is none, or more than one begins so.
         """
         if wanted is None:
-            return self._newest(workspace, fits)
+            return self._newest(workspace, fits, that)
         found = [run_id for run_id in self._ids() if run_id.startswith(wanted)] if wanted else []
         if wanted in found:
             found = [wanted]
@@ -201,12 +203,12 @@ class RunStore:
             )
         raise UsageError(f"there is no run {wanted[:60]!r}", remedy="`codur runs --all` lists the runs that are kept.")
 
-    def _newest(self, workspace: Path | None, fits: Callable[[RunRecord], bool] | None) -> RunDirectory:
+    def _newest(self, workspace: Path | None, fits: Callable[[RunRecord], bool] | None, that: str) -> RunDirectory:
         for record in self.list(workspace):
             if fits is None or fits(record):
                 return self.open(record.id)
         where = f" of {workspace}" if workspace else ""
-        raise UsageError(f"there is no such run{where}", remedy="`codur runs --all` lists the runs that are kept.")
+        raise UsageError(f"no run{where} {that}", remedy="`codur runs --all` lists the runs that are kept.")
 
     def _ids(self) -> Sequence[str]:
         """Ids in the order of their times; what has no such name was not put there by Codur."""

@@ -61,8 +61,8 @@ def _told(failures: Sequence[tuple[ElementTree.Element, ElementTree.Element]]) -
         groups.setdefault(_text(problem).rsplit("\n", 1)[-1], []).append((case, problem))
     told = []
     for (case, problem), *others in list(groups.values())[:SHOWN_FAILURES]:
-        more = f"\n(and {len(others)} more in the same way: {_names(others)})" if others else ""
-        told.append(f"{_name(case)}\n{_text(problem)}{more}")
+        more = f" (and {len(others)} more in the same way: {_names(others)})" if others else ""
+        told.append(f"{_name(case)}{more}\n{_text(problem)}")
     return told
 
 

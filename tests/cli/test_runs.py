@@ -41,7 +41,21 @@ def test_runs_of_other_directories(tmp_path: Path) -> None:
         assert str(here.project) in everywhere
         missing = codur("show", cwd=other, home=here.home)
         assert missing.code == 2
-        assert "no such run" in missing.err
+        assert f"no run of {other} is kept" in missing.err
+        assert f"no run of {here.project} changed anything" in here.run("undo").err
+        assert f"no run of {here.project} was cut off" in here.run("resume").err
+
+
+def test_a_directory_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    for command in ("runs", "doctor"):
+        ran = codur_here(command, "-C", "nowhere", cwd=tmp_path, home=tmp_path)
+        assert (ran.code, ran.out) == (2, "")
+        assert "there is no directory nowhere" in ran.err
+
+
+def test_a_relative_home_counts_as_none(tmp_path: Path) -> None:
+    assert "no home directory is known" in codur_here("runs", cwd=tmp_path, home=Path("some/where")).err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_without_a_home_nothing_is_kept_and_that_is_said(tmp_path: Path) -> None:
@@ -126,6 +140,7 @@ def test_that_nothing_contains_programs_is_said_once_and_kept(tmp_path: Path) ->
     assert "codur doctor" in ran.err
     (run,) = json.loads(codur_here("runs", "--json", cwd=project, home=tmp_path).out)
     assert run["sandbox"] == "none"
+    assert not run.keys() & {"task", "process"}
     shown = json.loads(codur_here("show", "--json", cwd=project, home=tmp_path).out)
     assert shown["trace"][0]["sandbox"] == "none"
     assert shown["result"]["sandbox"] == "none"

@@ -70,7 +70,7 @@ def test_the_newest_of_a_directory_is_meant_without_an_id(store: RunStore, tmp_p
     assert store.find().id in {B, C}
     assert store.find(workspace=tmp_path).id == B
     assert store.find(workspace=tmp_path, fits=lambda run: run.id == A).id == A
-    with pytest.raises(UsageError, match="no such run"):
+    with pytest.raises(UsageError, match="is kept"):
         store.find(workspace=tmp_path / "other")
 
 

@@ -60,6 +60,7 @@ def test_type_status_and_content_are_told() -> None:
         ("deflate", zlib.compress(b"hello" * 100)[2:-4]),
         ("identity", b"hello" * 100),
     ],
+    ids=["gzip", "x-gzip", "zlib", "bare deflate", "identity"],
 )
 def test_compressed_pages(encoding: str, body: bytes) -> None:
     found = got(page(body, f"Content-Encoding: {encoding}"))
