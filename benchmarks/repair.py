@@ -21,10 +21,11 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from codur.config.settings import VerificationSettings
+from codur.config.settings import SandboxSettings, VerificationSettings
 from codur.events import ignore
 from codur.repair.engine import search
 from codur.sandbox.cancel import CancelToken
@@ -101,13 +102,14 @@ def _in_process(options: argparse.Namespace, case: Row) -> Row:
 def _case(bench: Path, case: Row, budget_s: float, workers: int) -> Row:
     """One search, and its score."""
     home = _home(bench, case)
-    with tempfile.TemporaryDirectory() as temporary:
+    with tempfile.TemporaryDirectory() as temporary, ExitStack() as close:
         root = Path(temporary) / "project"
         shutil.copytree(home / "case", root, copy_function=shutil.copyfile)
         scratch = Path(temporary) / "scratch"
         workspace = Workspace.open(root)
         settings = VerificationSettings()
-        checker = Checker(workspace, Launcher({"PATH": os.environ["PATH"]}), settings, python=sys.executable)
+        launcher = close.enter_context(Launcher({"PATH": os.environ["PATH"]}, sandbox=SandboxSettings()))
+        checker = Checker(workspace, launcher, settings, python=sys.executable)
         check = find_check(workspace, prompt="fix main.py", files=["main.py"], settings=settings)
         if check is None:
             raise SystemExit(f"{case['id']}: no check was found")
@@ -128,7 +130,7 @@ def _case(bench: Path, case: Row, budget_s: float, workers: int) -> Row:
             workers=workers,
         )
         seconds = time.monotonic() - started
-    patches = [files for files in (outcome.files, *(each.files for each in outcome.alternatives)) if files]
+    patches = [repair.files for repair in outcome.repairs]
     judged = [_correct(home, dict(files)) for files in patches]
     return case | {
         "plausible": bool(outcome.files),
@@ -140,6 +142,7 @@ def _case(bench: Path, case: Row, budget_s: float, workers: int) -> Row:
         "passing": outcome.passing,
         "operators": list(outcome.operators),
         "explanation": outcome.explanation,
+        "note": outcome.note,
     }
 
 
@@ -182,7 +185,7 @@ def _line(row: Row) -> str:
     said = "correct" if row["correct"] else "wrong" if row["plausible"] else "-"
     return (
         f"{row['id']:22} {row['reach']:14} {row['edit_kind']:20} {said:8} {row['tier']:14} {row['seconds']:6.1f} s "
-        f"{row['tried']:6} tried  {', '.join(row['operators'])}"
+        f"{row['tried']:6} tried  {', '.join(row['operators'])}{'  plain: ' + row['note'] if row['note'] else ''}"
     )
 
 

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from difflib import unified_diff
 from math import exp
 
-from codur.repair.outcome import Alternative, Difference, RepairTier
+from codur.patches import Distinction, Patch, RepairTier
+from codur.repair.outcome import Repair
 from codur.repair.probing import Inputs, Prober
 from codur.repair.program import Program
 from codur.types import Verdict
 
-MOST_SHOWN = 5
+MOST_SHOWN = 6
 _MOST_PROBED = 10
 _CLEAR = 0.75
 _CLEAR_BY_WEAK_CHECK = 0.95
@@ -71,11 +72,12 @@ class Choice:
     """The programs that passed, the one to take first.
 
     Attributes:
+        repairs: one of each behaviour; the first is that of the first program.
         share: how much of the score of all lies with those that behave like the first, 0 to 1.
     """
 
     ranked: tuple[Passed, ...]
-    alternatives: tuple[Alternative, ...]
+    repairs: tuple[Repair, ...]
     tier: RepairTier
     share: float
 
@@ -104,12 +106,12 @@ def choose(passed: Sequence[Passed], original: Program, prober: Prober, *, compa
     groups: dict[tuple[str, ...] | int, list[_Scored]] = {}
     for index, each in enumerate(scored):
         groups.setdefault(each.answers or index, []).append(each)
-    first, *others = groups.values()
+    first = next(iter(groups.values()))
     share = sum(each.score for each in first) / sum(each.score for each in scored)
     clear = compared and share >= (_CLEAR_BY_WEAK_CHECK if weak else _CLEAR) and (len(passed) <= _FEW or not weak)
     return Choice(
         ranked=tuple(each.passed for each in scored),
-        alternatives=tuple(_alternative(group[0], first[0], original, inputs) for group in others[:MOST_SHOWN]),
+        repairs=tuple(_repair(group[0], first[0], original, inputs) for group in list(groups.values())[:MOST_SHOWN]),
         tier="deterministic" if clear and not _doubtful(scored[0].passed.program, weak=weak) else "guided",
         share=share,
     )
@@ -149,32 +151,28 @@ def changed(program: Program, original: Program) -> dict[str, str]:
     return {path: text for path, text in program.texts.items() if text != original.texts[path]}
 
 
-def explained(program: Program) -> str:
-    return " ".join(change.says for change in program.changes)
-
-
-def _alternative(each: _Scored, best: _Scored, original: Program, inputs: Inputs | None) -> Alternative:
+def _repair(each: _Scored, best: _Scored, original: Program, inputs: Inputs | None) -> Repair:
     program = each.passed.program
     files = changed(program, original)
-    return Alternative(
-        files=files,
+    patch = Patch(
         diff=_diff(files, original.texts),
-        explanation=explained(program),
+        explanation=" ".join(change.says for change in program.changes),
         operators=tuple(change.operator for change in program.changes),
-        distinguishing_input=_difference(best.answers, each.answers, inputs),
+        distinction=_distinction(best.answers, each.answers, inputs),
     )
+    return Repair(files=files, patch=patch)
 
 
-def _difference(chosen: tuple[str, ...], other: tuple[str, ...], inputs: Inputs | None) -> Difference | None:
+def _distinction(best: tuple[str, ...], answers: tuple[str, ...], inputs: Inputs | None) -> Distinction | None:
     """The first input with two answers; one that neither fails on is preferred."""
     if inputs is None:
         return None
     found = [
-        Difference(input=f"{inputs.function}({given[1:-1]})" if inputs.function else given, chosen=first, other=second)
-        for given, first, second in zip(inputs.given, chosen, other, strict=False)
+        Distinction(input=f"{inputs.function}({given[1:-1]})" if inputs.function else given, first=first, other=second)
+        for given, first, second in zip(inputs.given, best, answers, strict=False)
         if first != second
     ]
-    found.sort(key=lambda each: each.chosen.startswith("!") or each.other.startswith("!"))
+    found.sort(key=lambda each: each.first.startswith("!") or each.other.startswith("!"))
     return found[0] if found else None
 
 

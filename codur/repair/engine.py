@@ -8,20 +8,22 @@ with a second edit. The same input gives the same order; only the budget can end
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from codur.errors import WorkspaceError
 from codur.events import Emit
 from codur.repair.failure import read_failure
-from codur.repair.judge import Judge
+from codur.repair.judge import Flaky, Judge
 from codur.repair.localise import localise, moved
 from codur.repair.observed import Observed
 from codur.repair.outcome import RepairOutcome
+from codur.repair.pool import processors
 from codur.repair.probing import Prober
 from codur.repair.program import Candidate, Program, Which, candidates
 from codur.repair.search import Search
 from codur.repair.tracing import Coverage, run_traced
+from codur.repair.unfit import why_not
 from codur.sandbox.cancel import CancelToken
 from codur.types import Check, Verdict
 from codur.verification.checker import Checker
@@ -46,7 +48,8 @@ def search(
     emit: Emit,
     cancel: CancelToken,
     clock: Clock = time.monotonic,
-    workers: int = 0,
+    workers: int | None = 0,
+    every: bool = False,
 ) -> RepairOutcome:
     """Looks for edits of the workspace's Python files that make the check pass.
 
@@ -57,24 +60,28 @@ def search(
         files: workspace-relative paths, most relevant first; other executed Python files follow them.
         budget_s: seconds, by `clock`.
         max_order: edits combined at most.
-        workers: warm workers that judge candidates; 0 for plain processes alone. The outcome does not depend on it.
+        workers: warm workers that judge candidates; 0 for plain processes alone, None for one for each processor. The
+            outcome does not depend on it.
+        every: go on after the first repair, until the time is up or every candidate is judged.
 
     Raises:
         Interrupted: `cancel` was set; it is looked at between candidates.
     """
     if check is None or check.kind == "syntax":
-        return RepairOutcome(explanation="There is no check that tells a right program from a wrong one.")
+        return RepairOutcome(reason="There is no check that tells a right program from a wrong one.")
     if before.status == "no_check":
-        return RepairOutcome(explanation="The check found nothing to judge by.")
+        return RepairOutcome(reason="The check found nothing to judge by.")
     if before.passed:
-        return RepairOutcome(explanation="The check passes already.", best_progress=before.progress)
+        return RepairOutcome(reason="The check passes already.", best_progress=before.progress)
     started = clock()
     paths = _python_files(workspace, check, files)
-    if not paths:
-        return RepairOutcome(explanation="There is no Python file that may be changed.", best_progress=before.progress)
     root = workspace.root
-    coverage = run_traced(checker, root, check, usual_s=before.duration_s)
-    texts = _texts(workspace, _in_question(paths, files, coverage))
+    coverage = run_traced(checker, root, check, usual_s=before.duration_s) if paths else None
+    failing = {path for raised in read_failure(before, root).raised for path, _ in raised.frames}
+    texts = _texts(workspace, _in_question(paths, files, coverage, failing))
+    reason = why_not(before, texts, coverage)
+    if reason:
+        return RepairOutcome(reason=reason, best_progress=before.progress)
 
     def next_candidates(program: Program, verdict: Verdict, which: Which) -> Iterator[Candidate]:
         here = moved(coverage, texts, program.texts)
@@ -82,18 +89,20 @@ def search(
         seen = {path: Observed.of(here, path) for path in program.texts}
         return candidates(program, failure, localise(here, failure), which, seen, before.expected)
 
-    def confirm(changed: Mapping[str, str], verdict: Verdict) -> Verdict:
+    def confirm(changed: Mapping[str, str]) -> Verdict:
         originals = {path: workspace.read_bytes(path) for path in changed}
         try:
             for path, text in changed.items():
                 workspace.write_text(path, text)
-            return checker.confirm(check, verdict, originals, "")
+            verdict = checker.run(check)
+            return checker.confirm(check, verdict, originals, "", runs=0) if verdict.passed else verdict
         finally:
             for path, data in originals.items():
                 workspace.write_bytes(path, data)
 
-    with Judge(workspace, checker, check, before, workers=workers) as judge:
-        return Search(
+    hands = processors() if workers is None else workers
+    with Judge(workspace, checker, check, before, workers=hands) as judge:
+        found = Search(
             judge=judge,
             candidates=next_candidates,
             original=Program(texts=texts),
@@ -104,7 +113,12 @@ def search(
             emit=emit,
             time_left=lambda: budget_s - (clock() - started),
             cancel=cancel,
-        ).run()
+            every=every,
+        )
+        try:
+            return found.run()
+        except Flaky as flaky:
+            return RepairOutcome(reason=str(flaky), best_progress=before.progress, note=judge.note)
 
 
 def _python_files(workspace: Workspace, check: Check, files: Sequence[str]) -> list[str]:
@@ -114,10 +128,12 @@ def _python_files(workspace: Workspace, check: Check, files: Sequence[str]) -> l
     return [path for path in found if path not in check.protected and not workspace.is_protected(path)]
 
 
-def _in_question(paths: list[str], files: Sequence[str], coverage: Coverage | None) -> list[str]:
-    """The given files, and a limited number of others that the check executes (if that is known)."""
+def _in_question(
+    paths: list[str], files: Sequence[str], coverage: Coverage | None, failing: Collection[str]
+) -> list[str]:
+    """The given files, and a limited number of others that the check executes (if that is known) or fails in."""
     others = [path for path in paths if path not in files]
-    known = coverage.paths if coverage else frozenset()
+    known = coverage.paths | frozenset(failing) if coverage else frozenset()
     executed = [path for path in others if path in known] if known else others
     return [path for path in paths if path in files] + executed[:_MAX_OTHER_FILES]
 

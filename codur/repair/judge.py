@@ -1,7 +1,7 @@
 """Judging candidates: the one place of a search that has programs run.
 
 Candidates are judged in warm workers where the check allows that, else in plain processes: write the texts, run the
-check, put the files back. A pass is always a plain process's word.
+check, put the files back. A repair must pass in a plain process too before it is told; `Search` sees to that.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import replace
 from types import TracebackType
 
 from codur.errors import WorkspaceError
+from codur.repair.unfit import why_flaky
 from codur.repair.warm import Unfit, Warm
 from codur.types import Check, Verdict
 from codur.verification.checker import Checker
@@ -19,6 +20,11 @@ from codur.workspace import text
 from codur.workspace.workspace import Workspace
 
 Texts = Mapping[str, str]
+
+
+class Flaky(Exception):
+    """The check's verdict on the unchanged program varies; the text says how."""
+
 
 _SLOWER = 4.0
 _LEAST_S = 1.0
@@ -37,7 +43,7 @@ class Judge:
 
     Attributes:
         note: why candidates are judged in plain processes; empty as long as not all of them are.
-        warm, plain: how many candidates were judged in either way; those that passed warm are in both.
+        warm, plain: how many candidates were judged in either way.
     """
 
     def __init__(
@@ -69,6 +75,7 @@ class Judge:
         Raises:
             Interrupted: the run was cancelled.
             LimitReached: the run's time was used up.
+            Flaky: the unchanged program's verdict varies (only told at the first candidate).
             WorkspaceError: a file of the check cannot be read, or a candidate's cannot be written.
         """
         return next(self.judge_many([texts]))
@@ -81,7 +88,7 @@ class Judge:
                 get another verdict.
 
         Raises:
-            Interrupted, LimitReached, WorkspaceError: as `judge`.
+            Interrupted, LimitReached, Flaky, WorkspaceError: as `judge`.
         """
         self._start()
         place = 0
@@ -107,26 +114,30 @@ class Judge:
         if self._started:
             return
         self._started = True
-        if self._workers < 1:
-            self.note = "no workers are wanted"
-            return
         try:
+            if self._workers < 1:
+                raise Unfit("no workers are wanted")
             self._warmed = Warm(self._checker, self._check, self._before, self._workers)
         except Unfit as reason:
             self.note = str(reason)
+            why = why_flaky(self._before, self._plain({}))
+            if why:
+                raise Flaky(why) from reason
+
+    def distrust(self, reason: str) -> None:
+        """Judge in plain processes from now on."""
+        self.note = reason
+        if self._warmed is not None:
+            self._warmed.close()
+        self._warmed = None
 
     def _settled(self, warm: Warm, texts: Texts, verdict: Verdict | None) -> Verdict:
-        """A verdict that stands: a plain process's one where the warm one is missing or a pass."""
-        self.warm += verdict is not None
-        if verdict is not None and not verdict.passed:
+        """The warm verdict, or a plain process's one where there is none."""
+        if verdict is not None:
+            self.warm += 1
             return verdict
         warm.settle()
-        plain = self._plain(texts)
-        if verdict is not None and not plain.passed:
-            self.note = "a candidate passed there and failed in a plain process"
-            warm.close()
-            self._warmed = None
-        return plain
+        return self._plain(texts)
 
     def _encoded(self, warm: Warm, texts: Texts) -> dict[str, bytes] | None:
         """The files' bytes as they would be written; None if they cannot be, or are not in the worker's hands."""

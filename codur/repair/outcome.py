@@ -3,44 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
 
+from codur.patches import Patch, RepairTier
 from codur.types import Verdict
 
-RepairTier = Literal["deterministic", "guided"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
-    """An input on which an alternative answers otherwise than the chosen repair.
-
-    Attributes:
-        input: the text on standard input, or the call.
-        chosen, other: the two answers, shortened; `!NAME` for an exception.
-    """
-
-    input: str
-    chosen: str
-    other: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Alternative:
-    """Another repair that passes the check.
-
-    Attributes:
-        files: new text by path.
-        diff: the change as a unified diff.
-        explanation: what it does, in a sentence for each edit.
-        distinguishing_input: None if no input was found on which it differs from the chosen one.
-    """
+class Repair:
+    """A repair that passes the check: new text by path, and the patch that it is."""
 
     files: Mapping[str, str]
-    diff: str
-    explanation: str
-    operators: tuple[str, ...] = ()
-    distinguishing_input: Difference | None = None
+    patch: Patch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,25 +22,38 @@ class RepairOutcome:
     """What a search ends with.
 
     Attributes:
-        files: new text by path of the files to change; empty if no candidate passed.
-        verdict: the passing verdict, or that of the candidate which came furthest; None if none was judged.
-        explanation: what the repair does, or why there is none.
-        operators: names of the operators used, in order.
-        tier: whether one repair clearly wins, or several that pass differ (or nothing tells how sure it is).
-        alternatives: other repairs that pass, the likely ones first.
+        repairs: those that pass and behave differently, the likely ones first; empty if no candidate passed.
+        verdict: the first one's passing verdict, or that of the candidate which came furthest; None if none was judged.
+        reason: why there is none; empty if there is one.
+        tier: whether the first one clearly wins.
         tried: candidates judged.
         passing: candidates that passed, among those judged before the search stopped.
         best_progress: the highest progress seen, the program as found included.
         exhausted: whether every candidate was judged (else the budget ended the search, or it found a repair).
+        note: why candidates were judged in plain processes; empty if they were not.
     """
 
-    files: Mapping[str, str] = field(default_factory=dict)
+    repairs: tuple[Repair, ...] = ()
     verdict: Verdict | None = None
-    explanation: str = ""
-    operators: tuple[str, ...] = ()
+    reason: str = ""
     tier: RepairTier = "guided"
-    alternatives: tuple[Alternative, ...] = ()
     tried: int = 0
     passing: int = 0
     best_progress: float = 0.0
     exhausted: bool = False
+    note: str = ""
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """New text by path of the files that the first repair changes."""
+        return self.repairs[0].files if self.repairs else {}
+
+    @property
+    def explanation(self) -> str:
+        """What was wrong, or why there is no repair."""
+        return self.repairs[0].patch.explanation if self.repairs else self.reason
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """Names of the operators of the first repair."""
+        return self.repairs[0].patch.operators if self.repairs else ()

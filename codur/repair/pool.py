@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import selectors
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -10,6 +11,13 @@ from codur.repair.worker import Answer, Files, Limits, Worker
 
 _AHEAD = 2
 """Questions for each worker, so that it need not wait for the next one."""
+
+
+def processors() -> int:
+    """Processors that this process may use, at least 1."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return max(1, os.cpu_count() or 1)
 
 
 class Pool:

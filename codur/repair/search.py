@@ -10,7 +10,7 @@ from math import sqrt
 
 from codur.errors import LimitReached
 from codur.events import Emit, RepairProgress
-from codur.repair.choice import Choice, Passed, changed, choose, explained
+from codur.repair.choice import Choice, Passed, changed, choose
 from codur.repair.judge import Judge
 from codur.repair.outcome import RepairOutcome
 from codur.repair.probing import Prober
@@ -29,9 +29,8 @@ _LEAST_MORE = 40
 _SAME_RANK = 0.15
 """After a pass, candidates of at least this share of its priority are judged too, within these bounds."""
 
-_MOST_CONFIRMED = 4
-Confirm = Callable[[Mapping[str, str], Verdict], Verdict]
-"""A pass with these texts, or why it does not count."""
+Confirm = Callable[[Mapping[str, str]], Verdict]
+"""The verdict on these texts in a clean process: a pass, or why it does not count."""
 Next = Callable[[Program, Verdict, Which], Iterator[Candidate]]
 
 
@@ -51,6 +50,7 @@ class Search:
         emit: Emit,
         time_left: Callable[[], float],
         cancel: CancelToken,
+        every: bool = False,
     ) -> None:
         self._judge = judge
         self._candidates = candidates
@@ -62,29 +62,42 @@ class Search:
         self._emit = emit
         self._time_left = time_left
         self._cancel = cancel
+        self._every = every
         self._queue: list[tuple[float, int, Candidate]] = []
         self._queued = 0
         self._seen = {fingerprint(original, original)}
         self._tried = 0
         self._best: Verdict | None = None
+        self._refused: Verdict | None = None
         self._beam: list[float] = []
         self._widened = False
         self._aside: list[tuple[float, int, Program, Verdict]] = []
         self._passed: list[Passed] = []
 
     def run(self) -> RepairOutcome:
-        """Judges candidates until some pass, none is left or the time is up."""
+        """Judges candidates until some pass and hold, none is left or the time is up."""
         self._expand(self._original, self._before, 1.0, "executed")
-        while self._time_left() > 0 and not self._passed:
+        while True:
+            exhausted = self._search()
+            if not self._passed:
+                return self._failed(exhausted=exhausted)
+            compared = exhausted or self._every or self._gather()
+            found = self._chosen(compared=compared)
+            if found is not None:
+                return replace(found, exhausted=exhausted)
+            if exhausted or self._time_left() <= 0:
+                return self._failed(exhausted=exhausted)
+
+    def _search(self) -> bool:
+        """Judges candidates until some pass (or, for every repair, until the end); whether none is left."""
+        while self._time_left() > 0 and (self._every or not self._passed):
             batch = self._batch(_BATCH)
             if not batch and not self._widen():
-                return self._failed(exhausted=True)
+                return True
             for program, verdict in self._judged(batch):
                 if not verdict.passed:
                     self._keep(program, verdict)
-        if not self._passed:
-            return self._failed(exhausted=False)
-        return self._chosen(compared=self._gather())
+        return False
 
     def _batch(self, size: int, *, least: float = 0.0) -> list[tuple[Candidate, Program]]:
         """The next candidates that are new and compile, with a priority of at least `least`."""
@@ -176,45 +189,49 @@ class Search:
                         break
         return _MORE_CANDIDATES - left >= _LEAST_MORE
 
-    def _chosen(self, *, compared: bool) -> RepairOutcome:
-        refused = self._passed[0].verdict
-        for _ in range(_MOST_CONFIRMED):
+    def _chosen(self, *, compared: bool) -> RepairOutcome | None:
+        """The best of what passed that holds in a clean process; None if nothing does."""
+        while self._passed:
             choice = choose(self._passed, self._original, self._prober, compared=compared, weak=_weak(self._before))
             best = choice.ranked[0]
-            verdict = self._confirm(changed(best.program, self._original), best.verdict)
+            verdict = self._confirm(changed(best.program, self._original))
             if verdict.passed:
                 return self._outcome(choice, verdict)
-            refused = verdict
+            self._refused = verdict
             self._passed.remove(best)
-            if not self._passed:
-                break
-        return replace(
-            self._failed(exhausted=False), verdict=refused, explanation=f"What passed does not hold: {refused.note}."
-        )
+            if verdict.status == "failed" and not self._judge.note:
+                self._judge.distrust("a candidate passed there and failed in a plain process")
+                self._passed.clear()
+        return None
 
     def _outcome(self, choice: Choice, verdict: Verdict) -> RepairOutcome:
-        best = choice.ranked[0]
         return RepairOutcome(
-            files=changed(best.program, self._original),
+            repairs=choice.repairs,
             verdict=verdict,
-            explanation=explained(best.program),
-            operators=tuple(change.operator for change in best.program.changes),
             tier=choice.tier,
-            alternatives=choice.alternatives,
             tried=self._tried,
             passing=len(self._passed),
             best_progress=self._progress(),
+            note=self._judge.note,
         )
 
     def _failed(self, *, exhausted: bool) -> RepairOutcome:
         reason = "No edit made the check pass" if exhausted else "The time was up before an edit made the check pass"
+        if self._refused is not None and self._refused.note:
+            reason = f"What passed does not hold: {self._refused.note}"
         return RepairOutcome(
-            verdict=self._best,
-            explanation=f"{reason}; {self._tried} candidates were judged.",
+            verdict=self._refused or self._best,
+            reason=f"{reason}; {count(self._tried)} judged.",
             tried=self._tried,
             best_progress=self._progress(),
             exhausted=exhausted,
+            note=self._judge.note,
         )
+
+
+def count(candidates: int) -> str:
+    """`1 candidate was`, `12 candidates were`."""
+    return f"{candidates:,} candidate was" if candidates == 1 else f"{candidates:,} candidates were"
 
 
 def _weak(before: Verdict) -> bool:

@@ -28,6 +28,7 @@ _PHASES = {
     "llm_plan": "planning",
     "policy": "looking over the plan",
     "repair": "searching for a repair",
+    "choose": "choosing among repairs",
     "coding": "writing the change",
     "tool": "using a tool",
     "delegate": "choosing an agent",

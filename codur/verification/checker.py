@@ -113,10 +113,19 @@ class Checker:
             return replace(verdict, status="tampered", note=note, signature=f"tampered: {touched or found}")
         return verdict
 
-    def confirm(self, check: Check, verdict: Verdict, before: Mapping[str, bytes | None], prompt: str) -> Verdict:
+    def confirm(
+        self,
+        check: Check,
+        verdict: Verdict,
+        before: Mapping[str, bytes | None],
+        prompt: str,
+        *,
+        runs: int | None = None,
+    ) -> Verdict:
         """Test whether a pass holds: it repeats, without the expected output at hand, and is computed.
 
         Args:
+            runs: how often it must repeat; None stands for what the settings say.
             verdict: the pass.
             before: original bytes of the changed files; None for a new one.
             prompt: the task.
@@ -128,7 +137,7 @@ class Checker:
         reason = next((why for path, why in changed.items() if not allowed_by(prompt, path)), "")
         if reason:
             return tampered(verdict, reason)
-        for _ in range(self._settings.confirm_runs):
+        for _ in range(self._settings.confirm_runs if runs is None else runs):
             again = self.run(check)
             if not again.passed:
                 return replace(again, status="flaky", note="it passed once and failed when run again")

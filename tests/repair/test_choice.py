@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from codur.patches import Distinction
 from codur.repair.evaluate import outcomes
 from codur.repair.inputs import changed_arguments, changed_text
 from codur.repair.observed import Observed
-from codur.repair.outcome import Difference
 from codur.repair.tracing import run_traced
 from tests.repair.support import OUTPUT, QUICK_PYTEST, TESTS, bench
 
@@ -23,13 +23,14 @@ def test_repairs_that_differ_are_shown_with_an_input_that_tells_them_apart(tmp_p
     assert found.tier == "guided"
     assert found.passing > 1
     assert found.files == {"main.py": "n = int(input())\nprint(n + 2)\n"}
-    other = next(each for each in found.alternatives if each.files["main.py"] == "n = int(input())\nprint(n * 2)\n")
+    other = next(each for each in found.repairs[1:] if each.files["main.py"] == "n = int(input())\nprint(n * 2)\n")
     assert (
-        other.diff == "--- a/main.py\n+++ b/main.py\n@@ -1,2 +1,2 @@\n n = int(input())\n-print(n - 2)\n+print(n * 2)"
+        other.patch.diff
+        == "--- a/main.py\n+++ b/main.py\n@@ -1,2 +1,2 @@\n n = int(input())\n-print(n - 2)\n+print(n * 2)"
     )
-    assert other.explanation == "`n - 2` (main.py:2) needs `*` in place of `-`."
-    assert other.operators == ("arithmetic swapped",)
-    assert other.distinguishing_input == Difference(input="3\n", chosen="5\n", other="6\n")
+    assert other.patch.explanation == "`n - 2` (main.py:2) needs `*` in place of `-`."
+    assert other.patch.operators == ("arithmetic swapped",)
+    assert other.patch.distinction == Distinction(input="3\n", first="5\n", other="6\n")
 
 
 def test_repairs_of_a_tested_function_are_told_apart_by_a_call(tmp_path: Path) -> None:
@@ -41,9 +42,9 @@ def test_repairs_of_a_tested_function_are_told_apart_by_a_call(tmp_path: Path) -
     found = bench(tmp_path, files, TESTS).search(budget_s=120.0)
     assert found.tier == "guided"
     assert found.files == {"main.py": "def area(a, b):\n    return a + b\n"}
-    other = found.alternatives[0]
+    other = found.repairs[1]
     assert other.files == {"main.py": "def area(a, b):\n    return a * b\n"}
-    assert other.distinguishing_input == Difference(input="area(3, 2)", chosen="5", other="6")
+    assert other.patch.distinction == Distinction(input="area(3, 2)", first="5", other="6")
 
 
 def test_the_only_repair_that_passes_is_clear(tmp_path: Path) -> None:

@@ -322,9 +322,9 @@ def test_what_cannot_be_searched_is_said(
         emit=ignore,
         cancel=CancelToken(),
     )
-    assert found == RepairOutcome(explanation=explanation)
+    assert found == RepairOutcome(reason=explanation)
 
 
 def test_a_check_that_passes_needs_no_search(tmp_path: Path) -> None:
     prepared = bench(tmp_path, {"main.py": "print(1)\n", "expected.txt": "1\n"})
-    assert prepared.search() == RepairOutcome(explanation="The check passes already.", best_progress=1.0)
+    assert prepared.search() == RepairOutcome(reason="The check passes already.", best_progress=1.0)
