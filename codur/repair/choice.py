@@ -13,6 +13,7 @@ from difflib import unified_diff
 from math import exp
 
 from codur.patches import Distinction, Patch, RepairTier
+from codur.repair.explain import explained
 from codur.repair.outcome import Repair
 from codur.repair.probing import Inputs, Prober
 from codur.repair.program import Program
@@ -20,6 +21,7 @@ from codur.types import Verdict
 
 MOST_SHOWN = 6
 _MOST_PROBED = 10
+_MOST_OF_ALL = 40
 _CLEAR = 0.75
 _CLEAR_BY_WEAK_CHECK = 0.95
 _LIKENESS = 2.2
@@ -89,15 +91,19 @@ class _Scored:
     answers: tuple[str, ...] = ()
 
 
-def choose(passed: Sequence[Passed], original: Program, prober: Prober, *, compared: bool, weak: bool) -> Choice:
+def choose(
+    passed: Sequence[Passed], original: Program, prober: Prober, *, compared: bool, weak: bool, every: bool = False
+) -> Choice:
     """Ranks programs that passed.
 
     Args:
         passed: in the order of the search, not empty.
         compared: whether others of about the same rank were judged too, so that one that is alone is clear.
         weak: the check compares one short answer only.
+        every: all repairs are wanted, not only the likeliest.
     """
-    likely = sorted(passed, key=lambda each: -_score(each))[:_MOST_PROBED]
+    most = _MOST_OF_ALL if every else _MOST_PROBED
+    likely = sorted(passed, key=lambda each: -_score(each))[:most]
     inputs = prober.inputs(original, [each.program for each in likely]) if len(likely) > 1 else None
     before = prober.answers(inputs, {}) if inputs else ()
     examples = prober.examples(original) if len(likely) > 1 else None
@@ -106,13 +112,16 @@ def choose(passed: Sequence[Passed], original: Program, prober: Prober, *, compa
     groups: dict[tuple[str, ...] | int, list[_Scored]] = {}
     for index, each in enumerate(scored):
         groups.setdefault(each.answers or index, []).append(each)
-    first = next(iter(groups.values()))
+    behaviours = [sorted(group, key=_plainness) for group in groups.values()]
+    first = behaviours[0]
     share = sum(each.score for each in first) / sum(each.score for each in scored)
     clear = compared and share >= (_CLEAR_BY_WEAK_CHECK if weak else _CLEAR) and (len(passed) <= _FEW or not weak)
     return Choice(
-        ranked=tuple(each.passed for each in scored),
-        repairs=tuple(_repair(group[0], first[0], original, inputs) for group in list(groups.values())[:MOST_SHOWN]),
-        tier="deterministic" if clear and not _doubtful(scored[0].passed.program, weak=weak) else "guided",
+        ranked=tuple(each.passed for group in behaviours for each in group),
+        repairs=tuple(
+            _repair(group[0], first[0], original, inputs) for group in behaviours[: most if every else MOST_SHOWN]
+        ),
+        tier="deterministic" if clear and not _doubtful(first[0].passed.program, weak=weak) else "guided",
         share=share,
     )
 
@@ -141,6 +150,11 @@ def _scored(
     return _Scored(passed=passed, score=_score(passed) * agreed * exp(_LIKENESS * alike), answers=answers)
 
 
+def _plainness(each: _Scored) -> tuple[int, float]:
+    """Of programs that behave alike the one with the fewest edits is shown."""
+    return len(each.passed.program.changes), -each.score
+
+
 def _score(passed: Passed) -> float:
     program = passed.program
     return program.priority * _PER_CHANGE ** (len(program.changes) - 1)
@@ -156,7 +170,7 @@ def _repair(each: _Scored, best: _Scored, original: Program, inputs: Inputs | No
     files = changed(program, original)
     patch = Patch(
         diff=_diff(files, original.texts),
-        explanation=" ".join(change.says for change in program.changes),
+        explanation=explained(program.changes, program.texts, original.texts),
         operators=tuple(change.operator for change in program.changes),
         distinction=_distinction(best.answers, each.answers, inputs),
     )

@@ -8,7 +8,7 @@ with a second edit. The same input gives the same order; only the budget can end
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from codur.errors import WorkspaceError
@@ -23,7 +23,7 @@ from codur.repair.probing import Prober
 from codur.repair.program import Candidate, Program, Which, candidates
 from codur.repair.search import Search
 from codur.repair.tracing import Coverage, run_traced
-from codur.repair.unfit import why_not
+from codur.repair.unfit import RUNS_NONE, why_not
 from codur.sandbox.cancel import CancelToken
 from codur.types import Check, Verdict
 from codur.verification.checker import Checker
@@ -34,6 +34,7 @@ __all__ = ["RepairOutcome", "search"]
 Clock = Callable[[], float]
 
 _MAX_OTHER_FILES = 20
+_BROKEN = "raise SystemExit('this text stands for one that fails in another way')\n"
 
 
 def search(
@@ -80,6 +81,8 @@ def search(
     failing = {path for raised in read_failure(before, root).raised for path, _ in raised.frames}
     texts = _texts(workspace, _in_question(paths, files, coverage, failing))
     reason = why_not(before, texts, coverage)
+    if not reason and coverage is None and not _is_run(workspace, checker, check, before, texts):
+        reason = RUNS_NONE
     if reason:
         return RepairOutcome(reason=reason, best_progress=before.progress)
 
@@ -91,14 +94,12 @@ def search(
 
     def confirm(changed: Mapping[str, str]) -> Verdict:
         originals = {path: workspace.read_bytes(path) for path in changed}
-        try:
-            for path, text in changed.items():
-                workspace.write_text(path, text)
+
+        def confirmed() -> Verdict:
             verdict = checker.run(check)
             return checker.confirm(check, verdict, originals, "", runs=0) if verdict.passed else verdict
-        finally:
-            for path, data in originals.items():
-                workspace.write_bytes(path, data)
+
+        return _in_place(workspace, changed, confirmed)
 
     hands = processors() if workers is None else workers
     with Judge(workspace, checker, check, before, workers=hands) as judge:
@@ -119,6 +120,24 @@ def search(
             return found.run()
         except Flaky as flaky:
             return RepairOutcome(reason=str(flaky), best_progress=before.progress, note=judge.note)
+
+
+def _in_place(workspace: Workspace, texts: Mapping[str, str], run: Callable[[], Verdict]) -> Verdict:
+    """A verdict with these texts in place; the files are as before afterwards."""
+    originals = {path: workspace.read_bytes(path) for path in texts}
+    try:
+        for path, text in texts.items():
+            workspace.write_text(path, text)
+        return run()
+    finally:
+        for path, data in originals.items():
+            workspace.write_bytes(path, data)
+
+
+def _is_run(workspace: Workspace, checker: Checker, check: Check, before: Verdict, paths: Iterable[str]) -> bool:
+    """Whether the check runs one of the files: it fails in another way if all of them are broken."""
+    broken = _in_place(workspace, dict.fromkeys(paths, _BROKEN), lambda: checker.run(check))
+    return (broken.status, broken.signature, broken.progress) != (before.status, before.signature, before.progress)
 
 
 def _python_files(workspace: Workspace, check: Check, files: Sequence[str]) -> list[str]:

@@ -192,7 +192,14 @@ class Search:
     def _chosen(self, *, compared: bool) -> RepairOutcome | None:
         """The best of what passed that holds in a clean process; None if nothing does."""
         while self._passed:
-            choice = choose(self._passed, self._original, self._prober, compared=compared, weak=_weak(self._before))
+            choice = choose(
+                self._passed,
+                self._original,
+                self._prober,
+                compared=compared,
+                weak=_weak(self._before),
+                every=self._every,
+            )
             best = choice.ranked[0]
             verdict = self._confirm(changed(best.program, self._original))
             if verdict.passed:

@@ -18,6 +18,7 @@ _PYTHON_2 = re.compile(
     r"|except[ \t]+[\w.]+[ \t]*,[ \t]*\w+[ \t]*:|raise[ \t]+\w+[ \t]*,)",
     re.MULTILINE,
 )
+RUNS_NONE = "The check runs none of the Python files that may be changed."
 _CLEARLY = 2
 """A single such line may be a slip."""
 
@@ -39,7 +40,7 @@ def why_not(before: Verdict, texts: Mapping[str, str], coverage: Coverage | None
         return "The check needs the network, which programs under check do not have."
     broken = any(syntax_fault(text, path) is not None for path, text in texts.items())
     if coverage is not None and not broken and not before.timed_out and not coverage.paths & texts.keys():
-        return "The check runs none of the Python files that may be changed."
+        return RUNS_NONE
     return ""
 
 

@@ -15,46 +15,53 @@ DOUBLED = {"main.py": "n = int(input())\nprint(n - 2)\n", "input.txt": "2\n", "e
 
 
 @pytest.fixture
+def home(tmp_path: Path) -> Path:
+    path = tmp_path / "home"
+    path.mkdir()
+    return path
+
+
+@pytest.fixture
 def project(tmp_path: Path) -> Path:
     path = tmp_path / "project"
     path.mkdir()
     return path
 
 
-def test_it_repairs_says_what_was_wrong_and_can_be_undone(project: Path, tmp_path: Path) -> None:
+def test_it_repairs_says_what_was_wrong_and_can_be_undone(project: Path, home: Path) -> None:
     fill(project, REPAIRABLE)
-    ran = codur("repair", cwd=project, home=tmp_path)
+    ran = codur("repair", cwd=project, home=home)
     assert ran.code == 0, ran.err
     assert contents(project)["main.py"] == FIXED
     assert "+    for number in range(start, end + 1):" in ran.out
     assert "stops one short of `end`" in ran.err
     assert "evidence: range bound; " in ran.err
     assert "solved by offline repair" in ran.err
-    assert codur("undo", cwd=project, home=tmp_path).code == 0
+    assert codur("undo", cwd=project, home=home).code == 0
     assert contents(project) == REPAIRABLE
 
 
 @pytest.mark.parametrize("words", [["main.py"], ["{project}"], ["{project}/main.py"], ["-C", "{project}", "main.py"]])
-def test_what_is_repaired_can_be_named(words: list[str], project: Path, tmp_path: Path) -> None:
+def test_what_is_repaired_can_be_named(words: list[str], project: Path, home: Path) -> None:
     fill(project, REPAIRABLE)
-    cwd = project if words == ["main.py"] else tmp_path
-    ran = codur_here("repair", *(word.format(project=project) for word in words), cwd=cwd, home=tmp_path)
+    cwd = project if words == ["main.py"] else home
+    ran = codur_here("repair", *(word.format(project=project) for word in words), cwd=cwd, home=home)
     assert ran.code == 0, ran.err
     assert contents(project)["main.py"] == FIXED
 
 
-def test_a_check_can_be_given(project: Path, tmp_path: Path) -> None:
+def test_a_check_can_be_given(project: Path, home: Path) -> None:
     files = {"area.py": "def area(a, b):\n    return a + b\n"}
     fill(project, files)
     check = "python -c 'import area; assert area.area(2, 3) == 6; assert area.area(5, 7) == 35'"
-    ran = codur_here("repair", "--check", check, cwd=project, home=tmp_path)
+    ran = codur_here("repair", "--check", check, cwd=project, home=home)
     assert ran.code == 0, ran.err
     assert contents(project)["area.py"] == "def area(a, b):\n    return a * b\n"
 
 
-def test_the_result_as_json(project: Path, tmp_path: Path) -> None:
+def test_the_result_as_json(project: Path, home: Path) -> None:
     fill(project, REPAIRABLE)
-    ran = codur_here("repair", "--json", cwd=project, home=tmp_path)
+    ran = codur_here("repair", "--json", cwd=project, home=home)
     told = the_object(ran.out)
     assert (told["outcome"], told["solved_by"], told["model_calls"]) == ("done", "repair", 0)
     report = told["repair"]
@@ -63,9 +70,9 @@ def test_the_result_as_json(project: Path, tmp_path: Path) -> None:
     assert report["tried"] >= report["passing"] >= 1
 
 
-def test_all_repairs_are_shown_and_one_can_be_picked(project: Path, tmp_path: Path) -> None:
+def test_all_repairs_are_shown_and_one_can_be_picked(project: Path, home: Path) -> None:
     fill(project, DOUBLED)
-    shown = codur_here("repair", "--all", "--budget", "20", cwd=project, home=tmp_path)
+    shown = codur_here("repair", "--all", "--budget", "20", cwd=project, home=home)
     assert shown.code == 0, shown.err
     assert contents(project) == DOUBLED
     rows = shown.out.splitlines()
@@ -75,15 +82,15 @@ def test_all_repairs_are_shown_and_one_can_be_picked(project: Path, tmp_path: Pa
     assert any("this one" in row and "repair 1 gives" in row for row in rows)
     before = rows[: rows.index("+print(n * 2)")]
     wanted = [row for row in before if row[:1].isdigit()][-1].partition(".")[0]
-    picked = codur_here("repair", "--pick", wanted, "--budget", "20", cwd=project, home=tmp_path)
+    picked = codur_here("repair", "--pick", wanted, "--budget", "20", cwd=project, home=home)
     assert picked.code == 0, picked.err
     assert contents(project)["main.py"] == "n = int(input())\nprint(n * 2)\n"
     assert wanted == "1" or "you chose it" in picked.err
 
 
-def test_a_dry_run_changes_nothing(project: Path, tmp_path: Path) -> None:
+def test_a_dry_run_changes_nothing(project: Path, home: Path) -> None:
     fill(project, REPAIRABLE)
-    ran = codur_here("repair", "--dry-run", cwd=project, home=tmp_path)
+    ran = codur_here("repair", "--dry-run", cwd=project, home=home)
     assert ran.code == 0
     assert "range(start, end + 1)" in ran.out
     assert contents(project) == REPAIRABLE
@@ -118,27 +125,27 @@ PRINTS_6 = {"expected.txt": "6\n"}
     ids=["no check", "green", "no file", "all and pick", "Python 2", "network", "runs nothing", "flaky"],
 )
 def test_what_cannot_be_repaired_is_told_in_a_sentence(
-    files: dict[str, str], words: tuple[str, ...], code: int, said: str, project: Path, tmp_path: Path
+    files: dict[str, str], words: tuple[str, ...], code: int, said: str, project: Path, home: Path
 ) -> None:
     fill(project, files)
-    ran = codur_here("repair", *words, cwd=project, home=tmp_path)
+    ran = codur_here("repair", *words, cwd=project, home=home)
     assert ran.code == code, ran.err
     assert said in ran.err
     assert "Traceback" not in ran.err.replace("  | Traceback", "")
     assert contents(project) == files
 
 
-def test_a_syntax_error_in_another_file_is_mended(project: Path, tmp_path: Path) -> None:
+def test_a_syntax_error_in_another_file_is_mended(project: Path, home: Path) -> None:
     fill(project, {"main.py": HELPER, "helper.py": "def twice(n)\n    return 2 * n\n", **PRINTS_6})
-    ran = codur_here("repair", "main.py", cwd=project, home=tmp_path)
+    ran = codur_here("repair", "main.py", cwd=project, home=home)
     assert ran.code == 0, ran.err
     assert contents(project)["helper.py"] == "def twice(n):\n    return 2 * n\n"
 
 
-def test_a_search_that_finds_nothing_says_how_far_it_came(project: Path, tmp_path: Path) -> None:
+def test_a_search_that_finds_nothing_says_how_far_it_came(project: Path, home: Path) -> None:
     files = {"main.py": "print('a')\nprint(len('xyz'))\n", "expected.txt": "a\nb\nc\nd\ne\nf\ng\n"}
     fill(project, files)
-    ran = codur_here("repair", "--budget", "3", "--json", cwd=project, home=tmp_path)
+    ran = codur_here("repair", "--budget", "3", "--json", cwd=project, home=home)
     assert ran.code == 1
     told = the_object(ran.out)
     assert told["reason"].endswith("judged.")
@@ -146,19 +153,19 @@ def test_a_search_that_finds_nothing_says_how_far_it_came(project: Path, tmp_pat
     assert contents(project) == files
 
 
-def test_a_task_in_words_is_not_taken_for_paths(project: Path, tmp_path: Path) -> None:
+def test_a_task_in_words_is_not_taken_for_paths(project: Path, home: Path) -> None:
     fill(project, REPAIRABLE)
-    ran = codur_here("repair", "the", "bug", cwd=project, home=tmp_path)
+    ran = codur_here("repair", "the", "bug", cwd=project, home=home)
     assert ran.code == 2
     assert "a task in words goes in quotes" in ran.err
 
 
-def test_equal_input_gives_the_equal_patch_whatever_the_number_of_workers(project: Path, tmp_path: Path) -> None:
+def test_equal_input_gives_the_equal_patch_whatever_the_number_of_workers(project: Path, home: Path) -> None:
     fill(project, DOUBLED)
     found = []
     for workers in ("1", "3"):
         words = ("repair", "--all", "--json", "--budget", "60", "--workers", workers)
-        report = json.loads(codur_here(*words, cwd=project, home=tmp_path).out)["repair"]
+        report = json.loads(codur_here(*words, cwd=project, home=home).out)["repair"]
         assert report["complete"]
         found.append([patch["diff"] for patch in report["patches"]])
     assert found[0] == found[1]
