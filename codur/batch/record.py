@@ -57,6 +57,7 @@ class ChallengeResult:
         verified: SHA-256 of the changed files' bytes as they were when the check passed; empty if it did not.
         route: decisions in their order.
         started: UTC, ISO 8601.
+        key_written: the key that the same work has once the verified files are written back; empty if they are not.
     """
 
     schema: int = SCHEMA
@@ -89,6 +90,7 @@ class ChallengeResult:
     notes: tuple[str, ...] = ()
     route: tuple[RouteEntry, ...] = ()
     started: str = ""
+    key_written: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The result as plain JSON types."""
