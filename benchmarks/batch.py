@@ -132,11 +132,12 @@ def model(latency_s: float) -> Iterator[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """A batch: wall and processor seconds, largest memory in MiB, what it printed."""
+    """A batch: wall and processor seconds, largest memory in MiB, processor seconds of all else, what it printed."""
 
     wall_s: float
     cpu_s: float
     memory_mib: float
+    others_s: float
     result: dict[str, Any]
 
 
@@ -169,7 +170,7 @@ def measure(challenges: Path, home: Path, url: str, jobs: int) -> Measured:
     """Run a batch to its end."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory() as results:
-        begin = time.perf_counter()
+        begin, busy = time.perf_counter(), _busy_s()
         with subprocess.Popen(
             command(challenges, Path(results), "--jobs", str(jobs)),
             env=environment(home, url),
@@ -179,11 +180,19 @@ def measure(challenges: Path, home: Path, url: str, jobs: int) -> Measured:
             sampler = Sampler(process.pid)
             sampler.start()
             out, _ = process.communicate()
-            wall = time.perf_counter() - begin
+            wall, busy = time.perf_counter() - begin, _busy_s() - busy
             sampler.stop()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime + sampler.programs_s
-    return Measured(wall_s=wall, cpu_s=cpu, memory_mib=sampler.largest_mib, result=json.loads(out))
+    return Measured(
+        wall_s=wall, cpu_s=cpu, memory_mib=sampler.largest_mib, others_s=max(0.0, busy - cpu), result=json.loads(out)
+    )
+
+
+def _busy_s() -> float:
+    """Processor seconds that the machine has been busy, for anybody."""
+    user, nice, system, _, _, irq, softirq, *_ = map(int, Path("/proc/stat").read_text().split()[1:9])
+    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
 
 
 class Sampler(threading.Thread):
@@ -306,9 +315,11 @@ def speed(work: Path, home: Path, number: int, jobs: int, latency_s: float) -> d
     solved = batch.result["solved"]
     by_calls = batch.result["model_calls"] * latency_s / jobs
     by_cpu = batch.cpu_s / PROCESSORS
+    free = PROCESSORS - batch.others_s / batch.wall_s
     overhead = (batch.cpu_s - one.cpu_s) / (number - 1) - alone
     print(f"speed: {solved} of {number} solved, {batch.result['model_calls']} calls, --jobs {jobs}")
     print(f"  wall {batch.wall_s:.1f} s; ideal by calls {by_calls:.1f} s, by processor time {by_cpu:.1f} s")
+    print(f"  of {PROCESSORS} processors, {free:.2f} were free of other work meanwhile")
     print(f"  CPU {batch.cpu_s:.1f} s; first challenge with the start {one.cpu_s:.2f} s")
     each, programs = (
         (batch.cpu_s - one.cpu_s) / (number - 1) * 1000,
@@ -317,6 +328,7 @@ def speed(work: Path, home: Path, number: int, jobs: int, latency_s: float) -> d
     print(f"  CPU a challenge {each:.0f} ms; of it its programs, contained as they are: {programs}")
     return {
         "time against the ideal": batch.wall_s / max(by_calls, by_cpu),
+        "the same, on the free processors": batch.wall_s / max(by_calls, batch.cpu_s / free),
         "overhead, CPU ms a challenge": overhead * 1000,
     }
 

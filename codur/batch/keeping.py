@@ -9,8 +9,8 @@ from dataclasses import replace
 from codur.batch.identity import content_hash, key_of
 from codur.batch.record import ChallengeResult
 from codur.batch.results import PATCHES, ResultsDirectory
+from codur.batch.running import Finished
 from codur.batch.setup import Setup
-from codur.batch.supervisor import Finished
 from codur.batch.work import Work
 from codur.errors import CodurError
 from codur.session.writing_back import write_back

@@ -14,8 +14,9 @@ from codur.batch.keeping import Keeper, Keys
 from codur.batch.outcome import over_budget
 from codur.batch.record import ChallengeResult
 from codur.batch.results import ResultsDirectory, has_results, read_results, total_spent
+from codur.batch.running import Ended, Watch
 from codur.batch.setup import Setup
-from codur.batch.supervisor import Ended, Supervisor, Watch
+from codur.batch.supervisor import Supervisor
 from codur.batch.work import Work
 from codur.config.settings import Settings
 from codur.errors import Refused, UsageError

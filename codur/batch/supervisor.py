@@ -8,13 +8,14 @@ import selectors
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol
+from dataclasses import replace
+from typing import Any
 
 from codur.batch.attempt import Job
 from codur.batch.outcome import over_budget
 from codur.batch.phases import QUEUED
 from codur.batch.record import ChallengeResult, Status, result_from
+from codur.batch.running import Cancelled, Ended, Finished, Running, Spent, Watch
 from codur.batch.setup import Setup
 from codur.batch.work import Work
 from codur.batch.worker import job_to
@@ -30,62 +31,6 @@ STARTS = 3
 """Workers that end before they can work, in a row, before that is given up."""
 ALONE = 2
 """How often a challenge may end a worker while nothing else runs in it."""
-
-Cancelled = Literal["", "stop", "time", "budget"]
-Ended = Literal["all", "budget", "stopped"]
-
-
-class Watch(Protocol):
-    """Sees the batch go on."""
-
-    def started(self, work: Work) -> None:
-        """Work on it has begun."""
-
-    def phase(self, work: Work, phase: str, calls: int) -> None:
-        """What it is at: a node's name, or `asking`, `reading`, `waiting`, `queued`; model calls so far."""
-
-    def finished(self, work: Work, result: ChallengeResult) -> None:
-        """It is done, and kept."""
-
-    def again(self, work: Work) -> None:
-        """It will be started again, through no fault that is known."""
-
-
-@dataclass(slots=True)
-class _Running:
-    work: Work
-    key: str
-    began: float
-    queued_since: float = 0.0
-    queued_s: float = 0.0
-    seen: bool = False
-    cancelled: Cancelled = ""
-    cancelled_at: float = 0.0
-
-    def own_s(self, now: float) -> float:
-        """Seconds that it has had, without those in which it waited for its turn."""
-        waiting = now - self.queued_since if self.queued_since else 0.0
-        return now - self.began - self.queued_s - waiting
-
-
-@dataclass(slots=True)
-class _Spent:
-    tokens: int
-    cost_usd: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finished:
-    """A piece of work that is done.
-
-    Attributes:
-        files: contents to write back, by path; None for a deleted file.
-    """
-
-    work: Work
-    result: ChallengeResult
-    patch: str = ""
-    files: dict[str, bytes | None] = field(default_factory=dict)
 
 
 class Supervisor:
@@ -118,9 +63,9 @@ class Supervisor:
         self._suspects: deque[Work] = deque()
         self._deaths: dict[int, int] = {}
         self._failed_starts = 0
-        self._running: dict[int, _Running] = {}
+        self._running: dict[int, Running] = {}
         self._worker: WorkerProcess | None = None
-        self._spent = _Spent(setup.tokens, setup.cost_usd)
+        self._spent = Spent(setup.tokens, setup.cost_usd)
         self._ended: Ended = "all"
         self._stop_at = 0.0
         self._wake, self._waker = os.pipe()
@@ -182,7 +127,7 @@ class Supervisor:
         if self._worker is None:
             spent = replace(self._setup, tokens=self._spent.tokens, cost_usd=self._spent.cost_usd)
             self._worker = WorkerProcess(spent)
-        self._running[work.number] = _Running(work=work, key=key, began=time.monotonic())
+        self._running[work.number] = Running(work=work, key=key, began=time.monotonic())
         job = Job(number=work.number, challenge=work.challenge, agent=work.agent, attempt=work.attempt, key=key)
         self._worker.send({"start": job_to(job)})
 
@@ -212,7 +157,7 @@ class Supervisor:
         elif "phase" in frame:
             self._phase(frame)
         elif "spent" in frame:
-            self._spent = _Spent(*frame["spent"])
+            self._spent = Spent(*frame["spent"])
         elif "started" in frame:
             running = self._running[frame["started"]]
             running.seen, running.began = True, time.monotonic()
@@ -260,7 +205,7 @@ class Supervisor:
             if not running.cancelled:
                 self._cancel(running, why)
 
-    def _cancel(self, running: _Running, why: Cancelled) -> None:
+    def _cancel(self, running: Running, why: Cancelled) -> None:
         running.cancelled, running.cancelled_at = why, time.monotonic()
         if self._worker is not None:
             self._worker.send({"cancel": running.work.number})
@@ -293,7 +238,7 @@ class Supervisor:
             else:
                 self._watch.again(running.work)
 
-    def _suspect(self, running: _Running, how: str, *, alone: bool) -> None:
+    def _suspect(self, running: Running, how: str, *, alone: bool) -> None:
         number = running.work.number
         if not running.seen:
             self._waiting.appendleft(running.work)
@@ -306,7 +251,7 @@ class Supervisor:
         self._watch.again(running.work)
         self._suspects.appendleft(running.work)
 
-    def _without_run(self, running: _Running, status: Status, reason: str) -> ChallengeResult:
+    def _without_run(self, running: Running, status: Status, reason: str) -> ChallengeResult:
         work = running.work
         return ChallengeResult(
             name=work.challenge.name,
@@ -319,7 +264,7 @@ class Supervisor:
             seconds=round(running.own_s(time.monotonic()), 3),
         )
 
-    def _why_cancelled(self, running: _Running) -> str:
+    def _why_cancelled(self, running: Running) -> str:
         if running.cancelled == "budget":
             return f"{OVER_BUDGET}; it was cancelled."
         return f"its time of {self._setup.limits.max_runtime_s:g} s is used up"

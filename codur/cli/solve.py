@@ -82,7 +82,7 @@ def solve(
     no_sandbox: options.NoSandbox = False,
 ) -> int:
     """Solve challenges, each in a copy; exit 0 if all were solved, else 1."""
-    from codur.cli import solving  # noqa: PLC0415 - lazy: `codur --help` needs none of it
+    from codur.cli import batch_shown, solving  # noqa: PLC0415 - lazy: `codur --help` needs none of it
 
     return solving.solve_challenges(
         directories,
@@ -100,7 +100,7 @@ def solve(
             mode=solving.mode_of(resume=resume, rerun_failed=rerun_failed, fresh=fresh),
             junit=junit,
         ),
-        shown=solving.ShownAs(json=json, quiet=quiet, list_only=list_only),
+        shown=batch_shown.ShownAs(json=json, quiet=quiet, list_only=list_only),
         config=config,
         overrides=options.overrides(
             no_sandbox=no_sandbox, calls=max_llm_calls, iterations=max_iterations, timeout=timeout

@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-import json as json_module
 import os
 import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from codur.batch.finding import find_challenges
-from codur.batch.record import ChallengeResult
 from codur.batch.results import new_directory, newest
 from codur.batch.setup import Setup
-from codur.batch.solve import BatchResult, Mode, require_sandbox, solve_batch
+from codur.batch.solve import Mode, require_sandbox, solve_batch
 from codur.batch.work import Work, work_of
 from codur.cli import surroundings
+from codur.cli.batch_shown import ShownAs, ShownWatch, display_of, row_of, short, show_batch, show_list
 from codur.errors import UsageError
-from codur.ui.batch import (
-    BatchDisplay,
-    BatchRow,
-    LineDisplay,
-    NoDisplay,
-    Progress,
-    batch_table,
-    challenges_table,
-)
-from codur.ui.lines import count
-from codur.ui.output import choose_kind, show
-from codur.ui.sanitise import sanitise
-from codur.ui.stream import SafeStream
-
-SCHEMA: Final = 1
+from codur.ui.batch import Progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,15 +50,6 @@ class Where:
     results: Path | None = None
     mode: Mode = "new"
     junit: Path | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownAs:
-    """What is shown of it."""
-
-    json: bool = False
-    quiet: bool = False
-    list_only: bool = False
 
 
 def mode_of(*, resume: bool, rerun_failed: bool, fresh: bool) -> Mode:
@@ -118,7 +93,7 @@ def solve_challenges(
         limit=which.limit,
     )
     if shown.list_only:
-        return _listed(work, json=shown.json)
+        return show_list(work, json=shown.json)
     if how.in_place and (len(which.agents) > 1 or which.attempts > 1):
         raise UsageError("--in-place takes one attempt with one agent", remedy="Leave one of the options out.")
     host = surroundings.host()
@@ -136,49 +111,26 @@ def solve_challenges(
         in_place=how.in_place,
     )
     results = _results(where, work)
-    display = _display(shown)
+    display = display_of(shown)
     try:
         batch = solve_batch(
             work,
             setup,
             results,
             mode=where.mode,
-            watch=_Watch(display),
-            begins=lambda missing, known: display.begin(Progress(len(missing) + len(known), list(map(_row, known)))),
+            watch=ShownWatch(display),
+            begins=lambda missing, known: display.begin(Progress(len(missing) + len(known), list(map(row_of, known)))),
             junit=Path.cwd() / where.junit if where.junit else None,
         )
     finally:
         display.close()
-    _show(batch, work, results, shown, resume=_resume_words(directories, results, which, how, config, overrides))
+    show_batch(batch, work, results, shown, resume=_resume_words(directories, results, which, how, config, overrides))
     return batch.code
 
 
 def processors() -> int:
     """How many this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-class _Watch:
-    """Tells a display what the batch does."""
-
-    def __init__(self, display: BatchDisplay) -> None:
-        self._display = display
-
-    def started(self, work: Work) -> None:
-        """See `Watch`."""
-        self._display.started(work.number, work.title)
-
-    def phase(self, work: Work, phase: str, calls: int) -> None:
-        """See `Watch`."""
-        self._display.phase(work.number, phase, calls)
-
-    def finished(self, work: Work, result: ChallengeResult) -> None:
-        """See `Watch`."""
-        self._display.finished(work.number, _row(result))
-
-    def again(self, work: Work) -> None:
-        """See `Watch`."""
-        self._display.again(work.number)
 
 
 def _results(where: Where, work: Sequence[Work]) -> Path:
@@ -199,77 +151,6 @@ def _results(where: Where, work: Sequence[Work]) -> Path:
             )
         return path
     return newest(here) if where.mode in ("resume", "rerun_failed") else new_directory(here, datetime.now())
-
-
-def _display(shown: ShownAs) -> BatchDisplay:
-    if shown.json or shown.quiet:
-        return NoDisplay()
-    stream = SafeStream(sys.stderr)
-    kind = choose_kind(json=False, json_stream=False, raw=False, stdout_is_tty=sys.stderr.isatty(), environ=os.environ)
-    if kind != "rich":
-        return LineDisplay(stream)
-    from codur.ui.batch_live import LiveDisplay  # noqa: PLC0415 - lazy: rich is for terminals only
-
-    return LiveDisplay(stream, color=True)
-
-
-def _listed(work: Sequence[Work], *, json: bool) -> int:
-    if json:
-        rows = [
-            {
-                "name": item.challenge.name,
-                "directory": str(item.challenge.directory),
-                "agent": item.agent,
-                "attempt": item.attempt,
-                "problem": item.challenge.problem,
-            }
-            for item in work
-        ]
-        show(sanitise(json_module.dumps(rows)), sys.stdout)
-        return 0
-    lines = [(item.title, item.challenge.problem or "to do", str(item.challenge.directory)) for item in work]
-    show(challenges_table(lines, color=sys.stdout.isatty(), width=surroundings.width()), sys.stdout)
-    show(sanitise(count(len(work), "challenge")), sys.stderr)
-    return 0
-
-
-def _show(batch: BatchResult, work: Sequence[Work], results: Path, shown: ShownAs, *, resume: str) -> None:
-    if shown.json:
-        show(sanitise(json_module.dumps(_as_json(batch, work, results))), sys.stdout)
-    elif not shown.quiet:
-        rows = list(map(_row, batch.results))
-        show(batch_table(rows, color=sys.stdout.isatty(), width=surroundings.width()), sys.stdout)
-    for note in batch.notes:
-        show(sanitise(f"note: {note}"), sys.stderr)
-    if not shown.json and not shown.quiet:
-        page = next((path for path in batch.reports if path.suffix == ".html"), results)
-        show(sanitise(f"results: {_short(page)}"), sys.stderr)
-    left = len(work) - len(batch.results)
-    if batch.ended == "budget":
-        show(sanitise(f"the budget is used up; go on with a higher one: {resume}"), sys.stderr)
-    elif batch.ended == "stopped":
-        show(sanitise(f"go on with: {resume}"), sys.stderr)
-        words = count(len(work), "challenge")
-        show(sanitise(f"interrupted; {len(work) - left} of {words} finished"), sys.stderr)
-
-
-def _as_json(batch: BatchResult, work: Sequence[Work], results: Path) -> dict[str, Any]:
-    return {
-        "schema_version": SCHEMA,
-        "exit_code": batch.code,
-        "ended": batch.ended,
-        "results_directory": str(results),
-        "challenges": len(work),
-        "finished": len(batch.results),
-        "solved": sum(item.solved for item in batch.results),
-        "model_calls": sum(item.calls for item in batch.results),
-        "tokens": sum(item.tokens for item in batch.results),
-        "cost_usd": round(sum(item.cost_usd for item in batch.results), 6),
-        "seconds": batch.seconds,
-        "reports": [str(path) for path in batch.reports],
-        "notes": list(batch.notes),
-        "results": [item.to_json() for item in batch.results],
-    }
 
 
 def _resume_words(
@@ -298,25 +179,4 @@ def _resume_words(
     flags = [("--offline", how.offline), ("--in-place", how.in_place), ("--no-sandbox", how.no_sandbox)]
     words = [word for name, value in values if value is not None for word in (name, str(value))]
     words += [name for name, is_given in flags if is_given]
-    return shlex.join(["codur", "solve", *map(str, directories), *words, "--resume", "--results", _short(results)])
-
-
-def _short(path: Path) -> str:
-    here = Path.cwd()
-    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
-
-
-def _row(result: ChallengeResult) -> BatchRow:
-    return BatchRow(
-        name=result.name,
-        agent=result.agent,
-        attempt=result.attempt,
-        status=result.status,
-        solved_by=result.solved_by,
-        tier=result.tier,
-        calls=result.calls,
-        tokens=result.tokens,
-        cost=result.cost_usd,
-        seconds=result.seconds,
-        note=result.reason,
-    )
+    return shlex.join(["codur", "solve", *map(str, directories), *words, "--resume", "--results", short(results)])
