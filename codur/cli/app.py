@@ -31,7 +31,7 @@ app = typer.Typer(
 
 app.command(help="Carry out a task (the same as `codur TASK`).")(run)
 app.command(help="Show what is decided about a task without a model; nothing is carried out.")(route)
-app.command(help="Solve challenge directories, each in a copy, one after the other.")(solve)
+app.command(help="Solve challenge directories, side by side, each in a copy.")(solve)
 app.command(help="Build the page of batches again, and compare agents.")(report)
 app.command(help="Search for a repair without a model, by the check alone.")(repair)
 app.command(help="Go on with a run that was stopped or killed.")(resume)
