@@ -14,15 +14,19 @@ from typing import Any
 
 from codur.repair import (
     arithmetic,
+    bounds,
     calls,
     conditions,
     constants,
     expressions,
     guards,
     insertions,
+    links,
     names,
     replacements,
+    results,
     statements,
+    updates,
     wraps,
 )
 from codur.repair.context import Context
@@ -150,6 +154,22 @@ OPERATORS: tuple[Operator, ...] = (
     _row("step inserted", 0.15, insertions.step_inserted, ast.For, ast.While),
     _row("sorted before", 0.15, insertions.sorted_before, ast.For, ast.While),
     _row("statement copied", 0.1, insertions.statement_copied, ast.stmt),
+    # updates, results and links that are missing
+    _row("update inserted", 0.25, updates.update_inserted, ast.For, ast.While, ast.If, *_FUNCTIONS),
+    _row("seen guarded", 0.3, updates.seen_guarded, ast.Expr, ast.Assign),
+    _row("result used", 0.8, results.result_used, ast.Expr),
+    _row("yield swapped", 0.7, results.yield_swapped, ast.Return, ast.Expr),
+    _row("list wrapped", 0.2, results.listed, *_VALUES, ast.List, ast.Constant),
+    _row("sequence joined", 0.12, results.sequence_joined, ast.Name, ast.Call, ast.Subscript),
+    _row("stride added", 0.2, results.stride_added, ast.Call),
+    _row("sign added", 0.25, results.sign_added, ast.Constant),
+    _row("index computed", 0.12, results.index_computed, ast.Name),
+    _row("link replaced", 0.6, links.link_replaced, ast.Attribute),
+    _row("link removed", 0.3, links.link_removed, ast.Attribute),
+    _row("link added", 0.25, links.link_added, ast.Name, ast.Attribute),
+    _row("condition guarded", 0.35, bounds.condition_guarded, ast.If, ast.While, ast.IfExp, ast.Return),
+    _row("condition reused", 0.2, bounds.condition_reused, ast.If, ast.While, ast.IfExp),
+    _row("truth computed", 0.2, bounds.truth_computed, ast.Constant),
     # synthesised conditions
     _row("truth compared", 0.3, conditions.condition_replaced, ast.If, ast.While, ast.IfExp),
     _row("condition extended", 0.2, conditions.condition_extended, ast.If, ast.While, ast.IfExp),

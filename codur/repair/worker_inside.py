@@ -71,7 +71,7 @@ class Sources:
         self.changed = {os.path.join(self.root, path): data for path, data in files.items()}  # noqa: PTH118
         self.codes = self._compiled(self.changed)
         for path, data in self.changed.items():
-            lines = _lines(data)
+            lines = lines_of(data)
             linecache.cache[path] = (len(data), None, lines, path)
 
     def _compiled(self, files: Mapping[str, bytes]) -> dict[str, Any]:
@@ -83,7 +83,7 @@ class Sources:
         return found
 
 
-def _lines(data: bytes) -> list[str]:
+def lines_of(data: bytes) -> list[str]:
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         return io.TextIOWrapper(io.BytesIO(data), encoding, line_buffering=True).readlines()
@@ -202,6 +202,14 @@ def finish(status: int) -> int:
             if stream is not None and not stream.closed:
                 stream.flush()
     return 120 if caught.error is not None else status
+
+
+def out_of_time() -> None:
+    """End the fork, with what the program has written but not flushed."""
+    with Caught():
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+    os._exit(1)
 
 
 def show(error: BaseException) -> None:

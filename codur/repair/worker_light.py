@@ -8,14 +8,41 @@ from __future__ import annotations
 import ast
 import contextlib
 import inspect
+import linecache
 import os
+import signal
 import sys
+import tokenize
 import types
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-_UNFIT = (SyntaxError, ValueError, RecursionError, MemoryError)
+_LATER = 0.25
+_LEAST_S = 0.01
+_MOST_HUNG = 4
+_MOST_CAUGHT = 2
+_MOST_PLACES = 300
+_HUNG = '<failure message="it ran out of time">it ran out of time</failure>'
+_REHEARSED = "rehearsal of failures"
+_REHEARSAL = """
+def f(x=1): return x
+def g(x): return [][x]
+def a(): assert f() == 2
+def b(): assert f([1, 2]) == [1, 3]
+def c(): assert f('a\\nb') == 'a\\nc', "message"
+def d(): assert f({"a": 1}) == {"a": 2} and f()
+def e(): assert f({1}) == {2} or f() in []
+def h(): assert not (f(1.5) < 2.5) is True
+def i(): g(1)
+def j(): raise ValueError("text")
+def k():
+    try: g(1)
+    except IndexError as error: raise KeyError(1) from error
+FAILING = (a, b, c, d, e, h, i, j, k)
+"""
+_UNFIT = (tokenize.TokenError, SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 class NeedsSession(Exception):
@@ -58,19 +85,50 @@ class Light:
         for item in self.plan["items"]:
             first = (item["class"] or item["function"]).partition(".")[0]
             self.names.setdefault(item["module"], set()).add(first)
+        self.places = Places(code)
+        self.told: list[str] = []
         self.rehearse()
 
     def rehearse(self) -> None:
-        """Fill caches (of `inspect`, of regular expressions) before the fork, by a failure that is told to nobody."""
-        for path in self.plan["modules"].values():
-            inspect.getmodule(compile("", path, "exec"))
-        with self.tests.inside.Caught() as caught:
-            _fail()
-        if caught.error is not None:
-            self.failure(caught.error, _fail)
+        """Fill caches before the fork (of sources, regular expressions, imports), by failures told to nobody."""
+        files = self.tests.sources.files
+        sources = {path: files[path] for path in self.plan["modules"].values()}
+        made = f"{self.tests.sources.root}/{_REHEARSED}"
+        for path, data in {**sources, made: _REHEARSAL.encode()}.items():
+            lines = self.tests.inside.lines_of(data)
+            linecache.cache[path] = (len(data), None, lines, path)
+            with contextlib.suppress(*_UNFIT):
+                list(tokenize.generate_tokens(iter(lines).__next__))
+            if Path(path) in self.trees:
+                self.places.learn(self.trees[Path(path)], lines)
+        tree = ast.parse(_REHEARSAL)
+        self.tests.rewrite.rewrite_asserts(tree, _REHEARSAL.encode(), made, self.config)
+        module = types.ModuleType("_repair_rehearsal")
+        sys.modules[module.__name__] = module
+        inspect.modulesbyfile.update(
+            {made: module.__name__, **{path: name for name, path in self.plan["modules"].items()}}
+        )
+        exec(compile(tree, made, "exec"), module.__dict__)
+        explaining = self.explained()
+        for function in module.__dict__["FAILING"]:
+            with self.tests.inside.Caught() as caught:
+                function()
+            if caught.error is not None:
+                self.failure(caught.error, function)
+        explaining.close()
 
-    def run(self) -> tuple[str, int]:
-        """The report as JUnit XML, and how many tests failed.
+    def explained(self) -> Any:
+        """Failed comparisons are explained as long as this generator is not closed."""
+        item: Any = types.SimpleNamespace(config=self.config, ihook=self.config.hook)
+        explaining = self.assertion.pytest_runtest_protocol(item)
+        next(explaining)
+        return explaining
+
+    def run(self, limit_s: float, tell: Callable[[dict[str, Any]], None]) -> int:
+        """Runs the tests, tells the report as JUnit XML, and gives the exit status.
+
+        Args:
+            limit_s: processor time of a single test; one that uses it up failed, and the next ones have less.
 
         Raises:
             NeedsSession: a whole session must tell.
@@ -80,18 +138,33 @@ class Light:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 1)
         os.dup2(null, 2)
+        timed = self.timed = Timed(limit_s, lambda: self.give_up(tell))
         modules = {name: self.load(name, path) for name, path in self.plan["modules"].items()}
-        item: Any = types.SimpleNamespace(config=self.config, ihook=self.config.hook)
-        explaining = self.assertion.pytest_runtest_protocol(item)
-        next(explaining)
-        cases, failing = [], 0
+        explaining = self.explained()
         with warnings.catch_warnings(record=True):
             for planned in self.plan["items"]:
-                told = self.call(planned, modules[planned["module"]])
-                failing += bool(told)
-                place = f'classname="{self.escaped(planned["classname"])}" name="{self.escaped(planned["name"])}"'
-                cases.append(f"<testcase {place}>{told}</testcase>")
-        return f"<testsuites><testsuite>{''.join(cases)}</testsuite></testsuites>", failing
+                self.told.append(self.call(planned, modules[planned["module"]]))
+                if timed.hopeless:
+                    break
+        explaining.close()
+        tell(self.report())
+        return 1 if any(self.told) or timed.hung else 0
+
+    def report(self) -> dict[str, Any]:
+        """The report; tests that were not reached failed."""
+        cases = []
+        for number, planned in enumerate(self.plan["items"]):
+            told = self.told[number] if number < len(self.told) else _HUNG
+            place = f'classname="{self.escaped(planned["classname"])}" name="{self.escaped(planned["name"])}"'
+            cases.append(f"<testcase {place}>{told}</testcase>")
+        report = f"<testsuites><testsuite>{''.join(cases)}</testsuite></testsuites>"
+        return {"report": report, "hung": True} if self.timed.hung else {"report": report}
+
+    def give_up(self, tell: Callable[[dict[str, Any]], None]) -> None:
+        """End the fork in the middle of a test that does not end."""
+        self.timed.hung += 1
+        tell(self.report())
+        os._exit(1)
 
     def load(self, name: str, path: str) -> types.ModuleType:
         """Imports a test module, from its rewritten code."""
@@ -129,9 +202,13 @@ class Light:
         function = getattr(owner, planned["function"])
         arguments = _arguments(function, planned["indices"])
         bound = getattr(owner() if planned["class"] else owner, planned["function"])
-        with self.tests.inside.Caught() as caught:
+        if self.tests.room:
+            sys.setrecursionlimit(self.tests.inside.depth() + self.tests.room)
+        with self.tests.inside.Caught() as caught, self.timed:
             if bound(**arguments) is not None:
                 raise NeedsSession("a test gives something back")
+        if isinstance(caught.error, OutOfTime) or self.timed.late:
+            return _HUNG
         if caught.error is None:
             return ""
         if isinstance(caught.error, (NeedsSession, *self.special)):
@@ -154,8 +231,75 @@ class Light:
         return f'<failure message="{self.escaped(message)}">{self.escaped(str(told))}</failure>'
 
 
-def _fail() -> None:
-    raise AssertionError("assert 1 == 2\n +  where 1 = f()")
+class OutOfTime(BaseException):
+    """A test has used up its processor time."""
+
+
+class Timed:
+    """Bounds the processor time of each test, as a context around it.
+
+    Args:
+        limit_s: of the first one that does not end; those after it have less.
+        give_up: called when one goes on all the same.
+    """
+
+    def __init__(self, limit_s: float, give_up: Callable[[], None]) -> None:
+        self.limit_s, self.give_up = limit_s, give_up
+        self.within, self.late, self.hung = False, 0, 0
+        signal.signal(signal.SIGPROF, self.interrupt)
+        signal.signal(signal.SIGXCPU, lambda *_: give_up())
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether too many tests do not end to wait for more of them."""
+        return self.hung >= _MOST_HUNG
+
+    def __enter__(self) -> None:
+        self.within, self.late = True, 0
+        limit_s = max(self.limit_s * (_LATER if self.hung else 1.0), _LEAST_S)
+        signal.setitimer(signal.ITIMER_PROF, limit_s, limit_s)
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        self.within = False
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        self.hung += bool(self.late)
+
+    def interrupt(self, *_: Any) -> None:
+        """Raise in the test; one that catches that again and again ends the run."""
+        if self.within:
+            self.late += 1
+            if self.late > _MOST_CAUGHT:
+                self.give_up()
+            raise OutOfTime
+
+
+class Places:
+    """Where the statements of unchanged sources begin and end, which takes pytest long to find out.
+
+    Args:
+        code: the module of pytest that asks.
+    """
+
+    def __init__(self, code: Any) -> None:
+        self.usual = getattr(code, "getstatementrange_ast", None)
+        self.known: dict[tuple[int, int], Any] = {}
+        if self.usual is not None:
+            self.source = code.Source
+            code.getstatementrange_ast = self.find
+
+    def learn(self, tree: Any, lines: list[str]) -> None:
+        """Find out about a source that stays."""
+        if self.usual is None:
+            return
+        source = self.source("".join(lines))
+        numbers = sorted({node.lineno - 1 for node in ast.walk(tree) if isinstance(node, ast.Assert)})
+        for number in numbers[:_MOST_PLACES]:
+            self.known[id(tree), number] = self.usual(number, source, astnode=tree)
+
+    def find(self, number: int, source: Any, assertion: bool = False, astnode: Any = None) -> Any:  # noqa: FBT001, FBT002 - as pytest's own
+        """As pytest's own function."""
+        found = self.known.get((id(astnode), number))
+        return self.usual(number, source, assertion, astnode) if found is None else found
 
 
 def _shown_frames(excinfo: Any) -> Any:

@@ -19,13 +19,13 @@ from typing import Any
 OUT = "report.xml"
 PLAIN_DEPTH = 5
 """Frames below pytest's main hook when it runs as `python -m pytest`."""
-TEST_RUNNER_STATUS = 1
 
 
 class Tests:
     """A test run with pytest."""
 
     learning = False
+    limit_s = 0.0
 
     def __init__(self, task: dict[str, Any], sources: Any, guard: Any, temporary: str) -> None:
         self.sources, self.guard = sources, guard
@@ -35,6 +35,7 @@ class Tests:
         self.reported = any("{report}" in each for each in task["arguments"])
         self.plan: dict[str, Any] | None = None
         self.told: dict[str, Any] = {}
+        self.room = 0
         self.codes: dict[str, Any] = {}
         self.config: Any = None
         sys.path[0], sys.argv = task["path"], list(task["argv"])
@@ -70,7 +71,7 @@ class Tests:
                 if path not in self.codes:
                     self.codes[path] = self.rewriting(Path(path), self.config)
             if learnt["plan"] and self.plan is None:
-                self.plan = learnt["plan"]
+                self.plan, self.room = learnt["plan"], learnt["room"]
                 self.light = sys.modules["_repair_worker_light"].Light(self)
 
     def rewritten(self, path: Any, config: Any) -> Any:
@@ -90,14 +91,12 @@ class Tests:
 
     def run_light(self, report: int) -> int:
         self.guard.start(report)
-        xml, failing = "", 0
+        status = 0
         with self.inside.Caught() as caught:
-            xml, failing = self.light.run()
+            status = self.light.run(self.limit_s, lambda told: self.inside.tell(report, told))
         if caught.error is not None:
             self.inside.tell(report, {"again": "".join(traceback.format_exception_only(caught.error))})
-            return 0
-        self.inside.tell(report, {"report": xml})
-        return TEST_RUNNER_STATUS if failing else 0
+        return int(status)
 
     def run_full(self, report: int) -> int:
         """In the fork: a whole session; gives pytest's exit status."""
@@ -137,6 +136,12 @@ class Tests:
         """Called by pytest after each test. What is loaded later only tells the results, and a large fork is slow."""
         if self.learning:
             self.told["modules"], self.told["inside"] = self.inside.outside(self.sources)
+
+    def pytest_pyfunc_call(self) -> None:
+        """Called by pytest from where it calls a test function: how deep that may go."""
+        if self.learning and not self.told.get("room"):
+            self.told["room"] = sys.getrecursionlimit() - self.inside.depth()
+            self.inside.tell(self.report, {"room": self.told["room"]})
 
     def pytest_collection_finish(self, session: Any) -> None:
         """Called by pytest when it knows its tests. It is told at once, as one of them may never end."""
