@@ -15,7 +15,7 @@ from codur.errors import WorkspaceError
 from codur.events import Emit
 from codur.repair.failure import read_failure
 from codur.repair.judge import Flaky, Judge
-from codur.repair.localise import localise, moved
+from codur.repair.localise import flow_of, localise, moved
 from codur.repair.observed import Observed
 from codur.repair.outcome import RepairOutcome
 from codur.repair.pool import processors
@@ -90,7 +90,14 @@ def search(
         here = moved(coverage, texts, program.texts)
         failure = read_failure(verdict, root)
         seen = {path: Observed.of(here, path) for path in program.texts}
-        return candidates(program, failure, localise(here, failure), which, seen, before.expected)
+        return candidates(
+            program,
+            failure,
+            localise(here, failure, flow_of(here, program.texts, verdict.difference)),
+            which,
+            seen,
+            before.expected,
+        )
 
     def confirm(changed: Mapping[str, str]) -> Verdict:
         originals = {path: workspace.read_bytes(path) for path in changed}
