@@ -1,4 +1,4 @@
-"""Operators on what a call gives back and what a function hands out: kept, returned, yielded, in a list or out of it."""
+"""Operators on what a call gives back and what a function hands out: kept, returned, yielded, listed."""
 
 from __future__ import annotations
 

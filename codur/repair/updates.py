@@ -1,4 +1,4 @@
-"""Operators that insert an update which a loop or a recursion lacks: a mark in a set, a step along a chain, an item kept.
+"""Operators that insert an update which a loop or a recursion lacks: a mark, a step along a chain, an item kept.
 
 What a block tests or reads tells what it may have forgotten to change: a tested membership wants an `add`, a chain that
 is walked wants its next link, a value that is worked out wants to be kept.

@@ -186,10 +186,11 @@ def test_coverage_moves_with_inserted_lines() -> None:
 
 
 def newer_pythons() -> list[str]:
-    """Interpreters with `sys.monitoring` that are installed here."""
+    """Interpreters with `sys.monitoring` that are installed here; no version manager's scripts."""
     places = [*os.get_exec_path(), *map(str, Path.home().glob(".pyenv/versions/3.1[2-9]*/bin"))]
-    found = (shutil.which(name, path=os.pathsep.join(places)) for name in ("python3.12", "python3.13", "python3.14"))
-    return [path for path in found if path is not None and "shims" not in path]
+    real = os.pathsep.join(place for place in places if "shims" not in place)
+    found = (shutil.which(name, path=real) for name in ("python3.12", "python3.13", "python3.14"))
+    return [path for path in found if path is not None]
 
 
 def test_the_tracer_tells_the_same_with_and_without_monitoring(tmp_path: Path) -> None:
