@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from codur.repair.context import Context
@@ -14,6 +15,7 @@ from codur.repair.guards import is_pure
 from codur.repair.updates import members
 
 _MOST = 8
+_NAME = re.compile(r"\b[A-Za-z_]\w*\b")
 _RAISED = ("IndexError", "KeyError", "AttributeError", "TypeError", "ValueError")
 Tested = ast.If | ast.While | ast.IfExp
 
@@ -26,9 +28,10 @@ def condition_guarded(context: Context, node: Tested | ast.Return) -> Iterator[P
     last = test.end_lineno or test.lineno
     likely = 2.0 if context.failure.at(context.source.path, test.lineno, last, *_RAISED) else 0.5
     code = context.code(test)
+    asked = {context.code(each) for each in ast.walk(test) if isinstance(each, ast.expr) and _is_asked(context, each)}
     loose = isinstance(test, ast.IfExp | ast.Lambda | ast.NamedExpr)
     for rank, (guard, opposite) in enumerate(_needs(context, test).items()):
-        if guard in code:
+        if guard in asked:
             continue
         weight = likely * 0.9**rank
         first = f"({code})" if loose or (isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or)) else code
@@ -39,9 +42,15 @@ def condition_guarded(context: Context, node: Tested | ast.Return) -> Iterator[P
         yield Proposal(edits=(edit,), says=f"needs `{opposite} or` before it", weight=0.8 * weight)
 
 
+def _is_asked(context: Context, node: ast.expr) -> bool:
+    """Whether the node is a condition by itself."""
+    return isinstance(context.source.parent(node), ast.BoolOp | ast.If | ast.While | ast.IfExp | ast.Return)
+
+
 def _needs(context: Context, test: ast.expr) -> dict[str, str]:
     """Conditions without which the test may raise, with their opposites, in the order of the text."""
     found: dict[str, str] = {}
+    none = bool(context.failure.at(context.source.path, test.lineno, test.end_lineno or test.lineno, "TypeError"))
     for each in ast.walk(test):
         if isinstance(each, ast.Subscript) and is_pure(each) and not isinstance(each.slice, ast.Slice):
             found |= _within(context, each)
@@ -52,7 +61,7 @@ def _needs(context: Context, test: ast.expr) -> dict[str, str]:
                     found |= {owner: f"not {owner}"}
             elif owner not in ("self", "cls") and is_pure(each.value):
                 found |= {f"{owner} is not None": f"{owner} is None"}
-        elif isinstance(each, ast.Compare):
+        elif isinstance(each, ast.Compare) and none:
             found |= _not_none(context, each)
     return dict(list(found.items())[:_MOST])
 
@@ -109,7 +118,27 @@ def _known(context: Context, node: Tested, code: str) -> list[str]:
             used = {one.id for one in ast.walk(each) if isinstance(one, ast.Name)} - {"len", "abs"}
             if used <= names:
                 found.setdefault(context.code(each), None)
+            if any(isinstance(one, ast.Subscript) for one in ast.walk(each)):
+                found |= dict.fromkeys(_renamed(context, node.test, each))
     return [text for text in found if text not in code and "\n" not in text]
+
+
+def _renamed(context: Context, test: ast.expr, other: ast.Compare) -> list[str]:
+    """A comparison with the names it uses as indices replaced, in their order, by those that were set near the test."""
+    indices = [each.slice for each in ast.walk(other) if isinstance(each, ast.Subscript)]
+    old = sorted({each.id for each in indices if isinstance(each, ast.Name)}, key=context.code(other).find)
+    statement = context.source.statement(test)
+    around = context.source.parent(statement) if statement else None
+    stored = [each for each in ast.walk(around) if isinstance(each, ast.Name)] if around else []
+    close = {each.id for each in stored if isinstance(each.ctx, ast.Store)}
+    read = [each for each in ast.walk(test) if isinstance(each, ast.Name)]
+    numbers = [each for each in read if context.kinds.of(each) in ("number", None)]
+    used = dict.fromkeys(each.id for each in sorted(numbers, key=lambda each: (each.lineno, each.col_offset)))
+    new = [name for name in used if name in close and name not in old]
+    if not old or len(new) < len(old):
+        return []
+    names = dict(zip(old, new, strict=False))
+    return [_NAME.sub(lambda found: names.get(found[0], found[0]), context.code(other))]
 
 
 def truth_computed(context: Context, node: ast.Constant) -> Iterator[Proposal]:

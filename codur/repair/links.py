@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import get_args
 
 from codur.repair.context import Context
 from codur.repair.edits import Proposal
+from codur.repair.kinds import Kind
 from codur.repair.source import Source
 
 _MOST = 6
@@ -50,10 +52,26 @@ def link_added(context: Context, node: ast.Name | ast.Attribute) -> Iterator[Pro
     }
     links = _links(context.source)
     deeper = isinstance(parent, ast.Attribute) and parent.attr in links
-    if root not in objects or (isinstance(parent, ast.Attribute) and not deeper):
+    if (root not in objects and not isinstance(parent, ast.Return)) or (
+        isinstance(parent, ast.Attribute) and not deeper
+    ):
         return
     for name in links[:_MOST]:
         yield context.replace(node, f"{code}.{name}", says=f"lacks `.{name}`", weight=0.5 if deeper else 1.0)
+    if isinstance(node, ast.Name) and not deeper:
+        for other in _like(context, node)[:_MOST]:
+            for name in links[:_MOST]:
+                yield context.replace(node, f"{other}.{name}", weight=0.5)
+
+
+def _like(context: Context, node: ast.Name) -> list[str]:
+    """Other variables that held objects of the same class in the recorded run."""
+    scope = context.source.function(node) or context.source.tree
+    first, last = getattr(scope, "lineno", 1), getattr(scope, "end_lineno", None) or len(context.source.lines)
+    kinds = context.observed.kinds(node.id, first, last)
+    others = [name for name in context.scopes.variables(node) if name != node.id]
+    same = len(kinds) == 1 and not kinds & set(get_args(Kind))
+    return [name for name in others if same and context.observed.kinds(name, first, last) == kinds]
 
 
 def _links(source: Source) -> list[str]:
@@ -69,3 +87,17 @@ def _links(source: Source) -> list[str]:
         and not (isinstance(each.value, ast.Name) and each.value.id in modules)
     }
     return list(found)
+
+
+def sides_swapped(context: Context, node: ast.Assign) -> Iterator[Proposal]:
+    """`a.b = c` → `c = a.b`, where both sides can be assigned."""
+    target, value = node.targets[0], node.value
+    places = (ast.Name, ast.Attribute, ast.Subscript)
+    if len(node.targets) > 1 or not isinstance(target, places) or not isinstance(value, places):
+        return
+    left, right = context.code(target), context.code(value)
+    if isinstance(value, ast.Name) and value.id not in context.scopes.variables(node):
+        return
+    if left != right:
+        says = f"has `{left}` and `{right}` the wrong way round"
+        yield Proposal(edits=(context.edit(target, right), context.edit(value, left)), says=says)

@@ -29,10 +29,12 @@ class Suspicion:
 
     Attributes:
         scores: by line; lines that are not named have `others`.
+        running: lines that were running when the time was up, or ran most often until then; empty if the run ended.
     """
 
     scores: Mapping[Line, float] = field(default_factory=dict)
     others: float = _UNKNOWN
+    running: frozenset[Line] = frozenset()
 
     def ran(self, path: str, first: int, last: int) -> bool:
         """Whether one of these lines was executed; True where that is not known."""
@@ -62,7 +64,9 @@ def localise(coverage: Coverage | None, failure: Failure, flow: Mapping[Line, fl
             scores[line] = max(_CALLING, scores.get(line, 0.0))
         for line in raised.frames[-1:]:
             scores[line] = _RAISING
-    return Suspicion(scores=scores, others=others)
+    lines = (*coverage.stack, *coverage.hot) if coverage else ()
+    running = frozenset(line for line in lines if line[1])  # a frame that is being left has no line
+    return Suspicion(scores=scores, others=others, running=running)
 
 
 def moved(coverage: Coverage | None, old: Mapping[str, str], new: Mapping[str, str]) -> Coverage | None:

@@ -16,6 +16,7 @@ from codur.repair.equivalence import Equivalence
 from codur.repair.explain import sentence
 from codur.repair.failure import Failure
 from codur.repair.localise import Suspicion
+from codur.repair.loops import Endless
 from codur.repair.observed import Observed
 from codur.repair.operators import Offer, offers
 from codur.repair.source import Source, compiled, parse_source
@@ -110,12 +111,15 @@ def candidates(
             continue
         context = Context.of(source, failure, seen.get(path), expected)
         same = Equivalence(context=context)
+        endless = Endless(source, [line for where, line in suspicion.running if where == path])
         for offer in offers(context, _selector(source, suspicion, which)):
             yield Candidate(
                 base=program,
                 path=path,
                 line=offer.line,
-                priority=_priority(offer, suspicion.of(path, *head(offer.node))) * same.factor(offer),
+                priority=_priority(offer, suspicion.of(path, *head(offer.node)))
+                * same.factor(offer)
+                * endless.factor(offer),
                 offer=offer,
                 source=source,
             )

@@ -53,8 +53,7 @@ def _inserted(context: Context, node: Block, block: list[ast.stmt], text: str, w
     says = f"lacks `{text}`"
     if not isinstance(last, _JUMPS):
         end = source.line_end(last.end_lineno or last.lineno)
-        if not isinstance(node, FunctionNode):
-            yield Proposal(edits=(context.edit_span(end, end, f"\n{indent}{text}"),), says=says, weight=weight)
+        yield Proposal(edits=(context.edit_span(end, end, f"\n{indent}{text}"),), says=says, weight=weight)
     else:
         at = source.line_start(last.lineno)
         yield Proposal(edits=(context.edit_span(at, at, f"{indent}{text}\n"),), says=says, weight=weight)
@@ -97,13 +96,14 @@ def _updates(context: Context, loop: ast.For | ast.While | FunctionNode, block: 
 def _kept(context: Context, here: ast.stmt, member: Member) -> Iterator[tuple[str, float]]:
     """What puts a member into its collection, by the collection's kind."""
     owner = member.owner
-    kind = context.kinds.named(here, owner) if owner.isidentifier() else None
+    values = _values_of(context, here, owner)
+    kind = "dict" if values else context.kinds.named(here, owner) if owner.isidentifier() else None
     if kind in ("set", None):
         yield f"{owner}.add({member.item})", 1.0 if kind else 0.6
     if kind in ("list", None):
         yield f"{owner}.append({member.item})", 0.7
     if kind in ("dict", None):
-        for value in _values_of(context, here, owner):
+        for value in values or ["True"]:
             yield f"{owner}[{member.item}] = {value}", 0.7
 
 
@@ -116,10 +116,10 @@ def _values_of(context: Context, here: ast.stmt, owner: str) -> list[str]:
             found[context.code(each.value)] = None
             if isinstance(each.value, ast.Constant) and type(each.value.value) is int:
                 found[str(each.value.value + 1)] = None
-    if isinstance(here, ast.stmt):
-        loop = next((each for each in context.source.ancestors(here) if isinstance(each, ast.For)), None)
-        found |= dict.fromkeys(_stored([loop])) if loop else {}
-    return list(found)[:_MOST_NAMES] or ["True"]
+    loop = next((each for each in context.source.ancestors(here) if isinstance(each, ast.For)), None)
+    if found and loop is not None:
+        found |= dict.fromkeys(_stored([loop]))
+    return list(found)[:_MOST_NAMES]
 
 
 def _held_by(context: Context, node: ast.expr, owner: str) -> bool:
@@ -134,11 +134,13 @@ def _steps(context: Context, loop: ast.For | ast.While, known: set[str]) -> Iter
         else set()
     )
     made = _made(loop)
+    walked = _walked(context)
     for name, link in _links(context, loop):
         if name in known:
-            yield f"{name} = {name}.{link}", 1.0 if name in tested else 0.5
+            weight = 1.0 if name in tested else 0.8
+            yield f"{name} = {name}.{link}", weight if link in walked else 0.4 * weight
     used = {each.id for each in ast.walk(loop) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
-    before = set(context.scopes.variables(loop))
+    before = set(context.scopes.variables(loop)) - (_names(loop.iter) if isinstance(loop, ast.For) else set())
     for name in sorted((used & before & known) - _called(loop)):
         for value in sorted(made & known - {name}):
             if context.kinds.named(loop, name) in (None, context.kinds.named(loop, value)):
@@ -166,11 +168,21 @@ def _links(context: Context, loop: ast.For | ast.While) -> list[tuple[str, str]]
     return [(owner, name) for owner in owners if owner != "self" for name in list(names)[: 2 * _MOST_NAMES]]
 
 
+def _walked(context: Context) -> set[str]:
+    """Attributes by which the program goes from one object to the next: `a = b.next`."""
+    assigned = (each.value for each in ast.walk(context.source.tree) if isinstance(each, ast.Assign))
+    return {value.attr for value in assigned if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name)}
+
+
 def _made(loop: ast.AST) -> set[str]:
     """Names that a loop, or a function's body and parameters, gives a value."""
     if isinstance(loop, FunctionNode):
         return {each.arg for each in loop.args.args} - {"self", "cls"}
     return set(_stored([loop]))
+
+
+def _names(node: ast.expr) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 
 def _called(loop: ast.AST) -> set[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -14,7 +12,7 @@ from typing import Any
 from codur.errors import out_of_time
 from codur.repair.pool import Pool
 from codur.repair.worker import Answer, Files, Job, Limits, Worker
-from codur.repair.worker_job import job_of
+from codur.repair.worker_job import job_of, library
 from codur.sandbox.launcher import ProcessResult
 from codur.types import Check, Verdict
 from codur.verification.checker import PYTEST_WRONG_USAGE, Checker
@@ -31,8 +29,6 @@ _MARGIN_BYTES = 65_536
 _KEPT_BYTES = 262_144
 _KNOWN_ANSWERS = 512
 _TOLD = ("exit_status", "timed_out", "flooded", "truncated", "stdout", "stderr")
-_IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+(\w+)", re.MULTILINE)
-_SHOWY = frozenset({"this", "antigravity", "idlelib", "turtle", "turtledemo", "tkinter", "test", "lib2to3"})
 
 
 class Unfit(Exception):
@@ -121,7 +117,7 @@ class Warm:
             raise Unfit(reason)
         self._job = job
         self._way = ""
-        self._learnt: dict[str, Any] = {"modules": _library(job.files), "inside": [], "rewritten": []}
+        self._learnt: dict[str, Any] = {"modules": library(job.files), "inside": [], "rewritten": []}
         self._keep = self._verdicts.kept(check)
         self._known: dict[tuple[object, ...], Verdict] = {}
         self._pool = Pool([])
@@ -297,11 +293,3 @@ def _essence(verdict: Verdict) -> tuple[object, ...]:
         verdict.tests_passed,
         verdict.tests_total,
     )
-
-
-def _library(files: Files) -> list[str]:
-    """Modules of the standard library that the files import by name."""
-    texts = (data.decode("utf-8", "replace") for data in files.values())
-    named = {name for text in texts for name in _IMPORT.findall(text)}
-    own = {Path(path).stem for path in files} | {path.partition("/")[0] for path in files}
-    return sorted((named & sys.stdlib_module_names) - _SHOWY - own)

@@ -19,7 +19,7 @@ _MARGIN_S = 5.0
 _CPU_S = 3600.0
 """Of the worker itself over the whole search; each candidate has a limit of its own."""
 _LEAST_WALL_S = 1.0
-_WAITING = 4.0
+_WAITING = 8.0
 """Wall time in processor times: the machine may be busy with other things."""
 _TESTS = 3
 """Of tests that are called one by one each has its processor time, but all together not more than so many times it."""

@@ -18,8 +18,8 @@ from typing import Any
 
 CHUNK = 65_536
 TICK_MS = 20
-ENDING_S = 0.03
-"""How long a program that has run out of time may take to tell what it has."""
+ENDING_CPU_S, ENDING_S = 0.02, 0.25
+"""Processor and wall time in which a program that has run out of time may tell what it has."""
 CLOSING_S = 0.1
 MAX_FILE_BYTES = 268_435_456
 BROKEN = 70
@@ -146,11 +146,12 @@ class Fork:
 
     def have_it_tell(self, pid: int, ended: int) -> None:
         """Let a program that has run out of time write what it holds back."""
-        until = time.monotonic() + ENDING_S
+        until, bound = time.monotonic() + ENDING_S, used(pid) + ENDING_CPU_S
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGXCPU)
-        while self.end == "timed_out" and not self.step(ended, 2) and time.monotonic() < until:
-            pass
+        while self.end == "timed_out" and not self.step(ended, 2):
+            if time.monotonic() > until or used(pid) > bound:
+                break
 
     def over(self, pid: int, begun: float) -> bool:
         """Whether the program has used up its time or its output, or waits for what does not come."""

@@ -11,7 +11,6 @@ import importlib.machinery
 import inspect
 import linecache
 import os
-import signal
 import sys
 import tokenize
 import types
@@ -20,11 +19,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-_LATER = 0.25
-_LEAST_S = 0.01
-_MOST_HUNG = 4
-_MOST_CAUGHT = 2
-_MOST_PLACES = 300
 _HUNG = '<failure message="it ran out of time">it ran out of time</failure>'
 _REHEARSED = "rehearsal of failures"
 _REHEARSAL = """
@@ -66,7 +60,7 @@ class Light:
         from _pytest._code import code  # noqa: PLC0415
 
         self.tests, self.plan, self.config = tests, tests.plan, tests.config
-        self.assertion, self.code, self.escaped = assertion, code, junitxml.bin_xml_escape
+        self.assertion, self.code, self.printable = assertion, code, junitxml.bin_xml_escape
         self.no_input = capture.DontReadFromInput
         self.special = (
             outcomes.Skipped,
@@ -94,7 +88,7 @@ class Light:
         for item in self.plan["items"]:
             first = (item["class"] or item["function"]).partition(".")[0]
             self.names.setdefault(item["module"], set()).add(first)
-        self.places = Places(code)
+        self.places = sys.modules["_repair_worker_tests"].Places(code)
         self.told: list[str] = []
         self.specs = self.found_already()
         self.rehearse()
@@ -163,7 +157,7 @@ class Light:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 1)
         os.dup2(null, 2)
-        timed = self.timed = Timed(limit_s, lambda: self.give_up(tell))
+        timed = self.timed = self.tests.inside.Timed(limit_s, lambda: self.give_up(tell))
         modules = {name: self.load(name, path) for name, path in self.plan["modules"].items()}
         explaining = self.explained()
         with warnings.catch_warnings(record=True):
@@ -182,8 +176,16 @@ class Light:
             told = self.told[number] if number < len(self.told) else _HUNG
             place = f'classname="{self.escaped(planned["classname"])}" name="{self.escaped(planned["name"])}"'
             cases.append(f"<testcase {place}>{told}</testcase>")
-        report = f"<testsuites><testsuite>{''.join(cases)}</testsuite></testsuites>"
+        text = f"<testsuites><testsuite>{''.join(cases)}</testsuite></testsuites>"
+        report = text.encode("utf-8", "backslashreplace").decode("latin-1")
         return {"report": report, "hung": True} if self.timed.hung else {"report": report}
+
+    def escaped(self, text: str) -> str:
+        """A text as it stands in XML."""
+        shown = str(self.printable(text))
+        for plain, told in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("\r", "&#13;")):
+            shown = shown.replace(plain, told)
+        return shown
 
     def give_up(self, tell: Callable[[dict[str, Any]], None]) -> None:
         """End the fork in the middle of a test that does not end."""
@@ -232,7 +234,7 @@ class Light:
         with self.tests.inside.Caught() as caught, self.timed:
             if bound(**arguments) is not None:
                 raise NeedsSession("a test gives something back")
-        if isinstance(caught.error, OutOfTime) or self.timed.late:
+        if isinstance(caught.error, self.tests.inside.OutOfTime) or self.timed.late:
             return _HUNG
         if caught.error is None:
             return ""
@@ -256,77 +258,6 @@ class Light:
         return f'<failure message="{self.escaped(message)}">{self.escaped(str(told))}</failure>'
 
 
-class OutOfTime(BaseException):
-    """A test has used up its processor time."""
-
-
-class Timed:
-    """Bounds the processor time of each test, as a context around it.
-
-    Args:
-        limit_s: of the first one that does not end; those after it have less.
-        give_up: called when one goes on all the same.
-    """
-
-    def __init__(self, limit_s: float, give_up: Callable[[], None]) -> None:
-        self.limit_s, self.give_up = limit_s, give_up
-        self.within, self.late, self.hung = False, 0, 0
-        signal.signal(signal.SIGPROF, self.interrupt)
-        signal.signal(signal.SIGXCPU, lambda *_: give_up())
-
-    @property
-    def hopeless(self) -> bool:
-        """Whether too many tests do not end to wait for more of them."""
-        return self.hung >= _MOST_HUNG
-
-    def __enter__(self) -> None:
-        self.within, self.late = True, 0
-        limit_s = max(self.limit_s * (_LATER if self.hung else 1.0), _LEAST_S)
-        signal.setitimer(signal.ITIMER_PROF, limit_s, limit_s)
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        self.within = False
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        self.hung += bool(self.late)
-
-    def interrupt(self, *_: Any) -> None:
-        """Raise in the test; one that catches that again and again ends the run."""
-        if self.within:
-            self.late += 1
-            if self.late > _MOST_CAUGHT:
-                self.give_up()
-            raise OutOfTime
-
-
-class Places:
-    """Where the statements of unchanged sources begin and end, which takes pytest long to find out.
-
-    Args:
-        code: the module of pytest that asks.
-    """
-
-    def __init__(self, code: Any) -> None:
-        self.usual: Any = getattr(code, "getstatementrange_ast", None)
-        self.known: dict[tuple[int, int], Any] = {}
-        if self.usual is not None:
-            self.source = code.Source
-            code.getstatementrange_ast = self.find
-
-    def learn(self, tree: Any, lines: list[str]) -> None:
-        """Find out about a source that stays."""
-        if self.usual is None:
-            return
-        source = self.source("".join(lines))
-        numbers = sorted({node.lineno - 1 for node in ast.walk(tree) if isinstance(node, ast.Assert)})
-        for number in numbers[:_MOST_PLACES]:
-            self.known[id(tree), number] = self.usual(number, source, astnode=tree)
-
-    def find(self, number: int, source: Any, assertion: bool = False, astnode: Any = None) -> Any:
-        """As pytest's own function."""
-        found = self.known.get((id(astnode), number))
-        return self.usual(number, source, assertion, astnode) if found is None else found
-
-
 def _shown_frames(excinfo: Any) -> Any:
     """Frames that are not hidden; the traceback starts at the test already."""
     return excinfo.traceback.filter(excinfo)
@@ -334,12 +265,9 @@ def _shown_frames(excinfo: Any) -> Any:
 
 def _arguments(function: Any, indices: dict[str, int]) -> dict[str, Any]:
     """The arguments of one parametrised call."""
+    tests = sys.modules["_repair_worker_tests"]
     found: dict[str, Any] = {}
     for mark in getattr(function, "pytestmark", []):
-        names = mark.args[0]
-        names = [each.strip() for each in names.split(",") if each.strip()] if isinstance(names, str) else list(names)
-        values = list(mark.args[1])[indices[names[0]]]
-        values = getattr(values, "values", values) if type(values).__name__ == "ParameterSet" else values
-        single = len(names) == 1 and type(list(mark.args[1])[indices[names[0]]]).__name__ != "ParameterSet"
-        found.update({names[0]: values} if single else dict(zip(names, values, strict=True)))
+        names = tests.names_of(mark)
+        found.update(zip(names, tests.values_of(mark.args[1][indices[names[0]]], names), strict=True))
     return found
