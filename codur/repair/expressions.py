@@ -128,7 +128,7 @@ def range_bound(context: Context, node: ast.Call) -> Iterator[Proposal]:
 def _runs_above(context: Context, node: ast.Call, start: ast.expr) -> bool:
     """Whether a range starts at the variable of a loop around it: pairs of one item with itself are seldom meant."""
     return isinstance(start, ast.Name) and any(
-        isinstance(above, ast.For) and isinstance(above.target, ast.Name) and above.target.id == start.id
+        isinstance(above, ast.For) and any(getattr(each, "id", "") == start.id for each in ast.walk(above.target))
         for above in context.source.ancestors(node)
     )
 

@@ -27,6 +27,7 @@ _EVERY = 20
 _MORE_S = 2.5
 _MORE_CANDIDATES = 400
 _LEAST_MORE = 40
+_MOST_SLOW = 12
 _SAME_RANK = 0.15
 """After a pass, candidates of at least this share of its priority are judged too, within these bounds."""
 _SHORT = 3
@@ -76,6 +77,7 @@ class Search:
         self._widened = False
         self._aside: list[tuple[float, int, Program, Verdict]] = []
         self._passed: list[Passed] = []
+        self._slow: list[tuple[float, float, int, Candidate, Program]] = []
 
     def run(self) -> RepairOutcome:
         """Judges candidates until some pass and hold, none is left or the time is up."""
@@ -131,10 +133,12 @@ class Search:
                 self._places.learn(probe, verdict)
         return self._places.factor(candidate) >= 1.0
 
-    def _judged(self, batch: Sequence[tuple[Candidate, Program]]) -> Iterator[tuple[Program, Verdict]]:
-        """The batch with its verdicts, in order, until the time is up."""
+    def _judged(
+        self, batch: Sequence[tuple[Candidate, Program]], *, patient: bool = False
+    ) -> Iterator[tuple[Program, Verdict]]:
+        """The batch with its verdicts, in order, until the time is up; `patient` gives each more time."""
         texts = [changed(program, self._original) for _, program in batch]
-        with closing(self._judge.judge_many(texts)) as verdicts:  # type: ignore[type-var]
+        with closing(self._judge.judge_many(texts, patient=patient)) as verdicts:  # type: ignore[type-var]
             for (candidate, program), verdict in zip(batch, verdicts, strict=False):
                 self._cancel.raise_if_cancelled()
                 self._note(candidate, program, verdict)
@@ -150,6 +154,8 @@ class Search:
             self._best = verdict
         if verdict.passed:
             self._passed.append(Passed(program=program, verdict=verdict))
+        elif verdict.timed_out:
+            self._slow.append((-verdict.progress, -program.priority, self._tried, candidate, program))
         if self._tried % _EVERY == 0:
             place = f"{candidate.path}:{candidate.line}"
             self._emit(RepairProgress(tried=self._tried, best=self._progress(), place=place))
@@ -181,12 +187,23 @@ class Search:
             self._widened = True
             self._expand(self._original, self._before, 1.0, "not executed")
             return True
+        if self._slow:
+            self._retry_slow()
+            return True
         if not self._aside:
             return False
         self._aside.sort(key=lambda each: each[:2])
         _, _, program, verdict = self._aside.pop(0)
         self._expand(program, verdict, 1.0)
         return True
+
+    def _retry_slow(self) -> None:
+        """Gives the likeliest of those that ran out of time more of it, once: a right program may be slow."""
+        slow = sorted(self._slow, key=lambda each: each[:3])[:_MOST_SLOW]
+        for program, verdict in self._judged([each[3:] for each in slow], patient=True):
+            if not verdict.passed:
+                self._keep(program, verdict)
+        self._slow.clear()
 
     # --- after a pass -------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Which lines the check executes: one run of its program under a line tracer (`sys.monitoring`, else a trace function)."""
+"""Which lines the check executes: one run of its program under a tracer (`sys.monitoring`, else a trace function)."""
 
 from __future__ import annotations
 

@@ -509,6 +509,7 @@ def test_the_kind_of_a_variable_is_seen_in_the_recorded_run() -> None:
     ("text", "likeliest"),
     [
         ("for i in a:\n    for j in range(i, 9):\n        pass\n", "range(i + 1, 9)"),
+        ("for i, b in a:\n    for j in range(i, 9):\n        pass\n", "range(i + 1, 9)"),
         ("for j in range(i, 9):\n    pass\n", "range(i, 10)"),
         ("for j in range(1, 9):\n    pass\n", "range(1, 10)"),
     ],
