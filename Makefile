@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check tests adversarial coverage bench-startup lock clean
+.PHONY: help demo test check tests adversarial coverage bench-startup bench-repair lock clean
 
 help:
 	@echo "make demo    solve the bundled challenges with no key and show the table"
@@ -14,6 +14,7 @@ help:
 	@echo "make adversarial    attack the sandbox and the rest, and print the table (some minutes)"
 	@echo "make coverage       the tests, with the lines they miss"
 	@echo "make bench-startup  how long a start takes"
+	@echo "make bench-repair BENCH=DIR   how many buggy programs of a data set the offline repair mends"
 	@echo "make lock    renew the lock files (needs uv)"
 
 $(VENV)/.runtime: requirements.lock pyproject.toml
@@ -57,6 +58,11 @@ bench-startup: $(VENV)/.runtime
 	$(VENV)/bench/bin/python -m pip install --quiet --require-hashes -r requirements.lock
 	$(VENV)/bench/bin/python -m pip install --quiet --no-deps .
 	$(VENV)/bench/bin/python benchmarks/startup.py
+
+# The data set lies outside of the project; benchmarks/repair.py says how it is laid out. BENCH_ARGS: further options.
+bench-repair: $(VENV)/.dev
+	@test -n "$(BENCH)" || { echo "Name the data set: make bench-repair BENCH=DIR" >&2; exit 2; }
+	$(BIN)/python benchmarks/repair.py $(BENCH) $(BENCH_ARGS)
 
 lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate pyproject.toml -o requirements.lock

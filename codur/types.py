@@ -15,6 +15,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from codur.patches import RepairReport, RepairRequest
+
 TaskType = Literal[
     "greeting",
     "file_operation",
@@ -128,6 +130,7 @@ class Task:
     Attributes:
         check_is_goal: the task is to make the check pass, whatever the prompt sounds like (a challenge, `--check`).
         wait: wait until no other run works in the workspace, rather than refuse.
+        repair: the task is to search for a repair without a model, and nothing else.
     """
 
     prompt: str
@@ -141,6 +144,7 @@ class Task:
     keep: bool = False
     dry_run: bool = False
     wait: bool = False
+    repair: RepairRequest | None = None
 
 
 # --- what Phase 0 finds out -------------------------------------------------------------------------------------------
@@ -404,6 +408,7 @@ class RunResult:
         verdict: the check's last verdict; None if nothing was checked.
         answer: the answer to a request that asked for one.
         explanation: what was wrong, in a sentence, where it is known (an offline repair knows it).
+        repair: what the last search for a repair came to; None if there was none.
         solved_by: `pattern`, `repair`, an agent's name, or empty.
         diff: unified diff of what stays changed.
         sandbox: the back end that contained the programs; `none` if nothing did, and `sandbox_note` says why.
@@ -421,6 +426,7 @@ class RunResult:
     workspace: str = ""
     before: Verdict | None = None
     verdict: Verdict | None = None
+    repair: RepairReport | None = None
     solved_by: str = ""
     iterations: int = 0
     model_calls: int = 0

@@ -8,6 +8,7 @@ from codur import __version__
 from codur.cli.doctor import doctor
 from codur.cli.inspect import agents, config_app, graph, route
 from codur.cli.records import resume, runs, show
+from codur.cli.repair import repair
 from codur.cli.run import run
 from codur.cli.solve import solve
 from codur.cli.trust import trust
@@ -29,6 +30,7 @@ app = typer.Typer(
 app.command(help="Carry out a task (the same as `codur TASK`).")(run)
 app.command(help="Show what is decided about a task without a model; nothing is carried out.")(route)
 app.command(help="Solve challenge directories, each in a copy, one after the other.")(solve)
+app.command(help="Search for a repair without a model, by the check alone.")(repair)
 app.command(help="Go on with a run that was stopped or killed.")(resume)
 app.command(help="List the runs that are kept, newest first.")(runs)
 app.command(help="Show what a run did.")(show)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +13,9 @@ from typing import Any
 from codur.batch.challenge import find_challenges
 from codur.batch.solve import Solved, require_sandbox, solve_all
 from codur.cli import surroundings
+from codur.errors import UsageError
 from codur.events import Note
+from codur.patches import RepairRequest
 from codur.session.run import run_task
 from codur.session.stop import code_of
 from codur.types import RunResult, Task
@@ -64,6 +67,45 @@ def carry_out(
     if output["json"]:  # the one object is all that is printed
         result = replace(result, notes=(*notes, *result.notes))
     return shown_result(result, shown, explain_route=explain_route)
+
+
+def repair_place(paths: Sequence[Path], directory: Path) -> tuple[Path, tuple[str, ...]]:
+    """The workspace of a repair, and the files in it to look in first.
+
+    A directory is the workspace itself. A file outside of `directory` makes its own directory the workspace.
+
+    Raises:
+        UsageError: there is no such file, or they lie in different places.
+    """
+    for path in paths:
+        if not (directory / path).exists():
+            raise UsageError(
+                f"{path}: there is no such file or directory",
+                remedy='Name a Python file, or a directory; a task in words goes in quotes: codur "repair …"',
+            )
+    if len(paths) == 1 and (directory / paths[0]).is_dir():
+        return directory / paths[0], ()
+    full = [Path(os.path.abspath(directory / path)) for path in paths]  # noqa: PTH100 - links are not followed
+    root = Path(os.path.abspath(directory))  # noqa: PTH100
+    if full and not any(path.is_relative_to(root) for path in full):
+        root = full[0].parent
+    outside = [path for path in full if not path.is_relative_to(root) or path.is_dir()]
+    if outside:
+        raise UsageError(
+            f"{outside[0]}: is not a file in {root}", remedy="Name files of one directory, or the directory alone."
+        )
+    return root, tuple(path.relative_to(root).as_posix() for path in full)
+
+
+def repair_request(files: Sequence[str], *, every: bool, pick: int) -> RepairRequest:
+    """What `codur repair` asks for.
+
+    Raises:
+        UsageError: `--all` and `--pick` are given together.
+    """
+    if every and pick > 1:
+        raise UsageError("--all changes nothing, and --pick applies a repair", remedy="Leave one of the two out.")
+    return RepairRequest(files=tuple(files), every=every, pick=pick)
 
 
 def shown_result(result: RunResult, output: Output, *, explain_route: bool) -> int:

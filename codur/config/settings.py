@@ -235,6 +235,8 @@ class RepairSettings:
     """Search time when there is none, in seconds."""
     max_order: int = 2
     """Edits combined in one candidate at most."""
+    workers: int = 0
+    """Processes that judge candidates side by side; 0 stands for one for each processor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

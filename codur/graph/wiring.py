@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from codur.nodes.choose import choose
 from codur.nodes.coding import coding
 from codur.nodes.delegate import delegate
 from codur.nodes.execute import execute
@@ -39,6 +40,7 @@ PLAIN_NODES: Final[dict[NodeName, PlainNode]] = {
 MODEL_NODES: Final[dict[NodeName, ModelNode]] = {
     "llm_pre_plan": llm_pre_plan,
     "llm_plan": llm_plan,
+    "choose": choose,
     "coding": coding,
     "execute": execute,
 }
@@ -48,7 +50,8 @@ ROUTES: Final[dict[NodeName, tuple[Route, ...]]] = {
     "llm_pre_plan": ("llm_plan", "policy"),
     "llm_plan": ("policy",),
     "policy": ("repair", "coding", "tool", "delegate", "llm_plan", "end"),
-    "repair": ("review",),
+    "repair": ("choose", "review"),
+    "choose": ("repair",),
     "coding": ("review",),
     "tool": ("review",),
     "delegate": ("execute",),

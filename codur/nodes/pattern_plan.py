@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from codur.nodes.judge import check_before
 from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.nodes.updates import can_ask, can_repair, go, why_not
-from codur.planning.first import first_plan
+from codur.patches import RepairRequest
+from codur.planning.first import first_plan, repair_plan
 from codur.planning.patterns.decide import decide
 from codur.types import CODE_TASKS, Discovery, Verdict
 
@@ -27,6 +30,8 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
         check_is_goal=task.check_is_goal,
     )
     discovery = found.discovery
+    if task.repair is not None:
+        return _repair_only(task.repair, {**state, "discovery": discovery}, context)
     if found.plan is not None and task.agent is None and not task.check_is_goal:
         return RunUpdate(
             plan=found.plan,
@@ -65,3 +70,21 @@ def _check_before(discovery: Discovery, context: RunContext) -> Verdict | None:
             context.workspace.read_text(path)
             context.workspace.require_writable(path)
     return check_before(discovery, context)
+
+
+def _repair_only(asked: RepairRequest, state: RunState, context: RunContext) -> RunUpdate:
+    """The plan of a task that is a search for a repair, or why there is nothing to search for."""
+    discovery = replace(state["discovery"], task_type="code_fix")
+    if asked.files:
+        rest = tuple(path for path in discovery.files if path not in asked.files)
+        discovery = replace(discovery, files=(*asked.files, *rest))
+    before = _check_before(discovery, context)
+    seen: RunState = {**state, "discovery": discovery, "before": before}
+    plan = repair_plan(discovery.check, before, allowed=can_repair(seen, context))
+    return RunUpdate(
+        discovery=discovery,
+        before=before,
+        verdict=before,
+        plan=plan,
+        **go("pattern_plan", "policy", origin=plan.origin, reason=plan.reason),
+    )

@@ -1,53 +1,116 @@
-"""Offline repair: searches a copy of the workspace for an edit that makes the check pass."""
+"""Offline repair: searches a copy of the workspace for edits that make the check pass, and applies the ones taken."""
 
 from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
 
 from codur.errors import WorkspaceError
 from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.nodes.updates import can_ask, go, tell_changes
+from codur.patches import RepairReport
 from codur.repair.engine import RepairOutcome, search
 from codur.types import StepRecord, ToolCode, Verdict
 
 
 def repair(state: RunState, context: RunContext) -> RunUpdate:
-    """Search for a fix without a model, and apply the one that was found."""
-    check, verdict = state["discovery"].check, state["verdict"]
-    if check is None or verdict is None:
+    """Search for a repair and apply it; when several that differ pass and a model is at hand, let it choose first."""
+    if state["patched"]:
+        return _apply(state, context)
+    verdict = state["verdict"]
+    if state["discovery"].check is None or verdict is None:
         raise AssertionError("repair was reached without a failing check")
+    begun = time.monotonic()
     try:
         outcome = _search(state, verdict, context)
     except WorkspaceError as error:
         return _update("refused", "", (), f"{error.message}; no offline search")
-    for path, text in outcome.files.items():
-        context.workspace.write_text(path, text)
-    tell_changes(outcome.files, context)
-    if outcome.files:
-        return _update("ok", outcome.explanation, tuple(outcome.files), "")
-    reason = f"no single or double edit was found in {outcome.tried} candidates"
-    return _update("no_match", "", (), outcome.explanation or reason)
+    report = _report(outcome, state, time.monotonic() - begun)
+    found = RunUpdate(
+        repair=report, patched=tuple(context.artifacts.put(json.dumps(dict(each.files))) for each in outcome.repairs)
+    )
+    if not outcome.repairs:
+        return _update("no_match", "", (), outcome.reason, found)
+    if report.chosen < 0 and state["task"].repair is None and can_ask(state, context):
+        return RunUpdate(**found, **go("repair", "choose", origin="repair", tier="guided", reason=_several(report)))
+    return _apply({**state, **found}, context)
 
 
 def _search(state: RunState, verdict: Verdict, context: RunContext) -> RepairOutcome:
-    check = state["discovery"].check
-    if check is None:
-        raise AssertionError("the search needs a check")
-    settings = context.settings.repair
-    budget = settings.budget_s if can_ask(state, context) else settings.offline_budget_s
+    settings, asked = context.settings.repair, state["task"].repair
+    budget = settings.budget_s if asked is None and can_ask(state, context) else settings.offline_budget_s
     copy = context.workspace.scratch_copy(context.scratch())
     return search(
         workspace=copy,
         checker=context.checker.on(copy),
-        check=check,
+        check=state["discovery"].check,
         before=verdict,
         files=state["discovery"].files,
         budget_s=min(budget, context.time_left()),
         max_order=settings.max_order,
         emit=context.emit,
         cancel=context.cancel,
+        workers=settings.workers or None,
+        every=asked is not None and (asked.every or asked.pick > 1),
     )
 
 
-def _update(code: ToolCode, summary: str, changed: tuple[str, ...], error: str) -> RunUpdate:
+def _report(outcome: RepairOutcome, state: RunState, seconds: float) -> RepairReport:
+    """What the search came to; the first repair is taken if it clearly wins, or if it is the only one."""
+    alone = bool(outcome.repairs) and (outcome.tier == "deterministic" or len(outcome.repairs) == 1)
+    return RepairReport(
+        patches=tuple(each.patch for each in outcome.repairs),
+        chosen=0 if alone and state["task"].repair is None else -1,
+        chosen_by="rank" if alone and state["task"].repair is None else "",
+        tier=outcome.tier,
+        tried=outcome.tried,
+        passing=outcome.passing,
+        complete=outcome.exhausted,
+        best_progress=outcome.best_progress,
+        seconds=round(seconds, 3),
+        note=outcome.note,
+    )
+
+
+def _apply(state: RunState, context: RunContext) -> RunUpdate:
+    """Write the repair that was taken; without any choice, the first one."""
+    report, asked = state["repair"], state["task"].repair
+    if report is None:
+        raise AssertionError("a repair is to be applied and there is none")
+    if asked is not None and asked.every:
+        summary = f"{_several(report)}; none was applied"
+        return _update("ok", summary, (), "", RunUpdate(repair=report, patched=()))
+    wanted = asked.pick - 1 if asked is not None else max(report.chosen, 0)
+    if wanted >= len(report.patches):
+        error = f"there is no repair {wanted + 1}: {_several(report)}"
+        return _update("no_match", "", (), error, RunUpdate(repair=report, patched=()))
+    taken = replace(report, chosen=wanted, chosen_by="user" if wanted and asked else report.chosen_by or "rank")
+    files: dict[str, str] = json.loads(context.artifacts.get(state["patched"][wanted]))
+    for path, text in files.items():
+        context.workspace.write_text(path, text)
+    tell_changes(files, context)
+    return _update(
+        "ok",
+        report.patches[wanted].explanation,
+        tuple(files),
+        "",
+        RunUpdate(repair=taken, patched=()),
+    )
+
+
+def _several(report: RepairReport) -> str:
+    different = len(report.patches)
+    passing = max(report.passing, different)
+    if passing == 1:
+        return "one repair passes"
+    behave = "all behave alike" if different == 1 else f"{different} of them behave differently"
+    return f"{passing} repairs pass, {behave}"
+
+
+def _update(
+    code: ToolCode, summary: str, changed: tuple[str, ...], error: str, more: RunUpdate | None = None
+) -> RunUpdate:
     record = StepRecord(
         step_id="repair",
         node="repair",
@@ -59,4 +122,6 @@ def _update(code: ToolCode, summary: str, changed: tuple[str, ...], error: str) 
         changed_files=changed,
         error=error,
     )
-    return RunUpdate(records=[record], **go("repair", "review", origin="repair", reason=summary or error))
+    return RunUpdate(
+        **(more or {}), records=[record], **go("repair", "review", origin="repair", reason=summary or error)
+    )

@@ -70,8 +70,13 @@ def _end_of_plan(record: StepRecord, state: RunState, context: RunContext) -> Ru
 
 
 def _after_repair(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
+    asked, report = state["task"].repair, state["repair"]
+    if record.ok and asked is not None and asked.every and report is not None:
+        return _end(record, "done" if report.patches else "not_achieved", record.error)
     if record.ok:
         return _after_edits(record, judge(record, state, context), state, context)
+    if asked is not None:
+        return _end(record, "not_achieved", record.error)
     return _nothing_found(record, state, context)
 
 
@@ -116,6 +121,11 @@ def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: R
         return RunUpdate(verdict=verdict, iteration=1, **_end(record, "not_achieved", reason))
     if judged.attempt is None:
         raise AssertionError("a failed step left no attempt behind")
+    if state["task"].repair is not None:
+        reason = "the repair does not hold outside of the search"
+        return RunUpdate(
+            verdict=judged.last, iteration=1, attempts=[judged.attempt], **_end(record, "not_achieved", reason)
+        )
     return _after_failure(record, judged.attempt, judged, state, context)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 from codur.events import Emit
+from codur.patches import RepairReport
 from codur.types import (
     Attempt,
     Discovery,
@@ -39,6 +40,7 @@ NodeName = Literal[
     "llm_plan",
     "policy",
     "repair",
+    "choose",
     "coding",
     "tool",
     "delegate",
@@ -78,6 +80,10 @@ class RunState(TypedDict):
     """Attempts in a row without progress."""
     steer: str
     """The hint given to the next attempt after a stall; empty otherwise."""
+    repair: RepairReport | None
+    """What the last offline search came to."""
+    patched: tuple[str, ...]
+    """References of the new texts of each of its repairs, in their order."""
     attempts: Annotated[list[Attempt], add]
     records: Annotated[list[StepRecord], add]
     usage: Annotated[Usage, add]
@@ -107,6 +113,8 @@ class RunUpdate(TypedDict, total=False):
     replans: int
     stalls: int
     steer: str
+    repair: RepairReport | None
+    patched: tuple[str, ...]
     attempts: list[Attempt]
     records: list[StepRecord]
     usage: Usage
@@ -136,6 +144,8 @@ def initial_state(task: Task) -> RunState:
         replans=0,
         stalls=0,
         steer="",
+        repair=None,
+        patched=(),
         attempts=[],
         records=[],
         usage=Usage(),

@@ -90,14 +90,14 @@ def can_repair(state: RunState, context: RunContext) -> bool:
     before = state["before"]
     check = state["discovery"].check
     return (
-        context.settings.repair.mode != "off"
+        (context.settings.repair.mode != "off" or state["task"].repair is not None)
         and context.settings.tools.allow_write
         and context.settings.tools.allow_run
         and before is not None
         and before.status == "failed"
         and check is not None
         and check.kind != "syntax"
-        and any(path.endswith(".py") for path in state["discovery"].files)
+        and (state["task"].repair is not None or any(path.endswith(".py") for path in state["discovery"].files))
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from codur.errors import ModelUnavailable
-from codur.types import Discovery, Outcome, Plan, Step, Verdict
+from codur.types import Check, Discovery, Outcome, Plan, Step, Verdict
 
 _BARE = (
     "a all an and any be bug bugs can check codur could debug do error errors failing file files fix "
@@ -45,13 +45,40 @@ def first_plan(
         if before.passed and not says_more(prompt, discovery):
             return _last_word(f"nothing to fix: the check passes already (`{before.check}`)")
         if repair and before.status == "failed":
-            step = Step(id="repair", action="repair", objective="Search for a fix without a model.")
-            return Plan(steps=(step,), origin="pattern", reason="the check fails; searching for a fix without a model")
+            return Plan(
+                steps=(_search_step(),), origin="pattern", reason="the check fails; searching for a fix without a model"
+            )
     if no_model is not None:
         return Plan(
             steps=(Step(id="end", action="respond"),), origin="llm_error", reason=no_model.message, outcome="no_model"
         )
     return None
+
+
+def repair_plan(check: Check | None, before: Verdict | None, *, allowed: bool) -> Plan:
+    """The plan for a search for a repair that was asked for by itself.
+
+    Args:
+        before: the check's present verdict.
+        allowed: whether files may be changed and programs run.
+    """
+    if check is None or check.kind == "syntax" or before is None or before.status == "no_check":
+        return _nothing_to_search("there is no check that tells a right program from a wrong one", outcome="usage")
+    if before.passed:
+        return _nothing_to_search(f"there is nothing to repair: the check passes already (`{before.check}`)")
+    if before.status != "failed":
+        return _nothing_to_search(f"the check cannot be used: {before.note or before.status}")
+    if not allowed:
+        return _nothing_to_search("changing files and running programs is not allowed here", outcome="refused")
+    return Plan(steps=(_search_step(),), origin="user", reason="a repair was asked for")
+
+
+def _search_step() -> Step:
+    return Step(id="repair", action="repair", objective="Search for a fix without a model.")
+
+
+def _nothing_to_search(why: str, *, outcome: Outcome = "not_achieved") -> Plan:
+    return Plan(steps=(Step(id="end", action="respond"),), origin="user", reason=why, outcome=outcome)
 
 
 def says_more(prompt: str, discovery: Discovery) -> bool:

@@ -26,11 +26,18 @@ _OTHER = {
 }
 _OTHER_AUGMENTED = {
     "+": ("-", "*", ""),
-    "-": ("+", ""),
-    "*": ("+", "/"),
-    "/": ("//", "*"),
-    "//": ("/", "%"),
+    "-": ("+", "", "//", "*"),
+    "*": ("+", "/", "**"),
+    "/": ("//", "*", "-"),
+    "//": ("/", "%", "-"),
+    "%": ("//", "/"),
+    "&": ("|", "^"),
+    "|": ("&", "^"),
+    "^": ("|", "&"),
+    "<<": (">>",),
+    ">>": ("<<",),
 }
+_ONLY_CONSTANT = 0.3
 _COMMUTATIVE = frozenset({"+", "*", "&", "|", "^"})
 _WRAPPERS = ("int", "float", "str", "round", "abs", "list", "tuple", "set", "sorted", "len", "sum", "reversed")
 _WRAPS: dict[str | None, tuple[str, ...]] = {
@@ -77,6 +84,10 @@ def assignment_accumulated(context: Context, node: ast.Assign) -> Iterator[Propo
     at = context.source.text.find("=", end, context.source.span(node.value)[0])
     if at < 0:
         return
+    if isinstance(node.value, ast.UnaryOp) and isinstance(node.value.op, ast.UAdd | ast.USub):
+        symbol = "+" if isinstance(node.value.op, ast.UAdd) else "-"
+        edit = context.edit_span(at, context.source.span(node.value.operand)[0], f"{symbol}= ")
+        yield Proposal(edits=(edit,), says=f"needs `{symbol}=` in place of `={symbol}`", weight=2.0)
     for rank, symbol in enumerate(("+", "-", "*")):
         edit = context.edit_span(at, at + 1, f"{symbol}=")
         yield Proposal(edits=(edit,), says=f"needs `{symbol}=` in place of `=`", weight=0.4**rank)
@@ -97,7 +108,12 @@ def operand_removed(context: Context, node: ast.BinOp) -> Iterator[Proposal]:
     """`a - b` → `a`, → `b`; constant factors and steps of one have operators of their own."""
     for kept, gone in ((node.left, node.right), (node.right, node.left)):
         if not (_number(gone) and isinstance(node.op, ast.Mult | ast.Div | ast.FloorDiv)):
-            yield context.replace(node, context.code(kept), weight=1.0 if kept is node.left else 0.7)
+            weight = _ONLY_CONSTANT if isinstance(kept, ast.Constant) else 1.0 if kept is node.left else 0.7
+            yield context.replace(node, context.code(kept), weight=weight)
+    inner = node.left
+    while isinstance(inner, ast.BinOp) and isinstance(inner.left, ast.BinOp):
+        inner = inner.left
+        yield context.replace(node, context.code(inner), weight=0.5)
 
 
 def operands_swapped(context: Context, node: ast.BinOp) -> Iterator[Proposal]:

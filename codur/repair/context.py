@@ -10,6 +10,7 @@ from functools import cache
 from codur.repair.edits import Edit, Proposal
 from codur.repair.failure import Failure
 from codur.repair.kinds import Kinds
+from codur.repair.observed import Observed
 from codur.repair.scopes import Scopes
 from codur.repair.source import Source
 
@@ -37,16 +38,30 @@ _ATOMS = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript, ast.Li
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """A file, the names in it, and how the check failed."""
+    """A file, the names in it, how the check failed, and what the variables held in the run that failed.
+
+    Attributes:
+        expected: the expected output, as far as the verdict shows it; empty for tests.
+    """
 
     source: Source
     scopes: Scopes
     kinds: Kinds
     failure: Failure
+    observed: Observed
+    expected: str = ""
 
     @classmethod
-    def of(cls, source: Source, failure: Failure) -> Context:
-        return cls(source=source, scopes=Scopes(source), kinds=Kinds(source), failure=failure)
+    def of(cls, source: Source, failure: Failure, observed: Observed | None = None, expected: str = "") -> Context:
+        seen = observed or Observed()
+        return cls(
+            source=source,
+            scopes=Scopes(source),
+            kinds=Kinds(source, seen),
+            failure=failure,
+            observed=seen,
+            expected=expected,
+        )
 
     def code(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> str:
         return self.source.code(node)
@@ -99,6 +114,8 @@ def _binds_enough(new: ast.expr, parent: ast.AST | None, node: ast.expr) -> bool
     """Whether an operation can stand under another one without brackets: the common cases, not all."""
     if isinstance(new, ast.UnaryOp) and isinstance(new.op, ast.Not):
         return isinstance(parent, ast.IfExp | ast.BoolOp)
+    if isinstance(new, ast.UnaryOp) and isinstance(new.op, ast.USub) and isinstance(new.operand, ast.Constant):
+        return isinstance(parent, ast.Compare | ast.BinOp) and not isinstance(getattr(parent, "op", None), ast.Pow)
     if not isinstance(new, ast.BinOp):
         return False
     sums = isinstance(new.op, ast.Add | ast.Sub) and isinstance(getattr(parent, "op", None), ast.Add | ast.Sub)

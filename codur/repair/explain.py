@@ -3,11 +3,30 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from codur.repair.operators import Offer
 from codur.repair.source import Source
 
 _LONGEST = 48
+
+
+class Told(Protocol):
+    """A change with its place and its sentence."""
+
+    @property
+    def path(self) -> str:
+        """The changed file."""
+
+    @property
+    def line(self) -> int:
+        """Where, from 1, in the text that was changed."""
+
+    @property
+    def says(self) -> str:
+        """The sentence that explains it."""
 
 
 def sentence(source: Source, offer: Offer) -> str:
@@ -16,6 +35,24 @@ def sentence(source: Source, offer: Offer) -> str:
     inside = f" in `{function.name}`" if function else ""
     says = offer.proposal.says or f"should be `{_short(_changed(source, offer))}`"
     return f"`{_short(_subject(source, offer.node))}`{inside} ({source.path}:{offer.line}) {says}."
+
+
+def explained(changes: Sequence[Told], texts: Mapping[str, str], originals: Mapping[str, str]) -> str:
+    """What some changes together came to: a sentence for each, or one for all those in one line."""
+    lines = Counter((change.path, change.line) for change in changes)
+    told = dict.fromkeys(
+        _line_sentence(change, texts, originals) if lines[change.path, change.line] > 1 else change.says
+        for change in changes
+    )
+    return " ".join(told)
+
+
+def _line_sentence(change: Told, texts: Mapping[str, str], originals: Mapping[str, str]) -> str:
+    old, new = (each[change.path].split("\n") for each in (originals, texts))
+    if len(old) != len(new):
+        return change.says
+    before, after = (rows[change.line - 1].strip() for rows in (old, new))
+    return f"`{_short(before)}` ({change.path}:{change.line}) should be `{_short(after)}`."
 
 
 def _subject(source: Source, node: ast.expr | ast.stmt) -> str:

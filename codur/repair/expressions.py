@@ -58,10 +58,17 @@ def bool_swap(context: Context, node: ast.BoolOp) -> Iterator[Proposal]:
 
 
 def bool_operand_removed(context: Context, node: ast.BoolOp) -> Iterator[Proposal]:
-    """`a and b` → `a`, → `b`."""
+    """`a and b` → `a`, → `b`; `a and b and c` → `a and b`, → `b and c`."""
     if len(node.values) == 2:
         for kept, gone in (node.values, reversed(node.values)):
             yield context.replace(node, context.code(kept), says=f"has `{context.code(gone)}` too many")
+        return
+    values, span = node.values, context.source.span
+    for first, last, gone in ((values[0], values[-2], values[-1]), (values[1], values[-1], values[0])):
+        start, end = (span(last)[1], span(gone)[1]) if gone is values[-1] else (span(gone)[0], span(first)[0])
+        if not set("()#") & set(context.source.text[start:end].replace(context.code(gone), "")):
+            says = f"has `{context.code(gone)}` too many"
+            yield Proposal(edits=(context.edit_span(start, end, ""),), says=says)
 
 
 def not_removed(context: Context, node: ast.UnaryOp) -> Iterator[Proposal]:
@@ -111,9 +118,19 @@ def range_bound(context: Context, node: ast.Call) -> Iterator[Proposal]:
         )
         return
     start = node.args[0]
-    for amount, weight in ((1, 0.6), (-1, 0.5)):
+    from_one = integer(start) == 1
+    up = 1.2 if _runs_above(context, node, start) else 0.5 if from_one else 0.6
+    for amount, weight in ((1, up), (-1, 0.7 if from_one else 0.5)):
         new = shifted(context, start, amount)
         yield context.replace(start, new, says=f"should start at `{new}`", weight=weight)
+
+
+def _runs_above(context: Context, node: ast.Call, start: ast.expr) -> bool:
+    """Whether a range starts at the variable of a loop around it: pairs of one item with itself are seldom meant."""
+    return isinstance(start, ast.Name) and any(
+        isinstance(above, ast.For) and any(getattr(each, "id", "") == start.id for each in ast.walk(above.target))
+        for above in context.source.ancestors(node)
+    )
 
 
 def slice_bound(context: Context, node: ast.Slice) -> Iterator[Proposal]:
@@ -126,6 +143,9 @@ def slice_bound(context: Context, node: ast.Slice) -> Iterator[Proposal]:
                     yield context.replace(bound, "", says="should go up to the end", weight=weight)
                 else:
                     yield context.replace(bound, new, says=f"should be cut at `{new}`", weight=weight)
+            side = "end" if bound is node.upper else "start"
+            edit = context.edit(bound, "")
+            yield Proposal(edits=(edit,), says=f"should reach the {side}", weight=0.6 * weight)
 
 
 def index_shift(context: Context, node: ast.Subscript) -> Iterator[Proposal]:
@@ -152,6 +172,9 @@ def value_shift(context: Context, node: ast.Name | ast.Call | ast.Subscript | as
         ast.BinOp: 0.7,
         ast.Assign: 0.5,
         ast.Call: 0.6,
+        ast.Tuple: 0.5,
+        ast.List: 0.4,
+        ast.AugAssign: 0.5,
     }
     weight = weights.get(type(parent), 0.0)
     if weight == 0 or _is_callee(parent, node) or not _may_be_number(context, node, parent):

@@ -1,13 +1,30 @@
-"""Judging candidates: write the texts, run the check, put the files back. The one place that starts anything."""
+"""Judging candidates: the one place of a search that has programs run.
+
+Candidates are judged in warm workers where the check allows that, else in plain processes: write the texts, run the
+check, put the files back. A repair must pass in a plain process too before it is told; `Search` sees to that.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import replace
+from types import TracebackType
 
+from codur.errors import WorkspaceError
+from codur.repair.unfit import why_flaky
+from codur.repair.warm import Unfit, Warm
 from codur.types import Check, Verdict
 from codur.verification.checker import Checker
+from codur.workspace import text
 from codur.workspace.workspace import Workspace
+
+Texts = Mapping[str, str]
+
+
+class Flaky(Exception):
+    """The check's verdict on the unchanged program varies; the text says how."""
+
 
 _SLOWER = 4.0
 _LEAST_S = 1.0
@@ -15,25 +32,145 @@ _AFTER_HANG_S = 2.0
 
 
 class Judge:
-    """Runs the check on candidates in a scratch workspace, one at a time.
+    """Judges candidates in a scratch workspace, whose files are as before afterwards.
 
-    A candidate has a few times the time that the program took before, at least a second; after a program that did
-    not end, two seconds.
+    In a plain process a candidate has a few times the time that the program took before, at least a second; after a
+    program that did not end, two seconds. In a warm worker, where nothing has to be loaded, it has less.
+
+    Args:
+        before: the plain verdict on the program as it is.
+        workers: warm workers to start when the first candidate is judged; 0 for plain processes alone.
+
+    Attributes:
+        note: why candidates are judged in plain processes; empty as long as not all of them are.
+        warm, plain: how many candidates were judged in either way.
     """
 
-    def __init__(self, workspace: Workspace, checker: Checker, check: Check, before: Verdict) -> None:
+    def __init__(
+        self, workspace: Workspace, checker: Checker, check: Check, before: Verdict, *, workers: int = 0
+    ) -> None:
         limit = _AFTER_HANG_S if before.timed_out else max(_LEAST_S, _SLOWER * before.duration_s)
         self._workspace = workspace
         self._checker = checker
-        self._check = replace(check, timeout_s=min(check.timeout_s, limit))
+        self._check = check
+        self._plain_check = replace(check, timeout_s=min(check.timeout_s, limit))
+        self._before = before
+        self._workers = workers
+        self._warmed: Warm | None = None
+        self._started = False
+        self.note = ""
+        self.warm = self.plain = 0
 
-    def judge(self, texts: Mapping[str, str]) -> Verdict:
-        """The verdict with these files' texts in place; the files are as before afterwards."""
+    def __enter__(self) -> Judge:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def prepare(self) -> None:
+        """Start the first worker, and have it run the program as it is, without waiting for that.
+
+        Raises:
+            WorkspaceError: a file of the check cannot be read.
+        """
+        if not self._started and self._warmed is None:
+            with suppress(Unfit):  # the first candidate tells why
+                self._warmed = self._made()
+
+    def judge(self, texts: Texts) -> Verdict:
+        """The verdict with these files' texts in place.
+
+        Raises:
+            Interrupted: the run was cancelled.
+            LimitReached: the run's time was used up.
+            Flaky: the unchanged program's verdict varies (only told at the first candidate).
+            WorkspaceError: a file of the check cannot be read, or a candidate's cannot be written.
+        """
+        return next(self.judge_many([texts]))
+
+    def judge_many(self, candidates: Sequence[Texts], *, patient: bool = False) -> Iterator[Verdict]:
+        """The verdict on each candidate, in their order whatever the number of workers.
+
+        Args:
+            patient: give a candidate as much time as in a plain process; one that only ran out of time before may then
+                get another verdict.
+
+        Raises:
+            Interrupted, LimitReached, Flaky, WorkspaceError: as `judge`.
+        """
+        self._start()
+        place = 0
+        warm = self._warmed
+        if warm is not None:
+            encoded = (self._encoded(warm, texts) for texts in candidates)
+            with closing(warm.judged(encoded, patient=patient)) as verdicts:
+                for verdict in verdicts:
+                    yield self._settled(warm, candidates[place], verdict)
+                    place += 1
+                    if self.note:
+                        break
+        for texts in candidates[place:]:
+            yield self._plain(texts)
+
+    def close(self) -> None:
+        """End the workers; candidates that are judged later start them again."""
+        if self._warmed is not None:
+            self._warmed.close()
+        self._warmed, self._started = None, False
+
+    def _start(self) -> None:
+        if self._started:
+            return
+        self._started = True
+        try:
+            self._warmed = self._warmed or self._made()
+            self._warmed.try_out()
+        except Unfit as reason:
+            self.note, self._warmed = str(reason), None
+            why = why_flaky(self._before, self._plain({}))
+            if why:
+                raise Flaky(why) from reason
+
+    def _made(self) -> Warm:
+        if self._workers < 1:
+            raise Unfit("no workers are wanted")
+        return Warm(self._checker, self._check, self._before, self._workers)
+
+    def distrust(self, reason: str) -> None:
+        """Judge in plain processes from now on."""
+        self.note = reason
+        if self._warmed is not None:
+            self._warmed.close()
+        self._warmed = None
+
+    def _settled(self, warm: Warm, texts: Texts, verdict: Verdict | None) -> Verdict:
+        """The warm verdict, or a plain process's one where there is none."""
+        if verdict is not None:
+            self.warm += 1
+            return verdict
+        warm.settle()
+        return self._plain(texts)
+
+    def _encoded(self, warm: Warm, texts: Texts) -> dict[str, bytes] | None:
+        """The files' bytes as they would be written; None if they cannot be, or are not in the worker's hands."""
+        if any(path not in warm.files or self._workspace.is_protected(path) for path in texts):
+            return None
+        if any("\0" in new for new in texts.values()):  # the interpreter reads such a file in another way
+            return None
+        try:
+            return {path: text.encode(path, new, warm.files[path]) for path, new in texts.items()}
+        except WorkspaceError:
+            return None
+
+    def _plain(self, texts: Texts) -> Verdict:
+        self.plain += 1
         originals = {path: self._workspace.read_bytes(path) for path in texts}
         try:
-            for path, text in texts.items():
-                self._workspace.write_text(path, text)
-            return self._checker.run(self._check)
+            for path, new in texts.items():
+                self._workspace.write_text(path, new)
+            return self._checker.run(self._plain_check)
         finally:
             for path, data in originals.items():
                 self._workspace.write_bytes(path, data)

@@ -1,10 +1,11 @@
-"""What kind of value an expression has, where its text shows it: saves changes that could only crash."""
+"""What kind of value an expression has, where its text or the traced run shows it: saves changes that only crash."""
 
 from __future__ import annotations
 
 import ast
-from typing import Literal
+from typing import Literal, cast, get_args
 
+from codur.repair.observed import Observed
 from codur.repair.source import FunctionNode, Source
 
 Kind = Literal["number", "bool", "text", "list", "dict", "set"]
@@ -49,10 +50,14 @@ _LITERALS: tuple[tuple[type | tuple[type, ...], Kind], ...] = (
 
 
 class Kinds:
-    """Kinds of the expressions of one file. A variable has a kind if all its assignments in its function agree."""
+    """Kinds of the expressions of one file.
 
-    def __init__(self, source: Source) -> None:
+    A variable has a kind if all its assignments in its function agree, or else all values that it was seen to hold.
+    """
+
+    def __init__(self, source: Source, observed: Observed | None = None) -> None:
         self._source = source
+        self._observed = observed or Observed()
         self._names: dict[tuple[ast.AST, str], Kind | None] = {}
         self._bound: dict[ast.AST, dict[str, list[ast.AST]]] = {}
 
@@ -93,8 +98,16 @@ class Kinds:
         if key not in self._names:
             self._names[key] = None  # an assignment that refers to itself tells nothing
             found = [self._value(binding, name) for binding in self._bindings(scope).get(name, ())]
-            self._names[key] = found[0] if found and all(each == found[0] for each in found) else None
+            agreed = found[0] if found and all(each == found[0] for each in found) else None
+            self._names[key] = agreed or self._seen(scope, name)
         return self._names[key]
+
+    def _seen(self, scope: FunctionNode | ast.Module, name: str) -> Kind | None:
+        """The kind of the values that a variable held in the traced run; None if they differ."""
+        first, last = (1, len(self._source.lines)) if isinstance(scope, ast.Module) else _lines(scope)
+        kinds = self._observed.kinds(name, first, last)
+        only = next(iter(kinds)) if len(kinds) == 1 else ""
+        return cast(Kind, only) if only in get_args(Kind) else None
 
     def _bindings(self, scope: FunctionNode | ast.Module) -> dict[str, list[ast.AST]]:
         """What binds each name of a scope: parameters, assignments, loops and the like."""
@@ -123,6 +136,10 @@ class Kinds:
             return "number" if called == "range" else "text" if self.of(node.iter) == "text" else None
         first = node.target.elts[0] if isinstance(node.target, ast.Tuple) and node.target.elts else None
         return "number" if called == "enumerate" and first is not None and _binds(first, name) else None
+
+
+def _lines(scope: FunctionNode) -> tuple[int, int]:
+    return scope.lineno, scope.end_lineno or scope.lineno
 
 
 def _binds(target: ast.AST, name: str) -> bool:

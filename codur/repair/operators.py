@@ -12,12 +12,30 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from codur.repair import arithmetic, expressions, guards, names, statements
+from codur.repair import (
+    arithmetic,
+    bounds,
+    calls,
+    conditions,
+    constants,
+    expressions,
+    guards,
+    insertions,
+    links,
+    names,
+    replacements,
+    results,
+    statements,
+    updates,
+    wraps,
+)
 from codur.repair.context import Context
 from codur.repair.edits import Proposal
 from codur.repair.source import Source
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_VALUES = (ast.Name, ast.Call, ast.Attribute, ast.Subscript)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 _BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.With)
 
 
@@ -56,19 +74,19 @@ OPERATORS: tuple[Operator, ...] = (
     _row("f-prefix added", 2.5, names.prefix_missing, ast.Constant),
     _row("mutable default", 1.5, statements.mutable_default, *_FUNCTIONS),
     _row("return added", 1.0, statements.return_added, *_FUNCTIONS),
-    _row("range bound", 1.0, expressions.range_bound, ast.Call),
-    _row("comparison boundary", 1.0, expressions.compare_boundary, ast.Compare),
-    _row("comparison swapped", 0.7, expressions.compare_swap, ast.Compare),
+    _row("range bound", 1.3, expressions.range_bound, ast.Call),
+    _row("comparison boundary", 1.15, expressions.compare_boundary, ast.Compare),
+    _row("comparison swapped", 0.8, expressions.compare_swap, ast.Compare),
     _row("and/or swapped", 0.7, expressions.bool_swap, ast.BoolOp),
     _row("not removed", 0.7, expressions.not_removed, ast.UnaryOp),
     _row("not added", 0.4, expressions.not_added, ast.If, ast.While, ast.IfExp, ast.Return),
     _row("True/False flipped", 0.7, expressions.bool_flip, ast.Constant),
     _row("step removed", 0.9, expressions.step_removed, ast.BinOp),
-    _row("constant shifted", 0.7, expressions.constant_shift, ast.Constant),
-    _row("index shifted", 0.7, expressions.index_shift, ast.Subscript),
+    _row("constant shifted", 0.6, expressions.constant_shift, ast.Constant),
+    _row("index shifted", 0.55, expressions.index_shift, ast.Subscript),
     _row("slice bound", 0.7, expressions.slice_bound, ast.Slice),
     _row("factor removed", 0.9, arithmetic.factor_removed, ast.BinOp),
-    _row("arithmetic swapped", 0.6, arithmetic.arithmetic_swap, ast.BinOp),
+    _row("arithmetic swapped", 0.4, arithmetic.arithmetic_swap, ast.BinOp),
     _row("augmented assignment", 0.7, arithmetic.augmented_swap, ast.AugAssign),
     _row("assignment accumulated", 0.5, arithmetic.assignment_accumulated, ast.Assign),
     _row("sibling call", 0.8, arithmetic.sibling_call, ast.Call),
@@ -78,18 +96,88 @@ OPERATORS: tuple[Operator, ...] = (
     _row("moved into block", 0.5, statements.moved_in, *_BLOCKS),
     _row("arguments swapped", 0.5, arithmetic.arguments_swapped, ast.Call),
     # broad ones, tried late
-    _row("variable replaced", 0.6, names.variable_replaced, ast.Name),
-    _row("operand removed", 0.7, arithmetic.operand_removed, ast.BinOp),
+    _row("variable replaced", 0.7, names.variable_replaced, ast.Name),
+    _row("operand removed", 0.8, arithmetic.operand_removed, ast.BinOp),
     _row("condition narrowed", 0.4, expressions.bool_operand_removed, ast.BoolOp),
     _row("operands swapped", 0.4, arithmetic.operands_swapped, ast.BinOp),
     _row("value shifted", 0.4, expressions.value_shift, ast.Name, ast.Call, ast.Subscript, ast.BinOp),
-    _row("statement deleted", 0.4, statements.deleted, ast.stmt),
+    _row("statement deleted", 0.45, statements.deleted, ast.stmt),
     _row("call unwrapped", 0.5, arithmetic.call_unwrapped, ast.Call),
-    _row("call wrapped", 0.15, arithmetic.call_wrapped, ast.Return, ast.Assign, ast.BinOp, ast.Compare, ast.Call),
+    _row("call wrapped", 0.2, arithmetic.call_wrapped, ast.Return, ast.Assign, ast.BinOp, ast.Compare, ast.Call),
     _row("argument removed", 0.3, arithmetic.argument_removed, ast.Call),
     _row("sign removed", 0.4, arithmetic.sign_removed, ast.UnaryOp),
     _row("jump swapped", 0.4, statements.jump_swapped, ast.Break, ast.Continue),
     _row("argument guarded", 0.2, guards.argument_guarded, *_FUNCTIONS),
+    # answers to an exception, with what is in scope
+    _row("argument added", 1.5, calls.argument_added, ast.Call),
+    _row("variable initialised", 2.0, insertions.initialised, *_FUNCTIONS),
+    _row("base case added", 1.5, insertions.base_case_added, *_FUNCTIONS),
+    _row("call added", 0.8, calls.call_added, ast.Name, ast.Attribute),
+    _row("await added", 2.0, calls.await_added, ast.Call),
+    # values of the program and of the run in other places
+    _row("membership swapped", 0.7, replacements.operands_compared_swapped, ast.Compare),
+    _row("comprehension variable", 0.5, replacements.comprehension_name_replaced, ast.Name),
+    _row("target replaced", 0.4, replacements.target_replaced, ast.Assign, ast.AugAssign),
+    _row("function replaced", 0.5, replacements.function_replaced, ast.Call),
+    _row("attribute replaced", 0.4, replacements.attribute_replaced, ast.Attribute),
+    _row("expression replaced", 0.25, replacements.expression_replaced, *_VALUES, ast.BinOp),
+    _row("operand added", 0.12, replacements.operand_added, ast.Name, ast.Call, ast.Subscript, ast.BinOp),
+    _row("constant replaced", 0.35, constants.constant_replaced, ast.Constant),
+    _row("constant named", 0.35, constants.constant_named, ast.Constant),
+    _row("constant retyped", 0.3, constants.constant_retyped, ast.Constant),
+    _row("input read", 1.5, constants.input_read, ast.Constant),
+    _row("text replaced", 0.35, constants.text_replaced, ast.Constant),
+    _row("digits shown", 0.6, constants.digits_shifted, ast.Constant, ast.JoinedStr),
+    _row("elements changed", 0.5, constants.element_removed, ast.List, ast.Tuple, ast.Set),
+    # wrapping and unwrapping
+    _row("slice added", 0.2, wraps.slice_added, *_VALUES),
+    _row("element taken", 0.3, wraps.element_taken, ast.Name),
+    _row("subscript removed", 0.3, wraps.subscript_removed, ast.Subscript),
+    _row("method wrapped", 0.25, wraps.method_wrapped, *_VALUES),
+    _row("iteration wrapped", 0.25, wraps.iteration_wrapped, ast.For, ast.ListComp, ast.GeneratorExp),
+    _row("argument wrapped", 0.15, wraps.argument_wrapped, ast.Call),
+    _row("function applied", 0.3, wraps.program_call_wrapped, ast.Return, ast.Assign),
+    _row("method removed", 0.5, wraps.method_removed, ast.Call),
+    _row("choice removed", 0.5, wraps.choice_removed, ast.Call),
+    _row("choice added", 0.25, wraps.choice_added, ast.Assign),
+    _row("choice extended", 0.2, calls.choice_extended, ast.Call),
+    _row("brackets moved", 0.5, wraps.brackets_moved, ast.Call, ast.BinOp),
+    # printing
+    _row("print spread", 0.6, calls.printed_spread, ast.Call),
+    _row("print separated", 0.4, calls.print_ended, ast.Call),
+    _row("earlier argument removed", 0.25, calls.printed_argument_removed, ast.Call),
+    # statements
+    _row("value kept", 1.5, insertions.value_kept, ast.Expr),
+    _row("swapped with next", 0.35, insertions.swapped_with_next, ast.stmt),
+    _row("branch joined", 0.4, insertions.branch_joined, ast.If),
+    _row("else added", 0.15, insertions.else_added, ast.If),
+    _row("step inserted", 0.15, insertions.step_inserted, ast.For, ast.While),
+    _row("sorted before", 0.15, insertions.sorted_before, ast.For, ast.While),
+    _row("statement copied", 0.1, insertions.statement_copied, ast.stmt),
+    # updates, results and links that are missing
+    _row("update inserted", 0.25, updates.update_inserted, ast.For, ast.While, ast.If, *_FUNCTIONS),
+    _row("seen guarded", 0.3, updates.seen_guarded, ast.Expr, ast.Assign),
+    _row("result used", 0.8, results.result_used, ast.Expr),
+    _row("yield swapped", 0.7, results.yield_swapped, ast.Return, ast.Expr),
+    _row("list wrapped", 0.2, results.listed, *_VALUES, ast.List, ast.Constant),
+    _row("sequence joined", 0.12, results.sequence_joined, ast.Name, ast.Call, ast.Subscript),
+    _row("stride added", 0.2, results.stride_added, ast.Call),
+    _row("sign added", 0.25, results.sign_added, ast.Constant),
+    _row("index computed", 0.12, results.index_computed, ast.Name),
+    _row("link replaced", 0.6, links.link_replaced, ast.Attribute),
+    _row("link removed", 0.3, links.link_removed, ast.Attribute),
+    _row("link added", 0.25, links.link_added, ast.Name, ast.Attribute),
+    _row("sides swapped", 0.4, links.sides_swapped, ast.Assign),
+    _row("condition guarded", 0.35, bounds.condition_guarded, ast.If, ast.While, ast.IfExp, ast.Return),
+    _row("condition reused", 0.2, bounds.condition_reused, ast.If, ast.While, ast.IfExp),
+    _row("truth computed", 0.2, bounds.truth_computed, ast.Constant),
+    # synthesised conditions
+    _row("truth compared", 0.3, conditions.condition_replaced, ast.If, ast.While, ast.IfExp),
+    _row("condition extended", 0.2, conditions.condition_extended, ast.If, ast.While, ast.IfExp),
+    _row("else conditioned", 0.2, conditions.else_conditioned, ast.If),
+    _row("filter added", 0.25, conditions.filter_added, *_COMPREHENSIONS),
+    _row("statement guarded", 0.12, conditions.statement_guarded, ast.stmt),
+    _row("exit inserted", 0.06, conditions.exit_inserted, ast.stmt),
 )
 
 

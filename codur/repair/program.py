@@ -7,15 +7,19 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
+from types import CodeType
 from typing import Literal
 
 from codur.repair.context import Context
 from codur.repair.edits import apply_edits
+from codur.repair.equivalence import Equivalence
 from codur.repair.explain import sentence
 from codur.repair.failure import Failure
 from codur.repair.localise import Suspicion
+from codur.repair.loops import Endless
+from codur.repair.observed import Observed
 from codur.repair.operators import Offer, offers
-from codur.repair.source import Source, parse_source
+from codur.repair.source import Source, compiled, parse_source
 from codur.repair.syntax import mend
 
 _MENDED = 10.0
@@ -85,19 +89,37 @@ Which = Literal["executed", "not executed", "all"]
 """Which statements are changed: what was not executed cannot have made the check fail, unless it runs unseen."""
 
 
-def candidates(program: Program, failure: Failure, suspicion: Suspicion, which: Which = "all") -> Iterator[Candidate]:
-    """Every change of some statements of a program, in the order of its text."""
+def candidates(
+    program: Program,
+    failure: Failure,
+    suspicion: Suspicion,
+    which: Which = "all",
+    observed: Mapping[str, Observed] | None = None,
+    expected: str = "",
+) -> Iterator[Candidate]:
+    """Every change of some statements of a program, in the order of its text.
+
+    Args:
+        observed: by path, what the variables held in the traced run.
+        expected: the expected output, as far as it is known.
+    """
+    seen = observed or {}
     for path, text in program.texts.items():
         source = parse_source(path, text)
         if source is None:
             yield from _mended(program, path, text)
             continue
-        for offer in offers(Context.of(source, failure), _selector(source, suspicion, which)):
+        context = Context.of(source, failure, seen.get(path), expected)
+        same = Equivalence(context=context)
+        endless = Endless(source, [line for where, line in suspicion.running if where == path])
+        for offer in offers(context, _selector(source, suspicion, which)):
             yield Candidate(
                 base=program,
                 path=path,
                 line=offer.line,
-                priority=_priority(offer, suspicion.of(path, *head(offer.node))),
+                priority=_priority(offer, suspicion.of(path, *head(offer.node)))
+                * same.factor(offer)
+                * endless.factor(offer),
                 offer=offer,
                 source=source,
             )
@@ -141,20 +163,29 @@ def head(node: ast.expr | ast.stmt) -> tuple[int, int]:
 
 
 def fingerprint(program: Program, original: Program) -> tuple[str, ...] | None:
-    """What makes two programs equal: the trees of the changed files; None if one of them does not compile."""
+    """What makes two programs equal: the code of the changed files; None if one of them does not compile."""
     found: list[str] = []
     for path, text in program.texts.items():
         if text == original.texts[path]:
             found.append("")
             continue
-        tree = _tree_hash(path, text)
-        if tree is None:
+        mark = _mark(path, text)
+        if mark is None:
             return None
-        found.append("" if tree == _tree_hash(path, original.texts[path]) else tree)
+        found.append("" if mark == _mark(path, original.texts[path]) else mark)
     return tuple(found)
 
 
 @lru_cache(maxsize=256)
-def _tree_hash(path: str, text: str) -> str | None:
-    source = parse_source(path, text)
-    return sha256(ast.dump(source.tree).encode(errors="surrogatepass")).hexdigest() if source else None
+def _mark(path: str, text: str) -> str | None:
+    """A digest of what a text compiles to, whatever the lines and columns; None if it does not."""
+    code = compiled(text, path)
+    return sha256(repr(_shape(code)).encode(errors="surrogatepass")).hexdigest() if code else None
+
+
+def _shape(code: CodeType) -> tuple[object, ...]:
+    """What a code object does."""
+    constants = tuple(_shape(each) if isinstance(each, CodeType) else each for each in code.co_consts)
+    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, code.co_name)
+    arguments = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+    return (code.co_code, constants, names, arguments, getattr(code, "co_exceptiontable", b""))

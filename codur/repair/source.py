@@ -6,6 +6,7 @@ import ast
 import warnings
 from collections.abc import Iterator
 from functools import cached_property
+from types import CodeType
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 Scope = FunctionNode | ast.Lambda | ast.Module
@@ -17,11 +18,15 @@ _FAULTS = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 def compiles(text: str, path: str) -> bool:
     """Whether Python compiles the text; its warnings are not shown."""
+    return compiled(text, path) is not None
+
+
+def compiled(text: str, path: str) -> CodeType | None:
+    """The text's code; None if it does not compile. Warnings are not shown."""
     try:
-        _compile(text, path)
+        return _compile(text, path)
     except _FAULTS:
-        return False
-    return True
+        return None
 
 
 def syntax_fault(text: str, path: str) -> SyntaxError | None:
@@ -35,10 +40,10 @@ def syntax_fault(text: str, path: str) -> SyntaxError | None:
     return None
 
 
-def _compile(text: str, path: str) -> None:
+def _compile(text: str, path: str) -> CodeType:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        compile(text, path, "exec", dont_inherit=True)
+        return compile(text, path, "exec", dont_inherit=True)
 
 
 def parse_source(path: str, text: str) -> Source | None:

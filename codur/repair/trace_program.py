@@ -5,7 +5,10 @@ It stands alone (standard library only, no import of Codur): its text is given t
     OUT ROOT LIMIT SCRIPT [ARGUMENT…]  |  OUT ROOT LIMIT -m MODULE [ARGUMENT…]  |  OUT ROOT LIMIT -c CODE [ARGUMENT…]
 
 After LIMIT seconds it writes what it has, with the lines that were running, and ends. OUT becomes a JSON object:
-`lines` ([file, line] outside of single tests), `tests` (name → failed, lines; pytest only), `stack` (outermost first).
+`lines` ([file, line] outside of single tests), `tests` (name → failed, lines; pytest only), `values` ([file, line,
+samples]; a sample is an object of what the frame's plain variables held just before the line ran: a literal, or
+`<TYPE>` for what is too large to write down), and of a run that did not end `stack` (outermost first) and `hot` (the
+lines that ran most often). `printed` are [output line, file, line], in the order in which they were written.
 """
 
 from __future__ import annotations
@@ -20,6 +23,106 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+SAMPLES = 32
+FIRST = 8
+FIRST_OF_TEST = 4
+ALL_SAMPLES = 4000
+ALL_PRINTED = 5000
+ITEMS = 24
+CHARS = 120
+HOT = 3
+MONITORING: Any = getattr(sys, "monitoring", None)
+"""PEP 669 (Python 3.12): cheaper than a trace function, which it replaces where it is there."""
+TOOL = 3
+PLAIN = (bool, int, float, str, bytes, type(None))
+CONTAINERS = (list, tuple, set, frozenset, dict)
+
+
+def written(value: object) -> str:
+    """A literal for small plain values, `<TYPE>` for other values."""
+    if isinstance(value, PLAIN) and type(value) in PLAIN:
+        if not isinstance(value, int) or value.bit_length() < 4 * CHARS:
+            text = repr(value) if not isinstance(value, str | bytes) or len(value) <= CHARS else ""
+            if text and text not in ("nan", "inf", "-inf"):
+                return text
+    elif type(value) in CONTAINERS and len(value) <= ITEMS and is_plain(value, 2):  # type: ignore[arg-type]
+        text = repr(value)
+        if len(text) <= 4 * CHARS and "nan" not in text and "inf" not in text and "frozenset" not in text:
+            return text
+    return f"<{type(value).__name__}>"
+
+
+def is_plain(value: Any, depth: int) -> bool:
+    """Whether a container holds nothing but plain values and small containers of them."""
+    items = [*value, *value.values()] if isinstance(value, dict) else list(value)
+    for item in items:
+        if type(item) in CONTAINERS:
+            if depth == 0 or len(item) > ITEMS or not is_plain(item, depth - 1):
+                return False
+        elif type(item) not in PLAIN or (isinstance(item, int) and item.bit_length() > CHARS):
+            return False
+    return True
+
+
+class Values:
+    """A bounded number of samples of the variables of each line: the first ones, then ever fewer."""
+
+    def __init__(self) -> None:
+        self.seen: dict[tuple[str, int], int] = {}
+        self.round: dict[tuple[str, int], int] = {}
+        self.samples: dict[tuple[str, int], list[dict[str, str]]] = {}
+        self.taken = 0
+        self.first = FIRST
+
+    def begin(self) -> None:
+        """Another test starts: its first samples count as much as those of the one before."""
+        self.round.clear()
+        self.first = FIRST_OF_TEST
+
+    def take(self, place: tuple[str, int], frame: Any) -> None:
+        self.seen[place] = self.seen.get(place, 0) + 1
+        count = self.round[place] = self.round.get(place, 0) + 1
+        if count > self.first and count & (count - 1):
+            return
+        samples = self.samples.setdefault(place, [])
+        if len(samples) >= SAMPLES or self.taken >= ALL_SAMPLES:
+            return
+        self.taken += 1
+        found = {}
+        for name, value in list(frame.f_locals.items()):
+            if not name.startswith(("__", ".", "@")) and not callable(value) and not isinstance(value, type(sys)):
+                found[name] = written(value)
+        samples.append(found)
+
+
+class Printed:
+    """Stands before standard output, and notes which line of the workspace's files wrote each line of it."""
+
+    def __init__(self, stream: Any, recorder: Recorder) -> None:
+        self.stream = stream
+        self.recorder = recorder
+        self.number = 1
+        self.places: list[tuple[int, str, int]] = []
+
+    def write(self, text: Any) -> Any:
+        if len(self.places) < ALL_PRINTED:
+            self.note()
+        if isinstance(text, str):
+            self.number += text.count("\n")
+        return self.stream.write(text)
+
+    def note(self) -> None:
+        frame: Any = sys._getframe(2)
+        while frame is not None and not self.recorder.name(frame.f_code.co_filename):
+            frame = frame.f_back
+        if frame is not None:
+            place = (self.number, self.recorder.name(frame.f_code.co_filename), frame.f_lineno)
+            if not self.places or self.places[-1] != place:
+                self.places.append(place)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
 
 class Recorder:
     """Collects executed lines, for the test that is running if there is one."""
@@ -32,6 +135,10 @@ class Recorder:
         self.current = self.outside
         self.tests: dict[str, tuple[bool, set[tuple[str, int]]]] = {}
         self.stack: list[tuple[str, int]] = []
+        self.values = Values()
+        self.hot: list[tuple[str, int]] = []
+        self.printed = Printed(sys.stdout, self)
+        self.monitoring = False
 
     def name(self, file: str) -> str:
         """The file relative to the root; empty if it lies outside."""
@@ -48,23 +155,53 @@ class Recorder:
 
         def line(inner: Any, kind: str, value: Any) -> Any:  # noqa: ARG001 - the interface of sys.settrace
             if kind == "line":
-                self.current.add((name, inner.f_lineno))
+                place = (name, inner.f_lineno)
+                self.current.add(place)
+                self.values.take(place, inner)
             return line
 
         return line
 
+    def monitored(self, code: Any, number: int) -> Any:
+        """A line event of `sys.monitoring`; lines outside of the root are not asked about again."""
+        name = self.name(code.co_filename)
+        if not name:
+            return MONITORING.DISABLE
+        place = (name, number)
+        self.current.add(place)
+        self.values.take(place, sys._getframe(1))
+        return None
+
     def start(self) -> None:
+        if MONITORING is not None and MONITORING.get_tool(TOOL) is None:
+            MONITORING.use_tool_id(TOOL, "trace")
+            MONITORING.register_callback(TOOL, MONITORING.events.LINE, self.monitored)
+            MONITORING.set_events(TOOL, MONITORING.events.LINE)
+            self.monitoring = True
+            return
         threading.settrace(self.trace)
         sys.settrace(self.trace)
 
     def stop(self) -> None:
+        if self.monitoring:
+            MONITORING.set_events(TOOL, 0)
+            MONITORING.free_tool_id(TOOL)
+            self.monitoring = False
         sys.settrace(None)
         threading.settrace(None)
 
     def write(self) -> None:
         self.stop()
         tests = {name: {"failed": failed, "lines": sorted(lines)} for name, (failed, lines) in self.tests.items()}
-        found = {"lines": sorted(self.outside), "tests": tests, "stack": self.stack}
+        values = [[*place, samples] for place, samples in self.values.samples.items()]
+        found = {
+            "lines": sorted(self.outside),
+            "tests": tests,
+            "stack": self.stack,
+            "values": values,
+            "hot": self.hot,
+            "printed": self.printed.places,
+        }
         self.out.write_text(json.dumps(found), encoding="utf-8")
 
     def give_up(self, number: int, frame: Any) -> None:  # noqa: ARG002 - the interface of signal handlers
@@ -72,6 +209,8 @@ class Recorder:
             if self.name(frame.f_code.co_filename):
                 self.stack.insert(0, (self.name(frame.f_code.co_filename), frame.f_lineno))
             frame = frame.f_back
+        most = max(self.values.seen.values(), default=0)
+        self.hot = sorted(place for place, count in self.values.seen.items() if count * HOT >= most)
         if self.current is not self.outside:
             self.tests["running"] = (True, self.current)
         self.write()
@@ -85,6 +224,7 @@ def run_pytest(recorder: Recorder, arguments: list[str]) -> int:
         @pytest.hookimpl(hookwrapper=True)
         def pytest_runtest_call(self, item: Any) -> Iterator[None]:
             recorder.current = set()
+            recorder.values.begin()
             recorder.start()
             outcome: Any = yield
             recorder.stop()
@@ -103,6 +243,7 @@ def main(out: str, root: str, limit: str, *arguments: str) -> int:
         if [first, *others[:1]] == ["-m", "pytest"]:
             sys.path[0] = root
             return run_pytest(recorder, others[1:])
+        sys.stdout = recorder.printed
         recorder.start()
         if first == "-m":
             sys.path[0], sys.argv = root, others

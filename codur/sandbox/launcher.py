@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Protocol
 from codur.config.settings import SandboxSettings
 from codur.sandbox.backend import Chosen, Confined, NoBackend
 from codur.sandbox.cancel import CancelToken
+from codur.sandbox.channel import Channel
 from codur.sandbox.child import Child, GroupProcess, Process
 from codur.sandbox.environment import child_environment
 from codur.sandbox.limits import limits_of
@@ -200,6 +201,49 @@ class Launcher:
                 result = self._run(words, policy, variables, cwd, outputs, stdin, timeout_s)
         return replace(result, tripped=tuple(tripped)) if tripped else result
 
+    def open_channel(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        cpu_s: float,
+        env: Mapping[str, str] | None = None,
+        hidden: Sequence[Path] = (),
+    ) -> Channel:
+        """Start a program that is talked to. It may write in its temporary directory only.
+
+        Args:
+            argv: the program, looked up on the children's `PATH`, and its arguments.
+            cwd: it may read this directory, with all below.
+            cpu_s: processor seconds that it and each of its children may use.
+            env: variables set on top of the allowed ones, as they are.
+            hidden: absolute paths that look empty to it, if the back end `hides`.
+
+        A program that cannot be started is a channel that has ended.
+
+        Raises:
+            CodurError: no temporary directory can be made for it, or it cannot be contained.
+        """
+        words = tuple(argv)
+        with contextlib.ExitStack() as stack:
+            temporary = stack.enter_context(private_directory(self._temporary))
+            search_path, names = stack.enter_context(self._search_path(words))
+            policy = Policy(
+                workspace=None,
+                temporary=Path(temporary),
+                hidden=tuple(hidden),
+                readable=(*self._readable(words), *names, cwd),
+                temporary_bytes=self._settings.temporary_mb * _MIB,
+                processes=self._settings.processes,
+            )
+            variables = {**self._environment, "PATH": search_path, "TMPDIR": temporary, **(env or {})}
+            limits = replace(limits_of(self._settings, cpu_s), wall_s=0.0)
+            try:
+                process = self._confined(policy, words, variables, cwd, limits, has_input=True)[0]
+            except (OSError, ValueError) as error:
+                return Channel(None, stack.pop_all(), self._cancel, problem=str(error))
+            return Channel(process, stack.pop_all(), self._cancel)
+
     def _run(
         self,
         argv: tuple[str, ...],
@@ -212,18 +256,32 @@ class Launcher:
     ) -> ProcessResult:
         begin = time.monotonic()
         try:
-            confined = self._chosen().backend.confine(policy, argv, env, cwd)
-            try:
-                process = self._start(confined, limits_of(self._settings, timeout_s), has_input=bool(stdin))
-            finally:
-                for descriptor in confined.fds:
-                    os.close(descriptor)
+            limits = limits_of(self._settings, timeout_s)
+            process, shell_status = self._confined(policy, argv, env, cwd, limits, has_input=bool(stdin))
             with Child(process, outputs, stdin) as child:
                 end = child.wait(timeout_s, self._cancel)
         except (OSError, ValueError) as error:
             return not_started(argv, cwd, error)
-        status = status_of_shell(process.status) if confined.shell_status else process.status
+        status = status_of_shell(process.status) if shell_status else process.status
         return ended(argv, status, outputs, end, process.limit, time.monotonic() - begin)
+
+    def _confined(
+        self,
+        policy: Policy,
+        argv: tuple[str, ...],
+        env: dict[str, str],
+        cwd: Path,
+        limits: Limits,
+        *,
+        has_input: bool,
+    ) -> tuple[Process, bool]:
+        """A started program, and whether its exit status is told as a shell tells it."""
+        confined = self._chosen().backend.confine(policy, argv, env, cwd)
+        try:
+            return self._start(confined, limits, has_input=has_input), confined.shell_status
+        finally:
+            for descriptor in confined.fds:
+                os.close(descriptor)
 
     def _start(self, confined: Confined, limits: Limits, *, has_input: bool) -> Process:
         if _HAS_STARTER:

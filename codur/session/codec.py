@@ -1,4 +1,4 @@
-"""Values of `codur.types` as plain JSON and back: what a session keeps on disk. No pickle, no guessing.
+"""Values of `codur.types` and `codur.patches` as plain JSON and back: what a session keeps. No pickle, no guessing.
 
 A dataclass becomes an object whose `$type` names it, a tuple an object with `$tuple`; keys that begin with `$` get one
 more. What is neither plain nor known here is an error when it is written, not when it is needed.
@@ -10,11 +10,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
+import codur.patches
 import codur.types
 from codur.errors import CodurError
 
 _TYPES: Final[dict[str, type[Any]]] = {
-    name: value for name, value in vars(codur.types).items() if isinstance(value, type) and is_dataclass(value)
+    name: value
+    for module in (codur.types, codur.patches)
+    for name, value in vars(module).items()
+    if isinstance(value, type) and is_dataclass(value)
 }
 _TYPE, _TUPLE, _ERROR = "$type", "$tuple", "$error"
 
@@ -27,7 +31,8 @@ def encode(value: Any, redact: Callable[[str], str] = str) -> Any:
     """The value as JSON types.
 
     Args:
-        value: JSON types, tuples, mappings with text keys, dataclasses of `codur.types`, exceptions (as their text).
+        value: JSON types, tuples, mappings with text keys, dataclasses of `codur.types` and `codur.patches`,
+            exceptions (as their text).
         redact: applied to every text.
 
     Raises:

@@ -25,6 +25,7 @@ def result_of(state: RunState, context: RunContext) -> RunResult:
         task_type=state["discovery"].task_type,
         before=state["before"],
         verdict=state["verdict"],
+        repair=state["repair"],
         solved_by=state["solved_by"],
         iterations=state["iteration"],
         model_calls=usage.calls,

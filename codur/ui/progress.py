@@ -28,6 +28,7 @@ _PHASES = {
     "llm_plan": "planning",
     "policy": "looking over the plan",
     "repair": "searching for a repair",
+    "choose": "choosing among repairs",
     "coding": "writing the change",
     "tool": "using a tool",
     "delegate": "choosing an agent",
@@ -150,7 +151,8 @@ class Status:
             case ModelWaiting():
                 return f"waiting {event.seconds:.0f} s for {event.profile}"
             case RepairProgress():
-                return f"searching for a repair ({event.tried:,} tried, best {percent(event.best)})"
+                place = f", at {event.place}" if event.place else ""
+                return f"searching for a repair ({event.tried:,} tried, best {percent(event.best)}{place})"
             case RunFinished():
                 return "finishing"
             case _:

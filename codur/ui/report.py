@@ -7,6 +7,7 @@ from collections.abc import Collection
 from codur.types import Attempt, Outcome, RunResult, Usage, Verdict
 from codur.ui.diffs import diff_lines
 from codur.ui.lines import Line, block, clip, count, line, percent
+from codur.ui.repairs import every_repair, search_lines
 from codur.ui.verdicts import proven, verdict_line
 
 _SHOWN_LINES = 10
@@ -33,6 +34,8 @@ def body_lines(result: RunResult, *, limit: int | None) -> list[Line]:
         result: the run's result.
         limit: lines of the diff shown at most, or None for all.
     """
+    if result.repair is not None and result.repair.chosen < 0 and result.outcome == "done":
+        return every_repair(result.repair)
     answer, diff = block(result.answer), diff_lines(result.diff, limit=limit)
     return [*answer, line(""), *diff] if answer and diff else [*answer, *diff]
 
@@ -56,6 +59,8 @@ def summary_lines(result: RunResult, *, told: Collection[str] = ()) -> list[Line
     if result.outcome == "done" and result.solved_by:
         what = f": {result.explanation}" if result.explanation else ""
         lines.append(line(_solved_words(result), what))
+    if result.outcome == "done" and result.repair is not None and result.solved_by in ("repair", ""):
+        lines += search_lines(result.repair)
     lines += _remedy_lines(result)
     lines.append(line((cost_words(result.usage, calls=result.model_calls, seconds=result.duration_s), "dim")))
     return lines

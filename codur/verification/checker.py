@@ -113,10 +113,19 @@ class Checker:
             return replace(verdict, status="tampered", note=note, signature=f"tampered: {touched or found}")
         return verdict
 
-    def confirm(self, check: Check, verdict: Verdict, before: Mapping[str, bytes | None], prompt: str) -> Verdict:
+    def confirm(
+        self,
+        check: Check,
+        verdict: Verdict,
+        before: Mapping[str, bytes | None],
+        prompt: str,
+        *,
+        runs: int | None = None,
+    ) -> Verdict:
         """Test whether a pass holds: it repeats, without the expected output at hand, and is computed.
 
         Args:
+            runs: how often it must repeat; None stands for what the settings say.
             verdict: the pass.
             before: original bytes of the changed files; None for a new one.
             prompt: the task.
@@ -128,7 +137,7 @@ class Checker:
         reason = next((why for path, why in changed.items() if not allowed_by(prompt, path)), "")
         if reason:
             return tampered(verdict, reason)
-        for _ in range(self._settings.confirm_runs):
+        for _ in range(self._settings.confirm_runs if runs is None else runs):
             again = self.run(check)
             if not again.passed:
                 return replace(again, status="flaky", note="it passed once and failed when run again")
@@ -168,7 +177,7 @@ class Checker:
             timeout_s=min(check.timeout_s, left),
             max_output_bytes=max(self._settings.max_output_kb * 1024, output_bytes),
             read_only=self._inside(check.protected),
-            hidden=self._inside([check.expected_file] if check.kind == "output" and check.expected_file else []),
+            hidden=self._hidden(check),
             writable=writable,
         )
         self._tripped += result.tripped
@@ -179,6 +188,10 @@ class Checker:
         if result.limit:
             return replace(result, stderr=f"{result.stderr}\nended: more {result.limit} than a program may use".strip())
         return result
+
+    def _hidden(self, check: Check) -> tuple[Path, ...]:
+        """What the program under check must not see: the output that is expected of it."""
+        return self._inside([check.expected_file] if check.kind == "output" and check.expected_file else [])
 
     def _inside(self, paths: Iterable[str]) -> tuple[Path, ...]:
         """Absolute paths of those that are relative to the workspace; others cannot be reached by a program anyway."""

@@ -75,6 +75,7 @@ LEAVES: Mapping[str, tuple[Any, Any, str]] = {
     "repair.budget_s": (0.0, 9, LOWER),
     "repair.offline_budget_s": (1.0, 61, LOWER),
     "repair.max_order": (1, 3, LOWER),
+    "repair.workers": (None, 1, CANNOT),
     "tools.allow_write": (False, None, OFF),
     "tools.allow_run": (False, None, OFF),
     "tools.allow_network": (None, True, OFF),

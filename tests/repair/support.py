@@ -80,6 +80,7 @@ class Bench:
         emit: Emit = ignore,
         cancel: CancelToken | None = None,
         clock: Callable[[], float] = time.monotonic,
+        workers: int = 0,
     ) -> RepairOutcome:
         return search(
             workspace=self.workspace,
@@ -92,6 +93,7 @@ class Bench:
             emit=emit,
             cancel=cancel or CancelToken(),
             clock=clock,
+            workers=workers,
         )
 
     def contents(self) -> dict[str, bytes]:

@@ -1,0 +1,50 @@
+"""Has a model choose among repairs that all pass the check; without an answer, the first of the ranking is taken."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from codur.errors import LimitReached, ModelError
+from codur.nodes.state import RunContext, RunState, RunUpdate
+from codur.nodes.updates import go
+from codur.patches import RepairReport
+from codur.planning.choice import choose_patch
+
+
+async def choose(state: RunState, context: RunContext) -> RunUpdate:
+    """Ask the fast profile for the number of a repair."""
+    report = state["repair"]
+    if report is None:
+        raise AssertionError("there are no repairs to choose from")
+    spent = context.models.usage
+    try:
+        number = await choose_patch(
+            state["task"].prompt,
+            report.patches,
+            _sources(state, context),
+            pool=context.models,
+            prompts=context.prompts,
+            profile=context.settings.llm.fast_profile,
+        )
+        why = f"the model took repair {number}" if number else "the answer named no repair; the first one is taken"
+    except (ModelError, LimitReached) as error:
+        number, why = None, f"{error.message}; the first repair is taken"
+    return RunUpdate(
+        usage=context.models.usage - spent,
+        repair=_taken(report, number),
+        **go("choose", "repair", origin="repair", tier="guided", reason=why),
+    )
+
+
+def _sources(state: RunState, context: RunContext) -> dict[str, str]:
+    """The files that the repairs change, as they are."""
+    changed = [json.loads(context.artifacts.get(each)) for each in state["patched"]]
+    paths = dict.fromkeys(path for files in changed for path in files)
+    return {path: context.workspace.read_text(path).text for path in paths}
+
+
+def _taken(report: RepairReport, number: int | None) -> RepairReport:
+    if number is None:
+        return replace(report, chosen=0, chosen_by="rank")
+    return replace(report, chosen=number - 1, chosen_by="model")

@@ -1,0 +1,84 @@
+"""What an offline repair came to, as it travels, is kept and is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+RepairTier = Literal["deterministic", "guided"]
+"""Whether one repair clearly wins, or several that pass differ (or nothing tells how sure the first one is)."""
+
+ChosenBy = Literal["", "rank", "model", "user"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distinction:
+    """An input on which a repair answers otherwise than the first one.
+
+    Attributes:
+        input: the text on standard input, or the call.
+        first, other: the two answers, shortened; `!NAME` for an exception.
+    """
+
+    input: str
+    first: str
+    other: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patch:
+    """A repair that passes the check.
+
+    Attributes:
+        explanation: what was wrong, in a sentence for each edit.
+        operators: names of the operators that made it, in order.
+        distinction: None for the first one, and if no input was found on which it differs from that.
+    """
+
+    diff: str
+    explanation: str
+    operators: tuple[str, ...] = ()
+    distinction: Distinction | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepairReport:
+    """What a search for a repair came to.
+
+    Attributes:
+        patches: repairs that pass and behave differently, the likely ones first.
+        chosen: the place among them of the one that was taken; -1 if none was.
+        chosen_by: who took it.
+        tried: candidates judged.
+        passing: candidates that passed, among those judged before the search stopped.
+        complete: every candidate was judged (else the time was up, or a repair was found).
+        best_progress: the highest share of the check that a candidate reached, 0 to 1.
+        seconds: how long the search took.
+        note: why candidates were judged in plain processes; empty if they were not.
+    """
+
+    patches: tuple[Patch, ...] = ()
+    chosen: int = -1
+    chosen_by: ChosenBy = ""
+    tier: RepairTier = "guided"
+    tried: int = 0
+    passing: int = 0
+    complete: bool = False
+    best_progress: float = 0.0
+    seconds: float = 0.0
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepairRequest:
+    """A task that is a search for a repair and nothing else.
+
+    Attributes:
+        files: workspace-relative paths to look in first; empty: those that the check runs.
+        every: go on after the first repair, show all that pass, and change nothing.
+        pick: take this one of the ranking (1 is the first).
+    """
+
+    files: tuple[str, ...] = ()
+    every: bool = False
+    pick: int = 1

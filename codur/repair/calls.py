@@ -1,0 +1,138 @@
+"""Operators on what a call is given: arguments added, dropped or spread, and how `print` separates and ends."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from codur.repair.context import Context
+from codur.repair.edits import Proposal
+from codur.repair.source import Source
+
+_MAX_NAMES = 4
+_MISSING = re.compile(r"(\w+)\(\) missing \d+ required positional argument")
+_SEPARATORS = ('""', '" "', '", "', '"\\n"')
+
+
+def argument_added(context: Context, node: ast.Call) -> Iterator[Proposal]:
+    """TypeError that misses an argument: a variable in scope is given too."""
+    name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+    blamed = any(
+        (found := _MISSING.search(raised.message)) is not None and found[1].rpartition(".")[2] == name
+        for raised in context.failure.of("TypeError")
+    )
+    if not blamed:
+        return
+    given = {context.code(each) for each in node.args}
+    names = [each for each in context.scopes.variables(node) if each not in given]
+    end = context.source.span(node)[1] - 1
+    for rank, each in enumerate(names[:_MAX_NAMES]):
+        text = f", {each}" if node.args or node.keywords else each
+        yield Proposal(edits=(context.edit_span(end, end, text),), says=f"lacks `{each}`", weight=0.85**rank)
+
+
+def choice_extended(context: Context, node: ast.Call) -> Iterator[Proposal]:
+    """`max(a, b)` → `max(a, b, c)` for the numbers in scope, and so for `min`."""
+    name = node.func.id if isinstance(node.func, ast.Name) else ""
+    if name not in ("max", "min") or len(node.args) < 2 or node.keywords:
+        return
+    given = {context.code(each) for each in node.args}
+    numbers = [each for each in context.scopes.variables(node) if context.kinds.named(node, each) == "number"]
+    end = context.source.span(node)[1] - 1
+    for rank, each in enumerate(["0", *[each for each in numbers if each not in given][:_MAX_NAMES]]):
+        edit = context.edit_span(end, end, f", {each}")
+        yield Proposal(edits=(edit,), says=f"should consider `{each}` too", weight=0.85**rank)
+
+
+def printed_spread(context: Context, node: ast.Call) -> Iterator[Proposal]:
+    """`print(a)` ↔ `print(*a)`, also with another separator."""
+    if not _prints(node):
+        return
+    end = context.source.span(node)[1] - 1
+    separated = any(each.arg == "sep" for each in node.keywords)
+    for argument in node.args:
+        start = context.source.span(argument)[0]
+        if isinstance(argument, ast.Starred):
+            edit = context.edit(argument, context.code(argument.value))
+            yield Proposal(edits=(edit,), says="should print the whole, not its items", weight=0.6)
+            continue
+        kind = context.kinds.of(argument)
+        if kind in ("number", "bool") or isinstance(argument, ast.Constant | ast.JoinedStr | ast.GeneratorExp):
+            continue
+        spread = context.edit_span(start, start, "*")
+        weight = 1.0 if kind == "list" else 0.5
+        yield Proposal(edits=(spread,), says="should print the items, not the whole", weight=weight)
+        for rank, text in enumerate(() if separated or len(node.args) > 1 else ('""', '"\\n"')):
+            edits = (spread, context.edit_span(end, end, f", sep={text}"))
+            yield Proposal(edits=edits, says=f"should print the items, `sep={text}`", weight=0.6 * weight * 0.8**rank)
+
+
+def print_ended(context: Context, node: ast.Call) -> Iterator[Proposal]:
+    """`print(…)` gets a separator or an end, loses it, or has another one."""
+    if not _prints(node):
+        return
+    given = {each.arg: each for each in node.keywords}
+    end = context.source.span(node)[1] - 1
+    for name, texts in (("sep", _SEPARATORS), ("end", ('""', '" "', '"\\n"'))):
+        many = len(node.args) > 1 or any(isinstance(each, ast.Starred) for each in node.args)
+        if name in given:
+            for rank, text in enumerate(texts):
+                if text != context.code(given[name].value).replace("'", '"'):
+                    edit = context.edit(given[name].value, text)
+                    yield Proposal(edits=(edit,), says=f"needs `{name}={text}`", weight=0.85**rank)
+        elif node.args and (name == "end" or many):
+            for rank, text in enumerate(text for text in texts if text not in ('" "' if name == "sep" else '"\\n"')):
+                edit = context.edit_span(end, end, f", {name}={text}")
+                yield Proposal(edits=(edit,), says=f"needs `{name}={text}`", weight=0.8 * 0.85**rank)
+
+
+def printed_argument_removed(context: Context, node: ast.Call) -> Iterator[Proposal]:
+    """`print(a, b)` → `print(b)`, and so for any argument but the last of any call."""
+    if len(node.args) < 2:
+        return
+    for index, argument in enumerate(node.args[:-1]):
+        start, end = context.source.span(argument)[0], context.source.span(node.args[index + 1])[0]
+        if "(" not in context.source.text[context.source.span(argument)[1] : end]:
+            says = f"has `{context.code(argument)}` too many"
+            yield Proposal(edits=(context.edit_span(start, end, ""),), says=says)
+
+
+def call_added(context: Context, node: ast.Name | ast.Attribute) -> Iterator[Proposal]:
+    """`a.method` → `a.method()` and `f` → `f()` where a function is used as a value."""
+    parent = context.source.parent(node)
+    if not isinstance(node.ctx, ast.Load) or isinstance(parent, ast.Attribute | ast.keyword):
+        return
+    if isinstance(parent, ast.Call) and (parent.func is node or _takes_functions(parent)):
+        return
+    name = node.attr if isinstance(node, ast.Attribute) else node.id
+    shown = any(part in raised.message for raised in context.failure.raised for part in ("method", "function"))
+    if name in _functions(context.source) or (shown and isinstance(node, ast.Attribute)):
+        end = context.source.span(node)[1]
+        yield Proposal(edits=(context.edit_span(end, end, "()"),), says="is never called")
+
+
+@lru_cache(maxsize=16)
+def _functions(source: Source) -> frozenset[str]:
+    return frozenset(each.name for each in ast.walk(source.tree) if isinstance(each, ast.FunctionDef))
+
+
+def _takes_functions(node: ast.Call) -> bool:
+    name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+    return name in ("map", "filter", "reduce", "Thread", "partial", "sorted", "min", "max", "defaultdict")
+
+
+def await_added(context: Context, node: ast.Call) -> Iterator[Proposal]:
+    """In a coroutine: a call of another coroutine of the program is awaited."""
+    inside = context.source.function(node)
+    coroutines = {each.name for each in ast.walk(context.source.tree) if isinstance(each, ast.AsyncFunctionDef)}
+    name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+    parent = context.source.parent(node)
+    if isinstance(inside, ast.AsyncFunctionDef) and name in coroutines and isinstance(parent, ast.stmt | ast.BinOp):
+        text = f"(await {context.code(node)})" if isinstance(parent, ast.BinOp) else f"await {context.code(node)}"
+        yield Proposal(edits=(context.edit(node, text),), says="is not awaited")
+
+
+def _prints(node: ast.Call) -> bool:
+    return isinstance(node.func, ast.Name) and node.func.id == "print"

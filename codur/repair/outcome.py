@@ -1,0 +1,59 @@
+"""What a search for a repair ends with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from codur.patches import Patch, RepairTier
+from codur.types import Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repair:
+    """A repair that passes the check: new text by path, and the patch that it is."""
+
+    files: Mapping[str, str]
+    patch: Patch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepairOutcome:
+    """What a search ends with.
+
+    Attributes:
+        repairs: those that pass and behave differently, the likely ones first; empty if no candidate passed.
+        verdict: the first one's passing verdict, or that of the candidate which came furthest; None if none was judged.
+        reason: why there is none; empty if there is one.
+        tier: whether the first one clearly wins.
+        tried: candidates judged.
+        passing: candidates that passed, among those judged before the search stopped.
+        best_progress: the highest progress seen, the program as found included.
+        exhausted: whether every candidate was judged (else the budget ended the search, or it found a repair).
+        note: why candidates were judged in plain processes; empty if they were not.
+    """
+
+    repairs: tuple[Repair, ...] = ()
+    verdict: Verdict | None = None
+    reason: str = ""
+    tier: RepairTier = "guided"
+    tried: int = 0
+    passing: int = 0
+    best_progress: float = 0.0
+    exhausted: bool = False
+    note: str = ""
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """New text by path of the files that the first repair changes."""
+        return self.repairs[0].files if self.repairs else {}
+
+    @property
+    def explanation(self) -> str:
+        """What was wrong, or why there is no repair."""
+        return self.repairs[0].patch.explanation if self.repairs else self.reason
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """Names of the operators of the first repair."""
+        return self.repairs[0].patch.operators if self.repairs else ()

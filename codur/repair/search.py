@@ -1,0 +1,295 @@
+"""The search itself: a queue of candidates by priority, judged in batches, and the programs that came further."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import replace
+from math import sqrt
+
+from codur.errors import LimitReached
+from codur.events import Emit, RepairProgress
+from codur.repair.agenda import Agenda
+from codur.repair.angelic import Places
+from codur.repair.choice import Choice, Passed, changed, choose
+from codur.repair.judge import Judge
+from codur.repair.outcome import RepairOutcome
+from codur.repair.probing import Prober
+from codur.repair.program import Candidate, Program, Which, fingerprint
+from codur.sandbox.cancel import CancelToken
+from codur.types import Verdict
+
+_BATCH = 16
+"""Candidates that are judged before what they show is used; fixed, so that the order never depends on the machine."""
+_BEAM = 8
+_PAIR = 0.1
+_EVERY = 20
+_MORE_S = 2.5
+_MORE_CANDIDATES = 400
+_LEAST_MORE = 40
+_MOST_SLOW = 12
+_SAME_RANK = 0.15
+"""After a pass, candidates of at least this share of its priority are judged too, within these bounds."""
+_SHORT = 3
+"""An output of fewer words is easily hit by chance."""
+
+Confirm = Callable[[Mapping[str, str]], Verdict]
+"""The verdict on these texts in a clean process: a pass, or why it does not count."""
+Next = Callable[[Program, Verdict, Which], Iterator[Candidate]]
+
+
+class Search:
+    """One search."""
+
+    def __init__(
+        self,
+        *,
+        judge: Judge,
+        candidates: Next,
+        original: Program,
+        before: Verdict,
+        prober: Prober,
+        confirm: Confirm,
+        max_order: int,
+        emit: Emit,
+        time_left: Callable[[], float],
+        cancel: CancelToken,
+        every: bool = False,
+    ) -> None:
+        self._judge = judge
+        self._candidates = candidates
+        self._original = original
+        self._before = before
+        self._prober = prober
+        self._confirm = confirm
+        self._max_order = max_order
+        self._emit = emit
+        self._time_left = time_left
+        self._cancel = cancel
+        self._every = every
+        self._places = Places(before)
+        self._agenda = Agenda(self._places)
+        self._seen = {fingerprint(original, original)}
+        self._tried = 0
+        self._best: Verdict | None = None
+        self._refused: Verdict | None = None
+        self._beam: list[float] = []
+        self._widened = False
+        self._aside: list[tuple[float, int, Program, Verdict]] = []
+        self._passed: list[Passed] = []
+        self._slow: list[tuple[float, float, int, Candidate, Program]] = []
+
+    def run(self) -> RepairOutcome:
+        """Judges candidates until some pass and hold, none is left or the time is up."""
+        self._expand(self._original, self._before, 1.0, "executed")
+        while True:
+            exhausted = self._search()
+            if not self._passed:
+                return self._failed(exhausted=exhausted)
+            compared = exhausted or self._every or self._gather()
+            found = self._chosen(compared=compared)
+            if found is not None:
+                return replace(found, exhausted=exhausted)
+            if exhausted or self._time_left() <= 0:
+                return self._failed(exhausted=exhausted)
+
+    def _search(self) -> bool:
+        """Judges candidates until some pass (or, for every repair, until the end); whether none is left."""
+        while self._time_left() > 0 and (self._every or not self._passed):
+            batch = self._batch(_BATCH)
+            if not batch and not self._widen():
+                return True
+            for program, verdict in self._judged(batch):
+                if not verdict.passed:
+                    self._keep(program, verdict)
+        return False
+
+    def _batch(self, size: int, *, least: float = 0.0) -> list[tuple[Candidate, Program]]:
+        """The next candidates that are new and compile, with a priority of at least `least`."""
+        found: list[tuple[Candidate, Program]] = []
+        while len(found) < size and self._time_left() > 0:
+            candidate = self._agenda.next(least)
+            if candidate is None:
+                break
+            if not self._sensible(candidate):
+                self._agenda.add(candidate, 1.0)
+                continue
+            program = candidate.program()
+            mark = fingerprint(program, self._original)
+            if mark is not None and mark not in self._seen:
+                self._seen.add(mark)
+                found.append((candidate, program))
+        return found
+
+    def _sensible(self, candidate: Candidate) -> bool:
+        """Whether, after the probes of its place if it is the first of many there, the candidate keeps its priority."""
+        probes = self._places.probes(candidate)
+        if not probes:
+            return True
+        texts = [changed(probe.program, self._original) for probe in probes]
+        with closing(self._judge.judge_many(texts)) as verdicts:  # type: ignore[type-var]
+            for probe, verdict in zip(probes, verdicts, strict=False):
+                self._cancel.raise_if_cancelled()
+                self._places.learn(probe, verdict)
+        return self._places.factor(candidate) >= 1.0
+
+    def _judged(
+        self, batch: Sequence[tuple[Candidate, Program]], *, patient: bool = False
+    ) -> Iterator[tuple[Program, Verdict]]:
+        """The batch with its verdicts, in order, until the time is up; `patient` gives each more time."""
+        texts = [changed(program, self._original) for _, program in batch]
+        with closing(self._judge.judge_many(texts, patient=patient)) as verdicts:  # type: ignore[type-var]
+            for (candidate, program), verdict in zip(batch, verdicts, strict=False):
+                self._cancel.raise_if_cancelled()
+                self._note(candidate, program, verdict)
+                yield program, verdict
+                if self._time_left() <= 0:
+                    return
+
+    def _note(self, candidate: Candidate, program: Program, verdict: Verdict) -> None:
+        self._tried += 1
+        if self._places.note(candidate, verdict):
+            self._agenda.sort()
+        if self._best is None or verdict.progress > self._best.progress:
+            self._best = verdict
+        if verdict.passed:
+            self._passed.append(Passed(program=program, verdict=verdict))
+        elif verdict.timed_out:
+            self._slow.append((-verdict.progress, -program.priority, self._tried, candidate, program))
+        if self._tried % _EVERY == 0:
+            place = f"{candidate.path}:{candidate.line}"
+            self._emit(RepairProgress(tried=self._tried, best=self._progress(), place=place))
+
+    def _progress(self) -> float:
+        return max(self._before.progress, self._best.progress if self._best else 0.0)
+
+    def _expand(self, program: Program, verdict: Verdict, factor: float, which: Which = "all") -> None:
+        """Queues further changes of a program; `factor` scales their priorities."""
+        for candidate in self._candidates(program, verdict, which):
+            self._agenda.add(candidate, factor)
+
+    def _keep(self, program: Program, verdict: Verdict) -> None:
+        """A program that came further is combined with more edits at once; one that fails in another way waits."""
+        if len(program.changes) >= self._max_order or verdict.timed_out:
+            return
+        gain = _gain(self._before, verdict)
+        if gain > 0 and (len(self._beam) < _BEAM or gain > min(self._beam)):
+            self._beam = sorted([*self._beam, gain])[-_BEAM:]
+            self._expand(program, verdict, (_PAIR + gain) * sqrt(program.priority))
+        elif gain >= 0 and verdict.signature != self._before.signature:
+            self._aside.append((-program.priority, self._tried, program, verdict))
+
+    def _widen(self) -> bool:
+        """Takes up statements that were not executed, then the likeliest program set aside; False if all is done."""
+        if self._time_left() <= 0:
+            return True
+        if not self._widened:
+            self._widened = True
+            self._expand(self._original, self._before, 1.0, "not executed")
+            return True
+        if self._slow:
+            self._retry_slow()
+            return True
+        if not self._aside:
+            return False
+        self._aside.sort(key=lambda each: each[:2])
+        _, _, program, verdict = self._aside.pop(0)
+        self._expand(program, verdict, 1.0)
+        return True
+
+    def _retry_slow(self) -> None:
+        """Gives the likeliest of those that ran out of time more of it, once: a right program may be slow."""
+        slow = sorted(self._slow, key=lambda each: each[:3])[:_MOST_SLOW]
+        for program, verdict in self._judged([each[3:] for each in slow], patient=True):
+            if not verdict.passed:
+                self._keep(program, verdict)
+        self._slow.clear()
+
+    # --- after a pass -------------------------------------------------------------------------------------------------
+
+    def _gather(self) -> bool:
+        """Judges the next candidates of about the same rank: others that pass are a sign of a weak check.
+
+        Returns:
+            Whether all of them were judged, or at least a fair number.
+        """
+        stop = max(self._time_left() - _MORE_S, 0.0)
+        least = _SAME_RANK * max(each.program.priority for each in self._passed)
+        left = _MORE_CANDIDATES
+        with suppress(LimitReached):  # a repair is found; only the comparison would be longer
+            while left > 0 and self._time_left() > stop:
+                batch = self._batch(min(_BATCH, left), least=least)
+                left -= len(batch)
+                if not batch:
+                    return True
+                for _ in self._judged(batch):
+                    if self._time_left() <= stop:
+                        break
+        return _MORE_CANDIDATES - left >= _LEAST_MORE
+
+    def _chosen(self, *, compared: bool) -> RepairOutcome | None:
+        """The best of what passed that holds in a clean process; None if nothing does."""
+        while self._passed:
+            choice = choose(
+                self._passed,
+                self._original,
+                self._prober,
+                compared=compared,
+                weak=_weak(self._before),
+                every=self._every,
+            )
+            best = choice.ranked[0]
+            verdict = self._confirm(changed(best.program, self._original))
+            if verdict.passed:
+                return self._outcome(choice, verdict)
+            self._refused = verdict
+            self._passed.remove(best)
+            if verdict.status == "failed" and not self._judge.note:
+                self._judge.distrust("a candidate passed there and failed in a plain process")
+                self._passed.clear()
+        return None
+
+    def _outcome(self, choice: Choice, verdict: Verdict) -> RepairOutcome:
+        return RepairOutcome(
+            repairs=choice.repairs,
+            verdict=verdict,
+            tier=choice.tier,
+            tried=self._tried,
+            passing=len(self._passed),
+            best_progress=self._progress(),
+            note=self._judge.note,
+        )
+
+    def _failed(self, *, exhausted: bool) -> RepairOutcome:
+        ended = "No edit made the check pass" if exhausted else "The time was up before an edit made the check pass"
+        reason = f"{ended}; {count(self._tried)} judged."
+        if self._refused is not None and self._refused.note:
+            reason = f"What passed does not hold: {self._refused.note.removesuffix('.')}."
+        return RepairOutcome(
+            verdict=self._refused or self._best,
+            reason=reason,
+            tried=self._tried,
+            best_progress=self._progress(),
+            exhausted=exhausted,
+            note=self._judge.note,
+        )
+
+
+def count(candidates: int) -> str:
+    """`1 candidate was`, `12 candidates were`."""
+    return f"{candidates:,} candidate was" if candidates == 1 else f"{candidates:,} candidates were"
+
+
+def _weak(before: Verdict) -> bool:
+    """Whether the check compares a word or number or two, or is a single test."""
+    if before.tests_total is not None:
+        return before.tests_total < 2
+    return len(before.expected.split()) < _SHORT
+
+
+def _gain(before: Verdict, verdict: Verdict) -> float:
+    """How much further a verdict is: the rise of progress, or a little for an output in place of a crash."""
+    rise = verdict.progress - before.progress
+    ended = verdict.exit_status == 0 or bool(verdict.tests_total)
+    had_ended = before.exit_status == 0 or bool(before.tests_total)
+    return 0.01 if rise == 0 and ended and not had_ended else rise

@@ -1,0 +1,79 @@
+"""Repairs that pass and differ: with a model at hand it chooses, without one the first is taken."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codur.planning.choice import read_choice
+from tests.runs.kit import Played, play
+from tests.support.groq_server import ServerReply, error, text
+
+DOUBLED = {
+    "main.py": '"""Doubles a number."""\n\nn = int(input())\nprint(n - 2)\n',
+    "input.txt": "2\n",
+    "expected.txt": "4\n",
+}
+SUM, PRODUCT = "print(n + 2)", "print(n * 2)"
+
+
+def fixed(directory: Path, replies: list[ServerReply], **fields: Any) -> Played:
+    return play(directory, DOUBLED, "fix main.py", replies, search=True, **fields)
+
+
+def test_a_model_chooses_by_number(tmp_path: Path) -> None:
+    first = fixed(tmp_path, [text("1")])
+    assert first.result.repair is not None
+    patches = first.result.repair.patches
+    wanted = next(place for place, patch in enumerate(patches, start=1) if f"+{PRODUCT}" in patch.diff)
+    again = tmp_path / "again"
+    again.mkdir()
+    run = fixed(again, [text(f"{wanted}")])
+    assert (run.result.outcome, run.result.solved_by, run.result.model_calls) == ("done", "repair", 1)
+    assert run.nodes == ["pattern_plan", "policy", "repair", "choose", "repair", "review"]
+    assert PRODUCT in run.files["main.py"]
+    assert run.result.repair is not None
+    assert (run.result.repair.chosen, run.result.repair.chosen_by) == (wanted - 1, "model")
+    assert run.result.explanation == patches[wanted - 1].explanation
+
+
+def test_what_the_model_is_shown(tmp_path: Path) -> None:
+    run = fixed(tmp_path, [text("1")])
+    (request,) = run.requests
+    shown = run.message(0)
+    assert request.body["model"] == "openai/gpt-oss-20b"
+    for words in ("fix main.py", '"""Doubles a number."""', "Repair 1: ", "Repair 2: ", f"+{SUM}", f"+{PRODUCT}"):
+        assert words in shown
+    assert "For the input " in shown
+    assert len(shown) < 6000
+
+
+@pytest.mark.parametrize(
+    "reply", [text("I cannot tell."), text("99"), text("1 or 2"), error(400, "no")], ids=["words", "99", "two", "error"]
+)
+def test_without_a_usable_answer_the_first_is_taken(reply: ServerReply, tmp_path: Path) -> None:
+    run = fixed(tmp_path, [reply])
+    assert (run.result.outcome, run.result.solved_by) == ("done", "repair")
+    assert run.result.repair is not None
+    assert (run.result.repair.chosen, run.result.repair.chosen_by) == (0, "rank")
+
+
+def test_without_a_model_the_first_is_taken_and_the_others_are_told(tmp_path: Path) -> None:
+    run = fixed(tmp_path, [], key=None)
+    assert (run.result.outcome, run.result.model_calls) == ("done", 0)
+    assert run.nodes == ["pattern_plan", "policy", "repair", "review"]
+    assert run.result.repair is not None
+    assert (run.result.repair.chosen, run.result.repair.chosen_by, run.result.repair.tier) == (0, "rank", "guided")
+    assert run.result.repair.passing > 1
+    assert len(run.result.repair.patches) > 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "number"),
+    [("2", 2), (" 2.\n", 2), ("Repair 2", 2), ("2, because 2 is right", 2), ("", None), ("none", None), ("0", None),
+     ("4", None), ("1 or 2", None), ("-", None)],
+)  # fmt: skip
+def test_the_number_in_an_answer(answer: str, number: int | None) -> None:
+    assert read_choice(answer, 3) == number
