@@ -23,7 +23,8 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+
+from repair_cases import Row, home_of, is_correct, wanted
 
 from codur.config.settings import SandboxSettings, VerificationSettings
 from codur.events import ignore
@@ -31,12 +32,8 @@ from codur.repair.engine import search
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
 from codur.verification.checker import Checker
-from codur.verification.compare import equal
 from codur.verification.discover import find_check
 from codur.workspace.workspace import Workspace
-
-HIDDEN_S = 10.0
-Row = dict[str, Any]
 
 
 def main() -> int:
@@ -44,7 +41,7 @@ def main() -> int:
     if options.case:
         print(json.dumps(_case(Path(options.bench), json.loads(options.case), options.budget, options.workers)))
         return 0
-    cases = _wanted(Path(options.bench), options)
+    cases = wanted(Path(options.bench), options)
     with ThreadPoolExecutor(options.jobs) as pool:
         rows = []
         for row in pool.map(lambda case: _in_process(options, case), cases):
@@ -73,19 +70,6 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _wanted(bench: Path, options: argparse.Namespace) -> list[Row]:
-    cases = [json.loads(line) for line in (bench / "index.jsonl").read_text().splitlines()]
-    only = set(filter(None, options.only.split(",")))
-    cases = [
-        case
-        for case in cases
-        if case["dataset"].startswith(options.dataset)
-        and (not options.reach or case["reach"] == options.reach)
-        and (not only or case["id"] in only)
-    ]
-    return cases[:: max(1, len(cases) // options.sample)] if options.sample else cases
-
-
 def _in_process(options: argparse.Namespace, case: Row) -> Row:
     """The case's row; one that ends in any other way counts as not solved."""
     given = ["--case", json.dumps(case), "--budget", str(options.budget), "--workers", str(options.workers)]
@@ -101,7 +85,7 @@ def _in_process(options: argparse.Namespace, case: Row) -> Row:
 
 def _case(bench: Path, case: Row, budget_s: float, workers: int) -> Row:
     """One search, and its score."""
-    home = _home(bench, case)
+    home = home_of(bench, case)
     with tempfile.TemporaryDirectory() as temporary, ExitStack() as close:
         root = Path(temporary) / "project"
         shutil.copytree(home / "case", root, copy_function=shutil.copyfile)
@@ -131,7 +115,7 @@ def _case(bench: Path, case: Row, budget_s: float, workers: int) -> Row:
         )
         seconds = time.monotonic() - started
     patches = [repair.files for repair in outcome.repairs]
-    judged = [_correct(home, dict(files)) for files in patches]
+    judged = [is_correct(home, dict(files)) for files in patches]
     return case | {
         "plausible": bool(outcome.files),
         "correct": bool(judged[:1] and judged[0]),
@@ -144,38 +128,6 @@ def _case(bench: Path, case: Row, budget_s: float, workers: int) -> Row:
         "explanation": outcome.explanation,
         "note": outcome.note,
     }
-
-
-def _home(bench: Path, case: Row) -> Path:
-    """The case's directory; parts of a data set that differ in their source share one."""
-    names = (case["dataset"], case["dataset"].rpartition("_")[0])
-    return next(home for name in names if name and (home := bench / str(name) / str(case["id"])).is_dir())
-
-
-def _correct(home: Path, files: dict[str, str]) -> bool:
-    """Whether a repair passes the hidden tests too."""
-    with tempfile.TemporaryDirectory() as temporary:
-        for name, text in files.items():
-            Path(temporary, name).write_text(text)
-        hidden = home / "meta" / "test_hidden.py"
-        if hidden.is_file():
-            shutil.copyfile(hidden, Path(temporary, "test_hidden.py"))
-            plain = ["-q", "-x", "-p", "no:cacheprovider"]
-            return _run([sys.executable, "-m", "pytest", *plain, "test_hidden.py"], temporary, b"", 60.0) is not None
-        for given in sorted((home / "meta" / "hidden").glob("*.in")):
-            printed = _run([sys.executable, "main.py"], temporary, given.read_bytes(), HIDDEN_S)
-            if printed is None or not equal(given.with_suffix(".out").read_text(), printed):
-                return False
-    return True
-
-
-def _run(argv: Sequence[str], cwd: str, stdin: bytes, limit_s: float) -> str | None:
-    """What a program prints; None if it fails or takes too long."""
-    try:
-        done = subprocess.run(argv, cwd=cwd, input=stdin, capture_output=True, timeout=limit_s, check=False)
-    except subprocess.TimeoutExpired:
-        return None
-    return done.stdout.decode(errors="replace") if done.returncode == 0 else None
 
 
 # --- the table --------------------------------------------------------------------------------------------------------

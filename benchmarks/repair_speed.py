@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import io
 import os
-import resource
 import shutil
 import statistics
 import sys
@@ -97,27 +96,27 @@ def cases(directories: list[Path], limit: int, count: int, copies: Path) -> Iter
         )
 
 
-def used() -> float:
-    """Processor seconds of this process and of those that it has waited for."""
-    each = [resource.getrusage(which) for which in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(usage.ru_utime + usage.ru_stime for usage in each)
+def used(pid: int) -> float:
+    """Processor seconds of a process, of those that it has waited for, and of those below it."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        below = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except FileNotFoundError:
+        return 0.0
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK") + sum(used(int(child)) for child in below)
 
 
 def measure(case: Case, workers: int) -> tuple[float, ...]:
     """Seconds to start; candidates per second warm, by processor time and plain; and how many ran out of time."""
-    begun, before = time.perf_counter(), used()
+    begun = time.perf_counter()
     with case.judge(workers) as judge:
         judge.judge(case.candidates[0])
         start = time.perf_counter() - begun
-    start_cpu = used() - before
-    before = used()
-    with case.judge(workers) as judge:
-        judge.judge(case.candidates[0])
-        begun = time.perf_counter()
+        begun, before = time.perf_counter(), used(os.getpid())
         verdicts = list(judge.judge_many(case.candidates))
         warm = len(verdicts) / (time.perf_counter() - begun)
+        cpu = len(verdicts) / max(used(os.getpid()) - before, 1e-6)
         note, in_plain = judge.note, judge.plain
-    cpu = len(verdicts) / max(used() - before - start_cpu, 1e-6)
     begun = time.perf_counter()
     with case.judge(0) as judge:
         plain = PLAIN / max(

@@ -37,6 +37,7 @@ _OTHER_AUGMENTED = {
     "<<": (">>",),
     ">>": ("<<",),
 }
+_ONLY_CONSTANT = 0.3
 _COMMUTATIVE = frozenset({"+", "*", "&", "|", "^"})
 _WRAPPERS = ("int", "float", "str", "round", "abs", "list", "tuple", "set", "sorted", "len", "sum", "reversed")
 _WRAPS: dict[str | None, tuple[str, ...]] = {
@@ -107,7 +108,8 @@ def operand_removed(context: Context, node: ast.BinOp) -> Iterator[Proposal]:
     """`a - b` → `a`, → `b`; constant factors and steps of one have operators of their own."""
     for kept, gone in ((node.left, node.right), (node.right, node.left)):
         if not (_number(gone) and isinstance(node.op, ast.Mult | ast.Div | ast.FloorDiv)):
-            yield context.replace(node, context.code(kept), weight=1.0 if kept is node.left else 0.7)
+            weight = _ONLY_CONSTANT if isinstance(kept, ast.Constant) else 1.0 if kept is node.left else 0.7
+            yield context.replace(node, context.code(kept), weight=weight)
     inner = node.left
     while isinstance(inner, ast.BinOp) and isinstance(inner.left, ast.BinOp):
         inner = inner.left

@@ -44,9 +44,16 @@ _NUDGES = frozenset(
         "slice bound",
         "arithmetic swapped",
         "operand added",
+        "variable replaced",
+        "index computed",
+        "update inserted",
+        "seen guarded",
+        "condition reused",
+        "truth computed",
+        "sequence joined",
     }
 )
-"""Operators that move a number: one short answer is easily hit by chance."""
+"""Operators that move a number or have many ways to go: one short answer is easily hit by chance."""
 _SYNTHESISED = frozenset(
     {
         "condition extended",

@@ -10,12 +10,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
 
 from codur.errors import WorkspaceError
 from codur.events import Emit
 from codur.repair.failure import read_failure
 from codur.repair.judge import Flaky, Judge
-from codur.repair.localise import localise, moved
+from codur.repair.localise import flow_of, localise, moved
 from codur.repair.observed import Observed
 from codur.repair.outcome import RepairOutcome
 from codur.repair.pool import processors
@@ -76,40 +78,20 @@ def search(
         return RepairOutcome(reason="The check passes already.", best_progress=before.progress)
     started = clock()
     paths = _python_files(workspace, check, files)
-    root = workspace.root
-    coverage = run_traced(checker, root, check, usual_s=before.duration_s) if paths else None
-    failing = {path for raised in read_failure(before, root).raised for path, _ in raised.frames}
-    texts = _texts(workspace, _in_question(paths, files, coverage, failing))
-    reason = why_not(before, texts, coverage)
-    if not reason and coverage is None and not _is_run(workspace, checker, check, before, texts):
-        reason = RUNS_NONE
-    if reason:
-        return RepairOutcome(reason=reason, best_progress=before.progress)
-
-    def next_candidates(program: Program, verdict: Verdict, which: Which) -> Iterator[Candidate]:
-        here = moved(coverage, texts, program.texts)
-        failure = read_failure(verdict, root)
-        seen = {path: Observed.of(here, path) for path in program.texts}
-        return candidates(program, failure, localise(here, failure), which, seen, before.expected)
-
-    def confirm(changed: Mapping[str, str]) -> Verdict:
-        originals = {path: workspace.read_bytes(path) for path in changed}
-
-        def confirmed() -> Verdict:
-            verdict = checker.run(check)
-            return checker.confirm(check, verdict, originals, "", runs=0) if verdict.passed else verdict
-
-        return _in_place(workspace, changed, confirmed)
-
     hands = processors() if workers is None else workers
     with Judge(workspace, checker, check, before, workers=hands) as judge:
+        if paths:
+            judge.prepare()  # the first worker starts while the program is traced
+        scene = _look(workspace, checker, check, before, paths, files)
+        if isinstance(scene, str):
+            return RepairOutcome(reason=scene, best_progress=before.progress)
         found = Search(
             judge=judge,
-            candidates=next_candidates,
-            original=Program(texts=texts),
+            candidates=scene.candidates,
+            original=Program(texts=scene.texts),
             before=before,
-            prober=Prober(workspace, checker, check, coverage),
-            confirm=confirm,
+            prober=Prober(workspace, checker, check, scene.coverage),
+            confirm=lambda changed: _confirmed(workspace, checker, check, changed),
             max_order=max_order,
             emit=emit,
             time_left=lambda: budget_s - (clock() - started),
@@ -120,6 +102,53 @@ def search(
             return found.run()
         except Flaky as flaky:
             return RepairOutcome(reason=str(flaky), best_progress=before.progress, note=judge.note)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scene:
+    """What is known before the first candidate is judged.
+
+    Attributes:
+        texts: the files in question.
+        coverage: of the program as it was found; None if that is not known.
+    """
+
+    root: Path
+    before: Verdict
+    texts: dict[str, str]
+    coverage: Coverage | None
+
+    def candidates(self, program: Program, verdict: Verdict, which: Which) -> Iterator[Candidate]:
+        """The changes of a program with this verdict."""
+        here = moved(self.coverage, self.texts, program.texts)
+        failure = read_failure(verdict, self.root)
+        seen = {path: Observed.of(here, path) for path in program.texts}
+        suspicion = localise(here, failure, flow_of(here, program.texts, verdict.difference))
+        return candidates(program, failure, suspicion, which, seen, self.before.expected)
+
+
+def _look(
+    workspace: Workspace, checker: Checker, check: Check, before: Verdict, paths: list[str], files: Sequence[str]
+) -> _Scene | str:
+    """What the check executes and which files are in question; or why a search makes no sense."""
+    coverage = run_traced(checker, workspace.root, check, usual_s=before.duration_s) if paths else None
+    failing = {path for raised in read_failure(before, workspace.root).raised for path, _ in raised.frames}
+    texts = _texts(workspace, _in_question(paths, files, coverage, failing))
+    reason = why_not(before, texts, coverage)
+    if not reason and coverage is None and not _is_run(workspace, checker, check, before, texts):
+        reason = RUNS_NONE
+    return reason or _Scene(root=workspace.root, before=before, texts=texts, coverage=coverage)
+
+
+def _confirmed(workspace: Workspace, checker: Checker, check: Check, changed: Mapping[str, str]) -> Verdict:
+    """The verdict on a repair in a clean process, and whether what it prints is computed."""
+    originals = {path: workspace.read_bytes(path) for path in changed}
+
+    def confirmed() -> Verdict:
+        verdict = checker.run(check)
+        return checker.confirm(check, verdict, originals, "", runs=0) if verdict.passed else verdict
+
+    return _in_place(workspace, changed, confirmed)
 
 
 def _in_place(workspace: Workspace, texts: Mapping[str, str], run: Callable[[], Verdict]) -> Verdict:

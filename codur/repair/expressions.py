@@ -118,9 +118,19 @@ def range_bound(context: Context, node: ast.Call) -> Iterator[Proposal]:
         )
         return
     start = node.args[0]
-    for amount, weight in ((1, 0.6), (-1, 0.5)):
+    from_one = integer(start) == 1
+    up = 1.2 if _runs_above(context, node, start) else 0.5 if from_one else 0.6
+    for amount, weight in ((1, up), (-1, 0.7 if from_one else 0.5)):
         new = shifted(context, start, amount)
         yield context.replace(start, new, says=f"should start at `{new}`", weight=weight)
+
+
+def _runs_above(context: Context, node: ast.Call, start: ast.expr) -> bool:
+    """Whether a range starts at the variable of a loop around it: pairs of one item with itself are seldom meant."""
+    return isinstance(start, ast.Name) and any(
+        isinstance(above, ast.For) and any(getattr(each, "id", "") == start.id for each in ast.walk(above.target))
+        for above in context.source.ancestors(node)
+    )
 
 
 def slice_bound(context: Context, node: ast.Slice) -> Iterator[Proposal]:

@@ -7,7 +7,7 @@ check, put the files back. A repair must pass in a plain process too before it i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from types import TracebackType
 
@@ -69,6 +69,16 @@ class Judge:
     ) -> None:
         self.close()
 
+    def prepare(self) -> None:
+        """Start the first worker, and have it run the program as it is, without waiting for that.
+
+        Raises:
+            WorkspaceError: a file of the check cannot be read.
+        """
+        if not self._started and self._warmed is None:
+            with suppress(Unfit):  # the first candidate tells why
+                self._warmed = self._made()
+
     def judge(self, texts: Texts) -> Verdict:
         """The verdict with these files' texts in place.
 
@@ -115,14 +125,18 @@ class Judge:
             return
         self._started = True
         try:
-            if self._workers < 1:
-                raise Unfit("no workers are wanted")
-            self._warmed = Warm(self._checker, self._check, self._before, self._workers)
+            self._warmed = self._warmed or self._made()
+            self._warmed.try_out()
         except Unfit as reason:
-            self.note = str(reason)
+            self.note, self._warmed = str(reason), None
             why = why_flaky(self._before, self._plain({}))
             if why:
                 raise Flaky(why) from reason
+
+    def _made(self) -> Warm:
+        if self._workers < 1:
+            raise Unfit("no workers are wanted")
+        return Warm(self._checker, self._check, self._before, self._workers)
 
     def distrust(self, reason: str) -> None:
         """Judge in plain processes from now on."""

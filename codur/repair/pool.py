@@ -29,6 +29,7 @@ class Pool:
 
     def __init__(self, workers: Iterable[Worker]) -> None:
         self._asked: dict[Worker, deque[int]] = {worker: deque() for worker in workers}
+        self._coming: list[Worker] = []
         self._answers: dict[int, Answer | None] = {}
         self._number = 0
 
@@ -37,9 +38,18 @@ class Pool:
         """Those that still answer."""
         return tuple(self._asked)
 
-    def add(self, worker: Worker) -> None:
-        """Take one more worker."""
+    @property
+    def coming(self) -> tuple[Worker, ...]:
+        """Those that are not ready yet."""
+        return tuple(self._coming)
+
+    def take(self, worker: Worker) -> None:
+        """Take one more worker, which is ready."""
         self._asked[worker] = deque()
+
+    def add(self, worker: Worker) -> None:
+        """Take one more worker, which is asked as soon as it is ready."""
+        self._coming.append(worker)
 
     def judged(
         self, candidates: Iterable[Files | None], limits: Limits, way: str = "", *, learn: bool = False
@@ -70,6 +80,7 @@ class Pool:
             files = next(left)
         except StopIteration:
             return False
+        self._welcome()
         wanted.append(self._number)
         worker = min(self._asked, key=lambda each: len(self._asked[each]), default=None)
         if worker is None or files is None:
@@ -87,9 +98,22 @@ class Pool:
 
     def close(self) -> None:
         """End all workers."""
-        for worker in self._asked:
+        for worker in (*self._asked, *self._coming):
             worker.close()
         self._asked.clear()
+        self._coming.clear()
+
+    def _welcome(self) -> None:
+        """Takes in those that have become ready."""
+        for worker in self.coming:
+            problem = worker.ready()
+            if problem is None:
+                continue
+            self._coming.remove(worker)
+            if problem:
+                worker.close()
+            else:
+                self.take(worker)
 
     def _collect(self) -> None:
         """Takes at least one answer; a worker that gives none is ended."""

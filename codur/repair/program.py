@@ -12,9 +12,11 @@ from typing import Literal
 
 from codur.repair.context import Context
 from codur.repair.edits import apply_edits
+from codur.repair.equivalence import Equivalence
 from codur.repair.explain import sentence
 from codur.repair.failure import Failure
 from codur.repair.localise import Suspicion
+from codur.repair.loops import Endless
 from codur.repair.observed import Observed
 from codur.repair.operators import Offer, offers
 from codur.repair.source import Source, compiled, parse_source
@@ -108,12 +110,16 @@ def candidates(
             yield from _mended(program, path, text)
             continue
         context = Context.of(source, failure, seen.get(path), expected)
+        same = Equivalence(context=context)
+        endless = Endless(source, [line for where, line in suspicion.running if where == path])
         for offer in offers(context, _selector(source, suspicion, which)):
             yield Candidate(
                 base=program,
                 path=path,
                 line=offer.line,
-                priority=_priority(offer, suspicion.of(path, *head(offer.node))),
+                priority=_priority(offer, suspicion.of(path, *head(offer.node)))
+                * same.factor(offer)
+                * endless.factor(offer),
                 offer=offer,
                 source=source,
             )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
-from heapq import heappop, heappush
 from math import sqrt
 
 from codur.errors import LimitReached
 from codur.events import Emit, RepairProgress
+from codur.repair.agenda import Agenda
+from codur.repair.angelic import Places
 from codur.repair.choice import Choice, Passed, changed, choose
 from codur.repair.judge import Judge
 from codur.repair.outcome import RepairOutcome
@@ -26,8 +27,11 @@ _EVERY = 20
 _MORE_S = 2.5
 _MORE_CANDIDATES = 400
 _LEAST_MORE = 40
+_MOST_SLOW = 12
 _SAME_RANK = 0.15
 """After a pass, candidates of at least this share of its priority are judged too, within these bounds."""
+_SHORT = 3
+"""An output of fewer words is easily hit by chance."""
 
 Confirm = Callable[[Mapping[str, str]], Verdict]
 """The verdict on these texts in a clean process: a pass, or why it does not count."""
@@ -63,8 +67,8 @@ class Search:
         self._time_left = time_left
         self._cancel = cancel
         self._every = every
-        self._queue: list[tuple[float, int, Candidate]] = []
-        self._queued = 0
+        self._places = Places(before)
+        self._agenda = Agenda(self._places)
         self._seen = {fingerprint(original, original)}
         self._tried = 0
         self._best: Verdict | None = None
@@ -73,6 +77,7 @@ class Search:
         self._widened = False
         self._aside: list[tuple[float, int, Program, Verdict]] = []
         self._passed: list[Passed] = []
+        self._slow: list[tuple[float, float, int, Candidate, Program]] = []
 
     def run(self) -> RepairOutcome:
         """Judges candidates until some pass and hold, none is left or the time is up."""
@@ -102,8 +107,13 @@ class Search:
     def _batch(self, size: int, *, least: float = 0.0) -> list[tuple[Candidate, Program]]:
         """The next candidates that are new and compile, with a priority of at least `least`."""
         found: list[tuple[Candidate, Program]] = []
-        while self._queue and len(found) < size and -self._queue[0][0] >= least and self._time_left() > 0:
-            _, _, candidate = heappop(self._queue)
+        while len(found) < size and self._time_left() > 0:
+            candidate = self._agenda.next(least)
+            if candidate is None:
+                break
+            if not self._sensible(candidate):
+                self._agenda.add(candidate, 1.0)
+                continue
             program = candidate.program()
             mark = fingerprint(program, self._original)
             if mark is not None and mark not in self._seen:
@@ -111,10 +121,24 @@ class Search:
                 found.append((candidate, program))
         return found
 
-    def _judged(self, batch: Sequence[tuple[Candidate, Program]]) -> Iterator[tuple[Program, Verdict]]:
-        """The batch with its verdicts, in order, until the time is up."""
-        texts = [changed(program, self._original) for _, program in batch]
+    def _sensible(self, candidate: Candidate) -> bool:
+        """Whether, after the probes of its place if it is the first of many there, the candidate keeps its priority."""
+        probes = self._places.probes(candidate)
+        if not probes:
+            return True
+        texts = [changed(probe.program, self._original) for probe in probes]
         with closing(self._judge.judge_many(texts)) as verdicts:  # type: ignore[type-var]
+            for probe, verdict in zip(probes, verdicts, strict=False):
+                self._cancel.raise_if_cancelled()
+                self._places.learn(probe, verdict)
+        return self._places.factor(candidate) >= 1.0
+
+    def _judged(
+        self, batch: Sequence[tuple[Candidate, Program]], *, patient: bool = False
+    ) -> Iterator[tuple[Program, Verdict]]:
+        """The batch with its verdicts, in order, until the time is up; `patient` gives each more time."""
+        texts = [changed(program, self._original) for _, program in batch]
+        with closing(self._judge.judge_many(texts, patient=patient)) as verdicts:  # type: ignore[type-var]
             for (candidate, program), verdict in zip(batch, verdicts, strict=False):
                 self._cancel.raise_if_cancelled()
                 self._note(candidate, program, verdict)
@@ -124,10 +148,14 @@ class Search:
 
     def _note(self, candidate: Candidate, program: Program, verdict: Verdict) -> None:
         self._tried += 1
+        if self._places.note(candidate, verdict):
+            self._agenda.sort()
         if self._best is None or verdict.progress > self._best.progress:
             self._best = verdict
         if verdict.passed:
             self._passed.append(Passed(program=program, verdict=verdict))
+        elif verdict.timed_out:
+            self._slow.append((-verdict.progress, -program.priority, self._tried, candidate, program))
         if self._tried % _EVERY == 0:
             place = f"{candidate.path}:{candidate.line}"
             self._emit(RepairProgress(tried=self._tried, best=self._progress(), place=place))
@@ -138,8 +166,7 @@ class Search:
     def _expand(self, program: Program, verdict: Verdict, factor: float, which: Which = "all") -> None:
         """Queues further changes of a program; `factor` scales their priorities."""
         for candidate in self._candidates(program, verdict, which):
-            heappush(self._queue, (-candidate.priority * factor, self._queued, candidate))
-            self._queued += 1
+            self._agenda.add(candidate, factor)
 
     def _keep(self, program: Program, verdict: Verdict) -> None:
         """A program that came further is combined with more edits at once; one that fails in another way waits."""
@@ -160,12 +187,23 @@ class Search:
             self._widened = True
             self._expand(self._original, self._before, 1.0, "not executed")
             return True
+        if self._slow:
+            self._retry_slow()
+            return True
         if not self._aside:
             return False
         self._aside.sort(key=lambda each: each[:2])
         _, _, program, verdict = self._aside.pop(0)
         self._expand(program, verdict, 1.0)
         return True
+
+    def _retry_slow(self) -> None:
+        """Gives the likeliest of those that ran out of time more of it, once: a right program may be slow."""
+        slow = sorted(self._slow, key=lambda each: each[:3])[:_MOST_SLOW]
+        for program, verdict in self._judged([each[3:] for each in slow], patient=True):
+            if not verdict.passed:
+                self._keep(program, verdict)
+        self._slow.clear()
 
     # --- after a pass -------------------------------------------------------------------------------------------------
 
@@ -223,12 +261,13 @@ class Search:
         )
 
     def _failed(self, *, exhausted: bool) -> RepairOutcome:
-        reason = "No edit made the check pass" if exhausted else "The time was up before an edit made the check pass"
+        ended = "No edit made the check pass" if exhausted else "The time was up before an edit made the check pass"
+        reason = f"{ended}; {count(self._tried)} judged."
         if self._refused is not None and self._refused.note:
-            reason = f"What passed does not hold: {self._refused.note}"
+            reason = f"What passed does not hold: {self._refused.note.removesuffix('.')}."
         return RepairOutcome(
             verdict=self._refused or self._best,
-            reason=f"{reason}; {count(self._tried)} judged.",
+            reason=reason,
             tried=self._tried,
             best_progress=self._progress(),
             exhausted=exhausted,
@@ -242,10 +281,10 @@ def count(candidates: int) -> str:
 
 
 def _weak(before: Verdict) -> bool:
-    """Whether the check compares a single word or number, or is a single test."""
+    """Whether the check compares a word or number or two, or is a single test."""
     if before.tests_total is not None:
         return before.tests_total < 2
-    return len(before.expected.split()) < 2
+    return len(before.expected.split()) < _SHORT
 
 
 def _gain(before: Verdict, verdict: Verdict) -> float:

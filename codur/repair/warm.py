@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -14,21 +12,23 @@ from typing import Any
 from codur.errors import out_of_time
 from codur.repair.pool import Pool
 from codur.repair.worker import Answer, Files, Job, Limits, Worker
-from codur.repair.worker_job import job_of
+from codur.repair.worker_job import job_of, library
 from codur.sandbox.launcher import ProcessResult
 from codur.types import Check, Verdict
 from codur.verification.checker import PYTEST_WRONG_USAGE, Checker
 
 _LEARN_S = 10.0
 _SLOWER = 8.0
-_LEAST_S = 0.15
-_AFTER_HANG_S = 0.5
+_LEAST_S = 0.03
+_IDLE, _LEAST_IDLE_S = 4.0, 0.25
+_AFTER_HANG_S = 0.1
+_OWN_AFTER_HANG_S = 0.5
 _PATIENT, _PATIENT_S = 4.0, 1.0
 _SESSION_AFTER_HANG_S = 3.0
 _MARGIN_BYTES = 65_536
 _KEPT_BYTES = 262_144
-_IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+(\w+)", re.MULTILINE)
-_SHOWY = frozenset({"this", "antigravity", "idlelib", "turtle", "turtledemo", "tkinter", "test", "lib2to3"})
+_KNOWN_ANSWERS = 512
+_TOLD = ("exit_status", "timed_out", "flooded", "truncated", "stdout", "stderr")
 
 
 class Unfit(Exception):
@@ -97,16 +97,19 @@ class _Verdicts(Checker):
 class Warm:
     """Warm workers for one check. `close` ends them.
 
+    The first worker starts, and runs the program as it is, while other things are done; `try_out` waits for that.
+
     Args:
         before: the plain verdict on the program as it is; two warm ones must equal it.
         workers: how many to start.
 
     Raises:
-        Unfit: this check or its program forbids the warm way.
+        Unfit: this check forbids the warm way.
     """
 
     def __init__(self, checker: Checker, check: Check, before: Verdict, workers: int) -> None:
         self._check = check
+        self._wanted = workers
         self._before = before
         self._verdicts = _Verdicts(checker)
         job, reason = self._verdicts.job(check)
@@ -114,18 +117,31 @@ class Warm:
             raise Unfit(reason)
         self._job = job
         self._way = ""
-        self._learnt: dict[str, Any] = {"modules": _library(job.files), "inside": [], "rewritten": []}
+        self._learnt: dict[str, Any] = {"modules": library(job.files), "inside": [], "rewritten": []}
         self._keep = self._verdicts.kept(check)
-        self._pool = Pool([self._begin()])
+        self._known: dict[tuple[object, ...], Verdict] = {}
+        self._pool = Pool([])
+        hangs = before.timed_out
+        least_s = _OWN_AFTER_HANG_S if hangs else max(_LEARN_S, _SLOWER * before.duration_s)
+        self._limits = self._patient = self._limited(least_s, _SESSION_AFTER_HANG_S if hangs else 0.0)
+        self._first = self._verdicts.worker(job)
+        self._first.ask({}, self._limits, "full", learn=True)
+
+    def try_out(self) -> None:
+        """Wait for the first worker, which must come to the known verdict on the program as it is; start the others.
+
+        Raises:
+            Unfit: the program forbids the warm way.
+        """
         try:
-            self._limits = self._try_out()
-            patient_s = _AFTER_HANG_S if before.timed_out else before.duration_s
-            self._patient = self._limited(max(_PATIENT_S, _PATIENT * patient_s), self._limits.session_s)
-            for _ in range(workers - 1):
-                self._join()
+            self._limits, self._patient = self._tried()
         except Unfit:
             self.close()
             raise
+        for _ in range(self._wanted - 1):
+            worker = self._verdicts.worker(self._job)
+            worker.ask_adopt(self._learnt)
+            self._pool.add(worker)
 
     @property
     def files(self) -> Files:
@@ -164,6 +180,7 @@ class Warm:
 
     def close(self) -> None:
         """End the workers."""
+        self._first.close()
         self._pool.close()
 
     # --- what is learnt -----------------------------------------------------------------------------------------------
@@ -190,46 +207,35 @@ class Warm:
 
     # --- the start ----------------------------------------------------------------------------------------------------
 
-    def _begin(self) -> Worker:
-        worker = self._verdicts.worker(self._job)
-        problem = worker.problem()
+    def _tried(self) -> tuple[Limits, Limits]:
+        """Takes the verdict on the program as it is, learns from it, and has it judged again; gives the limits."""
+        problem = self._first.problem()
         if problem:
-            worker.close()
             raise Unfit(problem)
-        return worker
-
-    def _join(self) -> None:
-        """Start one more worker like those that there are."""
-        worker = self._begin()
-        worker.ask_adopt(self._learnt)
-        problem = worker.adopted()
-        if problem:
-            worker.close()
-            raise Unfit(problem)
-        self._pool.add(worker)
-
-    def _try_out(self) -> Limits:
-        """Judges the program as it is, learns from that, and judges it again; gives the limits for candidates."""
-        hangs = self._before.timed_out
-        generous = self._limited(max(_LEARN_S, _SLOWER * self._before.duration_s))
-        first = self._limited(_AFTER_HANG_S, _SESSION_AFTER_HANG_S) if hangs else generous
-        told = self._own(first, "full")
+        told = self._same(self._first.answer())
+        self._pool.take(self._first)
         self._adopt(told.learnt)
         try:
-            usual = self._own(first, "")
+            usual = self._own("")
         except Unfit:
             if self._job.kind != "pytest":
                 raise
             self._way = "full"
-            usual = self._own(first, self._way)
-        if hangs:
-            return first
-        session_s = _SLOWER * told.result.duration_s
-        return self._limited(max(_LEAST_S, _SLOWER * usual.result.duration_s), session_s)
+            usual = self._own(self._way)
+        if self._before.timed_out:
+            limits = self._limited(_AFTER_HANG_S, _SESSION_AFTER_HANG_S)
+            return limits, self._limited(max(_PATIENT_S, _PATIENT * _OWN_AFTER_HANG_S), limits.session_s)
+        idle_s = max(_LEAST_IDLE_S, _IDLE * usual.result.duration_s)
+        limits = self._limited(max(_LEAST_S, _SLOWER * usual.cpu_s), _SLOWER * told.cpu_s, idle_s)
+        return limits, self._limited(max(_PATIENT_S, _PATIENT * self._before.duration_s), limits.session_s)
 
-    def _own(self, limits: Limits, way: str) -> Answer:
-        """The answer for the program as it is, if it comes to the verdict that is known."""
-        (answer,) = self._pool.judged([{}], limits, way, learn=True)
+    def _own(self, way: str) -> Answer:
+        """The answer for the program as it is."""
+        (answer,) = self._pool.judged([{}], self._limits, way, learn=True)
+        return self._same(answer)
+
+    def _same(self, answer: Answer | None) -> Answer:
+        """An answer for the program as it is, if it comes to the verdict that is known."""
         verdict = self._verdict(answer)
         if answer is None or verdict is None:
             raise Unfit(answer.plain if answer else "the worker did not answer")
@@ -239,24 +245,38 @@ class Warm:
 
     def _adopt(self, told: Mapping[str, Any]) -> None:
         """Have the workers load what the program loads."""
-        self._learnt.update({name: told[name] for name in ("inside", "rewritten", "plan") if name in told})
+        self._learnt.update({name: told[name] for name in ("inside", "rewritten", "plan", "room") if name in told})
         self._learnt["modules"] = list(dict.fromkeys([*told.get("modules", []), *self._learnt["modules"]]))
+        for worker in self._pool.coming:
+            worker.ask_adopt(self._learnt)
         for worker in self._pool.workers:
             worker.ask_adopt(self._learnt)
             problem = worker.adopted()
             if problem:
                 raise Unfit(problem)
 
-    def _limited(self, seconds: float, session_s: float = 0.0) -> Limits:
+    def _limited(self, seconds: float, session_s: float = 0.0, idle_s: float = 0.0) -> Limits:
         most = self._check.timeout_s
-        return Limits(cpu_s=min(seconds, most), session_s=min(session_s, most), keep=self._keep)
+        return Limits(
+            cpu_s=min(seconds, most),
+            session_s=min(session_s, most),
+            idle_s=min(idle_s or max(_PATIENT_S, seconds), most),
+            keep=self._keep,
+        )
 
     def _verdict(self, answer: Answer | None) -> Verdict | None:
         if answer is None or answer.plain:
             return None
         if self._job.kind == "pytest" and answer.result.exit_status == PYTEST_WRONG_USAGE:
             return None
-        return self._verdicts.of(self._check, answer)
+        told = (*(getattr(answer.result, name) for name in _TOLD), answer.report)
+        known = self._known.get(told)
+        if known is not None:  # most candidates fail as others did
+            return replace(known, duration_s=answer.result.duration_s)
+        verdict = self._verdicts.of(self._check, answer)
+        if len(self._known) < _KNOWN_ANSWERS:
+            self._known[told] = verdict
+        return verdict
 
 
 def _essence(verdict: Verdict) -> tuple[object, ...]:
@@ -273,11 +293,3 @@ def _essence(verdict: Verdict) -> tuple[object, ...]:
         verdict.tests_passed,
         verdict.tests_total,
     )
-
-
-def _library(files: Files) -> list[str]:
-    """Modules of the standard library that the files import by name."""
-    texts = (data.decode("utf-8", "replace") for data in files.values())
-    named = {name for text in texts for name in _IMPORT.findall(text)}
-    own = {Path(path).stem for path in files} | {path.partition("/")[0] for path in files}
-    return sorted((named & sys.stdlib_module_names) - _SHOWY - own)

@@ -19,8 +19,10 @@ _MARGIN_S = 5.0
 _CPU_S = 3600.0
 """Of the worker itself over the whole search; each candidate has a limit of its own."""
 _LEAST_WALL_S = 1.0
-_WAITING = 4.0
+_WAITING = 8.0
 """Wall time in processor times: the machine may be busy with other things."""
+_TESTS = 3
+"""Of tests that are called one by one each has its processor time, but all together not more than so many times it."""
 _MEMORY = 1_073_741_824
 _FLOOD_BYTES = 8 * 1_048_576
 _SINGLE_THREADED = dict.fromkeys(
@@ -67,17 +69,19 @@ class Limits:
     Attributes:
         cpu_s: processor time of the program or of the tests.
         session_s: the same for a whole session of a test framework.
+        idle_s: wall time from which on a program that does nothing is not waited for.
         keep: bytes kept of each output.
     """
 
     cpu_s: float
     session_s: float = 0.0
+    idle_s: float = 1.0
     keep: int
 
-    def of(self, way: str) -> tuple[float, float]:
-        """Processor and wall time for a way of running."""
-        cpu_s = max(self.cpu_s, self.session_s) if way == "full" else self.cpu_s
-        return cpu_s, max(_LEAST_WALL_S, _WAITING * cpu_s)
+    def of(self, way: str) -> tuple[float, float, float]:
+        """Processor time, idle time and wall time for a way of running."""
+        cpu_s = max(self.cpu_s, self.session_s) if way == "full" else self.cpu_s * (_TESTS if way == "light" else 1)
+        return cpu_s, max(self.idle_s, self.session_s if way == "full" else 0.0), max(_LEAST_WALL_S, _WAITING * cpu_s)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +92,7 @@ class Answer:
         result: as if its program had been started.
         report: pytest's report; None if there is none.
         way: how it was run: `script`, or for tests `full` or `light`.
+        cpu_s: processor time that it used.
         plain: why it must be judged in a process of its own; empty if this answer stands.
         learnt: what its run told about what can be loaded once.
     """
@@ -95,6 +100,7 @@ class Answer:
     result: ProcessResult
     report: bytes | None = None
     way: str = ""
+    cpu_s: float = 0.0
     plain: str = ""
     learnt: Mapping[str, Any]
 
@@ -106,6 +112,7 @@ class Worker:
         self._channel = channel
         self._job = job
         self._wait_s = _START_S
+        self._due = 0
 
     @classmethod
     def start(cls, launcher: Launcher, job: Job) -> Worker:
@@ -118,6 +125,7 @@ class Worker:
             hidden=job.hidden,
         )
         worker = cls(channel, job)
+        worker._due = 1
         worker._send(
             parts={name: _text(name) for name in _PARTS},
             root=str(job.root),
@@ -134,21 +142,25 @@ class Worker:
 
     def problem(self) -> str:
         """Why the worker cannot work, once it has started; empty if it can."""
-        started = self._receive(_START_S)
-        return self._lost() if started is None else str(started["problem"])
+        return self._heard(_START_S) or ""
+
+    def ready(self) -> str | None:
+        """As `problem` and `adopted` in one, without waiting; None as long as it is not known."""
+        found: str | None = ""
+        while self._due and found == "":
+            found = self._heard(0.0)
+        return found
 
     def ask_adopt(self, learnt: Mapping[str, Any]) -> None:
         """Have it load what a normal run told; `adopted` takes the answer."""
         names = ("modules", "inside", "rewritten")
         lists = {name: learnt.get(name, []) for name in names}
-        self._send(ask="adopt", plan=learnt.get("plan"), memory=_MEMORY, **lists)
+        self._due += 1
+        self._send(ask="adopt", plan=learnt.get("plan"), room=learnt.get("room", 0), memory=_MEMORY, **lists)
 
     def adopted(self) -> str:
         """Why it cannot go on after that; empty if it can."""
-        answer = self._receive(_START_S)
-        if answer is None:
-            return self._lost()
-        return "" if answer["threads"] == 1 else "what it imports starts threads"
+        return self._heard(_START_S) or ""
 
     def ask(self, files: Files, limits: Limits, way: str = "", *, learn: bool = False) -> None:
         """Have it judge a candidate; `answer` takes the answer.
@@ -158,7 +170,7 @@ class Worker:
             way: `full` for a whole session of pytest.
             learn: have the run tell what it loads.
         """
-        self._wait_s = sum(limits.of(each)[1] for each in ("light", "full")) + _MARGIN_S
+        self._wait_s = sum(limits.of(each)[-1] for each in ("light", "full")) + _MARGIN_S
         self._send(
             ask="judge",
             files=_shown(files),
@@ -194,6 +206,16 @@ class Worker:
         frame = self._channel.receive(timeout_s)
         return None if frame is None else json.loads(frame)
 
+    def _heard(self, timeout_s: float) -> str | None:
+        """What speaks against it, by its next word; None if there is no such word yet."""
+        said = self._receive(timeout_s)
+        if said is None:
+            return self._lost() if timeout_s or self._channel.ended else None
+        self._due -= 1
+        if "problem" in said:
+            return str(said["problem"])
+        return "" if said["threads"] == 1 else "what it imports starts threads"
+
     def _lost(self) -> str:
         last = self._channel.stderr.strip().rsplit("\n", 1)[-1]
         return f"the worker ended: {last}" if last else "the worker did not answer"
@@ -215,10 +237,10 @@ def _answer(found: dict[str, Any]) -> Answer:
         plain = "the worker was told to end"
     result = ProcessResult(
         argv=(),
-        exit_status=found["status"],
+        exit_status=None if told.get("hung") else found["status"],
         stdout=_output(*found["stdout"]),
         stderr=_output(*found["stderr"]),
-        timed_out=found["end"] == "timed_out",
+        timed_out=found["end"] == "timed_out" or bool(told.get("hung")),
         flooded=found["end"] == "flooded",
         truncated=bool(found["stdout"][2] or found["stderr"][2]),
         duration_s=found["duration_s"],
@@ -228,6 +250,7 @@ def _answer(found: dict[str, Any]) -> Answer:
         result=result,
         report=None if report is None else report.encode("latin-1"),
         way=found["way"],
+        cpu_s=found["cpu_s"],
         plain=plain,
         learnt=told,
     )

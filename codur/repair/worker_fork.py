@@ -18,6 +18,8 @@ from typing import Any
 
 CHUNK = 65_536
 TICK_MS = 20
+ENDING_CPU_S, ENDING_S = 0.02, 0.25
+"""Processor and wall time in which a program that has run out of time may tell what it has."""
 CLOSING_S = 0.1
 MAX_FILE_BYTES = 268_435_456
 BROKEN = 70
@@ -51,7 +53,8 @@ class Fork:
 
     def __init__(self, frames: Any, request: dict[str, Any], way: str) -> None:
         self.frames = frames
-        self.cpu_s, self.wall_s = request["limits"][way]
+        self.cpu_s, self.idle_s, self.wall_s = request["limits"][way]
+        self.spent = 0.0
         self.request = request
         self.kept = {name: Kept(request["keep"]) for name in ("stdout", "stderr")}
         self.kept["report"] = Kept(2 * MAX_FILE_BYTES)
@@ -78,7 +81,7 @@ class Fork:
             self.readers[reader] = name
             self.poll.register(reader, select.POLLIN)
         self.watch_feed()
-        status = self.watch(pid, begun)
+        status, cpu_s = self.watch(pid, begun)
         code = os.waitstatus_to_exitcode(status) if self.end == "ended" else None
         return {
             "end": "timed_out" if code == -signal.SIGXCPU else self.end,
@@ -87,6 +90,7 @@ class Fork:
             "stderr": self.kept["stderr"].told(),
             "told": read_report(bytes(self.kept["report"].head)),
             "duration_s": time.monotonic() - begun,
+            "cpu_s": cpu_s,
         }
 
     def enter(self, inner: tuple[int, ...], report: int, work: Callable[[int], int]) -> None:
@@ -111,21 +115,22 @@ class Fork:
         else:
             os.close(self.feed)
 
-    def watch(self, pid: int, begun: float) -> int:
-        """Feeds, reads and waits; ends all that the program started. Gives the status that waiting gave."""
+    def watch(self, pid: int, begun: float) -> tuple[int, float]:
+        """Feeds, reads and waits; ends all that the program started. Gives its status and its processor time."""
         ended = os.pidfd_open(pid)
         self.poll.register(ended, select.POLLIN)
         self.poll.register(self.frames.input, 0)
         running = True
         while running:
-            running = not self.step(ended, TICK_MS)
+            running = not self.step(ended, self.tick())
             if running and self.over(pid, begun):
+                self.have_it_tell(pid, ended)
                 break
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, signal.SIGKILL)
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-        status = os.waitpid(pid, 0)[1]
+        _, status, usage = os.wait4(pid, 0)
         self.poll.unregister(ended)
         os.close(ended)
         end_orphans()
@@ -133,11 +138,26 @@ class Fork:
         while self.readers and time.monotonic() < until:
             self.step(-1, TICK_MS)
         self.close()
-        return status
+        return status, usage.ru_utime + usage.ru_stime
+
+    def tick(self) -> int:
+        """Milliseconds until the program is looked at again; it uses up what is left of its time no sooner."""
+        return min(TICK_MS, max(1, int(1000 * (self.cpu_s - self.spent)) + 1))
+
+    def have_it_tell(self, pid: int, ended: int) -> None:
+        """Let a program that has run out of time write what it holds back."""
+        until, bound = time.monotonic() + ENDING_S, used(pid) + ENDING_CPU_S
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGXCPU)
+        while self.end == "timed_out" and not self.step(ended, 2):
+            if time.monotonic() > until or used(pid) > bound:
+                break
 
     def over(self, pid: int, begun: float) -> bool:
-        """Whether the program has used up its time or its output."""
-        if time.monotonic() - begun > self.wall_s or used(pid) > self.cpu_s:
+        """Whether the program has used up its time or its output, or waits for what does not come."""
+        wall_s, before, self.spent = time.monotonic() - begun, self.spent, used(pid)
+        idle = wall_s > self.idle_s and before == self.spent and not is_running(pid)
+        if idle or wall_s > self.wall_s or self.spent > self.cpu_s:
             self.end = "timed_out"
         elif any(kept.received > self.request["flood"] for kept in self.kept.values()):
             self.end = "flooded"
@@ -206,6 +226,15 @@ def data_bytes() -> int:
 def used(pid: int) -> float:
     """Processor seconds of a process (Linux: the clock of a process has this number)."""
     return time.clock_gettime((~pid << 3) | 2)
+
+
+def is_running(pid: int) -> bool:
+    """Whether a thread of a process is running or would like to."""
+    for number in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - see data_bytes
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{number}/stat", encoding="latin-1") as file:  # noqa: PTH123
+            if file.read().rpartition(")")[2].split()[0] in "RD":
+                return True
+    return False
 
 
 def end_orphans() -> None:

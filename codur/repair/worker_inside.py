@@ -12,6 +12,7 @@ import io
 import json
 import linecache
 import os
+import signal
 import sys
 import tokenize
 import traceback
@@ -24,6 +25,10 @@ _UNFIT = (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError, W
 """What stops a source from being compiled before the fork; in the fork it is met in the usual way."""
 _OWN = {"<worker_inside>", importlib.machinery.SourceFileLoader.get_code.__code__.co_filename, "<frozen runpy>"}
 """Files of frames that lie between the interpreter's start and a program's first own frame."""
+_LATER = 0.15
+_LEAST_S = 0.01
+_MOST_HUNG = 8
+_MOST_CAUGHT = 2
 
 
 class Sources:
@@ -71,7 +76,7 @@ class Sources:
         self.changed = {os.path.join(self.root, path): data for path, data in files.items()}  # noqa: PTH118
         self.codes = self._compiled(self.changed)
         for path, data in self.changed.items():
-            lines = _lines(data)
+            lines = lines_of(data)
             linecache.cache[path] = (len(data), None, lines, path)
 
     def _compiled(self, files: Mapping[str, bytes]) -> dict[str, Any]:
@@ -83,7 +88,7 @@ class Sources:
         return found
 
 
-def _lines(data: bytes) -> list[str]:
+def lines_of(data: bytes) -> list[str]:
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         return io.TextIOWrapper(io.BytesIO(data), encoding, line_buffering=True).readlines()
@@ -204,6 +209,14 @@ def finish(status: int) -> int:
     return 120 if caught.error is not None else status
 
 
+def out_of_time() -> None:
+    """End the fork, with what the program has written but not flushed."""
+    with Caught():
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+    os._exit(1)
+
+
 def show(error: BaseException) -> None:
     """Print a traceback as the interpreter does, without the frames of this file."""
     trace = error.__traceback__
@@ -215,6 +228,48 @@ def show(error: BaseException) -> None:
             sys.excepthook(type(error), error, trace)
         elif sys.stderr is not None:
             traceback.print_exception(error, file=sys.stderr)
+
+
+class OutOfTime(BaseException):
+    """A test has used up its processor time."""
+
+
+class Timed:
+    """Bounds the processor time of each test, as a context around it.
+
+    Args:
+        limit_s: of the first one that does not end; those after it have less.
+        give_up: called when one goes on all the same.
+    """
+
+    def __init__(self, limit_s: float, give_up: Callable[[], None]) -> None:
+        self.limit_s, self.give_up = limit_s, give_up
+        self.within, self.late, self.hung = False, 0, 0
+        signal.signal(signal.SIGPROF, self.interrupt)
+        signal.signal(signal.SIGXCPU, lambda *_: give_up())
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether too many tests do not end to wait for more of them."""
+        return self.hung >= _MOST_HUNG
+
+    def __enter__(self) -> None:
+        self.within, self.late = True, 0
+        limit_s = max(self.limit_s * (_LATER if self.hung else 1.0), _LEAST_S)
+        signal.setitimer(signal.ITIMER_PROF, limit_s, limit_s)
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        self.within = False
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        self.hung += bool(self.late)
+
+    def interrupt(self, *_: Any) -> None:
+        """Raise in the test; one that catches that again and again ends the run."""
+        if self.within:
+            self.late += 1
+            if self.late > _MOST_CAUGHT:
+                self.give_up()
+            raise OutOfTime
 
 
 def depth() -> int:

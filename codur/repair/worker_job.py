@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 
@@ -22,6 +23,8 @@ _MAX_FILES = 2_000
 _MAX_BYTES = 8_000_000
 _NO_CACHE = ("-p", "no:cacheprovider")
 """It would be written below the workspace."""
+_IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+(\w+)", re.MULTILINE)
+_SHOWY = frozenset({"this", "antigravity", "idlelib", "turtle", "turtledemo", "tkinter", "test", "lib2to3"})
 _AT_EXIT = b"__del__"
 """A fork ends without the interpreter's own end, in which objects that remain are deleted one by one."""
 
@@ -110,3 +113,11 @@ def _files(workspace: Workspace) -> tuple[dict[str, bytes], str]:
         if len(found) > _MAX_FILES or size > _MAX_BYTES:
             return {}, "the workspace has too many Python files"
     return found, ""
+
+
+def library(files: Files) -> list[str]:
+    """Modules of the standard library that the files import by name."""
+    texts = (data.decode("utf-8", "replace") for data in files.values())
+    named = {name for text in texts for name in _IMPORT.findall(text)}
+    own = {Path(path).stem for path in files} | {path.partition("/")[0] for path in files}
+    return sorted((named & sys.stdlib_module_names) - _SHOWY - own)

@@ -7,15 +7,45 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import importlib.machinery
 import inspect
+import linecache
 import os
 import sys
+import tokenize
 import types
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-_UNFIT = (SyntaxError, ValueError, RecursionError, MemoryError)
+_HUNG = '<failure message="it ran out of time">it ran out of time</failure>'
+_REHEARSED = "rehearsal of failures"
+_REHEARSAL = """
+def f(x=1): return x
+def g(x): return [][x]
+def a(): assert f() == 2
+def b(): assert f([1, 2]) == [1, 3]
+def c(): assert f('a\\nb') == 'a\\nc', "message"
+def d(): assert f({"a": 1}) == {"a": 2} and f()
+def e(): assert f({1}) == {2} or f() in []
+def h(): assert not (f(1.5) < 2.5) is True
+def l(): assert f(True) == False
+def m(): assert f(None) == 1
+def n(): assert f((1, 2)) == (1,)
+def o(): assert f("a") == 1
+def p(): assert f([1.0]) == None
+def q(): assert f() is True
+def r(): assert f(0)
+def s(): assert f("text") in ["other"] and f()
+def i(): g(1)
+def j(): raise ValueError("text")
+def k():
+    try: g(1)
+    except IndexError as error: raise KeyError(1) from error
+FAILING = (a, b, c, d, e, h, l, m, n, o, p, q, r, s, i, j, k)
+"""
+_UNFIT = (tokenize.TokenError, SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 class NeedsSession(Exception):
@@ -30,7 +60,7 @@ class Light:
         from _pytest._code import code  # noqa: PLC0415
 
         self.tests, self.plan, self.config = tests, tests.plan, tests.config
-        self.assertion, self.code, self.escaped = assertion, code, junitxml.bin_xml_escape
+        self.assertion, self.code, self.printable = assertion, code, junitxml.bin_xml_escape
         self.no_input = capture.DontReadFromInput
         self.special = (
             outcomes.Skipped,
@@ -58,40 +88,110 @@ class Light:
         for item in self.plan["items"]:
             first = (item["class"] or item["function"]).partition(".")[0]
             self.names.setdefault(item["module"], set()).add(first)
+        self.places = sys.modules["_repair_worker_tests"].Places(code)
+        self.told: list[str] = []
+        self.specs = self.found_already()
         self.rehearse()
 
     def rehearse(self) -> None:
-        """Fill caches (of `inspect`, of regular expressions) before the fork, by a failure that is told to nobody."""
-        for path in self.plan["modules"].values():
-            inspect.getmodule(compile("", path, "exec"))
-        with self.tests.inside.Caught() as caught:
-            _fail()
-        if caught.error is not None:
-            self.failure(caught.error, _fail)
+        """Fill caches before the fork (of sources, regular expressions, imports), by failures told to nobody."""
+        files = self.tests.sources.files
+        sources = {path: files[path] for path in self.plan["modules"].values()}
+        made = f"{self.tests.sources.root}/{_REHEARSED}"
+        for path, data in {**sources, made: _REHEARSAL.encode()}.items():
+            lines = self.tests.inside.lines_of(data)
+            linecache.cache[path] = (len(data), None, lines, path)
+            with contextlib.suppress(*_UNFIT):
+                list(tokenize.generate_tokens(iter(lines).__next__))
+            if Path(path) in self.trees:
+                self.places.learn(self.trees[Path(path)], lines)
+        tree = ast.parse(_REHEARSAL)
+        self.tests.rewrite.rewrite_asserts(tree, _REHEARSAL.encode(), made, self.config)
+        module = types.ModuleType("_repair_rehearsal")
+        sys.modules[module.__name__] = module
+        inspect.modulesbyfile.update(
+            {made: module.__name__, **{path: name for name, path in self.plan["modules"].items()}}
+        )
+        exec(compile(tree, made, "exec"), module.__dict__)
+        explaining = self.explained()
+        for function in module.__dict__["FAILING"]:
+            with self.tests.inside.Caught() as caught:
+                function()
+            if caught.error is not None:
+                self.failure(caught.error, function)
+        explaining.close()
 
-    def run(self) -> tuple[str, int]:
-        """The report as JUnit XML, and how many tests failed.
+    def found_already(self) -> dict[str, Any]:
+        """Where modules of the workspace are found, those of them that pytest does not rewrite."""
+        specs = {}
+        for path in self.tests.sources.kept:
+            name = Path(path).stem
+            spec = importlib.machinery.PathFinder.find_spec(name, self.plan["path"])
+            if spec is not None and spec.origin == path and path not in self.tests.codes and name not in sys.modules:
+                specs[name] = spec
+        return specs
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:  # noqa: ARG002 - as all finders
+        """Called by imports, before the other finders."""
+        return self.specs.get(name) if path is None and sys.path == self.plan["path"] else None
+
+    def explained(self) -> Any:
+        """Failed comparisons are explained as long as this generator is not closed."""
+        item: Any = types.SimpleNamespace(config=self.config, ihook=self.config.hook)
+        explaining = self.assertion.pytest_runtest_protocol(item)
+        next(explaining)
+        return explaining
+
+    def run(self, limit_s: float, tell: Callable[[dict[str, Any]], None]) -> int:
+        """Runs the tests, tells the report as JUnit XML, and gives the exit status.
+
+        Args:
+            limit_s: processor time of a single test; one that uses it up failed, and the next ones have less.
 
         Raises:
             NeedsSession: a whole session must tell.
         """
         sys.path[:] = self.plan["path"]
+        sys.meta_path.insert(0, self)
         sys.stdin = self.no_input()
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 1)
         os.dup2(null, 2)
+        timed = self.timed = self.tests.inside.Timed(limit_s, lambda: self.give_up(tell))
         modules = {name: self.load(name, path) for name, path in self.plan["modules"].items()}
-        item: Any = types.SimpleNamespace(config=self.config, ihook=self.config.hook)
-        explaining = self.assertion.pytest_runtest_protocol(item)
-        next(explaining)
-        cases, failing = [], 0
+        explaining = self.explained()
         with warnings.catch_warnings(record=True):
             for planned in self.plan["items"]:
-                told = self.call(planned, modules[planned["module"]])
-                failing += bool(told)
-                place = f'classname="{self.escaped(planned["classname"])}" name="{self.escaped(planned["name"])}"'
-                cases.append(f"<testcase {place}>{told}</testcase>")
-        return f"<testsuites><testsuite>{''.join(cases)}</testsuite></testsuites>", failing
+                self.told.append(self.call(planned, modules[planned["module"]]))
+                if timed.hopeless:
+                    break
+        explaining.close()
+        tell(self.report())
+        return 1 if any(self.told) or timed.hung else 0
+
+    def report(self) -> dict[str, Any]:
+        """The report; tests that were not reached failed."""
+        cases = []
+        for number, planned in enumerate(self.plan["items"]):
+            told = self.told[number] if number < len(self.told) else _HUNG
+            place = f'classname="{self.escaped(planned["classname"])}" name="{self.escaped(planned["name"])}"'
+            cases.append(f"<testcase {place}>{told}</testcase>")
+        text = f"<testsuites><testsuite>{''.join(cases)}</testsuite></testsuites>"
+        report = text.encode("utf-8", "backslashreplace").decode("latin-1")
+        return {"report": report, "hung": True} if self.timed.hung else {"report": report}
+
+    def escaped(self, text: str) -> str:
+        """A text as it stands in XML."""
+        shown = str(self.printable(text))
+        for plain, told in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("\r", "&#13;")):
+            shown = shown.replace(plain, told)
+        return shown
+
+    def give_up(self, tell: Callable[[dict[str, Any]], None]) -> None:
+        """End the fork in the middle of a test that does not end."""
+        self.timed.hung += 1
+        tell(self.report())
+        os._exit(1)
 
     def load(self, name: str, path: str) -> types.ModuleType:
         """Imports a test module, from its rewritten code."""
@@ -129,9 +229,13 @@ class Light:
         function = getattr(owner, planned["function"])
         arguments = _arguments(function, planned["indices"])
         bound = getattr(owner() if planned["class"] else owner, planned["function"])
-        with self.tests.inside.Caught() as caught:
+        if self.tests.room:
+            sys.setrecursionlimit(self.tests.inside.depth() + self.tests.room)
+        with self.tests.inside.Caught() as caught, self.timed:
             if bound(**arguments) is not None:
                 raise NeedsSession("a test gives something back")
+        if isinstance(caught.error, self.tests.inside.OutOfTime) or self.timed.late:
+            return _HUNG
         if caught.error is None:
             return ""
         if isinstance(caught.error, (NeedsSession, *self.special)):
@@ -154,10 +258,6 @@ class Light:
         return f'<failure message="{self.escaped(message)}">{self.escaped(str(told))}</failure>'
 
 
-def _fail() -> None:
-    raise AssertionError("assert 1 == 2\n +  where 1 = f()")
-
-
 def _shown_frames(excinfo: Any) -> Any:
     """Frames that are not hidden; the traceback starts at the test already."""
     return excinfo.traceback.filter(excinfo)
@@ -165,12 +265,9 @@ def _shown_frames(excinfo: Any) -> Any:
 
 def _arguments(function: Any, indices: dict[str, int]) -> dict[str, Any]:
     """The arguments of one parametrised call."""
+    tests = sys.modules["_repair_worker_tests"]
     found: dict[str, Any] = {}
     for mark in getattr(function, "pytestmark", []):
-        names = mark.args[0]
-        names = [each.strip() for each in names.split(",") if each.strip()] if isinstance(names, str) else list(names)
-        values = list(mark.args[1])[indices[names[0]]]
-        values = getattr(values, "values", values) if type(values).__name__ == "ParameterSet" else values
-        single = len(names) == 1 and type(list(mark.args[1])[indices[names[0]]]).__name__ != "ParameterSet"
-        found.update({names[0]: values} if single else dict(zip(names, values, strict=True)))
+        names = tests.names_of(mark)
+        found.update(zip(names, tests.values_of(mark.args[1][indices[names[0]]], names), strict=True))
     return found

@@ -5,7 +5,7 @@ Requests and answers are frames on its standard input and output: four bytes of 
 bytes stand as Latin-1 text. It ends when its standard input does. The requests:
 
     start: parts (name → text of the other programs), root, files (path → bytes), task → problem
-    adopt: what was learnt from a normal run (modules, inside, plan, rewritten), memory → threads
+    adopt: what was learnt from a normal run (modules, inside, plan, room, rewritten), memory → threads
     judge: files (path → bytes), limits (way → processor and wall time), keep, flood, stdin, way, learn →
         what became of the fork
 """
@@ -95,6 +95,7 @@ class Worker:
         self.sources.change({path: text.encode("latin-1") for path, text in request["files"].items()})
         try:
             self.runner.learning = request["learn"]
+            self.runner.limit_s = request["limits"]["script"][0]
             for way in self.runner.ways(request["way"]):
                 answer: dict[str, Any] = self.fork.Fork(self.frames, request, way).run(self.runner.work(way))
                 answer["way"] = way

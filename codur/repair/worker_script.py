@@ -42,6 +42,7 @@ class Script:
         sys.path[0], sys.argv = self.task["path"], list(self.task["argv"])
         start = self.program(main)
         self.guard.start(report)
+        signal.signal(signal.SIGXCPU, lambda *_: self.inside.out_of_time())
         with self.inside.Caught() as caught:
             sys.setrecursionlimit(sys.getrecursionlimit() + self.inside.depth() + 1)
             start()

@@ -9,23 +9,25 @@ it (a skip, an import that fails, a deep recursion) sends the candidate to a who
 
 from __future__ import annotations
 
+import ast
 import os
 import sys
 import traceback
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 OUT = "report.xml"
+_MOST_PLACES = 300
 PLAIN_DEPTH = 5
 """Frames below pytest's main hook when it runs as `python -m pytest`."""
-TEST_RUNNER_STATUS = 1
 
 
 class Tests:
     """A test run with pytest."""
 
     learning = False
+    limit_s = 0.0
 
     def __init__(self, task: dict[str, Any], sources: Any, guard: Any, temporary: str) -> None:
         self.sources, self.guard = sources, guard
@@ -35,6 +37,7 @@ class Tests:
         self.reported = any("{report}" in each for each in task["arguments"])
         self.plan: dict[str, Any] | None = None
         self.told: dict[str, Any] = {}
+        self.room = 0
         self.codes: dict[str, Any] = {}
         self.config: Any = None
         sys.path[0], sys.argv = task["path"], list(task["argv"])
@@ -70,7 +73,7 @@ class Tests:
                 if path not in self.codes:
                     self.codes[path] = self.rewriting(Path(path), self.config)
             if learnt["plan"] and self.plan is None:
-                self.plan = learnt["plan"]
+                self.plan, self.room = learnt["plan"], learnt["room"]
                 self.light = sys.modules["_repair_worker_light"].Light(self)
 
     def rewritten(self, path: Any, config: Any) -> Any:
@@ -90,14 +93,12 @@ class Tests:
 
     def run_light(self, report: int) -> int:
         self.guard.start(report)
-        xml, failing = "", 0
+        status = 0
         with self.inside.Caught() as caught:
-            xml, failing = self.light.run()
+            status = self.light.run(self.limit_s, lambda told: self.inside.tell(report, told))
         if caught.error is not None:
             self.inside.tell(report, {"again": "".join(traceback.format_exception_only(caught.error))})
-            return 0
-        self.inside.tell(report, {"report": xml})
-        return TEST_RUNNER_STATUS if failing else 0
+        return int(status)
 
     def run_full(self, report: int) -> int:
         """In the fork: a whole session; gives pytest's exit status."""
@@ -138,6 +139,12 @@ class Tests:
         if self.learning:
             self.told["modules"], self.told["inside"] = self.inside.outside(self.sources)
 
+    def pytest_pyfunc_call(self) -> None:
+        """Called by pytest from where it calls a test function: how deep that may go."""
+        if self.learning and not self.told.get("room"):
+            self.told["room"] = sys.getrecursionlimit() - self.inside.depth()
+            self.inside.tell(self.report, {"room": self.told["room"]})
+
     def pytest_collection_finish(self, session: Any) -> None:
         """Called by pytest when it knows its tests. It is told at once, as one of them may never end."""
         if not self.learning:
@@ -151,6 +158,35 @@ class Tests:
         self.inside.tell(self.report, self.told)
 
 
+class Places:
+    """Where the statements of unchanged sources begin and end, which takes pytest long to find out.
+
+    Args:
+        code: the module of pytest that asks.
+    """
+
+    def __init__(self, code: Any) -> None:
+        self.usual: Any = getattr(code, "getstatementrange_ast", None)
+        self.known: dict[tuple[int, int], Any] = {}
+        if self.usual is not None:
+            self.source = code.Source
+            code.getstatementrange_ast = self.find
+
+    def learn(self, tree: Any, lines: list[str]) -> None:
+        """Find out about a source that stays."""
+        if self.usual is None:
+            return
+        source = self.source("".join(lines))
+        numbers = sorted({node.lineno - 1 for node in ast.walk(tree) if isinstance(node, ast.Assert)})
+        for number in numbers[:_MOST_PLACES]:
+            self.known[id(tree), number] = self.usual(number, source, astnode=tree)
+
+    def find(self, number: int, source: Any, assertion: bool = False, astnode: Any = None) -> Any:
+        """As pytest's own function."""
+        found = self.known.get((id(astnode), number))
+        return self.usual(number, source, assertion, astnode) if found is None else found
+
+
 def _planned(item: Any) -> dict[str, Any] | None:
     """What is needed to call a test function without pytest; None if it needs pytest."""
     import pytest  # noqa: PLC0415
@@ -159,10 +195,12 @@ def _planned(item: Any) -> dict[str, Any] | None:
     marks = list(item.iter_markers())
     callspec = getattr(item, "callspec", None)
     direct = callspec.params if callspec is not None else {}
+    indices = _indices(marks, direct)
     plain_class = item.cls is None or not any(hasattr(item.cls, name) for name in _SET_UP)
     if (
         type(item) is not pytest.Function
         or not plain_class
+        or indices is None
         or any(mark.name != "parametrize" or mark.kwargs.get("indirect") for mark in marks)
         or set(item.fixturenames) - set(direct)
         or any(hasattr(item.module, name) for name in _SET_UP)
@@ -174,10 +212,41 @@ def _planned(item: Any) -> dict[str, Any] | None:
         "module": item.module.__name__,
         "class": item.cls.__qualname__ if item.cls is not None else "",
         "function": item.originalname,
-        "indices": dict(callspec.indices) if callspec is not None else {},
+        "indices": indices,
         "classname": ".".join(names[:-1]),
         "name": names[-1],
     }
+
+
+def _indices(marks: Sequence[Any], values: Mapping[str, Any]) -> dict[str, int] | None:
+    """Which of its sets of values each parametrisation takes, by its first name; None if that cannot be told."""
+    found: dict[str, int] = {}
+    for mark in marks:
+        if mark.name != "parametrize" or len(mark.args) != 2 or not isinstance(mark.args[1], (list, tuple, range)):
+            return None
+        names = names_of(mark)
+        for number, each in enumerate(mark.args[1]):
+            if all(
+                values.get(name, found) is value for name, value in zip(names, values_of(each, names), strict=False)
+            ):
+                found[names[0]] = number
+                break
+        else:
+            return None
+    return found
+
+
+def names_of(mark: Any) -> list[str]:
+    """The arguments that a parametrisation gives."""
+    names = mark.args[0]
+    return [each.strip() for each in names.split(",") if each.strip()] if isinstance(names, str) else list(names)
+
+
+def values_of(each: Any, names: Sequence[str]) -> Sequence[Any]:
+    """One set of its values."""
+    if type(each).__name__ == "ParameterSet":
+        return list(each.values)
+    return [each] if len(names) == 1 else list(each)
 
 
 _SET_UP = (

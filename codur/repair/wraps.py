@@ -159,9 +159,12 @@ def choice_removed(context: Context, node: ast.Call) -> Iterator[Proposal]:
 
 
 def choice_added(context: Context, node: ast.Assign) -> Iterator[Proposal]:
-    """`a = b` → `a = max(a, b)`, → `a = min(a, b)` in a loop; `a = b` → `a = max(0, b)`."""
+    """`a = b` → `a = max(a, b)`, → `a = min(a, b)` in a loop; → `a = max(0, b)`; so for items of a tuple."""
     target = node.targets[0]
     if len(node.targets) > 1 or not isinstance(target, ast.Name | ast.Subscript) or not is_pure(target):
+        return
+    if isinstance(node.value, ast.Tuple):
+        yield from _kept_in_tuple(context, target, node.value)
         return
     if context.kinds.of(node.value) not in (None, "number") or isinstance(node.value, ast.Constant):
         return
@@ -169,6 +172,17 @@ def choice_added(context: Context, node: ast.Assign) -> Iterator[Proposal]:
     for rank, first in enumerate((*firsts, "0")):
         for name in ("max", "min"):
             yield context.replace(node.value, f"{name}({first}, {context.code(node.value)})", weight=0.8**rank)
+
+
+def _kept_in_tuple(context: Context, target: ast.expr, value: ast.Tuple) -> Iterator[Proposal]:
+    """`a = (b, c)` → `a = (b, max(a[1], c))`."""
+    for place, item in enumerate(value.elts):
+        old = f"{context.code(target)}[{place}]"
+        if isinstance(item, ast.Constant | ast.Starred) or context.kinds.of(item) not in (None, "number"):
+            continue
+        if context.code(item) != old:
+            for name in ("max", "min"):
+                yield context.replace(item, f"{name}({old}, {context.code(item)})", weight=0.8)
 
 
 def brackets_moved(context: Context, node: ast.Call | ast.BinOp) -> Iterator[Proposal]:

@@ -77,6 +77,11 @@ class Channel:
         return len(self._received) >= self._size()
 
     @property
+    def ended(self) -> bool:
+        """Whether no more frames come than those that have arrived."""
+        return self._ended
+
+    @property
     def stderr(self) -> str:
         """What the program wrote to its standard error so far, bounded; else why it could not be started."""
         return self._stderr.text() or self._problem
@@ -108,11 +113,13 @@ class Channel:
             Interrupted: the wait was cancelled.
         """
         deadline = time.monotonic() + timeout_s
+        looked = False
         while (frame := self._frame()) is None:
             left = deadline - time.monotonic()
-            if self._ended or left <= 0:
+            if self._ended or (left < 0 and looked):
                 return None
-            self._ready(min(left, _POLL_S))
+            self._ready(max(0.0, min(left, _POLL_S)))
+            looked = True
         return frame
 
     def kill(self) -> None:

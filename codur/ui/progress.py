@@ -151,7 +151,8 @@ class Status:
             case ModelWaiting():
                 return f"waiting {event.seconds:.0f} s for {event.profile}"
             case RepairProgress():
-                return f"searching for a repair ({event.tried:,} tried, best {percent(event.best)})"
+                place = f", at {event.place}" if event.place else ""
+                return f"searching for a repair ({event.tried:,} tried, best {percent(event.best)}{place})"
             case RunFinished():
                 return "finishing"
             case _:

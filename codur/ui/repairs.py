@@ -48,7 +48,9 @@ def _effort(report: RepairReport) -> str:
 
 
 def _others(report: RepairReport, others: list[Patch]) -> str:
-    told = f"{count(len(others), 'other repair')} that {'passes' if len(others) == 1 else 'pass'} behave differently"
+    one = len(others) == 1
+    does = "passes behaves" if one else "pass behave"
+    told = f"{count(len(others), 'other repair')} that {does} differently"
     found = next((patch.distinction for patch in others if patch.distinction is not None), None)
     if found is None or report.chosen:
         return f"{told}; `codur repair --all` shows them"

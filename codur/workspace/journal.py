@@ -13,7 +13,7 @@ from codur.workspace.disk_journal import By, DiskJournal, Entry
 from codur.workspace.files import Image
 from codur.workspace.history import net_changes
 from codur.workspace.path_state import PathState, file_state, same
-from codur.workspace.problems import FileError
+from codur.workspace.problems import FileError, require_mode
 from codur.workspace.root import Root
 
 _SOMETHING_ELSE = Image(data=b"", mode=-1)
@@ -106,8 +106,8 @@ class Journal:
         """
         if len(data) > self._max_bytes:
             raise FileError(f"{key} would be larger than {self._max_bytes // 1024} KiB", code="too_large")
-        if before is not None and not before.mode & 0o222:
-            raise FileError(f"{key} is read-only", code="refused", remedy="Make it writable first.")
+        if before is not None:
+            require_mode(key, before.mode)
         if before is not None and before.data == data:
             return
         mode = before.mode if before else new_mode

@@ -50,3 +50,13 @@ def from_os_error(path: str, error: OSError) -> FileError:
     """The problem that an operating-system error on `path` stands for."""
     code, text = _BY_ERRNO.get(error.errno or 0, ("failed", "{path} cannot be used: " + (error.strerror or "")))
     return FileError(text.format(path=path), code=code, remedy=_REMEDIES.get(error.errno or 0, ""))
+
+
+def require_mode(path: str, mode: int) -> None:
+    """Make sure that a file's mode lets somebody write it: who took that away, root included, meant it.
+
+    Raises:
+        FileError: it is read-only.
+    """
+    if not mode & 0o222:
+        raise FileError(f"{path} is read-only", code="refused", remedy="Make it writable first.")

@@ -20,7 +20,7 @@ from codur.workspace.files import Image
 from codur.workspace.history import directories_made, net_changes
 from codur.workspace.journal import FileChange, Journal, Snapshot
 from codur.workspace.observed import Observed, ProgramWatch
-from codur.workspace.problems import FileError, from_os_error
+from codur.workspace.problems import FileError, from_os_error, require_mode
 from codur.workspace.protection import Protection
 from codur.workspace.put_back import PutBack
 from codur.workspace.root import Root
@@ -228,6 +228,8 @@ class Workspace:
         target = self.root / path
         if not (os.access(target.parent, os.W_OK | os.X_OK) and (not target.exists() or os.access(target, os.W_OK))):
             raise from_os_error(path, OSError(errno.EACCES, "not writable"))
+        if target.exists():
+            require_mode(path, target.stat().st_mode)
 
     def write_bytes(self, rel: str | Path, data: bytes) -> None:
         """Replace the file's bytes, or make the file.

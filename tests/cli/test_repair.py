@@ -169,3 +169,13 @@ def test_equal_input_gives_the_equal_patch_whatever_the_number_of_workers(projec
         assert report["complete"]
         found.append([patch["diff"] for patch in report["patches"]])
     assert found[0] == found[1]
+
+
+def test_a_read_only_file_is_told_before_anything_is_searched(project: Path, home: Path) -> None:
+    fill(project, REPAIRABLE)
+    (project / "main.py").chmod(0o444)
+    ran = codur_here("repair", cwd=project, home=home)
+    assert ran.code == 2
+    assert "main.py is read-only" in ran.err
+    assert "→ Make it writable first." in ran.err
+    assert "before:" not in ran.err

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,12 +16,15 @@ from codur.repair.observed import Observed
 from codur.repair.tracing import run_traced
 from tests.repair.support import OUTPUT, QUICK_PYTEST, TESTS, bench
 
+UNHURRIED: Any = {"workers": 1, "clock": time.process_time}
+"""A busy machine must not end the comparison of what passes."""
+
 READING = replace(OUTPUT, stdin_file="input.txt", protected=("expected.txt", "input.txt"))
 
 
 def test_repairs_that_differ_are_shown_with_an_input_that_tells_them_apart(tmp_path: Path) -> None:
     files = {"main.py": "n = int(input())\nprint(n - 2)\n", "input.txt": "2\n", "expected.txt": "4\n"}
-    found = bench(tmp_path, files, READING).search()
+    found = bench(tmp_path, files, READING).search(**UNHURRIED)
     assert found.tier == "guided"
     assert found.passing > 1
     assert found.files == {"main.py": "n = int(input())\nprint(n + 2)\n"}
@@ -49,7 +54,7 @@ def test_repairs_of_a_tested_function_are_told_apart_by_a_call(tmp_path: Path) -
 
 def test_the_only_repair_that_passes_is_clear(tmp_path: Path) -> None:
     text = "def total(n):\n    return sum(range(1, n))\n\n\nfor n in (3, 10, 100):\n    print(n, total(n))\n"
-    found = bench(tmp_path, {"main.py": text, "expected.txt": "3 6\n10 55\n100 5050\n"}).search()
+    found = bench(tmp_path, {"main.py": text, "expected.txt": "3 6\n10 55\n100 5050\n"}).search(**UNHURRIED)
     assert found.tier == "deterministic"
     assert found.files == {"main.py": text.replace("range(1, n)", "range(1, n + 1)")}
 
@@ -152,13 +157,13 @@ print(area(2, 2))
 
 
 def test_an_example_in_a_docstring_decides(tmp_path: Path) -> None:
-    found = bench(tmp_path, {"main.py": DOCUMENTED, "expected.txt": "4\n"}).search()
+    found = bench(tmp_path, {"main.py": DOCUMENTED, "expected.txt": "4\n"}).search(**UNHURRIED)
     assert found.files == {"main.py": DOCUMENTED.replace("a - b", "a * b")}
 
 
 def test_a_repair_that_is_refused_gives_way_to_the_next(tmp_path: Path) -> None:
     text = 'names = ["input.txt", "expected.txt"]\nn = int(open(names[0]).read())\nprint(n)\n'
-    found = bench(tmp_path, {"main.py": text, "input.txt": "5\n", "expected.txt": "6\n"}, READING).search()
+    found = bench(tmp_path, {"main.py": text, "input.txt": "5\n", "expected.txt": "6\n"}, READING).search(**UNHURRIED)
     assert found.verdict is not None
     assert found.verdict.status == "passed"
     assert "names[0]" in found.files["main.py"]
@@ -166,7 +171,9 @@ def test_a_repair_that_is_refused_gives_way_to_the_next(tmp_path: Path) -> None:
 
 def test_what_passes_only_by_reading_the_answer_is_no_repair(tmp_path: Path) -> None:
     text = 'names = ["input.txt", "expected.txt"]\nprint(open(names[0]).read())\n'
-    found = bench(tmp_path, {"main.py": text, "input.txt": "5\n", "expected.txt": "eight\n"}, READING).search()
+    found = bench(tmp_path, {"main.py": text, "input.txt": "5\n", "expected.txt": "eight\n"}, READING).search(
+        **UNHURRIED
+    )
     assert found.files == {}
     assert found.verdict is not None
     assert found.verdict.status == "tampered"

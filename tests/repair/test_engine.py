@@ -328,3 +328,10 @@ def test_what_cannot_be_searched_is_said(
 def test_a_check_that_passes_needs_no_search(tmp_path: Path) -> None:
     prepared = bench(tmp_path, {"main.py": "print(1)\n", "expected.txt": "1\n"})
     assert prepared.search() == RepairOutcome(reason="The check passes already.", best_progress=1.0)
+
+
+def test_a_right_repair_that_takes_its_time_is_found(tmp_path: Path) -> None:
+    program = "i = total = 0\nn = 3_000_000\nwhile i > n:\n    total += i % 7\n    i += 1\nprint(total)\n"
+    prepared = bench(tmp_path, {"main.py": program, "expected.txt": f"{sum(i % 7 for i in range(3_000_000))}\n"})
+    found = prepared.search(workers=1, max_order=1)
+    assert found.files["main.py"] in {program.replace(">", sign) for sign in ("<", "!=")}

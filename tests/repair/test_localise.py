@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +19,7 @@ from codur.types import Check, Verdict
 from tests.repair.support import OUTPUT, QUICK_PYTEST, TESTS, bench
 
 ROOT = Path("/work")
+TRACER = Path(__file__).parents[2] / "codur" / "repair" / "trace_program.py"
 
 TRACEBACK = """Traceback (most recent call last):
   File "/work/main.py", line 9, in <module>
@@ -108,7 +114,7 @@ def test_a_program_is_traced(tmp_path: Path) -> None:
     found = run_traced(prepared.checker, tmp_path, OUTPUT, usual_s=0.1)
     lines = {("main.py", line) for line in (2, 3, 5, 8, 9)} | {("part.py", 1), ("part.py", 2)}
     assert found is not None
-    assert replace(found, values={}) == Coverage(lines=frozenset(lines))
+    assert replace(found, values={}) == Coverage(lines=frozenset(lines), printed=((1, ("main.py", 8)),))
     assert found.values["part.py", 2] == ({"a": "2"},)
     assert found is not None
     assert found.paths == {"main.py", "part.py"}
@@ -177,3 +183,26 @@ def test_coverage_moves_with_inserted_lines() -> None:
     coverage = Coverage(lines=frozenset({line(1), line(2), line(3)}))
     found = moved(coverage, {"main.py": "a\nb\nc\n"}, {"main.py": "a\nnew\nnew\nb\nc\n"})
     assert found == Coverage(lines=frozenset({line(1), line(4), line(5)}))
+
+
+def newer_pythons() -> list[str]:
+    """Interpreters with `sys.monitoring` that are installed here; no version manager's scripts."""
+    places = [*os.get_exec_path(), *map(str, Path.home().glob(".pyenv/versions/3.1[2-9]*/bin"))]
+    real = os.pathsep.join(place for place in places if "shims" not in place)
+    found = (shutil.which(name, path=real) for name in ("python3.12", "python3.13", "python3.14"))
+    return [path for path in found if path is not None]
+
+
+def test_the_tracer_tells_the_same_with_and_without_monitoring(tmp_path: Path) -> None:
+    if sys.version_info < (3, 12) and not newer_pythons():
+        pytest.skip("no Python with sys.monitoring is installed here")
+    (tmp_path / "main.py").write_text(PROGRAM)
+    (tmp_path / "part.py").write_text("def twice(a):\n    return a + a\n")
+    told = []
+    for python in [sys.executable, *newer_pythons()]:
+        out = tmp_path / "out.json"
+        words = [python, str(TRACER), str(out), str(tmp_path), "5", "main.py"]
+        subprocess.run(words, cwd=tmp_path, check=False, capture_output=True)
+        told.append(json.loads(out.read_text()))
+    assert ["part.py", 2] in told[0]["lines"]
+    assert all(each == told[0] for each in told)

@@ -503,3 +503,18 @@ def test_the_kind_of_a_variable_is_seen_in_the_recorded_run() -> None:
         if offer.operator in ("variable replaced", "element taken")
     ]
     assert made == ["return c", "return b[a]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "likeliest"),
+    [
+        ("for i in a:\n    for j in range(i, 9):\n        pass\n", "range(i + 1, 9)"),
+        ("for i, b in a:\n    for j in range(i, 9):\n        pass\n", "range(i + 1, 9)"),
+        ("for j in range(i, 9):\n    pass\n", "range(i, 10)"),
+        ("for j in range(1, 9):\n    pass\n", "range(1, 10)"),
+    ],
+)
+def test_an_inner_range_seldom_starts_at_the_item_of_the_outer_one(text: str, likeliest: str) -> None:
+    found = [each for each in offers(Context.of(source_of(text), Failure())) if each.operator == "range bound"]
+    best = max(found, key=lambda each: each.proposal.weight)
+    assert likeliest in apply_edits(text, best.proposal.edits)

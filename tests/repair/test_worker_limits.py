@@ -89,34 +89,52 @@ def test_children_that_hide_from_the_guard_end_too(worker: Worker) -> None:
     )
     assert answer_to(worker, code).plain == ""
     assert answer_to(worker, "print(1)\n").result.stdout == "1\n"
-    children = Path(f"/proc/{worker_pid()}/task/{worker_pid()}/children").read_text()
-    assert children == ""
+    assert [children(pid) for pid in workers_below(os.getpid())] == [[]]
 
 
-def worker_pid() -> int:
-    """The one child of this process."""
-    own = os.getpid()
-    return int(Path(f"/proc/{own}/task/{own}/children").read_text().split()[-1])
+def children(pid: int) -> list[int]:
+    try:
+        return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except FileNotFoundError:
+        return []
+
+
+def below(pid: int) -> list[int]:
+    return [each for child in children(pid) for each in (child, *below(child))]
+
+
+def is_worker(pid: int) -> bool:
+    try:
+        return b"A program that judges candidates" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except FileNotFoundError:
+        return False
+
+
+def workers_below(pid: int) -> list[int]:
+    """The workers that a process has started, without their forks."""
+    return [
+        each for parent in (pid, *below(pid)) if not is_worker(parent) for each in children(parent) if is_worker(each)
+    ]
 
 
 def test_a_worker_that_is_lost_is_made_up_for_by_plain_processes(found: Bench) -> None:
     with Judge(found.workspace, found.checker, found.check, found.before, workers=1) as judge:
         assert judge.judge({"main.py": "print(1)\nprint(3)\n"}).progress == 0.5
-        os.kill(worker_pid(), signal.SIGKILL)
+        (worker,) = workers_below(os.getpid())
+        os.kill(worker, signal.SIGKILL)
         progress = [verdict.progress for verdict in judge.judge_many([{"main.py": f"print({n})\n"} for n in (1, 2)])]
     assert (progress, judge.warm, judge.plain) == ([0.5, 0.0], 1, 2)
 
 
 KILLED = """
-import os, sys
+import sys
 from pathlib import Path
 from codur.repair.judge import Judge
 from tests.repair.support import bench, OUTPUT, Bench
 found = bench(Path(sys.argv[1]), {"main.py": "print(1)\\n", "expected.txt": "1\\n2\\n"})
 judge = Judge(found.workspace, found.checker, found.check, found.before, workers=2)
 judge.judge({"main.py": "print(1)\\nprint(5)\\n"})
-own = os.getpid()
-print(Path(f"/proc/{own}/task/{own}/children").read_text(), flush=True)
+print("judged", flush=True)
 hang = "import time\\nprint(1)\\ntime.sleep(60)\\n"
 list(judge.judge_many([{"main.py": hang + "#" * n} for n in range(200)], patient=True))
 """
@@ -125,15 +143,19 @@ list(judge.judge_many([{"main.py": hang + "#" * n} for n in range(200)], patient
 def test_kill_9_of_the_search_ends_the_workers_and_leaves_the_files(tmp_path: Path) -> None:
     search = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE, text=True)
     assert search.stdout is not None
-    workers = [int(word) for word in search.stdout.readline().split()]
+    assert search.stdout.readline() == "judged\n"
+    end = time.monotonic() + 20
+    while len(workers_below(search.pid)) < 2 and time.monotonic() < end:
+        time.sleep(0.02)
     time.sleep(0.3)
+    workers, started = workers_below(search.pid), below(search.pid)
     search.kill()
     search.communicate()
     assert len(workers) == 2
-    end = time.monotonic() + 20
-    while any(Path(f"/proc/{pid}").exists() for pid in workers) and time.monotonic() < end:
+    assert set(workers) < set(started)
+    while any(Path(f"/proc/{pid}").exists() for pid in started) and time.monotonic() < end:
         time.sleep(0.02)
-    assert [pid for pid in workers if Path(f"/proc/{pid}").exists()] == []
+    assert [pid for pid in started if Path(f"/proc/{pid}").exists()] == []
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
         "main.py": "print(1)\n",
         "expected.txt": "1\n2\n",

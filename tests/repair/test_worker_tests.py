@@ -265,7 +265,7 @@ def test_a_program_that_hangs_shows_its_tests_all_the_same(tmp_path: Path) -> No
     assert (judge.note, judge.plain) == ("", 0)
     assert told == [
         ("failed", False, 4, 11),
-        ("failed", True, None, None),
+        ("failed", True, 4, 11),
         ("failed", False, 0, 1),
         ("failed", False, 5, 11),
     ]

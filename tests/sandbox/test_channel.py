@@ -92,8 +92,12 @@ def test_its_environment_is_that_of_all_programs(tmp_path: Path) -> None:
         assert channel.receive(20.0) == b"[None, '1', '0']"
 
 
-def test_a_program_that_cannot_be_started_is_none(tmp_path: Path) -> None:
-    assert launcher(tmp_path).open_channel(["no-such-program"], cwd=tmp_path, cpu_s=60) is None
+def test_a_program_that_cannot_be_started_is_a_channel_that_has_ended(tmp_path: Path) -> None:
+    with launcher(tmp_path).open_channel(["no-such-program"], cwd=tmp_path, cpu_s=60) as channel:
+        assert channel.receive(20.0) is None
+        assert channel.ended
+        assert channel.stderr.endswith("No such file or directory")
+        assert not channel.send(b"x")
     assert list(tmp_path.iterdir()) == []
 
 

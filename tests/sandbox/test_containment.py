@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import time
@@ -200,6 +201,7 @@ def test_late_writer_is_still_heard(tmp_path: Path) -> None:
 def test_no_descriptor_stays_open(tmp_path: Path) -> None:
     launcher = Launcher(ENVIRON)
     launcher.run(["true"], cwd=tmp_path, timeout_s=LONG)
+    gc.collect()  # what earlier tests left is not closed in the middle of this one
     before = sorted(Path("/proc/self/fd").iterdir())
     for argv in (["true"], ["no-such-program"], ["sh", "-c", "sleep 600 &"]):
         launcher.run(argv, cwd=tmp_path, stdin=b"x", timeout_s=LONG)

@@ -99,7 +99,7 @@ def test_status_words() -> None:
         "starting · 0 s · 0 model calls",
         "reading the request · 62 s · 0 model calls",
         "own\\x1bnode · 62 s · 0 model calls",
-        "searching for a repair (1,200 tried, best 50 %) · 62 s · 0 model calls",
+        "searching for a repair (1,200 tried, best 50 %, at main.py:3) · 62 s · 0 model calls",
         "asking fast (planning) · 62 s · 0 model calls",
         "waiting 7 s for fast · 62 s · 0 model calls",
         "reading the answer · 62 s · 1 model call",
