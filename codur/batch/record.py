@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, cast, get_args
 
 Status = Literal["solved", "failed", "error", "limit"]
 """Solved: the check was red before and passes now. Error: it could not be worked on. Limit: a limit ended it."""
@@ -127,11 +127,26 @@ def result_from(value: Any) -> ChallengeResult:
 
 
 def _plausible(found: ChallengeResult) -> bool:
-    numbers = (found.calls, found.tokens, found.cost_usd, found.seconds, found.attempts, found.attempt)
-    texts = (found.name, found.directory, found.agent, found.key, found.patch, found.diff, found.reason)
+    numbers: tuple[object, ...] = (
+        found.calls,
+        found.tokens,
+        found.cost_usd,
+        found.seconds,
+        found.attempts,
+        found.attempt,
+    )
+    texts: tuple[object, ...] = (
+        found.name,
+        found.directory,
+        found.agent,
+        found.key,
+        found.patch,
+        found.diff,
+        found.reason,
+    )
+    known = cast("str", found.status) in get_args(Status) and cast("str", found.tier) in get_args(SolvedTier)
     return (
-        found.status in get_args(Status)
-        and found.tier in get_args(SolvedTier)
+        known
         and all(isinstance(number, int | float) and not isinstance(number, bool) for number in numbers)
         and all(isinstance(text, str) for text in texts)
     )

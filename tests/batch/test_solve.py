@@ -303,6 +303,29 @@ def test_side_by_side_with_a_model(tmp_path: Path) -> None:
     assert len(server.requests) == 12
 
 
+def test_many_at_a_time_give_the_results_of_one_after_the_other(tmp_path: Path) -> None:
+    """Each of these programs would fail if it saw another's temporary files, name or answers."""
+    given = tmp_path / "given"
+    for number in range(1, 7):
+        program = (
+            "import os, tempfile, time\n"
+            "place = os.path.join(tempfile.gettempdir(), 'same-name')\n"
+            "assert not os.path.exists(place)\n"
+            f"open(place, 'w').write('{number}')\n"
+            "time.sleep(0.01)\n"
+            "value = int(open(place).read())\n"
+            f"print(value - {number % 3})\n"
+        )
+        fill(given / f"{number:02}", {"main.py": program, "expected.txt": f"{number}\n", "prompt.txt": "fix main.py\n"})
+    settings = replace(Settings(), repair=replace(Settings().repair, max_order=1, workers=1))
+    told = []
+    for jobs in (1, 6):
+        results = solve(given, tmp_path / f"out {jobs}", settings=settings, jobs=jobs).results
+        told.append([(each.name, each.status, each.verdict, each.changed_files, each.verified) for each in results])
+    assert told[0] == told[1]
+    assert {status for _, status, *_ in told[0]} == {"solved", "failed"}
+
+
 def test_a_rate_limit_slows_the_batch_and_fails_nothing(tmp_path: Path) -> None:
     """Far more refusals than one run alone would bear."""
     given = many(tmp_path / "given", 4, {**NEEDS_MODEL, "prompt.txt": "fix main.py\n"})
