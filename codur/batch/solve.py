@@ -1,63 +1,148 @@
-"""Solves challenges one after the other, each in a copy of its directory."""
+"""A whole batch: what is left to do is done, kept, and made into reports."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Literal
 
-from codur.batch.challenge import DEFAULT_PROMPT, Challenge
-from codur.batch.copying import copy_files
+from codur.batch.identity import settings_hash
+from codur.batch.keeping import Keeper, Keys
+from codur.batch.outcome import over_budget
+from codur.batch.record import ChallengeResult
+from codur.batch.results import ResultsDirectory, has_results, read_results, total_spent
+from codur.batch.running import Ended, Watch
+from codur.batch.setup import Setup
+from codur.batch.supervisor import Supervisor
+from codur.batch.work import Work
 from codur.config.settings import Settings
-from codur.errors import CodurError, Refused, UsageError
-from codur.events import ignore
+from codur.errors import Refused, UsageError
 from codur.sandbox.probe import choose_backend
-from codur.session.result import error_result
-from codur.session.run import Host, run_task
-from codur.session.stop import Stopped
-from codur.types import Limits, RunResult, Task
+from codur.session.opening import Host
+from codur.session.stop import TERMINATED, code_of
+from codur.types import EXIT_CODES
+
+Mode = Literal["new", "resume", "rerun_failed", "fresh"]
+"""What becomes of results that are there: `new` wants none; `resume` does what is missing; `rerun_failed` also what was
+not solved; `fresh` puts them aside."""
+
+GRACE_S, SHORT_GRACE_S = 10.0, 1.0
+"""Seconds in which what runs may end in good order, after the user's and after the system's signal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Solved:
-    """A challenge and what came of it.
+class BatchResult:
+    """What came of a batch.
 
     Attributes:
-        outcome: `solved` only if the check was red before and passes now.
-        note: why not, in a line.
+        results: of all work of the batch that is finished, in the batch's order, also of earlier parts.
+        ended: `all` was done, or the `budget` was used up, or the user `stopped` it.
+        code: the exit code.
+        done_before: pieces of work that were finished before.
+        reports: files that were made of the results.
+        notes: what the user should know.
+        seconds: wall time of this part.
     """
 
-    challenge: Challenge
-    result: RunResult
-    outcome: Literal["solved", "failed", "error"]
-    note: str
+    results: tuple[ChallengeResult, ...]
+    ended: Ended
+    code: int
+    done_before: int
+    reports: tuple[Path, ...] = ()
+    notes: tuple[str, ...] = ()
+    seconds: float = 0.0
 
-    def to_json(self) -> dict[str, Any]:
-        """The challenge's name and result as plain JSON types."""
-        return {"challenge": self.challenge.name, "outcome": self.outcome, "result": asdict(self.result)}
 
-
-def solve_all(
-    challenges: Sequence[Challenge],
-    settings: Settings,
-    limits: Limits,
+def solve_batch(
+    work: Sequence[Work],
+    setup: Setup,
+    results: Path,
     *,
-    host: Host,
-    agent: str | None = None,
-    offline: bool = False,
-) -> Iterator[Solved]:
-    """Solve each challenge in turn; the originals are not touched.
+    mode: Mode,
+    watch: Watch,
+    begins: Callable[[Sequence[Work], Sequence[ChallengeResult]], None],
+    junit: Path | None = None,
+) -> BatchResult:
+    """Do the work of a batch that is not done yet.
+
+    Args:
+        results: the directory of results.
+        watch: sees it go on, from another thread.
+        begins: gets what is to be done, and the results that are there already.
+        junit: where to write JUnit XML, if at all.
 
     Raises:
-        KeyboardInterrupt: the user stopped the batch.
+        UsageError: the results directory holds results and the mode does not say what to do with them; or it cannot be
+            used.
+        WorkspaceBusy: another batch writes there.
+        CodurError: the worker cannot be started.
     """
-    for challenge in challenges:
-        result = _solve(challenge, settings, limits, host=host, agent=agent, offline=offline)
-        if result.outcome == "interrupted":
-            raise Stopped(result.exit_code)
-        yield judged(challenge, result)
+    begun = time.monotonic()
+    if mode == "new" and has_results(results):
+        raise UsageError(
+            f"{results} holds results already",
+            remedy="Go on with --resume or --rerun-failed, start over with --fresh, or name another with --results.",
+        )
+    keys = Keys(settings_hash(setup.settings, setup.limits, offline=setup.offline))
+    with ResultsDirectory(results) as directory:
+        aside = directory.set_aside() if mode == "fresh" else None
+        found = finished(work, read_results(results), keys, in_place=setup.in_place)
+        if mode == "rerun_failed":
+            found = {number: result for number, result in found.items() if result.solved}
+        done_before = len(found)
+        missing = [item for item in work if item.number not in found]
+        tokens, cost_usd = total_spent(found.values())
+        setup = replace(setup, tokens=tokens, cost_usd=cost_usd)
+        keeper = Keeper(directory, setup, keys)
+        begins(missing, list(found.values()))
+        supervisor = Supervisor(setup, missing, key_of=keys, keep=keeper, watch=watch)
+        ended, code = _supervised(supervisor) if missing else ("all", 0)
+        found |= keeper.kept
+        ordered = tuple(found[number] for number in sorted(found))
+        directory.write_predictions(ordered, setup.settings.agents.preferences.default_agent)
+        reports, notes = _reports(results, ordered, junit)
+    return BatchResult(
+        results=ordered,
+        ended=ended,
+        code=code or exit_code(ordered, ended),
+        done_before=done_before,
+        reports=reports,
+        notes=((f"earlier results are in {aside}",) if aside else ()) + notes,
+        seconds=round(time.monotonic() - begun, 3),
+    )
+
+
+def finished(
+    work: Sequence[Work], results: Sequence[ChallengeResult], key_of: Callable[[Work], str], *, in_place: bool
+) -> dict[int, ChallengeResult]:
+    """The results that belong to the work as it is now, by its number.
+
+    A changed challenge, another agent or other settings make it other work. What the batch's budget ended is not
+    finished; nor is, with `in_place`, what was solved and is not written back yet.
+    """
+    by_place = {(result.name, result.agent, result.attempt): result for result in results}
+    found: dict[int, ChallengeResult] = {}
+    for item in work:
+        result = by_place.get(item.place)
+        if result is None or over_budget(result):
+            continue
+        key = key_of(item)
+        is_written = bool(result.key_written) and result.key_written == key
+        if is_written or (result.key == key and not (in_place and result.key_written)):
+            found[item.number] = result
+    return found
+
+
+def exit_code(results: Sequence[ChallengeResult], ended: Ended) -> int:
+    """0 if every challenge was solved by every agent, in one attempt at least; 1 if not; 4 if the budget ended it."""
+    if ended == "budget":
+        return EXIT_CODES["limit"]
+    wanted = {(result.name, result.agent) for result in results}
+    solved = {(result.name, result.agent) for result in results if result.solved}
+    return 0 if wanted == solved else 1
 
 
 def require_sandbox(settings: Settings, host: Host) -> None:
@@ -75,40 +160,31 @@ def require_sandbox(settings: Settings, host: Host) -> None:
         )
 
 
-def judged(challenge: Challenge, result: RunResult) -> Solved:
-    """A result as a challenge's outcome: done means that the check was red before and is green now."""
-    red_before = result.before is not None and result.before.status == "failed"
-    if result.outcome == "done" and result.verdict is not None and result.verdict.passed and red_before:
-        return Solved(challenge=challenge, result=result, outcome="solved", note="")
-    if result.outcome == "usage":
-        return Solved(challenge=challenge, result=result, outcome="error", note=result.reason)
-    note = "needs a model" if result.outcome == "no_model" else result.reason
-    if result.outcome == "done":
-        note = "nothing shows that it is solved: the check was not red before, or does not pass"
-    return Solved(challenge=challenge, result=result, outcome="failed", note=note)
+def _supervised(supervisor: Supervisor) -> tuple[Ended, int]:
+    """Run a supervisor, in a thread of its own: a signal ends the wait for it, and nothing that it does half-way.
+
+    Returns:
+        Why it ended, and the exit code that a signal asks for, or 0.
+    """
+    code = 0
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="supervisor") as pool:
+        future = pool.submit(supervisor.run)
+        while True:
+            try:
+                return future.result(), code
+            except KeyboardInterrupt as stop:
+                code = code_of(stop)
+                supervisor.stop(SHORT_GRACE_S if code == TERMINATED else GRACE_S)
 
 
-def _solve(
-    challenge: Challenge, settings: Settings, limits: Limits, *, host: Host, agent: str | None, offline: bool
-) -> RunResult:
-    task = Task(
-        prompt=DEFAULT_PROMPT,
-        workspace=str(challenge.directory),
-        limits=limits,
-        check_is_goal=True,
-        agent=agent,
-        offline=offline,
-    )
+def _reports(
+    directory: Path, results: Sequence[ChallengeResult], junit: Path | None
+) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """The reports that were written, and what kept one from being written."""
+    from codur.batch.reports import write_reports  # noqa: PLC0415 - lazy: at the end of a batch only
+
     try:
-        with TemporaryDirectory(prefix="codur-challenge-", ignore_cleanup_errors=True) as temporary:
-            copy = Path(temporary) / challenge.directory.resolve().name
-            left_out = copy_files(challenge, copy)
-            task = replace(task, prompt=challenge.prompt(), workspace=str(copy))
-            result = run_task(task, settings, host=replace(host, state=None), emit=ignore)
-    except CodurError as error:
-        return error_result(error, task)
+        return tuple(write_reports(directory, results, title=f"codur solve: {directory.name}", junit=junit)), ()
     except OSError as error:
-        reason = f"cannot be worked on: {(error.strerror or str(error)).lower()}"
-        return error_result(UsageError(reason, remedy="Check the permissions and the free space of the disk."), task)
-    notes = tuple(f"{name}: left out of the copy: not a regular file" for name in left_out)
-    return replace(result, notes=(*result.notes, *notes))
+        reason = (error.strerror or str(error)).lower()
+        return (), (f"the reports cannot be written: {error.filename or directory}: {reason}",)

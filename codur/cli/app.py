@@ -5,10 +5,12 @@ from __future__ import annotations
 import typer
 
 from codur import __version__
+from codur.cli.challenge import challenge_app
 from codur.cli.doctor import doctor
 from codur.cli.inspect import agents, config_app, graph, route
 from codur.cli.records import resume, runs, show
 from codur.cli.repair import repair
+from codur.cli.report import report
 from codur.cli.run import run
 from codur.cli.solve import solve
 from codur.cli.trust import trust
@@ -29,7 +31,8 @@ app = typer.Typer(
 
 app.command(help="Carry out a task (the same as `codur TASK`).")(run)
 app.command(help="Show what is decided about a task without a model; nothing is carried out.")(route)
-app.command(help="Solve challenge directories, each in a copy, one after the other.")(solve)
+app.command(help="Solve challenge directories, side by side, each in a copy.")(solve)
+app.command(help="Build the page of batches again, and compare agents.")(report)
 app.command(help="Search for a repair without a model, by the check alone.")(repair)
 app.command(help="Go on with a run that was stopped or killed.")(resume)
 app.command(help="List the runs that are kept, newest first.")(runs)
@@ -40,6 +43,7 @@ app.command(help="Show the graph that every run takes.")(graph)
 app.command(help="List the agents and whether their models can be asked.")(agents)
 app.command(help="Look at a project's settings and instructions, and accept them.")(trust)
 app.command(help="Show how programs are contained here, and what else a run needs.")(doctor)
+app.add_typer(challenge_app, name="challenge", help="Make a challenge directory; check that one is sound.")
 app.add_typer(config_app, name="config", help="Show and check the settings.")
 
 

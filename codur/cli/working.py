@@ -1,8 +1,7 @@
-"""What `codur run` and `codur solve` do with what they were given."""
+"""What `codur run` and `codur repair` do with what they were given."""
 
 from __future__ import annotations
 
-import json as json_module
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -10,8 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from codur.batch.challenge import find_challenges
-from codur.batch.solve import Solved, require_sandbox, solve_all
 from codur.cli import surroundings
 from codur.errors import UsageError
 from codur.events import Note
@@ -19,10 +16,8 @@ from codur.patches import RepairRequest
 from codur.session.run import run_task
 from codur.session.stop import code_of
 from codur.types import RunResult, Task
-from codur.ui.lines import count
 from codur.ui.output import Output, show
-from codur.ui.sanitise import sanitise
-from codur.ui.tables import ChallengeRow, challenge_line, challenge_table, route_text
+from codur.ui.tables import route_text
 
 NO_HOME = "no home directory is known."
 
@@ -120,72 +115,3 @@ def shown_result(result: RunResult, output: Output, *, explain_route: bool) -> i
     finally:
         output.close()
     return result.exit_code
-
-
-def solve_challenges(
-    directories: Sequence[Path],
-    *,
-    config: Path | None,
-    overrides: Mapping[str, Any],
-    agent: str | None,
-    offline: bool,
-    json: bool,
-    no_sandbox: bool,
-) -> int:
-    """Solve challenges and show the table, also of a batch that is interrupted.
-
-    Returns:
-        0 if all were solved, 1 if not, 130 or 143 after an interrupt.
-
-    Raises:
-        Refused: nothing would contain the programs, and `no_sandbox` does not say that this is wanted.
-    """
-    settings = surroundings.settings_for(None, config, overrides).settings
-    challenges = find_challenges(directories)
-    host = surroundings.host()
-    if not no_sandbox:
-        require_sandbox(settings, host)
-    items = solve_all(
-        challenges,
-        settings,
-        surroundings.limits_of(settings),
-        host=host,
-        agent=agent,
-        offline=offline,
-    )
-    solved: list[Solved] = []
-    code = 0
-    try:
-        for item in items:
-            solved.append(item)
-            if not json:
-                show(challenge_line(_row(item), number=len(solved), total=len(challenges)), sys.stderr)
-    except KeyboardInterrupt as stop:
-        code = code_of(stop)
-        show(sanitise(f"interrupted; {len(solved)} of {count(len(challenges), 'challenge')} finished"), sys.stderr)
-    _show_batch(solved, json=json)
-    if code:
-        return code
-    return 0 if all(item.outcome == "solved" for item in solved) else 1
-
-
-def _show_batch(solved: Sequence[Solved], *, json: bool) -> None:
-    if json:
-        show(sanitise(json_module.dumps([item.to_json() for item in solved])), sys.stdout)
-    else:
-        rows = [_row(item) for item in solved]
-        show(challenge_table(rows, color=sys.stdout.isatty(), width=surroundings.width()), sys.stdout)
-
-
-def _row(solved: Solved) -> ChallengeRow:
-    result = solved.result
-    return ChallengeRow(
-        name=solved.challenge.name,
-        outcome=solved.outcome,
-        solved_by=result.solved_by,
-        calls=result.model_calls,
-        tokens=result.usage.total_tokens,
-        cost=result.usage.cost_usd,
-        seconds=result.duration_s,
-        note=solved.note,
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -45,6 +46,12 @@ THREAD = "run"
 Graph = CompiledStateGraph[RunState, GraphContext, RunState, RunState]
 
 
+@lru_cache(maxsize=1)
+def _shared_graph() -> Graph:
+    """The graph of the runs that keep no checkpoints: compiling it costs more than running it."""
+    return build_graph()
+
+
 def build_graph(checkpointer: BaseCheckpointSaver[str] | None = None) -> Graph:
     """Compile the graph of `wiring`; with a checkpointer, its state is kept after every node."""
     graph = StateGraph(RunState, context_schema=GraphContext)
@@ -79,7 +86,7 @@ async def run_graph(
         Interrupted: the run was cancelled.
     """
     done = walked.done if walked else ()
-    graph = build_graph(checkpointer)
+    graph = _shared_graph() if checkpointer is None else build_graph(checkpointer)
     config = RunnableConfig(recursion_limit=STEP_LIMIT, configurable={"thread_id": THREAD})
     go_on = checkpointer is not None and await _fits(graph, checkpointer, config, len(done))
     try:

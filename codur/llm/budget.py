@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -29,13 +30,17 @@ class Budget:
     Args:
         limits: the run's limits.
         spent: what an earlier part of the run has spent.
+        on_spend: gets all that is spent from now on.
 
     Attributes:
         used: what has been spent.
     """
 
-    def __init__(self, limits: Limits, spent: Usage | None = None) -> None:
+    def __init__(
+        self, limits: Limits, spent: Usage | None = None, *, on_spend: Callable[[Usage], None] | None = None
+    ) -> None:
         self.used = spent or Usage()
+        self._on_spend = on_spend
         self._limits = limits
         self._held: list[Reservation] = []
 
@@ -59,6 +64,8 @@ class Budget:
     def spend(self, usage: Usage) -> None:
         """Count what was spent."""
         self.used = self.used + usage
+        if self._on_spend is not None:
+            self._on_spend(usage)
 
     def out_of_time(self) -> LimitReached:
         """The error for a run whose time is used up."""

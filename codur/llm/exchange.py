@@ -13,6 +13,7 @@ from codur.events import ModelAnswered, ModelCalled, ModelWaiting
 from codur.llm.failure import FailedGenerationError, ServiceFailure
 from codur.llm.pricing import cost_usd
 from codur.llm.retry import Patience
+from codur.llm.shared import Asking, SharedModels
 from codur.llm.tokens import answer_tokens, prompt_chars, prompt_tokens
 from codur.redaction import redact_value
 from codur.types import Message, Usage
@@ -20,9 +21,13 @@ from codur.types import Message, Usage
 if TYPE_CHECKING:
     from codur.config.settings import LlmSettings
     from codur.events import Emit
-    from codur.llm.budget import Budget, Reservation
+    from codur.llm.budget import Budget
     from codur.llm.model import ChatModel, ChatReply, ChatRequest
     from codur.redaction import Redactor
+
+
+_TOLD_WAIT_S = 1.0
+"""A shorter wait for one's turn is not told."""
 
 
 class Spending:
@@ -39,7 +44,7 @@ class Spending:
 
 
 class Exchange:
-    """Asks profiles within the limits of a run."""
+    """Asks profiles within the limits of a run, and of all runs that share theirs with it."""
 
     def __init__(
         self,
@@ -51,8 +56,10 @@ class Exchange:
         random: Callable[[], float],
         time_left: Callable[[], float] | None,
         redactor: Redactor,
+        shared: SharedModels | None = None,
     ) -> None:
         self._settings = settings
+        self._shared = shared
         self._budget = budget
         self._emit = emit
         self._sleep = sleep
@@ -85,10 +92,13 @@ class Exchange:
     async def _persist(
         self, model: ChatModel, request: ChatRequest, spending: Spending, patience: Patience
     ) -> ChatReply:
-        while True:  # ends: `patience` allows `max_attempts` requests
+        while True:  # ends: `patience` allows `max_attempts` requests, and waits for a rate limit end with the run
             try:
                 return await self._once(model, request, spending)
             except ServiceFailure as failure:
+                if failure.kind == "rate_limit" and self._shared is not None:
+                    self._wait_with_all(self._shared, model, failure, spending)
+                    continue
                 wait = patience.wait_after(failure)
                 if wait is None:
                     raise
@@ -97,10 +107,61 @@ class Exchange:
             spending.add(Usage(retries=1))
             await self._sleep(wait)
 
+    def _wait_with_all(
+        self, shared: SharedModels, model: ChatModel, failure: ServiceFailure, spending: Spending
+    ) -> None:
+        """Have all runs wait before they ask this service again.
+
+        Raises:
+            ServiceFailure: it asks for more time than the run has left.
+        """
+        wait = shared.refused(model.profile.provider, failure)
+        if wait >= self._left():
+            raise failure
+        self._emit(ModelWaiting(profile=model.profile_name, seconds=wait, reason=failure.message))
+        spending.add(Usage(retries=1))
+
     async def _once(self, model: ChatModel, request: ChatRequest, spending: Spending) -> ChatReply:
         # Here and nowhere before: every request passes this line, whoever made it.
         request = replace(request, messages=redact_value(request.messages, self._redactor))
-        reservation = self._reserve(model, request)
+        asking = self._asking(model, request)
+        if self._shared is None:
+            return await self._send(model, request, spending, asking)
+        await self._turn(self._shared, asking, model)
+        answered = False
+        try:
+            reply = await self._send(model, request, spending, asking)
+            answered = True
+        finally:
+            self._shared.done(asking, answered=answered)
+        return reply
+
+    async def _turn(self, shared: SharedModels, asking: Asking, model: ChatModel) -> None:
+        """Wait until the request may be sent.
+
+        Raises:
+            LimitReached: the budget that is shared, or the run's time.
+            ServiceFailure: the service's rate limit ends later than the run.
+        """
+        told = False
+        while True:  # ends: the run's time does
+            left = self._left()
+            if left <= 0:
+                raise self._budget.out_of_time()
+            wait = shared.wait_s(asking, left)
+            if wait <= 0:
+                return
+            if wait >= _TOLD_WAIT_S and not told:
+                told = True
+                self._emit(ModelWaiting(profile=model.profile_name, seconds=wait, reason="the rate limit is shared"))
+            await self._sleep(wait)
+
+    async def _send(self, model: ChatModel, request: ChatRequest, spending: Spending, asking: Asking) -> ChatReply:
+        reservation = self._budget.reserve(
+            prompt_tokens=asking.tokens - asking.answer_tokens,
+            completion_tokens=asking.answer_tokens,
+            cost_usd=asking.cost_usd,
+        )
         self._emit(
             ModelCalled(
                 profile=model.profile_name,
@@ -135,18 +196,22 @@ class Exchange:
             )
         )
 
-    def _reserve(self, model: ChatModel, request: ChatRequest) -> Reservation:
+    def _asking(self, model: ChatModel, request: ChatRequest) -> Asking:
         prompt, answer = prompt_tokens(request), answer_tokens(request, model.profile)
-        return self._budget.reserve(
-            prompt_tokens=prompt,
-            completion_tokens=answer,
+        return Asking(
+            provider=model.profile.provider,
+            tokens=prompt + answer,
+            answer_tokens=answer,
             cost_usd=cost_usd(model.profile, prompt_tokens=prompt, completion_tokens=answer),
         )
+
+    def _left(self) -> float:
+        return math.inf if self._time_left is None else self._time_left()
 
     async def _in_time(self, model: ChatModel, request: ChatRequest) -> ChatReply:
         import asyncio  # noqa: PLC0415 - lazy: this module is loaded for runs that ask no model
 
-        left = math.inf if self._time_left is None else self._time_left()
+        left = self._left()
         if left <= 0:
             raise self._budget.out_of_time()
         deadline = asyncio.timeout(left if left < math.inf else None)

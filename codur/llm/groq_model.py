@@ -10,6 +10,7 @@ import json
 import ssl
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import groq
@@ -132,7 +133,7 @@ def _client_of(endpoint: Endpoint) -> groq.AsyncGroq:
         timeout=timeout,
         follow_redirects=False,
         trust_env=not endpoint.local,
-        verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True,
+        verify=_tls(plain=plain, trust_env=not endpoint.local),
         headers={"Accept-Encoding": "identity"},
         event_hooks={"response": [cap_body]},
     )
@@ -146,6 +147,14 @@ def _client_of(endpoint: Endpoint) -> groq.AsyncGroq:
         default_headers=headers,
         http_client=http_client,
     )
+
+
+@lru_cache(maxsize=4)
+def _tls(*, plain: bool, trust_env: bool) -> ssl.SSLContext:
+    """Shared by all clients: each would load the same certificates."""
+    if plain:
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    return httpx.create_ssl_context(trust_env=trust_env)
 
 
 def _read(response: httpx.Response, reader: AnswerReader) -> ChatReply | ModelError:

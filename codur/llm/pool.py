@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from codur.config.settings import Profile, Provider, Settings
     from codur.events import Emit
     from codur.llm.model import ChatModel, ChatReply, ChatRequest
+    from codur.llm.shared import SharedModels
     from codur.types import Limits, Usage
 
 
@@ -44,6 +45,7 @@ class ModelPool:
         sleep, random, now: for tests; the real ones if None.
         time_left: seconds left of the run; None if it has no end.
         spent: what an earlier part of the run has spent; it counts.
+        shared: the budget and the waits that this run shares with others; None if it goes on alone.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class ModelPool:
         time_left: Callable[[], float] | None = None,
         redactor: Redactor | None = None,
         spent: Usage | None = None,
+        shared: SharedModels | None = None,
     ) -> None:
         self._settings = settings
         self._environ = environ
@@ -70,7 +73,7 @@ class ModelPool:
         self._opened: dict[str, ChatModel] = {}
         self._now = now
         self._failed: dict[str, tuple[ServiceFailure, float]] = {}
-        self._budget = Budget(limits, spent)
+        self._budget = Budget(limits, spent, on_spend=shared.spend if shared else None)
         self._exchange = Exchange(
             settings=settings.llm,
             budget=self._budget,
@@ -79,6 +82,7 @@ class ModelPool:
             random=random or _random,
             time_left=time_left,
             redactor=redactor or _redactor(settings, environ),
+            shared=shared,
         )
 
     @property

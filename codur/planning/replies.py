@@ -84,7 +84,7 @@ async def ask(pool: ModelPool, profile: str, request: ChatRequest, kind: type[Re
 
 def read(reply: ChatReply, kind: type[Reply]) -> tuple[Reply | None, str]:
     """The answer as a value, or None and what is wrong with it."""
-    from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415 - lazy: only runs with a model need pydantic
+    from pydantic import ValidationError  # noqa: PLC0415 - lazy: only runs with a model need pydantic
 
     if reply.finish_reason == "length":
         return None, "it was cut off at the token limit"
@@ -92,7 +92,8 @@ def read(reply: ChatReply, kind: type[Reply]) -> tuple[Reply | None, str]:
     if found is None:
         return None, "it is not a JSON object"
     try:
-        return TypeAdapter(kind).validate_python(found), ""
+        value: Reply = _made(kind)[0].validate_python(found)
+        return value, ""
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"])
@@ -106,12 +107,23 @@ def _try_again(reply: ChatReply, problem: str) -> tuple[Message, Message]:
     )
 
 
+_MADE: dict[type, tuple[Any, Mapping[str, Any]]] = {}
+"""By the kinds of answers, of which there are a few."""
+
+
 def strict_schema(kind: type) -> Mapping[str, Any]:
     """The JSON schema of an answer in the form that strict modes demand: every field required, no others allowed."""
+    return _made(kind)[1]
+
+
+def _made(kind: type) -> tuple[Any, Mapping[str, Any]]:
+    """What validates an answer, and its strict schema; to make them takes longer than to use them."""
     from pydantic import TypeAdapter  # noqa: PLC0415 - lazy: only runs with a model need pydantic
 
-    schema: Mapping[str, Any] = _strict(TypeAdapter(kind).json_schema())
-    return schema
+    if kind not in _MADE:
+        adapter: Any = TypeAdapter(kind)
+        _MADE[kind] = (adapter, _strict(adapter.json_schema()))
+    return _MADE[kind]
 
 
 def _strict(node: Any) -> Any:

@@ -6,7 +6,6 @@ import os
 import re
 import sys
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
 
 from codur.sandbox.launcher import Launcher
@@ -66,9 +65,11 @@ def _is_program(path: Path) -> bool:
     return path.is_file() and os.access(path, os.X_OK)
 
 
-@lru_cache(maxsize=16)
 def python_version(python: str, launcher: Launcher) -> str:
     """The version of an interpreter as it tells it (`3.12.1`), or `3` if it does not."""
-    result = launcher.run([python, "--version"], cwd=Path("/"), timeout_s=10.0)
-    words = result.stdout.split()
-    return words[-1] if result.exit_status == 0 and words else "3"
+    known = launcher.versions.get(python)
+    if known is None:
+        result = launcher.run([python, "--version"], cwd=Path("/"), timeout_s=10.0)
+        words = result.stdout.split()
+        known = launcher.versions[python] = words[-1] if result.exit_status == 0 and words else "3"
+    return known

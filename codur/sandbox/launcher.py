@@ -36,6 +36,7 @@ from codur.sandbox.tripwire import Tripwire
 
 if TYPE_CHECKING:
     from codur.sandbox.starter_client import Starter
+    from codur.sandbox.turns import SharedPrograms, Waited
 
 __all__ = ["Launcher", "ProcessResult", "ProgramObserver"]
 
@@ -66,6 +67,11 @@ class Launcher:
         state_cache: a private directory in which the choice of the back end is remembered.
         quarantine: a directory for what programs make at protected places; None removes it.
         observer: told of every program that may write a workspace, except in the launcher's temporary directories.
+        shared: what is shared with other launchers, which have the same settings and environment.
+        waited: gets the seconds that programs waited for their turns.
+
+    Attributes:
+        versions: of interpreters, by their path, as far as they were asked for.
     """
 
     def __init__(
@@ -79,6 +85,8 @@ class Launcher:
         state_cache: Path | None = None,
         quarantine: Path | None = None,
         observer: ProgramObserver | None = None,
+        shared: SharedPrograms | None = None,
+        waited: Waited | None = None,
     ) -> None:
         self._cancel = cancel
         self._environ = dict(environ)
@@ -96,9 +104,12 @@ class Launcher:
         self._quarantine = quarantine
         self._observer = observer
         self._lock = threading.Lock()
-        self._backend: Chosen | None = None
+        self._backend: Chosen | None = shared.backend if shared else None
         self._programs: tuple[Path, ...] | None = None
-        self._starter: Starter | None = None
+        self._shared = shared
+        self._waited = waited
+        self._starter: Starter | None = shared.starter if shared else None
+        self.versions: dict[str, str] = shared.versions if shared else {}
         self._own_directories: set[Path] = set()
         self._nested: dict[Path, tuple[str, ...]] = {}
 
@@ -132,7 +143,7 @@ class Launcher:
     def close(self) -> None:
         """End what helps to start programs. It is started again if it is needed again."""
         with self._lock:
-            if self._starter is not None:
+            if self._starter is not None and self._shared is None:
                 self._starter.close()
 
     @contextlib.contextmanager
@@ -197,7 +208,9 @@ class Launcher:
                 processes=self._settings.processes,
             )
             variables = {**self._environment, "PATH": search_path, "TMPDIR": temporary, **(env or {})}
-            with self._watched(workspace) as tripped:
+            with self._turn() as begun, self._watched(workspace) as tripped:
+                if not begun:
+                    return not_begun(words, cancelled=True)
                 result = self._run(words, policy, variables, cwd, outputs, stdin, timeout_s)
         return replace(result, tripped=tuple(tripped)) if tripped else result
 
@@ -243,6 +256,11 @@ class Launcher:
             except (OSError, ValueError) as error:
                 return Channel(None, stack.pop_all(), self._cancel, problem=str(error))
             return Channel(process, stack.pop_all(), self._cancel)
+
+    def _turn(self) -> contextlib.AbstractContextManager[bool]:
+        if self._shared is None:
+            return contextlib.nullcontext(enter_result=True)
+        return self._shared.turns.turn(self._cancel, waited=self._waited)
 
     def _run(
         self,
@@ -300,6 +318,8 @@ class Launcher:
         with self._lock:
             if self._backend is None:
                 self._backend = self._choose() if self._contained else Chosen(backend=NoBackend())
+                if self._shared is not None:
+                    self._shared.backend = self._backend
             return self._backend
 
     def _choose(self) -> Chosen:

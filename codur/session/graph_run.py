@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import ExitStack
 
-from codur.errors import out_of_time
+from codur.errors import Interrupted, out_of_time
 from codur.events import Note
 from codur.graph.build import run_graph
 from codur.graph.observe import Finished, keep_nothing
@@ -25,6 +26,7 @@ def run_graph_blocking(
 
     Raises:
         CodurError: what ended the run.
+        Interrupted: the run was cancelled.
         KeyboardInterrupt: the user stopped it; every thread of the run has ended by then.
     """
     with ExitStack() as stack:
@@ -38,7 +40,19 @@ def run_graph_blocking(
                 )
             )
         finished = record.finished(context) if record else keep_nothing
-        return asyncio.run(_within_time(start, walked, context, finished, saver))
+        try:
+            return asyncio.run(_within_time(start, walked, context, finished, saver))
+        except asyncio.CancelledError:
+            pass  # not raised from it: it says nothing
+        raise Interrupted("the run was interrupted")
+
+
+def _cancels_this() -> Callable[[], object]:
+    """What cancels the present asyncio task, from any thread."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    if task is None:
+        raise AssertionError("this is called within a task")
+    return lambda: loop.call_soon_threadsafe(task.cancel)
 
 
 async def _within_time(
@@ -46,7 +60,8 @@ async def _within_time(
 ) -> RunState:
     try:
         async with asyncio.timeout(max(0.0, context.time_left())):
-            return await run_graph(start, context, walked, finished=finished, checkpointer=saver)
+            with context.cancel.calling(_cancels_this()):
+                return await run_graph(start, context, walked, finished=finished, checkpointer=saver)
     except TimeoutError as error:
         context.cancel.cancel()  # programs under check end at once, so that their threads do too
         raise out_of_time() from error

@@ -20,8 +20,10 @@ from codur.redaction import Redactor, secrets_of
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.interpreter import find_python
 from codur.sandbox.launcher import Launcher
+from codur.sandbox.turns import Waited
 from codur.session.recording import START_MARK, Recording
 from codur.session.scratch import Scratch, scratch_directories
+from codur.session.shared import Shared
 from codur.store.blobs import BlobStore
 from codur.tools.toolbox import Toolbox, ToolContext
 from codur.types import Task, Usage
@@ -41,6 +43,9 @@ class Host:
         models: models by profile name that replace the configured ones (for scripted runs).
         state: the state directory, where runs are kept; None keeps nothing.
         cache: a private directory for what can be found out again; None for none.
+        shared: what the run has in common with others that go on at the same time; None if it goes on alone.
+        cancel: stops the run when it is set, from any thread; None: only the user's signals do.
+        waited: gets the seconds that the run waited for others; they do not count as its time.
     """
 
     environ: Mapping[str, str]
@@ -48,6 +53,9 @@ class Host:
     models: Mapping[str, ChatModel] | None = None
     state: Path | None = None
     cache: Path | None = None
+    shared: Shared | None = None
+    cancel: CancelToken | None = None
+    waited: Waited | None = None
 
 
 def redactor_of(settings: Settings, environ: Mapping[str, str]) -> Redactor:
@@ -78,7 +86,7 @@ def opened(
     """
     record = record or Recording(emit, redactor_of(settings, host.environ))
     with ExitStack() as stack:
-        journal = stack.enter_context(_journal(settings, record))
+        journal = stack.enter_context(journal_of(settings, record))
         workspace = open_workspace(task, settings, host=host, journal=journal)
         if journal is not None and not journal.entries:
             workspace.mark(START_MARK)
@@ -87,7 +95,7 @@ def opened(
         if task.dry_run:
             workspace = workspace.scratch_copy(scratch())
         clock = time.monotonic() if started is None else started
-        cancel = CancelToken()
+        cancel = host.cancel or CancelToken()
         launcher = stack.enter_context(_launcher(settings, host, record, workspace, python, cancel))
         context = _context(task, settings, host, record, clock, workspace, python, scratch, launcher, cancel)
         record.begin(context, journal, used_s=lambda: time.monotonic() - clock)
@@ -160,7 +168,7 @@ def open_workspace(task: Task, settings: Settings, *, host: Host, journal: DiskJ
 
 
 @contextmanager
-def _journal(settings: Settings, record: Recording) -> Iterator[DiskJournal | None]:
+def journal_of(settings: Settings, record: Recording) -> Iterator[DiskJournal | None]:
     """The run's journal; None if the run is not kept."""
     if record.run is None or record.state is None:
         yield None
@@ -194,6 +202,8 @@ def _launcher(
         state_cache=host.cache,
         quarantine=record.run.quarantine if record.run else None,
         observer=programs,
+        shared=host.shared.programs if host.shared else None,
+        waited=host.waited,
     ) as launcher:
         programs.launcher = launcher
         yield launcher
@@ -212,7 +222,8 @@ def _context(
     cancel: CancelToken,
 ) -> RunContext:
     def time_left() -> float:
-        return task.limits.max_runtime_s - (time.monotonic() - started)
+        waited = host.waited.seconds if host.waited else 0.0
+        return task.limits.max_runtime_s + waited - (time.monotonic() - started)
 
     agents = AgentRegistry(settings)
     if task.agent is not None:
@@ -258,9 +269,10 @@ def _context(
             time_left=time_left,
             spent=record.kept.usage if record.kept else Usage(),
             redactor=record.redactor,
+            shared=host.shared.models if host.shared else None,
         ),
         agents=agents,
-        prompts=PromptLibrary(),
+        prompts=host.shared.prompts if host.shared else PromptLibrary(),
         artifacts=_Artifacts(record.run.artifacts if record.run else scratch(), record.redactor),
         cancel=cancel,
         emit=record.emit,

@@ -1,4 +1,4 @@
-"""Tables and short texts for the commands that show no run: `solve`, `agents`, `route`, `config`, and errors.
+"""Tables and short texts for the commands that show no run: `agents`, `route`, `config`, and errors.
 
 Every function gives text that is ready for `output.show`.
 """
@@ -9,29 +9,12 @@ import json
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from codur.errors import CodurError
 from codur.types import RouteStep
-from codur.ui.lines import Line, Style, count, joined, line
-from codur.ui.report import money, worker
+from codur.ui.lines import Line, joined, line
 from codur.ui.sanitise import Shown
-
-ChallengeOutcome = Literal["solved", "failed", "error", "skipped"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChallengeRow:
-    """One challenge of a batch: what came of it and what it cost."""
-
-    name: str
-    outcome: ChallengeOutcome
-    solved_by: str = ""
-    calls: int = 0
-    tokens: int = 0
-    cost: float = 0.0
-    seconds: float = 0.0
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,46 +37,7 @@ class Column:
     right: bool = False
 
 
-_OUTCOME_STYLES: dict[ChallengeOutcome, Style] = {"solved": "good", "failed": "bad", "error": "bad", "skipped": "dim"}
-_CHALLENGE_COLUMNS = (
-    Column("challenge"),
-    Column("outcome"),
-    Column("solved by"),
-    Column("calls", right=True),
-    Column("tokens", right=True),
-    Column("cost", right=True),
-    Column("seconds", right=True),
-    Column("note"),
-)
 _AGENT_COLUMNS = (Column("agent"), Column("type"), Column("profile"), Column("ready"), Column("description"))
-
-
-def challenge_table(rows: Sequence[ChallengeRow], *, color: bool = False, width: int = 100) -> Shown:
-    """Give the table of a batch, with a line of totals.
-
-    Args:
-        rows: the challenges, in the order to show them.
-        color: use colours and fold long cells to `width` columns.
-    """
-    cells = [
-        (
-            line(row.name),
-            line((row.outcome, _OUTCOME_STYLES[row.outcome])),
-            line(worker(row.solved_by)),
-            *_figures(row.calls, row.tokens, row.cost, row.seconds),
-            line(row.note),
-        )
-        for row in rows
-    ]
-    return table(_CHALLENGE_COLUMNS, cells, _totals(rows), color=color, width=width)
-
-
-def challenge_line(row: ChallengeRow, *, number: int, total: int) -> Shown:
-    """Give one challenge's result as a line: `[3/40] name: solved by offline repair, 0 model calls, 1.2 s`."""
-    by = f" by {worker(row.solved_by)}" if row.solved_by else ""
-    note = f": {row.note}" if row.note else ""
-    calls = count(row.calls, "model call")
-    return line(f"[{number}/{total}] {row.name}: {row.outcome}{by}, {calls}, {row.seconds:.1f} s{note}").text
 
 
 def agents_table(rows: Sequence[AgentRow], *, color: bool = False, width: int = 100) -> Shown:
@@ -153,27 +97,6 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
         else:
             pairs.append((f"{prefix}{key}", value))
     return pairs
-
-
-def _figures(calls: int, tokens: int, cost: float, seconds: float) -> tuple[Line, Line, Line, Line]:
-    return line(f"{calls:,}"), line(f"{tokens:,}"), line(money(cost)), line(f"{seconds:.1f}")
-
-
-def _totals(rows: Sequence[ChallengeRow]) -> tuple[Line, ...]:
-    solved = [row for row in rows if row.outcome == "solved"]
-    free = sum(row.calls == 0 for row in solved)
-    return (
-        line(f"{len(solved)} of {len(rows)} solved"),
-        line(""),
-        line(f"{free} without a model"),
-        *_figures(
-            sum(row.calls for row in rows),
-            sum(row.tokens for row in rows),
-            sum(row.cost for row in rows),
-            sum(row.seconds for row in rows),
-        ),
-        line(""),
-    )
 
 
 def table(

@@ -108,6 +108,7 @@ TESTS: dict[str, str] = {
     "H13": "store/test_append_log: test_every_flipped_bit_is_found test_damage_is_told_and_the_file_is_kept; session/test_resume: test_a_newer_record_is_told_and_left",
     "H14": "store/test_append_log: test_a_log_cut_anywhere_keeps_its_whole_lines",
     "I01": "store/test_lock: test_no_update_is_lost_between_processes; cli/test_resume: test_a_second_run_in_a_directory_names_the_first",
+    "I03": "batch/test_solve: test_many_at_a_time_give_the_results_of_one_after_the_other",
     "I02": "workspace/test_changes: test_a_file_changed_meanwhile_is_refused",
     "I04": "store/test_lock: test_a_dead_holder_does_not_count test_without_file_locks_a_file_with_the_process_stands_in",
     "I06": "workspace/test_races: test_a_workspace_that_is_replaced_is_noticed; sandbox/test_tripwire: test_a_workspace_that_is_gone_is_told",
@@ -127,6 +128,7 @@ TESTS: dict[str, str] = {
     "K03": "adversarial/test_verification: test_k03_a_check_cannot_be_told_from_a_run",
     "K04": "adversarial/test_verification: test_k04_nothing_edits_the_program_after_its_check",
     "K05": "adversarial/test_verification: test_k05_the_rule_of_comparison test_k05_a_gigabyte_is_bounded",
+    "K07": "batch/test_supervisor: test_killed_itself_it_leaves_no_process_and_is_gone_on_with",
     "K06": "adversarial/test_verification: test_k06_a_program_that_is_right_now_and_then_is_flaky",
     "K08": "batch/test_solve: test_each_is_solved_in_a_copy_and_one_bad_one_costs_only_itself",
 }
@@ -157,13 +159,11 @@ NOT_SHOWN: dict[str, str] = {
     "E17": _NO_MCP,
     "E18": _NO_MCP,
     "H07": "there are no chains of commands",
-    "I03": "a batch solves its challenges one after the other",
     "I05": "runs write no file in common except under the lock that I01 shows",
     "I07": "a test cannot set the clock without touching the machine",
     "J08": "nothing is unpacked",
     "J11": "no images, documents or notebooks are read",
     "J13": "there is no patch tool",
-    "K07": "a batch keeps no state to go on with",
 }
 
 

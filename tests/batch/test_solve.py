@@ -1,9 +1,12 @@
-"""Batches in their plainest form: found, solved in copies, judged by the check."""
+"""Whole batches: solved in copies, judged by the check, kept, and gone on with."""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -12,170 +15,367 @@ from pathlib import Path
 
 import pytest
 
-from codur.batch.challenge import DEFAULT_PROMPT, find_challenges
-from codur.batch.solve import judged, solve_all
+from codur.batch.outcome import NOT_SHOWN_RED, is_solved
+from codur.batch.results import read_results
+from codur.batch.work import Work
 from codur.config.settings import Settings
 from codur.errors import UsageError
-from codur.types import Limits, RunResult, Verdict
+from codur.types import RunResult, Verdict
+from tests.batch.kit import BUG, Watched, many, rows, solve, table
 from tests.cli.kit import bound_by_permissions
-from tests.runs.kit import REPAIRABLE, contents, fill, host
+from tests.runs.kit import EDIT as DECISION
+from tests.runs.kit import MEDIAN_RIGHT, NEEDS_MODEL, REPAIRABLE, contents, fill, host, settings_for
+from tests.support.groq_server import GroqServer, ServerReply, calls
 
 GREEN = {"main.py": "print(1)\n", "expected.txt": "1\n"}
+RIGHT = calls(("replace_function", {"path": "main.py", "name": "median", "code": MEDIAN_RIGHT}))
 
 
-def test_find_challenges_looks_below_and_names_by_path(tmp_path: Path) -> None:
-    fill(
-        tmp_path,
-        {
-            "b/prompt.txt": "x",
-            "a/deep one/challenge.yaml": "entry: x.py\n",
-            "c/notes.txt": "none",
-            ".hidden/prompt.txt": "x",
-            "b/inner/prompt.txt": "part of b",
-        },
-    )
-    (tmp_path / "again").symlink_to(tmp_path / "b")
-    assert [item.name for item in find_challenges([tmp_path])] == ["a/deep one", "b"]
-    assert [item.name for item in find_challenges([tmp_path / "b", tmp_path])] == ["a/deep one", "b"]
-
-
-def test_nothing_found_is_an_error_that_says_what_was_looked_for(tmp_path: Path) -> None:
-    with pytest.raises(UsageError) as caught:
-        find_challenges([tmp_path])
-    assert caught.value.remedy == "A challenge is a directory with a prompt.txt or a challenge.yaml."
-
-
-@pytest.mark.parametrize("text", [None, "", "  \n"])
-def test_a_challenge_without_a_prompt_has_a_general_one(text: str | None, tmp_path: Path) -> None:
-    fill(tmp_path, {"challenge.yaml": ""} if text is None else {"prompt.txt": text})
-    (challenge,) = find_challenges([tmp_path])
-    assert challenge.prompt() == DEFAULT_PROMPT
+def right(body: dict[str, object]) -> ServerReply:
+    """A model that decides to edit, and edits rightly."""
+    return RIGHT if body.get("tools") else DECISION
 
 
 def test_each_is_solved_in_a_copy_and_one_bad_one_costs_only_itself(tmp_path: Path) -> None:
-    fill(tmp_path / "1 bug", {**REPAIRABLE, "prompt.txt": "the report is wrong\n"})
-    fill(tmp_path / "2 green", {**GREEN, "prompt.txt": "fix main.py\n"})
-    fill(tmp_path / "3 broken", {**GREEN, "challenge.yaml": "entry: [\n"})
-    (tmp_path / "4 no text").mkdir()
-    (tmp_path / "4 no text" / "prompt.txt").write_bytes(b"\xff\xfe\x00")
-    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    solved = list(solve_all(find_challenges([tmp_path]), Settings(), Limits(), host=host(key=None), offline=True))
-    assert [(item.challenge.name, item.outcome) for item in solved] == [
+    given = tmp_path / "given"
+    fill(given / "1 bug", {**REPAIRABLE, "prompt.txt": "the report is wrong\n"})
+    fill(given / "2 green", {**GREEN, "prompt.txt": "fix main.py\n"})
+    fill(given / "3 broken", {**GREEN, "challenge.yaml": "entry: main.py\nentri: [\n"})
+    (given / "4 no text").mkdir()
+    (given / "4 no text" / "prompt.txt").write_bytes(b"\xff\xfe\x00")
+    fill(given / "5 key", {**GREEN, "challenge.yaml": "entry: main.py\nentri: main.py\n"})
+    before = {path: path.read_bytes() for path in given.rglob("*") if path.is_file()}
+    batch = solve(given, tmp_path / "out", settings=Settings(), jobs=3)
+    assert rows(batch) == [
         ("1 bug", "solved"),
         ("2 green", "failed"),
         ("3 broken", "error"),
         ("4 no text", "error"),
+        ("5 key", "error"),
     ]
-    assert solved[0].result.solved_by == "repair"
-    assert "challenge.yaml" in solved[2].note
-    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
-    assert contents(tmp_path / "2 green")["main.py"] == GREEN["main.py"]
+    assert (batch.code, batch.ended) == (1, "all")
+    bug, green, broken, _, key = batch.results
+    assert (bug.tier, bug.solved_by, bug.verdict, bug.calls) == ("repair", "repair", "passed", 0)
+    assert bug.changed_files == ("main.py",)
+    assert green.reason == NOT_SHOWN_RED
+    assert broken.reason.startswith("challenge.yaml:")
+    assert key.reason == "challenge.yaml:2: entri: there is no such key"
+    assert {path: path.read_bytes() for path in given.rglob("*") if path.is_file()} == before
+    assert read_results(tmp_path / "out") != []
+
+
+def test_the_patch_applies_and_gives_the_verified_bytes(tmp_path: Path) -> None:
+    given = fill(tmp_path / "bug", {**REPAIRABLE, "prompt.txt": "the report is wrong\n"})
+    (result,) = solve(given, tmp_path / "out", settings=Settings()).results
+    subprocess.run(["git", "apply", tmp_path / "out" / result.patch], cwd=given, check=True)
+    data = (given / "main.py").read_bytes()
+    assert hashlib.sha256(f"main.py\0{len(data)}\0".encode() + data).hexdigest() == result.verified
+    (prediction,) = (tmp_path / "out" / "predictions.jsonl").read_text().splitlines()
+    assert json.loads(prediction) == {
+        "instance_id": "bug",
+        "model_name_or_path": "agent:codur-coding",
+        "model_patch": (tmp_path / "out" / result.patch).read_text(),
+    }
+
+
+def test_reports_are_written(tmp_path: Path) -> None:
+    batch = solve(many(tmp_path / "given", 1), tmp_path / "out", junit=tmp_path / "junit.xml")
+    assert {path.name for path in batch.reports} == {"report.html", "report.md", "junit.xml"}
+    assert all(path.stat().st_size for path in batch.reports)
 
 
 def test_what_cannot_be_copied_costs_one_challenge_and_special_files_are_left_out(tmp_path: Path) -> None:
-    plain = {**GREEN, "main.py": "print(2)\n", "prompt.txt": "fix main.py\n"}
-    for name in ("1", "2", "3", "4"):
-        fill(tmp_path / name, plain)
-    (tmp_path / "1" / "data").mkdir()
-    os.mkfifo(tmp_path / "1" / "data" / "pipe")
-    with contextlib.closing(socket.socket(socket.AF_UNIX)) as listener, contextlib.chdir(tmp_path / "2"):
+    given = many(tmp_path / "given", 4)
+    (given / "1" / "data").mkdir()
+    os.mkfifo(given / "1" / "data" / "pipe")
+    with contextlib.closing(socket.socket(socket.AF_UNIX)) as listener, contextlib.chdir(given / "2"):
         listener.bind("socket")
-    (tmp_path / "3" / "prompt.txt").rename(tmp_path / "3" / "challenge.yaml")
-    os.mkfifo(tmp_path / "3" / "prompt.txt")
-    settings = replace(Settings(), repair=replace(Settings().repair, mode="off"))
-    solved = list(solve_all(find_challenges([tmp_path]), settings, Limits(), host=host(key=None), offline=True))
-    assert [(item.challenge.name, item.outcome) for item in solved] == [
-        ("1", "failed"),
-        ("2", "failed"),
-        ("3", "error"),
-        ("4", "failed"),
-    ]
-    assert solved[0].result.notes == ("data/pipe: left out of the copy: not a regular file",)
-    assert solved[1].result.notes == ("socket: left out of the copy: not a regular file",)
-    assert solved[2].note == f"{tmp_path / '3' / 'prompt.txt'}: is not a regular file"
+    (given / "3" / "prompt.txt").rename(given / "3" / "challenge.yaml")
+    os.mkfifo(given / "3" / "prompt.txt")
+    batch = solve(given, tmp_path / "out", jobs=2)
+    assert rows(batch) == [("1", "failed"), ("2", "failed"), ("3", "error"), ("4", "failed")]
+    assert batch.results[0].notes == ("data/pipe: left out of the copy: not a regular file",)
+    assert batch.results[1].notes == ("socket: left out of the copy: not a regular file",)
+    assert batch.results[2].reason == f"{given / '3' / 'prompt.txt'}: is not a regular file"
 
 
 def test_a_program_keeps_its_own_prompt_file(tmp_path: Path) -> None:
     """Only the task itself stays behind."""
     program = "import os\nprint(os.path.exists('prompt.txt'), open('data/prompt.txt').read())\n"
     files = {"main.py": program, "expected.txt": "no\n", "data/prompt.txt": "mine", "prompt.txt": "fix main.py\n"}
-    fill(tmp_path, files)
-    settings = replace(Settings(), repair=replace(Settings().repair, mode="off"))
-    (solved,) = solve_all(find_challenges([tmp_path]), settings, Limits(), host=host(key=None), offline=True)
-    assert solved.result.before is not None
-    assert solved.result.before.actual == "False mine\n"
+    (result,) = solve(fill(tmp_path / "given", files), tmp_path / "out").results
+    assert result.output_before == "False mine"
 
 
 BATCH = """
 import sys
 from pathlib import Path
-from codur.batch.challenge import find_challenges
-from codur.batch.solve import solve_all
-from codur.config.settings import Settings
-from codur.session.run import Host
-from codur.types import Limits
-host = Host(environ={}, home=Path("/nonexistent"))
-for item in solve_all(find_challenges([Path(sys.argv[1])]), Settings(), Limits(), host=host, offline=True):
-    print(item.challenge.name, item.outcome, item.note, sep="|")
+from tests.batch.kit import solve
+for item in solve(Path(sys.argv[1]), Path(sys.argv[2])).results:
+    print(item.name, item.status, item.reason, sep="|")
 """
 
 
 def test_files_that_may_not_be_read(tmp_path: Path) -> None:
-    broken = {"main.py": "print('a'\n", "expected.txt": "1\n", "challenge.yaml": "entry: [\n", "prompt.txt": "x"}
-    for name in ("1", "2", "3", "4"):
-        fill(tmp_path / name, broken)
-    fill(tmp_path / "2", {"data/a.txt": "", "data/b.txt": ""})
-    closed = [tmp_path / "1/main.py", tmp_path / "2/data/a.txt", tmp_path / "2/data/b.txt", tmp_path / "3/prompt.txt"]
-    for path in closed:
-        path.chmod(0)
-    done = subprocess.run(
-        [*bound_by_permissions(), sys.executable, "-c", BATCH, str(tmp_path)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    rows = [line.split("|") for line in done.stdout.splitlines()]
-    assert [row[:2] for row in rows] == [[name, "error"] for name in ("1", "2", "3", "4")]
-    assert [row[2] for row in rows][:3] == [
-        "main.py cannot be copied",
-        "data/a.txt and 1 more cannot be copied",
-        f"{tmp_path}/3/prompt.txt: cannot be read as UTF-8 text",
+    given = many(tmp_path / "given", 3)
+    fill(given / "2", {"data/a.txt": "", "data/b.txt": ""})
+    for name in ("1/main.py", "2/data/a.txt", "2/data/b.txt", "3/prompt.txt"):
+        (given / name).chmod(0)
+    words = [*bound_by_permissions(), sys.executable, "-c", BATCH, str(given), str(tmp_path / "out")]
+    done = subprocess.run(words, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True)
+    assert [line.split("|") for line in done.stdout.splitlines()] == [
+        ["1", "error", "main.py cannot be copied"],
+        ["2", "error", "data/a.txt and 1 more cannot be copied"],
+        ["3", "error", f"{given}/3/prompt.txt: cannot be read as UTF-8 text"],
     ]
-    assert "challenge.yaml" in rows[3][2]
 
 
-@pytest.mark.parametrize("mode", [0o000, 0o400, 0o600])
-def test_a_directory_that_may_not_be_searched_is_named(mode: int, tmp_path: Path) -> None:
-    fill(tmp_path, {"closed/prompt.txt": "x", "open/prompt.txt": "x"})
-    (tmp_path / "closed").chmod(mode)
+def test_a_full_disk_costs_the_challenges_that_do_not_fit(tmp_path: Path) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", small], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("no file system can be mounted here")
     try:
-        done = subprocess.run(
-            [*bound_by_permissions(), sys.executable, "-c", BATCH, str(tmp_path)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        given = many(tmp_path / "given", 2)
+        (given / "1" / "data").write_bytes(bytes(4 << 20))
+        environ = {**host(key=None).environ, "TMPDIR": str(small)}
+        batch = solve(given, tmp_path / "out", host=replace(host(key=None), environ=environ))
     finally:
-        (tmp_path / "closed").chmod(0o700)
-    assert f"UsageError: {tmp_path / 'closed'}: cannot be read: permission denied" in done.stderr
+        subprocess.run(["umount", small], check=True)
+    assert rows(batch) == [("1", "error"), ("2", "failed")]
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "outcome"),
+    ("before", "after", "solved"),
     [
-        ("failed", "passed", "solved"),
-        ("passed", "passed", "failed"),
-        ("no_check", "no_check", "failed"),
-        ("failed", "tampered", "failed"),
+        ("failed", "passed", True),
+        ("passed", "passed", False),
+        ("no_check", "no_check", False),
+        ("failed", "tampered", False),
     ],
 )
-def test_only_red_to_green_counts(before: str, after: str, outcome: str, tmp_path: Path) -> None:
-    fill(tmp_path, {"prompt.txt": "x"})
-    (challenge,) = find_challenges([tmp_path])
+def test_only_red_to_green_counts(before: str, after: str, solved: bool) -> None:
     result = RunResult(
         outcome="done",
         exit_code=0,
         before=Verdict(status=before),  # type: ignore[arg-type]
         verdict=Verdict(status=after),  # type: ignore[arg-type]
     )
-    assert judged(challenge, result).outcome == outcome
+    assert is_solved(result) is solved
+
+
+# --- going on ---------------------------------------------------------------------------------------------------------
+
+
+def test_results_are_not_written_over_unless_that_is_said(tmp_path: Path) -> None:
+    given = many(tmp_path / "given", 1)
+    solve(given, tmp_path / "out")
+    with pytest.raises(UsageError, match="holds results already") as caught:
+        solve(given, tmp_path / "out")
+    assert "--resume" in caught.value.remedy
+    assert "--fresh" in caught.value.remedy
+
+
+def test_resuming_does_what_is_missing_and_only_that(tmp_path: Path) -> None:
+    given, out = many(tmp_path / "given", 4), tmp_path / "out"
+    first = solve(given, out)
+    lines = (out / "results.jsonl").read_bytes().splitlines(keepends=True)
+    (out / "results.jsonl").write_bytes(b"".join((*lines[:2], lines[3], lines[2][:40])))
+    watch = Watched()
+    again = solve(given, out, mode="resume", watch=watch)
+    assert watch.starts == [json.loads(lines[2])["name"]]
+    assert table(again.results) == table(first.results)
+    assert (again.done_before, again.code) == (3, first.code)
+    quiet = Watched()
+    assert table(solve(given, out, mode="resume", watch=quiet).results) == table(first.results)
+    assert quiet.starts == []
+
+
+def test_changed_challenges_other_agents_and_other_settings_are_new(tmp_path: Path) -> None:
+    given, out = many(tmp_path / "given", 3), tmp_path / "out"
+    solve(given, out)
+    fill(given / "2", {"main.py": "print(3)\n"})
+    changed = Watched()
+    assert len(solve(given, out, mode="resume", watch=changed).results) == 3
+    assert changed.starts == ["2"]
+    other = Watched()
+    batch = solve(given, out, mode="resume", watch=other, which={"agents": ["codur-coding"], "limit": 1})
+    assert other.starts == ["1 (codur-coding)"]
+    assert [(item.name, item.agent) for item in batch.results] == [("1", "codur-coding")]
+    settings = Watched()
+    solve(
+        given,
+        out,
+        mode="resume",
+        watch=settings,
+        settings=replace(Settings(), repair=replace(Settings().repair, mode="off", budget_s=1.0)),
+    )
+    assert sorted(settings.starts) == ["1", "2", "3"]
+
+
+def test_rerunning_the_failed_ones_and_starting_over(tmp_path: Path) -> None:
+    given, out = many(tmp_path / "given", 1), tmp_path / "out"
+    fill(given / "good", {**REPAIRABLE, "prompt.txt": "the report is wrong\n"})
+    solve(given, out, settings=Settings())
+    failed = Watched()
+    batch = solve(given, out, mode="rerun_failed", watch=failed, settings=Settings())
+    assert failed.starts == ["1"]
+    assert rows(batch) == [("1", "failed"), ("good", "solved")]
+    fresh = Watched()
+    batch = solve(given, out, mode="fresh", watch=fresh, settings=Settings())
+    assert sorted(fresh.starts) == ["1", "good"]
+    (aside,) = out.glob("earlier-*")
+    assert batch.notes == (f"earlier results are in {aside}",)
+    assert len(read_results(aside)) == 2
+
+
+def test_attempts_are_independent_and_one_that_solves_it_is_enough(tmp_path: Path) -> None:
+    given = fill(tmp_path / "given", {**NEEDS_MODEL, "prompt.txt": "fix main.py\n"})
+    replies = iter([DECISION, RIGHT])
+
+    def once(body: dict[str, object]) -> ServerReply:
+        return next(replies, DECISION) if not body.get("tools") else next(replies, calls())
+
+    with GroqServer(once) as server:
+        batch = solve(
+            given,
+            tmp_path / "out",
+            which={"attempts": 2, "agents": ["codur-coding"]},
+            settings=settings_for(server, runtime={"max_iterations": 1}),
+            host=host(),
+            offline=False,
+        )
+    assert [(item.attempt, item.status) for item in batch.results] == [(1, "solved"), (2, "failed")]
+    assert batch.code == 0
+    assert len({item.key for item in batch.results}) == 2
+
+
+# --- writing back -----------------------------------------------------------------------------------------------------
+
+
+def test_in_place_writes_back_what_was_verified_and_can_be_undone(tmp_path: Path) -> None:
+    given = tmp_path / "given"
+    fill(given / "bug", {**REPAIRABLE, "prompt.txt": "the report is wrong\n"})
+    fill(given / "hard", BUG)
+    here = replace(host(key=None), state=tmp_path / "state")
+    batch = solve(given, tmp_path / "out", settings=Settings(), in_place=True, host=here)
+    bug, hard = batch.results
+    data = (given / "bug" / "main.py").read_bytes()
+    assert hashlib.sha256(f"main.py\0{len(data)}\0".encode() + data).hexdigest() == bug.verified
+    assert contents(given / "hard") == BUG
+    assert (bug.notes, hard.status) == ((), "failed")
+    (run,) = (tmp_path / "state" / "runs").iterdir()
+    assert json.loads((run / "result.json").read_text())["changed_files"] == ["main.py"]
+    again = Watched()
+    same = solve(given, tmp_path / "out", mode="resume", settings=Settings(), in_place=True, host=here, watch=again)
+    assert again.starts == []
+    assert table(same.results) == table(batch.results)
+
+
+def test_in_place_leaves_a_challenge_alone_that_was_changed_meanwhile(tmp_path: Path) -> None:
+    given = fill(tmp_path / "bug", {**REPAIRABLE, "prompt.txt": "the report is wrong\n"})
+    mine = REPAIRABLE["main.py"] + "# mine\n"
+
+    def edit(work: Work, phase: str) -> None:
+        if phase == "repair":
+            (given / "main.py").write_text(mine)
+
+    batch = solve(given, tmp_path / "out", settings=Settings(), in_place=True, watch=Watched(on_phase=edit))
+    assert (given / "main.py").read_text() == mine
+    assert batch.results[0].notes == ("not written back: the challenge was changed meanwhile",)
+    assert batch.results[0].status == "solved"
+
+
+# --- models -----------------------------------------------------------------------------------------------------------
+
+
+def test_side_by_side_with_a_model(tmp_path: Path) -> None:
+    given = many(tmp_path / "given", 6, {**NEEDS_MODEL, "prompt.txt": "fix main.py\n"})
+    with GroqServer(right) as server:
+        batch = solve(given, tmp_path / "out", settings=settings_for(server), host=host(), offline=False, jobs=4)
+    assert {status for _, status in rows(batch)} == {"solved"}
+    assert batch.code == 0
+    assert {item.calls for item in batch.results} == {2}
+    assert {item.tier for item in batch.results} == {"pre_plan"}
+    assert len(server.requests) == 12
+
+
+def test_many_at_a_time_give_the_results_of_one_after_the_other(tmp_path: Path) -> None:
+    """Each of these programs would fail if it saw another's temporary files, name or answers."""
+    given = tmp_path / "given"
+    for number in range(1, 7):
+        program = (
+            "import os, tempfile, time\n"
+            "place = os.path.join(tempfile.gettempdir(), 'same-name')\n"
+            "assert not os.path.exists(place)\n"
+            f"open(place, 'w').write('{number}')\n"
+            "time.sleep(0.01)\n"
+            "value = int(open(place).read())\n"
+            f"print(value - {number % 3})\n"
+        )
+        fill(given / f"{number:02}", {"main.py": program, "expected.txt": f"{number}\n", "prompt.txt": "fix main.py\n"})
+    settings = replace(Settings(), repair=replace(Settings().repair, max_order=1, workers=1))
+    told = []
+    for jobs in (1, 6):
+        results = solve(given, tmp_path / f"out {jobs}", settings=settings, jobs=jobs).results
+        told.append([(each.name, each.status, each.verdict, each.changed_files, each.verified) for each in results])
+    assert told[0] == told[1]
+    assert {status for _, status, *_ in told[0]} == {"solved", "failed"}
+
+
+def test_a_rate_limit_slows_the_batch_and_fails_nothing(tmp_path: Path) -> None:
+    """Far more refusals than one run alone would bear."""
+    given = many(tmp_path / "given", 4, {**NEEDS_MODEL, "prompt.txt": "fix main.py\n"})
+    asked = iter(range(10_000))
+
+    def limited(body: dict[str, object]) -> ServerReply:
+        return (
+            right(body)
+            if next(asked) % 3 == 2
+            else ServerReply(
+                status=429, headers={"retry-after": "0.05"}, body={"error": {"message": "Slow down.", "type": "tokens"}}
+            )
+        )
+
+    with GroqServer(limited) as server:
+        settings = settings_for(server)
+        settings = replace(settings, llm=replace(settings.llm, max_attempts=2, retry_budget_s=1.0))
+        batch = solve(given, tmp_path / "out", settings=settings, host=host(), offline=False, jobs=4)
+    assert {status for _, status in rows(batch)} == {"solved"}
+    assert len(server.requests) == 24
+
+
+def test_at_the_budget_it_stops_and_goes_on_with_a_higher_one(tmp_path: Path) -> None:
+    given = many(tmp_path / "given", 4, {**NEEDS_MODEL, "prompt.txt": "fix main.py\n"})
+    out = tmp_path / "out"
+    usage = {"prompt_tokens": 2000, "completion_tokens": 1000, "total_tokens": 3000}
+
+    def dear(body: dict[str, object]) -> ServerReply:
+        reply = right(body)
+        assert isinstance(reply.body, dict)
+        return replace(reply, body={**reply.body, "usage": usage})
+
+    with GroqServer(dear) as server:
+        common = {"settings": settings_for(server), "host": host(), "offline": False}
+        first = solve(given, out, max_tokens=12_000, **common)  # type: ignore[arg-type]
+        assert (first.code, first.ended) == (4, "budget")
+        assert rows(first) == [("1", "solved"), ("2", "limit")]
+        last = first.results[-1]
+        assert last.status == "limit"
+        assert last.reason.startswith("The batch's budget is used up: ")
+        assert sum(item.tokens for item in first.results) == 9_000
+        again = solve(given, out, mode="resume", max_tokens=100_000, **common)  # type: ignore[arg-type]
+    assert (again.code, len(again.results)) == (0, 4)
+    assert again.done_before == sum(item.solved for item in first.results)
+
+
+def test_the_copies_are_removed(tmp_path: Path) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    environ = {**host(key=None).environ, "TMPDIR": str(temporary)}
+    solve(many(tmp_path / "given", 2), tmp_path / "out", host=replace(host(key=None), environ=environ))
+    assert list(temporary.iterdir()) == []
+    shutil.rmtree(temporary)

@@ -57,7 +57,6 @@ def refused(ran: Ran, *words: str) -> None:
         (("solv", "dir"), ("did you mean solve",)),
         (("fix other.py",), ("other.py",)),
         (("solve", "nowhere"), ("nowhere",)),
-        (("solve", "."), ("no challenge",)),
         (("config", "shwo"), ("shwo",)),
         (("graph", "--png", "absent/graph.png"), ("absent/graph.png",)),
     ],

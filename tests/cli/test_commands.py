@@ -154,10 +154,10 @@ def test_solve_shows_a_table_and_leaves_the_originals(project: Path, home: Path)
     assert "deep/two" in ran.out
     assert contents(project / "one") == {**REPAIRABLE, "prompt.txt": "fix main.py\n"}
     off = {"CODUR_REPAIR__MODE": "off"}
-    rows = json.loads(
+    told = json.loads(
         codur_here("solve", str(project / "one"), "--offline", "--json", cwd=project, home=home, **off).out
     )
-    assert [(row["challenge"], row["outcome"]) for row in rows] == [("one", "failed")]
+    assert [(row["name"], row["status"]) for row in told["results"]] == [("one", "failed")]
     assert "1 of 2 solved" in ran.out
 
 

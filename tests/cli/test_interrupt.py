@@ -207,7 +207,7 @@ def test_a_batch_shows_what_was_finished(number: signal.Signals, json_wanted: bo
     fill(challenges / "1", {"main.py": "print(2)\n", **program})
     fill(challenges / "2", {"main.py": SLEEPS, "args.txt": f"{name}\n", **program})
     fill(challenges / "3", {"main.py": "print(1)\n", **program})
-    words = ("solve", str(challenges), "--offline", "--no-sandbox", *(["--json"] if json_wanted else []))
+    words = ("solve", str(challenges), "--offline", "--no-sandbox", "--jobs", "1", *(["--json"] if json_wanted else []))
     process = start(tmp_path, home, *words, CODUR_VERIFICATION__TIMEOUT_S="500")
     deadline = time.monotonic() + PATIENCE_S
     while not programs_named(name) and time.monotonic() < deadline:
@@ -218,7 +218,7 @@ def test_a_batch_shows_what_was_finished(number: signal.Signals, json_wanted: bo
     assert err.endswith(b"interrupted; 1 of 3 challenges finished\n")
     assert b"Traceback" not in err
     if json_wanted:
-        assert [(row["challenge"], row["outcome"]) for row in json.loads(out)] == [("1", "failed")]
+        assert [(row["name"], row["status"]) for row in json.loads(out)["results"]] == [("1", "failed")]
     else:
         assert [line.split()[0] for line in out.decode().splitlines()[2::2]] == ["1", "0"]  # the row and the totals
     all_gone(name)

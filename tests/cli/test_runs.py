@@ -128,8 +128,8 @@ def test_a_batch_does_not_run_uncontained_unless_that_is_wanted(tmp_path: Path) 
     assert "--no-sandbox" in told["remedy"]
     solved = codur_here(*words, "--no-sandbox", cwd=tmp_path, home=tmp_path)
     assert solved.code == 0, solved.err
-    (row,) = json.loads(solved.out)
-    assert row["result"]["sandbox"] == "none"
+    (row,) = json.loads(solved.out)["results"]
+    assert row["sandbox"] == "none"
 
 
 def test_that_nothing_contains_programs_is_said_once_and_kept(tmp_path: Path) -> None:

@@ -311,7 +311,7 @@ from codur.events import NodeEntered
 out = make_output(sys.argv[1], stdout=io.StringIO(), stderr=io.StringIO(), verbose=True, color=True)
 out.event(NodeEntered(node="pattern_plan"))
 out.result(RunResult(outcome="done", exit_code=0, answer="a", diff=sys.argv[2]))
-tables.challenge_table([tables.ChallengeRow(name="a", outcome="solved")])
+tables.agents_table([tables.AgentRow(name="a", type="llm", profile="p")])
 heavy = {"rich", "pydantic", "typer", "langgraph", "groq", "git", "yaml", "httpx", "asyncio"}
 print(*sorted(heavy & set(sys.modules)))
 """

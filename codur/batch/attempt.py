@@ -1,0 +1,145 @@
+"""One attempt at a challenge, inside the worker: copied, worked on, judged."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import mkdtemp
+
+from codur.batch.challenge import DEFAULT_PROMPT, Challenge
+from codur.batch.copying import copy_files
+from codur.batch.outcome import MAX_PROMPT, cut, is_solved, outcome_of
+from codur.batch.record import ChallengeResult
+from codur.batch.setup import Setup
+from codur.errors import CodurError, UsageError
+from codur.events import Emit
+from codur.sandbox.cancel import CancelToken
+from codur.sandbox.scratch import remove_tree
+from codur.sandbox.turns import Waited
+from codur.session.result import error_result
+from codur.session.run import Host, run_task
+from codur.types import RunResult, Task
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What the worker is asked for.
+
+    Attributes:
+        number: names it between supervisor and worker.
+        key: see `ChallengeResult`.
+    """
+
+    number: int
+    challenge: Challenge
+    agent: str
+    attempt: int
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempted:
+    """What came of it.
+
+    Attributes:
+        patch: all that was changed, as a unified diff.
+        files: the verified contents of the changed files, by path; None for one that was deleted. Empty if not solved.
+        interrupted: it was cancelled before it came to an end.
+    """
+
+    result: ChallengeResult
+    patch: str = ""
+    files: dict[str, bytes | None]
+    interrupted: bool = False
+
+
+def attempt(
+    job: Job, setup: Setup, host: Host, *, below: Path, cancel: CancelToken, waited: Waited, emit: Emit
+) -> Attempted:
+    """Work on a copy of a challenge; its own directory is not touched.
+
+    Args:
+        host: with what the runs of the worker share.
+        below: where the copy is made; it is removed at the end.
+        waited: gets the seconds that were spent waiting for others.
+    """
+    begun = time.monotonic()
+    base = ChallengeResult(
+        name=job.challenge.name,
+        directory=str(job.challenge.directory),
+        agent=job.agent,
+        attempt=job.attempt,
+        key=job.key,
+        status="error",
+        started=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    task = Task(
+        prompt=DEFAULT_PROMPT,
+        workspace=str(job.challenge.directory),
+        limits=setup.limits,
+        check_is_goal=True,
+        agent=job.agent or None,
+        offline=setup.offline,
+    )
+
+    def work() -> Attempted:
+        if job.challenge.problem:
+            raise UsageError(job.challenge.problem, remedy="Check the directory's permissions.")
+        prompt = job.challenge.prompt()
+        place = Path(mkdtemp(dir=below))
+        try:
+            copy = place / (job.challenge.directory.name or "root")
+            left_out = copy_files(job.challenge, copy)
+            asked = replace(task, prompt=prompt, workspace=str(copy))
+            here = replace(host, state=None, cancel=cancel, waited=waited)
+            result = run_task(asked, setup.settings, host=here, emit=emit)
+            notes = tuple(f"{name}: left out of the copy: not a regular file" for name in left_out)
+            result = replace(result, notes=(*result.notes, *notes))
+            return _attempted(result, replace(base, prompt=cut(prompt, MAX_PROMPT)), copy)
+        finally:
+            remove_tree(place)
+
+    done = _guarded(work, base, task)
+    return replace(done, result=replace(done.result, seconds=round(time.monotonic() - begun - waited.seconds, 3)))
+
+
+def verified_hash(files: Iterable[tuple[str, bytes | None]]) -> str:
+    """SHA-256 of changed files: of each, in the order of the paths, its path, its length (-1: deleted) and bytes."""
+    digest = hashlib.sha256()
+    for path, data in sorted(files):
+        digest.update(f"{path}\0{-1 if data is None else len(data)}\0".encode("utf-8", "surrogateescape"))
+        digest.update(data or b"")
+    return digest.hexdigest()
+
+
+def _guarded(work: Callable[[], Attempted], base: ChallengeResult, task: Task) -> Attempted:
+    """What a piece of work gives; what keeps it from being done costs this challenge alone."""
+    try:
+        return work()
+    except CodurError as error:
+        result = error_result(error, task)
+    except OSError as error:
+        reason = f"cannot be worked on: {(error.strerror or str(error)).lower()}"
+        result = error_result(UsageError(reason), task)
+    except Exception as error:  # noqa: BLE001 - the outermost boundary of a challenge
+        reason = f"internal error: {type(error).__name__}: {' '.join(str(error).split())}"
+        result = error_result(UsageError(reason), task)
+    return Attempted(result=outcome_of(result, base), files={})
+
+
+def _attempted(result: RunResult, base: ChallengeResult, copy: Path) -> Attempted:
+    found = outcome_of(result, base)
+    files = {path: _bytes(copy / path) for path in result.changed_files} if is_solved(result) else {}
+    if files:
+        found = replace(found, verified=verified_hash(files.items()))
+    interrupted = result.outcome == "interrupted"
+    return Attempted(result=found, patch=result.diff, files=files, interrupted=interrupted)
+
+
+def _bytes(path: Path) -> bytes | None:
+    return path.read_bytes() if os.path.lexists(path) else None

@@ -1,0 +1,68 @@
+"""What a challenge is at, told to the supervisor; and its turn for what keeps the processors busy for long."""
+
+from __future__ import annotations
+
+import time
+
+from codur.batch.frames import FrameWriter
+from codur.events import Event, ModelAnswered, ModelCalled, ModelWaiting, NodeEntered
+from codur.sandbox.cancel import CancelToken
+from codur.sandbox.turns import Turns, Waited
+
+QUEUED = "queued"
+"""The phase in which it waits for its turn: this is not its own time."""
+_SEARCH = "repair"
+
+
+class Phases:
+    """Takes the events of one run. A search for a repair begins when its turn comes.
+
+    Args:
+        number: the job's.
+        searches: turns for searches.
+        cancel: ends the wait for a turn.
+        waited: gets the seconds of that wait.
+    """
+
+    def __init__(self, number: int, frames: FrameWriter, searches: Turns, cancel: CancelToken, waited: Waited) -> None:
+        self._number = number
+        self._frames = frames
+        self._searches = searches
+        self._cancel = cancel
+        self._waited = waited
+        self._has_turn = False
+        self._calls = 0
+        self._phase = ""
+
+    def __call__(self, event: Event) -> None:
+        """Take an event."""
+        match event:
+            case NodeEntered():
+                self.close()
+                if event.node == _SEARCH:
+                    self._wait()
+                self._tell(event.node)
+            case ModelCalled():
+                self._tell("asking")
+            case ModelAnswered():
+                self._calls += 1
+                self._tell("reading")
+            case ModelWaiting():
+                self._tell("waiting")
+
+    def close(self) -> None:
+        """Give a turn back."""
+        if self._has_turn:
+            self._has_turn = False
+            self._searches.give_back()
+
+    def _wait(self) -> None:
+        self._tell(QUEUED)
+        begin = time.monotonic()
+        self._has_turn = self._searches.take(self._cancel)
+        self._waited.add(time.monotonic() - begin)
+
+    def _tell(self, phase: str) -> None:
+        if phase != self._phase:
+            self._phase = phase
+            self._frames.send({"phase": self._number, "name": phase, "calls": self._calls})

@@ -1,0 +1,62 @@
+"""Reports of a batch: Markdown tables, one HTML page, JUnit XML."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from codur.batch.record import ChallengeResult
+from codur.batch.reports.junit import junit_xml
+from codur.batch.reports.markdown import markdown
+from codur.batch.reports.page import page
+from codur.batch.reports.text import encodable
+
+MARKDOWN_FILE = "report.md"
+PAGE_FILE = "report.html"
+
+
+def write_reports(
+    results_dir: Path, results: Sequence[ChallengeResult], *, title: str, junit: Path | None = None
+) -> list[Path]:
+    """Write the reports of a batch; what was there before is replaced as a whole.
+
+    They depend on the results alone, whatever their order: the same results give the same bytes.
+
+    Args:
+        results_dir: gets report.md and report.html; it is made if it is not there.
+        results: what they are about.
+        title: their heading.
+        junit: where to write JUnit XML, if at all.
+
+    Returns:
+        The files written.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    ordered = sorted(results, key=lambda item: (item.name, item.agent, item.attempt, item.key))
+    written = [
+        _written(results_dir / MARKDOWN_FILE, encodable(markdown(ordered, title=title)).encode()),
+        _written(results_dir / PAGE_FILE, page(ordered, title=title).encode()),
+    ]
+    if junit is not None:
+        written.append(_written(junit, junit_xml(ordered, title=title)))
+    return written
+
+
+def _written(path: Path, data: bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and not path.is_file():  # a pipe or a device is written to, not replaced
+        path.write_bytes(data)
+        return path
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        temporary.write_bytes(data)
+        temporary.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
+    return path

@@ -1,0 +1,156 @@
+"""Agents side by side: who solved what, what a solved challenge cost, and how likely one of k attempts solves it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+from statistics import median
+
+from codur.batch.record import ChallengeResult
+from codur.batch.reports.totals import totals_of
+
+DEFAULT_AGENT = "default"
+_SHOWN_K = (1, 2, 3, 5, 10, 20, 50, 100)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentFigures:
+    """What one agent came to.
+
+    Attributes:
+        challenges: how many it tried.
+        solved: how many of them it solved, in one attempt at least.
+        alone: how many of these no other agent solved.
+        results, calls, tokens, cost_usd, seconds: sums over all attempts; dollars, wall seconds.
+        cost_per_solved: all its dollars by `solved`; None if it solved none.
+        calls_per_solved: all its calls by `solved`; None if it solved none.
+        median_seconds: of its attempts.
+    """
+
+    agent: str
+    challenges: int
+    solved: int
+    alone: int
+    results: int
+    calls: int
+    tokens: int
+    cost_usd: float
+    seconds: float
+    cost_per_solved: float | None
+    calls_per_solved: float | None
+    median_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """How often an agent tried a challenge, and how many of the attempts solved it."""
+
+    solved: int
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassAtK:
+    """How likely one of `k` attempts solves a challenge, as a mean over the challenges with `k` attempts or more."""
+
+    agent: str
+    k: int
+    value: float
+    challenges: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Agents side by side.
+
+    Attributes:
+        agents: by name.
+        matrix: for each challenge, by name, what each of `agents` came to; None where one did not try it.
+        by_any: how many challenges were solved by at least one agent.
+        pass_at_k: empty if nothing was tried more than once.
+    """
+
+    agents: tuple[AgentFigures, ...]
+    matrix: tuple[tuple[str, tuple[Tried | None, ...]], ...]
+    by_any: int
+    pass_at_k: tuple[PassAtK, ...]
+
+
+def agent_name(result: ChallengeResult) -> str:
+    """The name under which its agent is shown."""
+    return result.agent or DEFAULT_AGENT
+
+
+def pass_at_k(attempts: int, solved: int, k: int) -> float:
+    """The unbiased estimate of the chance that one of `k` attempts solves a challenge.
+
+    It is 1 - C(n - c, k) / C(n, k) for n attempts of which c solved it (Chen et al. 2021, "Evaluating Large Language
+    Models Trained on Code", arXiv:2107.03374, section 2.1).
+
+    Args:
+        attempts: n, at least `k`.
+        solved: c, 0 to n.
+        k: at least 1.
+    """
+    return 1.0 - comb(attempts - solved, k) / comb(attempts, k)
+
+
+def compare(results: Sequence[ChallengeResult]) -> Comparison:
+    """Put the agents of a batch side by side."""
+    cells = _cells(results)
+    agents = sorted({agent for _, agent in cells})
+    names = sorted({name for name, _ in cells})
+    solvers = {name: [agent for agent in agents if _is_solved(cells.get((name, agent)))] for name in names}
+    return Comparison(
+        agents=tuple(_figures(agent, results, solvers) for agent in agents),
+        matrix=tuple((name, tuple(cells.get((name, agent)) for agent in agents)) for name in names),
+        by_any=sum(map(bool, solvers.values())),
+        pass_at_k=tuple(entry for agent in agents for entry in _pass_at_k(agent, cells)),
+    )
+
+
+def _cells(results: Sequence[ChallengeResult]) -> dict[tuple[str, str], Tried]:
+    outcomes: defaultdict[tuple[str, str], list[bool]] = defaultdict(list)
+    for item in results:
+        outcomes[item.name, agent_name(item)].append(item.solved)
+    return {place: Tried(solved=sum(found), attempts=len(found)) for place, found in outcomes.items()}
+
+
+def _is_solved(tried: Tried | None) -> bool:
+    return tried is not None and tried.solved > 0
+
+
+def _figures(agent: str, results: Sequence[ChallengeResult], solvers: dict[str, list[str]]) -> AgentFigures:
+    own = [item for item in results if agent_name(item) == agent]
+    totals = totals_of(own)
+    solved = sum(agent in by for by in solvers.values())
+    return AgentFigures(
+        agent=agent,
+        challenges=len({item.name for item in own}),
+        solved=solved,
+        alone=sum(by == [agent] for by in solvers.values()),
+        results=totals.results,
+        calls=totals.calls,
+        tokens=totals.tokens,
+        cost_usd=totals.cost_usd,
+        seconds=totals.seconds,
+        cost_per_solved=totals.cost_usd / solved if solved else None,
+        calls_per_solved=totals.calls / solved if solved else None,
+        median_seconds=median(item.seconds for item in own),
+    )
+
+
+def _pass_at_k(agent: str, cells: dict[tuple[str, str], Tried]) -> list[PassAtK]:
+    tried = [found for (_, by), found in cells.items() if by == agent]
+    most = max(found.attempts for found in tried)
+    if most == 1:
+        return []
+    shown = sorted({k for k in _SHOWN_K if k <= most} | {most})
+    return [_mean(agent, k, [found for found in tried if found.attempts >= k]) for k in shown]
+
+
+def _mean(agent: str, k: int, tried: Sequence[Tried]) -> PassAtK:
+    values = [pass_at_k(found.attempts, found.solved, k) for found in tried]
+    return PassAtK(agent=agent, k=k, value=sum(values) / len(values), challenges=len(values))

@@ -1,0 +1,128 @@
+"""The results as Markdown tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from codur.batch.record import ChallengeResult
+from codur.batch.reports.comparison import Comparison, Tried, agent_name, compare
+from codur.batch.reports.text import markdown_cell as cell
+from codur.batch.reports.totals import TIER_WORDS, Totals, totals_of
+
+_SOURCE = "[Chen et al. 2021](https://arxiv.org/abs/2107.03374)"
+
+
+def markdown(results: Sequence[ChallengeResult], *, title: str) -> str:
+    """A page of tables: the sums, the agents side by side where there are several, and every result."""
+    comparison = compare(results)
+    parts = [f"# {cell(title)}", _summary(totals_of(results))]
+    if len(comparison.agents) > 1:
+        parts += ["## Agents", _agents(comparison), "## Who solved what", _matrix(comparison)]
+    if comparison.pass_at_k:
+        parts += ["## pass@k", _pass_at_k(comparison)]
+    parts += ["## Results", _results(results, several_agents=len(comparison.agents) > 1)]
+    return "\n\n".join(parts) + "\n"
+
+
+def money(dollars: float) -> str:
+    """Dollars with as many digits as tell something: `$0`, `$0.0012`, `$1.50`."""
+    if dollars == 0:
+        return "$0"
+    return f"${dollars:,.2f}" if dollars >= 1 else f"${dollars:.4f}"
+
+
+def duration(seconds: float) -> str:
+    """A time for people: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _summary(totals: Totals) -> str:
+    share = f" ({100 * totals.solved // totals.results} %)" if totals.results else ""
+    rows = [
+        ("solved", f"{totals.solved:,} of {totals.results:,}{share}, {totals.without_model:,} without a model"),
+        ("not solved", f"{totals.by_status['failed']:,}"),
+        ("error", f"{totals.by_status['error']:,}"),
+        ("ended by a limit", f"{totals.by_status['limit']:,}"),
+        ("solved by", ", ".join(f"{TIER_WORDS[tier]} {number:,}" for tier, number in totals.by_tier.items()) or "–"),
+        ("model calls", f"{totals.calls:,}"),
+        ("tokens", f"{totals.tokens:,}"),
+        ("cost", money(totals.cost_usd)),
+        ("time, all results", duration(totals.seconds)),
+    ]
+    return _table(("", "total"), rows, right=())
+
+
+def _agents(comparison: Comparison) -> str:
+    rows = [
+        (
+            cell(one.agent),
+            f"{one.solved:,} of {one.challenges:,}",
+            f"{one.alone:,}",
+            f"{one.calls:,}",
+            f"{one.tokens:,}",
+            money(one.cost_usd),
+            "–" if one.cost_per_solved is None else money(one.cost_per_solved),
+            f"{one.median_seconds:.1f}",
+        )
+        for one in comparison.agents
+    ]
+    header = ("agent", "solved", "alone", "calls", "tokens", "cost", "cost per solved", "median s")
+    return f"{_table(header, rows, right=range(1, 8))}\n\nSolved by any agent: {comparison.by_any:,}."
+
+
+def _matrix(comparison: Comparison) -> str:
+    rows = [(cell(name), *map(_tried, found)) for name, found in comparison.matrix]
+    return _table(("challenge", *(cell(one.agent) for one in comparison.agents)), rows, right=())
+
+
+def _tried(found: Tried | None) -> str:
+    if found is None:
+        return "–"
+    if found.attempts > 1:
+        return f"{'✔' if found.solved else '✘'} {found.solved} of {found.attempts}"
+    return "✔" if found.solved else "✘"
+
+
+def _pass_at_k(comparison: Comparison) -> str:
+    rows = [
+        (cell(one.agent), f"{one.k}", f"{100 * one.value:.1f} %", f"{one.challenges:,}") for one in comparison.pass_at_k
+    ]
+    table = _table(("agent", "k", "pass@k", "challenges"), rows, right=range(1, 4))
+    return f"{table}\n\nThe unbiased estimate 1 − C(n−c, k) / C(n, k) of {_SOURCE}, as a mean over challenges."
+
+
+def _results(results: Sequence[ChallengeResult], *, several_agents: bool) -> str:
+    several_attempts = any(item.attempt > 1 for item in results)
+    header = ["challenge", "status", "solved by", "calls", "tokens", "cost", "seconds", "reason"]
+    if several_attempts:
+        header.insert(1, "attempt")
+    if several_agents:
+        header.insert(1, "agent")
+    right = [header.index(name) for name in ("calls", "tokens", "cost", "seconds")]
+    return _table(header, [_row(item, agent="agent" in header, attempt="attempt" in header) for item in results], right)
+
+
+def _row(item: ChallengeResult, *, agent: bool, attempt: bool) -> tuple[str, ...]:
+    return (
+        cell(item.name),
+        *([cell(agent_name(item))] if agent else []),
+        *([str(item.attempt)] if attempt else []),
+        item.status,
+        TIER_WORDS[item.tier] if item.solved else "",
+        f"{item.calls:,}",
+        f"{item.tokens:,}",
+        money(item.cost_usd),
+        f"{item.seconds:.1f}",
+        cell("" if item.solved else item.reason),
+    )
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] | range) -> str:
+    rule = ["---:" if index in right else "---" for index in range(len(header))]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (header, rule, *rows))

@@ -1,0 +1,157 @@
+"""The results as one HTML page that needs nothing else: no network, no fonts, no other files.
+
+The page is a template that does not vary, and the data, as JSON in a block that the browser does not run. The
+template's script builds everything from the data as text; its content security policy allows that script and its
+style alone, by their hashes, and no requests.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import asdict
+from hashlib import sha256
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from codur.batch.record import ChallengeResult, RouteEntry
+from codur.batch.reports.charts import bars_of, charts_of
+from codur.batch.reports.comparison import agent_name, compare
+from codur.batch.reports.text import cut, encodable
+from codur.batch.reports.totals import TIER_WORDS, totals_of
+
+MAX_DATA_BYTES = 4_500_000
+"""The size that the data is brought below, by cutting its long texts, as far as that goes."""
+
+_TEXT_LIMITS = (32_000, 16_000, 8_000, 4_000, 2_000, 1_000, 500, 250)
+_SMALL_LIMIT = 1_200
+_STEP_LIMIT = 300
+_STEPS, _FILES, _NOTES = 40, 40, 10
+"""How many of them are shown."""
+_ESCAPED = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+_PLACE = re.compile(r"\{\{(\w+)\}\}")
+
+
+def page(results: Sequence[ChallengeResult], *, title: str) -> str:
+    """The whole page."""
+    style, script = _template("page.css"), _template("page.js")
+    policy = "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src {_hash(script)}",
+            f"style-src {_hash(style)}",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "require-trusted-types-for 'script'",
+            "trusted-types 'none'",
+        )
+    )
+    parts = {
+        "policy": policy,
+        "title": escape(encodable(title)),
+        "style": style,
+        "script": script,
+        "data": embedded(results, title=title),
+    }
+    # in one pass, so that what is put in is not looked at again
+    return _PLACE.sub(lambda place: parts[place.group(1)], _template("page.html"))
+
+
+def embedded(results: Sequence[ChallengeResult], *, title: str) -> str:
+    """The page's data as JSON that can stand inside a script element, with its long texts cut to what fits."""
+    rest = _inert(_rest(results, title))
+    room = MAX_DATA_BYTES - len(rest.encode())
+    *limits, least = _TEXT_LIMITS
+    fitting = (rows for limit in limits if (rows := _rows(results, limit, room)) is not None)
+    rows = next(fitting, None) or [_inert(_row(item, least)) for item in results]
+    return f'{rest[:-1]},"rows":[{",".join(rows)}]}}'
+
+
+def _rows(results: Sequence[ChallengeResult], limit: int, room: int) -> list[str] | None:
+    """The results with their texts cut to a limit; None if they take more bytes than there is room for."""
+    rows = []
+    for item in results:
+        rows.append(_inert(_row(item, limit)))
+        room -= len(rows[-1].encode()) + 1
+        if room < 0:
+            return None
+    return rows
+
+
+def _inert(value: Any) -> str:
+    """A value as JSON without any character that means something to a reader of HTML or of scripts."""
+    text = encodable(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+    for char, escaped in _ESCAPED.items():
+        text = text.replace(char, escaped)
+    return text
+
+
+def _rest(results: Sequence[ChallengeResult], title: str) -> dict[str, Any]:
+    comparison = compare(results)
+    agents = [one.agent for one in comparison.agents]
+    return {
+        "title": title,
+        "started": min((item.started for item in results if item.started), default=""),
+        "totals": asdict(totals_of(results)),
+        "tiers": TIER_WORDS,
+        "charts": [asdict(chart) for chart in charts_of(results)],
+        "bars": [asdict(bar) for bar in bars_of(results)],
+        "agents": [asdict(one) for one in comparison.agents],
+        "any": comparison.by_any,
+        "matrix": [
+            [name, [None if found is None else [found.solved, found.attempts] for found in row]]
+            for name, row in comparison.matrix
+        ]
+        if len(agents) > 1
+        else [],
+        "passAtK": [asdict(one) for one in comparison.pass_at_k],
+    }
+
+
+def _row(item: ChallengeResult, limit: int) -> dict[str, Any]:
+    small = min(limit, _SMALL_LIMIT)
+    return {
+        "name": cut(item.name, small),
+        "agent": agent_name(item),
+        "attempt": item.attempt,
+        "status": item.status,
+        "tier": item.tier,
+        "verdict": cut(item.verdict, small),
+        "by": cut(item.solved_by, small),
+        "reason": cut(item.reason, small),
+        "explanation": cut(item.explanation, small),
+        "calls": item.calls,
+        "tokens": item.tokens,
+        "cost": round(item.cost_usd, 6),
+        "seconds": round(item.seconds, 3),
+        "tries": item.attempts,
+        "prompt": cut(item.prompt, limit),
+        "check": cut(item.check, small),
+        "directory": cut(item.directory, small),
+        "files": [cut(path, small) for path in item.changed_files[:_FILES]],
+        "patch": cut(item.patch, small),
+        "diff": cut(item.diff, limit),
+        "before": cut(item.output_before, limit),
+        "after": cut(item.output_after, limit),
+        "signature": cut(item.signature, small),
+        "verified": cut(item.verified, small),
+        "sandbox": cut(item.sandbox, small),
+        "notes": [cut(note, small) for note in item.notes[:_NOTES]],
+        "route": [_step(entry) for entry in item.route[:_STEPS]],
+        "started": cut(item.started, small),
+    }
+
+
+def _step(entry: RouteEntry) -> list[str]:
+    return [cut(text, _STEP_LIMIT) for text in (entry.node, entry.route, entry.origin, entry.tier, entry.reason)]
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def _template(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")

@@ -1,0 +1,225 @@
+"""A directory of results: one line a finished piece of work, its patch, and what is made of all of them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from codur.batch.finding import RESULTS_NAME
+from codur.batch.record import ChallengeResult, UnusableResult, result_from
+from codur.errors import UsageError, WorkspaceBusy
+from codur.store.atomic import sync_directory, temporary_name
+from codur.store.flock import open_lock, try_lock
+
+RESULTS_FILE, PATCHES, PREDICTIONS, LOCK = "results.jsonl", "patches", "predictions.jsonl", ".lock"
+_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+
+
+class ResultsDirectory:
+    """Where the results of a batch are kept; one batch at a time writes there. Use it as a context manager.
+
+    Raises:
+        UsageError: it cannot be made or written.
+        WorkspaceBusy: another batch writes there.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._descriptor = -1
+        self._lock = -1
+
+    def __enter__(self) -> ResultsDirectory:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock = open_lock(self.path / LOCK)
+            if try_lock(self._lock) is False:
+                os.close(self._lock)
+                raise WorkspaceBusy(
+                    f"{self.path}: another batch writes its results there",
+                    remedy="Wait until it has ended, or name another directory with --results.",
+                )
+            (self.path / PATCHES).mkdir(exist_ok=True)
+            self._descriptor = os.open(self.path / RESULTS_FILE, _APPEND, 0o644)
+            _drop_torn_tail(self._descriptor)
+            sync_directory(self.path)
+        except OSError as error:
+            raise _unusable(self.path, error) from error
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for descriptor in (self._descriptor, self._lock):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._descriptor = self._lock = -1
+
+    def add(self, result: ChallengeResult, patch: str) -> None:
+        """Keep a result and its patch; when this returns, they are on disk.
+
+        Raises:
+            UsageError: they cannot be written.
+        """
+        try:
+            if result.patch:
+                _write(self.path / result.patch, patch)
+            line = json.dumps(result.to_json(), ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+            while line:
+                line = line[os.write(self._descriptor, line) :]
+            os.fsync(self._descriptor)
+        except OSError as error:
+            raise _unusable(self.path, error) from error
+
+    def set_aside(self) -> Path | None:
+        """Move all that is there into a directory of its own; gives that, or None if there was nothing."""
+        old = [entry for entry in self.path.iterdir() if entry.name != LOCK and not entry.name.startswith("earlier-")]
+        old = [entry for entry in old if entry.name != PATCHES or any(entry.iterdir())]
+        if not (self.path / RESULTS_FILE).stat().st_size:
+            return None
+        aside = _unused(self.path / f"earlier-{_stamp(datetime.now())}")
+        aside.mkdir()
+        for entry in old:
+            entry.rename(aside / entry.name)
+        (self.path / PATCHES).mkdir(exist_ok=True)
+        os.close(self._descriptor)
+        self._descriptor = os.open(self.path / RESULTS_FILE, _APPEND, 0o644)
+        sync_directory(self.path)
+        return aside
+
+    def write_predictions(self, results: Sequence[ChallengeResult], model: str) -> None:
+        """Write the patches in the form that SWE-bench's harness reads, one line a result.
+
+        Args:
+            model: who is named where no agent is.
+
+        Raises:
+            UsageError: they cannot be written.
+        """
+        lines = [
+            json.dumps(
+                {
+                    "instance_id": result.name if result.attempt == 1 else f"{result.name}#{result.attempt}",
+                    "model_name_or_path": result.agent or model,
+                    "model_patch": read_patch(self.path, result),
+                },
+                ensure_ascii=True,
+            )
+            for result in results
+        ]
+        try:
+            _write(self.path / PREDICTIONS, "".join(f"{line}\n" for line in lines))
+        except OSError as error:
+            raise _unusable(self.path, error) from error
+
+
+def read_results(path: Path) -> list[ChallengeResult]:
+    """The results in a directory (or of a `results.jsonl`), the last one of each piece of work, in their order.
+
+    A line that is damaged, or was not written to its end, is passed over.
+
+    Raises:
+        UsageError: there is no such file, or it cannot be read.
+    """
+    file = path / RESULTS_FILE if path.is_dir() else path
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise _unusable(file, error) from error
+    found: dict[tuple[str, str, int], ChallengeResult] = {}
+    for line in data.split(b"\n")[:-1]:
+        try:
+            result = result_from(json.loads(line))
+        except (ValueError, UnusableResult):
+            continue
+        found[result.name, result.agent, result.attempt] = result
+    return list(found.values())
+
+
+def read_patch(directory: Path, result: ChallengeResult) -> str:
+    """The whole patch of a result; empty if nothing was changed, or its file is gone."""
+    if not result.patch:
+        return ""
+    try:
+        return (directory / result.patch).read_bytes().decode("utf-8", "surrogateescape")
+    except OSError:
+        return ""
+
+
+def has_results(path: Path) -> bool:
+    """Whether a directory holds results."""
+    file = path / RESULTS_FILE
+    return file.is_file() and file.stat().st_size > 0
+
+
+def new_directory(below: Path, now: datetime) -> Path:
+    """The default place of new results below a directory; it is not made."""
+    return _unused(below / RESULTS_NAME / _stamp(now))
+
+
+def newest(below: Path) -> Path:
+    """The newest results in their default place.
+
+    Raises:
+        UsageError: there are none.
+    """
+    home = below / RESULTS_NAME
+    found = [path for path in home.iterdir() if has_results(path)] if home.is_dir() else []
+    if not found:
+        raise UsageError(
+            f"there are no results to go on with in {home}",
+            remedy="Name their directory with --results, or start anew.",
+        )
+    return max(found, key=lambda path: ((path / RESULTS_FILE).stat().st_mtime_ns, path.name))
+
+
+def total_spent(results: Iterable[ChallengeResult]) -> tuple[int, float]:
+    """Tokens and dollars of results."""
+    items = list(results)
+    return sum(item.tokens for item in items), sum(item.cost_usd for item in items)
+
+
+def _stamp(now: datetime) -> str:
+    return now.strftime("%Y-%m-%d-%H%M%S")
+
+
+def _unused(path: Path) -> Path:
+    number, found = 1, path
+    while os.path.lexists(found):
+        number += 1
+        found = path.with_name(f"{path.name}-{number}")
+    return found
+
+
+def _write(path: Path, text: str) -> None:
+    temporary = path.with_name(temporary_name(path.name))
+    try:
+        with temporary.open("wb") as stream:
+            stream.write(text.encode("utf-8", "surrogateescape"))
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _drop_torn_tail(descriptor: int) -> None:
+    """Cut what a killed batch did not write to its end, lest the next line be glued to it."""
+    size = end = os.lseek(descriptor, 0, os.SEEK_END)
+    while end > 0:
+        start = max(0, end - 65_536)
+        found = os.pread(descriptor, end - start, start).rfind(b"\n")
+        if found >= 0:
+            end = start + found + 1
+            break
+        end = start
+    if end < size:
+        os.ftruncate(descriptor, end)
+
+
+def _unusable(path: Path, error: OSError) -> UsageError:
+    reason = (error.strerror or str(error)).lower()
+    return UsageError(
+        f"the results in {path} cannot be used: {reason}", remedy="Name another directory with --results."
+    )

@@ -1,0 +1,69 @@
+"""What the supervisor of a batch knows of work that goes on, and what it tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from codur.batch.record import ChallengeResult
+from codur.batch.work import Work
+
+Cancelled = Literal["", "stop", "time", "budget"]
+Ended = Literal["all", "budget", "stopped"]
+
+
+class Watch(Protocol):
+    """Sees the batch go on."""
+
+    def started(self, work: Work) -> None:
+        """Work on it has begun."""
+
+    def phase(self, work: Work, phase: str, calls: int) -> None:
+        """What it is at: a node's name, or `asking`, `reading`, `waiting`, `queued`; model calls so far."""
+
+    def finished(self, work: Work, result: ChallengeResult) -> None:
+        """It is done, and kept."""
+
+    def again(self, work: Work) -> None:
+        """It will be started again, through no fault that is known."""
+
+
+@dataclass(slots=True)
+class Running:
+    """Work that has been given to a worker; times by the monotonic clock."""
+
+    work: Work
+    key: str
+    began: float
+    queued_since: float = 0.0
+    queued_s: float = 0.0
+    seen: bool = False
+    cancelled: Cancelled = ""
+    cancelled_at: float = 0.0
+
+    def own_s(self, now: float) -> float:
+        """Seconds that it has had, without those in which it waited for its turn."""
+        waiting = now - self.queued_since if self.queued_since else 0.0
+        return now - self.began - self.queued_s - waiting
+
+
+@dataclass(slots=True)
+class Spent:
+    """Tokens and dollars."""
+
+    tokens: int
+    cost_usd: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """A piece of work that is done.
+
+    Attributes:
+        files: contents to write back, by path; None for a deleted file.
+    """
+
+    work: Work
+    result: ChallengeResult
+    patch: str = ""
+    files: dict[str, bytes | None] = field(default_factory=dict)

@@ -1,0 +1,82 @@
+"""What a worker needs to know before its first challenge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from codur.config.loader import load_settings
+from codur.config.settings import Settings
+from codur.session.opening import Host
+from codur.types import Limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """The same for all challenges of a batch.
+
+    Attributes:
+        jobs: challenges at the same time.
+        processors: programs that can run at full speed at the same time.
+        max_tokens, max_cost_usd: for the whole batch; None is no limit.
+        tokens, cost_usd: what was spent before.
+        in_place: write what is solved back to the challenge's own directory.
+    """
+
+    settings: Settings
+    limits: Limits
+    host: Host
+    offline: bool = False
+    jobs: int = 1
+    processors: int = 1
+    max_tokens: int | None = None
+    max_cost_usd: float | None = None
+    tokens: int = 0
+    cost_usd: float = 0.0
+    in_place: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """The setup as plain JSON types."""
+        host = self.host
+        paths = {"home": host.home, "state": host.state, "cache": host.cache}
+        return {
+            "settings": asdict(self.settings),
+            "limits": asdict(self.limits),
+            "host": {"environ": dict(host.environ)} | {key: path and str(path) for key, path in paths.items()},
+            **{name: getattr(self, name) for name in _PLAIN},
+        }
+
+
+_PLAIN = ("offline", "jobs", "processors", "max_tokens", "max_cost_usd", "tokens", "cost_usd", "in_place")
+
+
+def setup_from(value: Mapping[str, Any]) -> Setup:
+    """What `Setup.to_json` was called on."""
+    host = value["host"]
+    return Setup(
+        settings=_settings_from(value["settings"]),
+        limits=Limits(**value["limits"]),
+        host=Host(
+            environ=host["environ"],
+            home=Path(host["home"]),
+            state=Path(host["state"]) if host["state"] else None,
+            cache=Path(host["cache"]) if host["cache"] else None,
+        ),
+        **{name: value[name] for name in _PLAIN},
+    )
+
+
+def side_by_side(setup: Setup) -> Settings:
+    """The settings for a run that is one of several: the processors are shared."""
+    settings = setup.settings
+    if settings.repair.workers:
+        return settings
+    workers = max(1, setup.processors // min(setup.jobs, setup.processors))
+    return replace(settings, repair=replace(settings.repair, workers=workers))
+
+
+def _settings_from(values: Mapping[str, Any]) -> Settings:
+    nowhere = Path("/nonexistent")
+    return load_settings(workspace=None, environ={}, config_file=None, overrides=values, home=nowhere).settings

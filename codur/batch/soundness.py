@@ -1,0 +1,157 @@
+"""Whether a challenge can be solved and judged: its task, its check, red, and red in the same way each time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from codur.batch.challenge import DEFAULT_PROMPT, PROMPT_FILE, Challenge
+from codur.batch.copying import copy_files
+from codur.config.settings import Settings
+from codur.errors import CodurError, Interrupted
+from codur.planning.patterns.decide import decide
+from codur.sandbox.interpreter import find_python
+from codur.sandbox.launcher import Launcher
+from codur.session.opening import Host
+from codur.types import Check, Verdict
+from codur.verification.checker import Checker
+from codur.verification.describe import verdict_line
+from codur.workspace.workspace import Workspace
+
+_NO_PROGRAM = 127
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Soundness:
+    """What was found out about a challenge.
+
+    Attributes:
+        own_task: it has a task of its own; else the general one applies.
+        check: the check's command as a person would type it; empty if none was found.
+        source: why it is that check.
+        before: the verdict's status before anything is changed; empty if the check was not run.
+        told: that verdict in a line.
+        alike: two runs ended alike; None if it was not run twice.
+        seconds: wall time of the first run.
+        limit_s: seconds that a run may take; 0 if there is no check.
+        timed_out: a run was stopped at that limit.
+        problems: what keeps it from being a challenge, a line each.
+        notes: what its author may want to know, a line each.
+    """
+
+    name: str
+    directory: str
+    own_task: bool = False
+    check: str = ""
+    source: str = ""
+    before: str = ""
+    told: str = ""
+    alike: bool | None = None
+    seconds: float = 0.0
+    limit_s: float = 0.0
+    timed_out: bool = False
+    problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing is wrong with it."""
+        return not self.problems
+
+
+def examine(challenge: Challenge, settings: Settings, *, host: Host) -> Soundness:
+    """Run a challenge's check twice, in a copy; the challenge itself is not touched.
+
+    Raises:
+        Interrupted: the user stopped it.
+        KeyboardInterrupt: so did a signal.
+    """
+    found = Soundness(name=challenge.name, directory=str(challenge.directory))
+    if challenge.problem:
+        return replace(found, problems=(challenge.problem,))
+    try:
+        prompt = challenge.prompt()
+        found = replace(found, own_task=_has_task(challenge))
+        with TemporaryDirectory(prefix="codur-challenge-", ignore_cleanup_errors=True) as temporary:
+            copy = Path(temporary) / challenge.directory.resolve().name
+            left_out = copy_files(challenge, copy)
+            found = _checked(found, prompt, copy, settings, host)
+    except Interrupted:
+        raise
+    except CodurError as error:
+        return replace(found, problems=(*found.problems, error.message))
+    except OSError as error:
+        return replace(found, problems=(*found.problems, f"cannot be copied: {(error.strerror or str(error)).lower()}"))
+    notes = [] if found.own_task else [f"no task of its own ({PROMPT_FILE}); the general one applies"]
+    notes += [f"{path}: left out: not a regular file" for path in left_out]
+    return replace(found, notes=(*notes, *found.notes))
+
+
+def _has_task(challenge: Challenge) -> bool:
+    return (challenge.directory / PROMPT_FILE).exists() and challenge.prompt() != DEFAULT_PROMPT
+
+
+def _checked(found: Soundness, prompt: str, copy: Path, settings: Settings, host: Host) -> Soundness:
+    workspace = Workspace.open(copy, max_file_bytes=settings.tools.max_file_kb * 1024)
+    check = decide(prompt, workspace, settings=settings, check_is_goal=True).discovery.check
+    if check is None or check.kind == "syntax":
+        why = "no check was found: no expected output, no tests, no command in challenge.yaml"
+        return replace(found, problems=(why,))
+    found = replace(found, check=check.label, source=check.source, limit_s=check.timeout_s)
+    first, second = _two_runs(check, workspace, settings, host)
+    found = replace(
+        found,
+        before=first.status,
+        told=verdict_line(first),
+        alike=_same(first, second),
+        seconds=round(first.duration_s, 3),
+        timed_out=first.timed_out or second.timed_out,
+    )
+    return replace(found, problems=tuple(_problems(found, first, second)), notes=tuple(_notes(found)))
+
+
+def _two_runs(check: Check, workspace: Workspace, settings: Settings, host: Host) -> tuple[Verdict, Verdict]:
+    python = find_python(workspace.root, host.environ)
+    with Launcher(
+        host.environ,
+        max_output_bytes=settings.verification.max_output_kb * 1024,
+        python=python,
+        sandbox=settings.sandbox,
+        state_cache=host.cache,
+    ) as launcher:
+        checker = Checker(workspace, launcher, settings.verification, python=python)
+        checker.guard(check)
+        return checker.run(check), checker.run(check)
+
+
+def _same(first: Verdict, second: Verdict) -> bool:
+    def known(verdict: Verdict) -> tuple[object, ...]:
+        output = () if verdict.timed_out else (verdict.actual, verdict.exit_status)  # cut off at no certain place
+        return (verdict.status, verdict.signature, verdict.tests_passed, verdict.tests_total, *output)
+
+    return known(first) == known(second)
+
+
+def _problems(found: Soundness, first: Verdict, second: Verdict) -> list[str]:
+    problems = []
+    if first.exit_status == _NO_PROGRAM and first.status == "failed":
+        problems.append(f"its check cannot be run: {found.told}")
+    elif first.passed:
+        problems.append("its check passes before anything is changed, so it can prove nothing")
+    elif first.status != "failed":
+        problems.append(f"its check says nothing: {found.told}")
+    if not found.alike:
+        problems.append(f"two runs of its check differ: {_told_apart(first, second)}")
+    return problems
+
+
+def _told_apart(first: Verdict, second: Verdict) -> str:
+    one, two = verdict_line(first), verdict_line(second)
+    return "what the program prints changes" if one == two else f"{one}; then {two}"
+
+
+def _notes(found: Soundness) -> list[str]:
+    if not found.timed_out:
+        return []
+    return [f"a run was stopped after {found.limit_s:g} s; `timeout` in challenge.yaml sets that time"]

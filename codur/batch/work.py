@@ -1,0 +1,88 @@
+"""What a batch has to do: each challenge with each agent, as often as asked for."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from codur.batch.challenge import Challenge
+from codur.errors import UsageError
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_MAX_NAME = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """One attempt at a challenge with an agent.
+
+    Attributes:
+        number: its place in the batch, from 0.
+        agent: empty for the default one.
+        attempt: from 1.
+        file: its name for files, without a suffix; unique in a batch.
+    """
+
+    number: int
+    challenge: Challenge
+    agent: str
+    attempt: int
+    file: str
+
+    @property
+    def place(self) -> tuple[str, str, int]:
+        """What tells it from all other work of a batch."""
+        return self.challenge.name, self.agent, self.attempt
+
+    @property
+    def title(self) -> str:
+        """What it is shown as: the challenge, and what else tells it apart."""
+        more = [self.agent] if self.agent else []
+        more += [f"attempt {self.attempt}"] if self.attempt > 1 else []
+        return f"{self.challenge.name} ({', '.join(more)})" if more else self.challenge.name
+
+
+def work_of(
+    challenges: Sequence[Challenge],
+    *,
+    agents: Sequence[str] = (),
+    attempts: int = 1,
+    pattern: str = "",
+    limit: int | None = None,
+) -> list[Work]:
+    """All work of a batch: challenge by challenge.
+
+    Args:
+        agents: none stands for the default one.
+        pattern: a glob for the challenges' names; empty takes all.
+        limit: so many challenges at most.
+
+    Raises:
+        UsageError: no name matches.
+    """
+    wanted = [item for item in challenges if not pattern or fnmatchcase(item.name, pattern)]
+    if not wanted:
+        raise UsageError(
+            f"no challenge is called {pattern!r}",
+            remedy="`codur solve --list` shows the names; * stands for any text, slashes too.",
+        )
+    found: list[Work] = []
+    for challenge in wanted[:limit]:
+        for agent in dict.fromkeys(agents or ("",)):
+            for attempt in range(1, attempts + 1):
+                file = file_name(challenge.name, agent, attempt)
+                found.append(Work(number=len(found), challenge=challenge, agent=agent, attempt=attempt, file=file))
+    return found
+
+
+def file_name(name: str, agent: str, attempt: int) -> str:
+    """A name for files: of plain letters, the same for the same work, another one for any other."""
+    parts = [name.replace("/", "--"), *([agent] if agent else []), *([str(attempt)] if attempt > 1 else [])]
+    plain = ".".join(_UNSAFE.sub("_", part) for part in parts).lstrip("._-")[:_MAX_NAME]
+    if not agent and attempt == 1 and plain == name:
+        return plain
+    full = "\0".join((name, agent, str(attempt))).encode("utf-8", "surrogateescape")
+    return f"{plain}-{hashlib.sha256(full).hexdigest()[:8]}".lstrip("-")

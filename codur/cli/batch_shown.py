@@ -1,0 +1,147 @@
+"""What `codur solve` shows: while it goes on, and at its end."""
+
+from __future__ import annotations
+
+import json as json_module
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from codur.batch.record import ChallengeResult
+from codur.batch.solve import BatchResult
+from codur.batch.work import Work
+from codur.cli import surroundings
+from codur.ui.batch import BatchDisplay, BatchRow, LineDisplay, NoDisplay, batch_table, challenges_table
+from codur.ui.lines import count
+from codur.ui.output import choose_kind, show
+from codur.ui.sanitise import sanitise
+from codur.ui.stream import SafeStream
+
+SCHEMA: Final = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownAs:
+    """What is shown of it."""
+
+    json: bool = False
+    quiet: bool = False
+    list_only: bool = False
+
+
+class ShownWatch:
+    """Tells a display what the batch does."""
+
+    def __init__(self, display: BatchDisplay) -> None:
+        self._display = display
+
+    def started(self, work: Work) -> None:
+        """See `Watch`."""
+        self._display.started(work.number, work.title)
+
+    def phase(self, work: Work, phase: str, calls: int) -> None:
+        """See `Watch`."""
+        self._display.phase(work.number, phase, calls)
+
+    def finished(self, work: Work, result: ChallengeResult) -> None:
+        """See `Watch`."""
+        self._display.finished(work.number, row_of(result))
+
+    def again(self, work: Work) -> None:
+        """See `Watch`."""
+        self._display.again(work.number)
+
+
+def display_of(shown: ShownAs) -> BatchDisplay:
+    if shown.json or shown.quiet:
+        return NoDisplay()
+    stream = SafeStream(sys.stderr)
+    kind = choose_kind(json=False, json_stream=False, raw=False, stdout_is_tty=sys.stderr.isatty(), environ=os.environ)
+    if kind != "rich":
+        return LineDisplay(stream)
+    from codur.ui.batch_live import LiveDisplay  # noqa: PLC0415 - lazy: rich is for terminals only
+
+    return LiveDisplay(stream, color=True)
+
+
+def show_list(work: Sequence[Work], *, json: bool) -> int:
+    if json:
+        rows = [
+            {
+                "name": item.challenge.name,
+                "directory": str(item.challenge.directory),
+                "agent": item.agent,
+                "attempt": item.attempt,
+                "problem": item.challenge.problem,
+            }
+            for item in work
+        ]
+        show(sanitise(json_module.dumps(rows)), sys.stdout)
+        return 0
+    lines = [(item.title, item.challenge.problem or "to do", str(item.challenge.directory)) for item in work]
+    show(challenges_table(lines, color=sys.stdout.isatty(), width=surroundings.width()), sys.stdout)
+    show(sanitise(count(len(work), "challenge")), sys.stderr)
+    return 0
+
+
+def show_batch(batch: BatchResult, work: Sequence[Work], results: Path, shown: ShownAs, *, resume: str) -> None:
+    if shown.json:
+        show(sanitise(json_module.dumps(_as_json(batch, work, results))), sys.stdout)
+    elif not shown.quiet:
+        rows = list(map(row_of, batch.results))
+        show(batch_table(rows, color=sys.stdout.isatty(), width=surroundings.width()), sys.stdout)
+    for note in batch.notes:
+        show(sanitise(f"note: {note}"), sys.stderr)
+    if not shown.json and not shown.quiet:
+        page = next((path for path in batch.reports if path.suffix == ".html"), results)
+        show(sanitise(f"results: {short(page)}"), sys.stderr)
+    left = len(work) - len(batch.results)
+    if batch.ended == "budget":
+        show(sanitise(f"the budget is used up; go on with a higher one: {resume}"), sys.stderr)
+    elif batch.ended == "stopped":
+        show(sanitise(f"go on with: {resume}"), sys.stderr)
+        words = count(len(work), "challenge")
+        show(sanitise(f"interrupted; {len(work) - left} of {words} finished"), sys.stderr)
+
+
+def _as_json(batch: BatchResult, work: Sequence[Work], results: Path) -> dict[str, Any]:
+    return {
+        "schema_version": SCHEMA,
+        "exit_code": batch.code,
+        "ended": batch.ended,
+        "results_directory": str(results),
+        "challenges": len(work),
+        "finished": len(batch.results),
+        "solved": sum(item.solved for item in batch.results),
+        "model_calls": sum(item.calls for item in batch.results),
+        "tokens": sum(item.tokens for item in batch.results),
+        "cost_usd": round(sum(item.cost_usd for item in batch.results), 6),
+        "seconds": batch.seconds,
+        "reports": [str(path) for path in batch.reports],
+        "notes": list(batch.notes),
+        "results": [item.to_json() for item in batch.results],
+    }
+
+
+def short(path: Path) -> str:
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
+def row_of(result: ChallengeResult) -> BatchRow:
+    return BatchRow(
+        name=result.name,
+        agent=result.agent,
+        attempt=result.attempt,
+        status=result.status,
+        solved_by=result.solved_by,
+        tier=result.tier,
+        calls=result.calls,
+        tokens=result.tokens,
+        cost=result.cost_usd,
+        seconds=result.seconds,
+        note=result.reason,
+    )

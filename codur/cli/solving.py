@@ -1,0 +1,182 @@
+"""What `codur solve` does with what it was given."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from codur.batch.finding import find_challenges
+from codur.batch.results import new_directory, newest
+from codur.batch.setup import Setup
+from codur.batch.solve import Mode, require_sandbox, solve_batch
+from codur.batch.work import Work, work_of
+from codur.cli import surroundings
+from codur.cli.batch_shown import ShownAs, ShownWatch, display_of, row_of, short, show_batch, show_list
+from codur.errors import UsageError
+from codur.ui.batch import Progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Which:
+    """Which work: see `work_of`."""
+
+    agents: tuple[str, ...] = ()
+    attempts: int = 1
+    pattern: str = ""
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class How:
+    """How it is done; `jobs` of None stands for the number of processors."""
+
+    jobs: int | None = None
+    budget_usd: float | None = None
+    max_tokens: int | None = None
+    offline: bool = False
+    in_place: bool = False
+    no_sandbox: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """Where results go, and what becomes of those that are there."""
+
+    results: Path | None = None
+    mode: Mode = "new"
+    junit: Path | None = None
+
+
+def mode_of(*, resume: bool, rerun_failed: bool, fresh: bool) -> Mode:
+    """What becomes of earlier results.
+
+    Raises:
+        UsageError: more than one of the options was given.
+    """
+    given: dict[Mode, bool] = {"resume": resume, "rerun_failed": rerun_failed, "fresh": fresh}
+    chosen = [mode for mode, is_given in given.items() if is_given]
+    if len(chosen) > 1:
+        raise UsageError("--resume, --rerun-failed and --fresh exclude each other", remedy="Give one of them.")
+    return chosen[0] if chosen else "new"
+
+
+def solve_challenges(
+    directories: Sequence[Path],
+    *,
+    which: Which,
+    how: How,
+    where: Where,
+    shown: ShownAs,
+    config: Path | None,
+    overrides: Mapping[str, Any],
+) -> int:
+    """Solve challenges and show the table, also of a batch that is interrupted.
+
+    Returns:
+        0 if all were solved, 1 if not, 4 if the budget ended it, 130 or 143 after an interrupt.
+
+    Raises:
+        Refused: nothing would contain the programs, and `--no-sandbox` does not say that this is wanted.
+        UsageError: there are no challenges, or the options do not fit together.
+    """
+    settings = surroundings.settings_for(None, config, overrides).settings
+    work = work_of(
+        find_challenges(directories),
+        agents=which.agents,
+        attempts=which.attempts,
+        pattern=which.pattern,
+        limit=which.limit,
+    )
+    if shown.list_only:
+        return show_list(work, json=shown.json)
+    if how.in_place and (len(which.agents) > 1 or which.attempts > 1):
+        raise UsageError("--in-place takes one attempt with one agent", remedy="Leave one of the options out.")
+    host = surroundings.host()
+    if not how.no_sandbox:
+        require_sandbox(settings, host)
+    setup = Setup(
+        settings=settings,
+        limits=surroundings.limits_of(settings),
+        host=host,
+        offline=how.offline,
+        jobs=min(how.jobs or processors(), len(work)),
+        processors=processors(),
+        max_tokens=how.max_tokens,
+        max_cost_usd=how.budget_usd,
+        in_place=how.in_place,
+    )
+    results = _results(where, work)
+    display = display_of(shown)
+    try:
+        batch = solve_batch(
+            work,
+            setup,
+            results,
+            mode=where.mode,
+            watch=ShownWatch(display),
+            begins=lambda missing, known: display.begin(Progress(len(missing) + len(known), list(map(row_of, known)))),
+            junit=Path.cwd() / where.junit if where.junit else None,
+        )
+    finally:
+        display.close()
+    show_batch(batch, work, results, shown, resume=_resume_words(directories, results, which, how, config, overrides))
+    return batch.code
+
+
+def processors() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _results(where: Where, work: Sequence[Work]) -> Path:
+    """The directory of results, absolute.
+
+    Raises:
+        UsageError: there are none to go on with, or it is inside a challenge.
+    """
+    here = Path.cwd()
+    if where.results is not None:
+        path = here / where.results
+        real = path.resolve()
+        inside = next((item for item in work if real.is_relative_to(item.challenge.directory)), None)
+        if inside is not None:
+            raise UsageError(
+                f"the results directory {where.results} is inside the challenge {inside.challenge.name}",
+                remedy="Name one outside of it with --results.",
+            )
+        return path
+    return newest(here) if where.mode in ("resume", "rerun_failed") else new_directory(here, datetime.now())
+
+
+def _resume_words(
+    directories: Sequence[Path],
+    results: Path,
+    which: Which,
+    how: How,
+    config: Path | None,
+    overrides: Mapping[str, Any],
+) -> str:
+    """What to type to go on: with other settings, the same challenges would be other work."""
+    runtime: Mapping[str, Any] = overrides.get("runtime", {})
+    values: list[tuple[str, object]] = [
+        *(("--agent", name) for name in which.agents),
+        ("--attempts", which.attempts if which.attempts > 1 else None),
+        ("--filter", which.pattern or None),
+        ("--limit", which.limit),
+        ("--jobs", how.jobs),
+        ("--timeout", runtime.get("max_runtime_s")),
+        ("--max-llm-calls", runtime.get("max_llm_calls")),
+        ("--max-iterations", runtime.get("max_iterations")),
+        ("--budget", how.budget_usd),
+        ("--max-tokens", how.max_tokens),
+        ("--config", config),
+    ]
+    flags = [("--offline", how.offline), ("--in-place", how.in_place), ("--no-sandbox", how.no_sandbox)]
+    words = [word for name, value in values if value is not None for word in (name, str(value))]
+    words += [name for name, is_given in flags if is_given]
+    return shlex.join(["codur", "solve", *map(str, directories), *words, "--resume", "--results", short(results)])

@@ -1,0 +1,67 @@
+"""Writes what was verified in a copy into the directory that was copied, as a run that `codur undo` can undo."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from codur.config.settings import Settings
+from codur.errors import WorkspaceError
+from codur.events import ignore
+from codur.session.opening import Host, journal_of, open_workspace, redactor_of
+from codur.session.recording import recording
+from codur.store.directory import StateDirectory
+from codur.types import RunResult, Task
+
+
+def write_back(
+    directory: Path,
+    files: Mapping[str, bytes | None],
+    originals: Mapping[str, bytes | None],
+    settings: Settings,
+    *,
+    prompt: str,
+    host: Host,
+) -> str:
+    """Write files, if all of them still are what was copied.
+
+    Args:
+        files: contents by path inside the directory; None deletes the file.
+        originals: what they were when they were copied; None for a file that was not there.
+        prompt: what the run is listed as.
+
+    Returns:
+        The run's id; empty if runs are not kept.
+
+    Raises:
+        WorkspaceError: a file was changed meanwhile, and nothing was written; or one cannot be written.
+        WorkspaceBusy: another run works in the directory.
+        StateError: the run cannot be recorded.
+    """
+    task = Task(prompt=prompt, workspace=str(directory))
+    state = StateDirectory(host.state) if host.state is not None else None
+    root = open_workspace(task, settings, host=host).root
+    with (
+        recording(task, root, state=state, emit=ignore, redactor=redactor_of(settings, host.environ)) as record,
+        journal_of(settings, record) as journal,
+    ):
+        workspace = open_workspace(task, settings, host=host, journal=journal)
+        for path, data in originals.items():
+            present = workspace.read_bytes(path) if workspace.exists(path) else None
+            if present != data:
+                raise WorkspaceError(f"{path} was changed meanwhile, so nothing was written back")
+        for path, data in files.items():
+            if data is None:
+                workspace.delete(path)
+            else:
+                workspace.write_bytes(path, data)
+        result = RunResult(
+            outcome="done",
+            exit_code=0,
+            workspace=str(root),
+            changed_files=workspace.changed_files(),
+            diff=workspace.diff(),
+        )
+        record.end(replace(result, run_id=record.id))
+        return record.id

@@ -1,0 +1,104 @@
+"""A batch on a terminal: what runs, line by line, below what has finished."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from codur.ui.batch import PHASES, BatchRow, Progress, row_line
+from codur.ui.lines import count, line
+from codur.ui.screen import _console, _text
+from codur.ui.stream import SafeStream
+
+_REFRESH_PER_SECOND = 4
+_OTHER_LINES = 4
+"""Lines of the terminal that are left to what is not running."""
+
+
+@dataclass(slots=True)
+class _Row:
+    title: str
+    began: float
+    phase: str = ""
+    calls: int = 0
+
+
+class LiveDisplay:
+    """The table of what runs, renewed in place; what has finished goes up as lines.
+
+    Args:
+        stream: a terminal.
+        color: whether colours may be used.
+    """
+
+    def __init__(self, stream: SafeStream, *, color: bool) -> None:
+        self._console = _console(stream, color=color, terminal=True)
+        self._lock = threading.Lock()
+        self._running: dict[int, _Row] = {}
+        self._progress: Progress | None = None
+        self._live: Live | None = None
+
+    def begin(self, progress: Progress) -> None:
+        """See `BatchDisplay`."""
+        self._progress = progress
+        self._live = Live(
+            get_renderable=self._table,
+            console=self._console,
+            transient=True,
+            refresh_per_second=_REFRESH_PER_SECOND,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        self._live.start(refresh=True)
+
+    def started(self, number: int, title: str) -> None:
+        """See `BatchDisplay`."""
+        with self._lock:
+            self._running[number] = _Row(title=title, began=time.monotonic())
+
+    def phase(self, number: int, phase: str, calls: int) -> None:
+        """See `BatchDisplay`."""
+        with self._lock:
+            if row := self._running.get(number):
+                row.phase, row.calls = phase, calls
+
+    def finished(self, number: int, row: BatchRow) -> None:
+        """See `BatchDisplay`."""
+        self.again(number)
+        if self._progress is not None:
+            self._progress.add(row)
+            self._console.print(_text(row_line(row, self._progress)))
+
+    def again(self, number: int) -> None:
+        """See `BatchDisplay`."""
+        with self._lock:
+            self._running.pop(number, None)
+
+    def close(self) -> None:
+        """See `BatchDisplay`."""
+        live, self._live = self._live, None
+        if live is not None:
+            live.stop()
+
+    def _table(self) -> RenderableType:
+        with self._lock:
+            rows = sorted(self._running.values(), key=lambda row: row.began)
+        now = time.monotonic()
+        room = max(1, self._console.height - _OTHER_LINES)
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+        table.add_column(no_wrap=True, overflow="ellipsis", max_width=40)
+        table.add_column(no_wrap=True, justify="right")
+        table.add_column(no_wrap=True, overflow="ellipsis")
+        for row in rows[:room]:
+            calls = f", {count(row.calls, 'call')}" if row.calls else ""
+            what = line((f"{PHASES.get(row.phase, row.phase)}{calls}", "dim"))
+            table.add_row(_text(line(row.title)), f"{now - row.began:.0f} s", _text(what))
+        more = [Text(f"and {len(rows) - room} more running", style="dim")] if len(rows) > room else []
+        head = _text(self._progress.line()) if self._progress is not None else Text("")
+        return Group(table, *more, head)

@@ -1,0 +1,123 @@
+"""Batches in tests: real directories, a real worker process, and a way to end it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from codur.batch.finding import find_challenges
+from codur.batch.record import ChallengeResult
+from codur.batch.setup import Setup
+from codur.batch.solve import BatchResult, Mode, solve_batch
+from codur.batch.work import Work, work_of
+from codur.config.settings import Settings
+from codur.types import Limits
+from tests.runs.kit import fill, host
+
+BUG = {"main.py": "print(2)\n", "expected.txt": "1\n", "prompt.txt": "fix main.py\n"}
+"""A challenge that nobody solves without a model when the search is off."""
+SEARCH_OFF = replace(Settings(), repair=replace(Settings().repair, mode="off"))
+
+
+def nothing(*_: object) -> None:
+    """What a watch does by default."""
+
+
+@dataclass
+class Watched:
+    """A watch that remembers what it saw, and calls back."""
+
+    on_start: Callable[[Work], None] = nothing
+    on_finish: Callable[[Work], None] = nothing
+    on_phase: Callable[[Work, str], None] = nothing
+    starts: list[str] = field(default_factory=list)
+    finishes: list[str] = field(default_factory=list)
+    phases: list[tuple[str, str]] = field(default_factory=list)
+    restarts: list[str] = field(default_factory=list)
+
+    def started(self, work: Work) -> None:
+        self.starts.append(work.title)
+        self.on_start(work)
+
+    def phase(self, work: Work, phase: str, calls: int) -> None:
+        self.phases.append((work.title, phase))
+        self.on_phase(work, phase)
+
+    def finished(self, work: Work, result: ChallengeResult) -> None:
+        self.finishes.append(work.title)
+        self.on_finish(work)
+
+    def again(self, work: Work) -> None:
+        self.restarts.append(work.title)
+
+
+def many(directory: Path, number: int, files: dict[str, str] | None = None) -> Path:
+    """So many challenges, called `1` and so on."""
+    for index in range(1, number + 1):
+        fill(directory / str(index), files or BUG)
+    return directory
+
+
+def setup(settings: Settings = SEARCH_OFF, **fields: Any) -> Setup:
+    given = {"host": host(key=None), "offline": True, "limits": Limits(), "processors": 2, **fields}
+    return Setup(settings=settings, **given)
+
+
+def solve(
+    directories: Path | Sequence[Path],
+    results: Path,
+    *,
+    mode: Mode = "new",
+    watch: Watched | None = None,
+    which: dict[str, Any] | None = None,
+    settings: Settings = SEARCH_OFF,
+    junit: Path | None = None,
+    **fields: Any,
+) -> BatchResult:
+    """Run a batch to its end."""
+    places = [directories] if isinstance(directories, Path) else directories
+    return solve_batch(
+        work_of(find_challenges(places), **(which or {})),
+        setup(settings, **fields),
+        results,
+        mode=mode,
+        watch=watch or Watched(),
+        begins=lambda missing, known: None,
+        junit=junit,
+    )
+
+
+def children(pid: int | None = None) -> list[int]:
+    """Processes that a process (by default this one) has started and that still are there."""
+    found: list[int] = []
+    for task in Path(f"/proc/{pid or os.getpid()}/task").iterdir():
+        found += map(int, (task / "children").read_text().split())
+    return found
+
+
+def worker_of(pid: int | None = None) -> int:
+    """The worker of the batch that goes on in a process (by default this one)."""
+    for child in children(pid):
+        if b"codur.batch.worker" in Path(f"/proc/{child}/cmdline").read_bytes():
+            return child
+    raise AssertionError("there is no worker")
+
+
+def send_worker(number: signal.Signals) -> None:
+    os.kill(worker_of(), number)
+
+
+def rows(batch: BatchResult) -> list[tuple[str, str]]:
+    return [(result.name, result.status) for result in batch.results]
+
+
+def table(results: Sequence[ChallengeResult]) -> list[tuple[object, ...]]:
+    """What two batches must have in common to be the same."""
+    return [
+        (item.name, item.agent, item.attempt, item.key, item.status, item.tier, item.reason, item.diff, item.verified)
+        for item in results
+    ]

@@ -1,0 +1,90 @@
+"""How a batch is shown: lines, the live table, the table at the end."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+from dataclasses import replace
+
+from codur.ui.batch import BatchRow, LineDisplay, Progress, batch_table
+from codur.ui.batch_live import LiveDisplay
+from codur.ui.stream import SafeStream
+
+SOLVED = BatchRow(name="sums", status="solved", solved_by="repair", tier="repair", seconds=0.42)
+BY_MODEL = BatchRow(
+    name="世界",
+    status="solved",
+    solved_by="codur-coding",
+    tier="pre_plan",
+    calls=2,
+    tokens=1_234,
+    cost=0.01,
+    seconds=8.0,
+)
+FAILED = BatchRow(name="hard\x1b[2J\nx", status="failed", calls=1, seconds=9.0, note="a limit\nx")
+
+
+def test_lines_say_how_far_it_is_and_what_came_of_each() -> None:
+    stream = io.StringIO()
+    display = LineDisplay(SafeStream(stream))
+    display.begin(Progress(200, [SOLVED] * 11))
+    display.finished(3, SOLVED)
+    display.finished(4, FAILED)
+    assert stream.getvalue().splitlines() == [
+        "[  12/200] solved  sums                      repair    0 calls  0.4 s",
+        "[  13/200] failed  hard\\x1b[2J\\nx            -         1 call  9.0 s  a limit\\nx",
+    ]
+
+
+def test_the_table_at_the_end_has_totals_and_no_escapes() -> None:
+    assert batch_table([SOLVED, BY_MODEL, FAILED]).splitlines() == [
+        "challenge       result  solved by                calls  tokens     cost  seconds  note",
+        "--------------  ------  -----------------------  -----  ------  -------  -------  ----------",
+        "sums            solved  offline repair               0       0       $0      0.4",
+        "世界            solved  codur-coding (pre_plan)      2   1,234  $0.0100      8.0",
+        "hard\\x1b[2J\\nx  failed                               1       0       $0      9.0  a limit\\nx",
+        "--------------  ------  -----------------------  -----  ------  -------  -------  ----------",
+        "2 of 3 solved           1 without a model            3   1,234  $0.0100     17.4",
+    ]
+
+
+def test_agents_and_attempts_have_columns_where_there_are_several() -> None:
+    rows = [replace(SOLVED, agent="a"), replace(SOLVED, agent="b", attempt=2)]
+    head, _, *body = batch_table(rows).splitlines()
+    assert head.split()[:4] == ["challenge", "agent", "attempt", "result"]
+    assert [line.split()[:3] for line in body[:2]] == [["sums", "a", "1"], ["sums", "b", "2"]]
+    assert "agent" not in batch_table([SOLVED])
+
+
+def test_progress_knows_what_is_left() -> None:
+    progress = Progress(4, [SOLVED])
+    assert progress.left_s() is None
+    assert progress.line().text == "1 solved of 1 done, 4 in all; 0 calls, $0"
+    progress.add(BY_MODEL)
+    progress.add(FAILED)
+    assert progress.left_s() is not None
+    assert progress.line().text.startswith("2 solved of 3 done, 4 in all; 3 calls, $0.0100; about 0 s left")
+
+
+def test_the_live_table_shows_what_runs_and_goes_away() -> None:
+    ours, theirs = pty.openpty()
+    with os.fdopen(theirs, "w", encoding="utf-8") as terminal:
+        display = LiveDisplay(SafeStream(terminal), color=False)
+        display.begin(Progress(3, []))
+        display.started(0, "sums\x1b[2J")
+        display.started(1, "again")
+        display.phase(0, "asking", 2)
+        display.again(1)
+        display.finished(2, SOLVED)
+        display.started(2, "late")
+        live = display._live
+        assert live is not None
+        live.refresh()
+        display.close()
+        shown = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    assert "sums\\x1b[2J  0 s  asking a model, 2 calls" in shown
+    assert "1 solved of 1 done, 3 in all" in shown
+    assert "[ 1/3] solved  sums" in shown
+    assert "\x1b[2J" not in shown
