@@ -24,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
-from repair_cases import Row, home_of, is_correct, wanted
+from repair_cases import Row, home_of, is_correct, is_scored, wanted
 
 from codur.config.settings import SandboxSettings, VerificationSettings
 from codur.events import ignore
@@ -119,6 +119,7 @@ def _case(bench: Path, case: Row, budget_s: float, workers: int) -> Row:
     return case | {
         "plausible": bool(outcome.files),
         "correct": bool(judged[:1] and judged[0]),
+        "scored": is_scored(home),
         "among_alternatives": any(judged),
         "tier": outcome.tier if outcome.files else "",
         "seconds": round(seconds, 2),
@@ -134,7 +135,7 @@ def _case(bench: Path, case: Row, budget_s: float, workers: int) -> Row:
 
 
 def _line(row: Row) -> str:
-    said = "correct" if row["correct"] else "wrong" if row["plausible"] else "-"
+    said = "correct" if row["correct"] else "-" if not row["plausible"] else "wrong" if row["scored"] else "unscored"
     return (
         f"{row['id']:22} {row['reach']:14} {row['edit_kind']:20} {said:8} {row['tier']:14} {row['seconds']:6.1f} s "
         f"{row['tried']:6} tried  {', '.join(row['operators'])}{'  plain: ' + row['note'] if row['note'] else ''}"
@@ -157,7 +158,10 @@ def _table(title: str, rows: Sequence[Row], key: Callable[[Row], Iterable[str]])
     for row in rows:
         for name in key(row):
             groups.setdefault(name, []).append(row)
-    head = f"{title:32} {'cases':>6} {'plausible':>10} {'correct':>8} {'wrong':>6} {'deterministic':>14} {'correct':>8}"
+    head = (
+        f"{title:32} {'cases':>6} {'plausible':>10} {'correct':>8} {'wrong':>6} {'unscored':>9} "
+        f"{'deterministic':>14} {'correct':>8}"
+    )
     lines = [f"{head} {'median s':>9} {'judged/s':>9}"]
     lines += [_figures(name, group) for name, group in sorted(groups.items())]
     return "\n".join(lines)
@@ -165,15 +169,14 @@ def _table(title: str, rows: Sequence[Row], key: Callable[[Row], Iterable[str]])
 
 def _figures(name: str, rows: Sequence[Row]) -> str:
     plausible, correct = sum(row["plausible"] for row in rows), sum(row["correct"] for row in rows)
-    sure = [row for row in rows if row["tier"] == "deterministic"]
+    unscored = sum(row["plausible"] and not row.get("scored", True) for row in rows)
+    sure = [row for row in rows if row["tier"] == "deterministic" and row.get("scored", True)]
     right = sum(row["correct"] for row in sure)
     share = f"{right / len(sure):.0%}" if sure else "-"
     median = statistics.median([row["seconds"] for row in rows if row["plausible"]] or [0.0])
     rate = sum(row["tried"] for row in rows) / max(sum(row["seconds"] for row in rows), 0.01)
-    return (
-        f"{name:32} {len(rows):6} {plausible:10} {correct:8} {plausible - correct:6} {len(sure):14} {share:>8} "
-        f"{median:9.1f} {rate:9.0f}"
-    )
+    counts = f"{len(rows):6} {plausible:10} {correct:8} {plausible - correct - unscored:6} {unscored:9}"
+    return f"{name:32} {counts} {len(sure):14} {share:>8} {median:9.1f} {rate:9.0f}"
 
 
 if __name__ == "__main__":

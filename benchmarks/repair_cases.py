@@ -38,8 +38,15 @@ def home_of(bench: Path, case: Row) -> Path:
     return next(home for name in names if name and (home := bench / str(name) / str(case["id"])).is_dir())
 
 
+def is_scored(home: Path) -> bool:
+    """Whether a case has hidden tests; without them nobody knows whether a plausible repair is correct."""
+    return (home / "meta" / "test_hidden.py").is_file() or any((home / "meta" / "hidden").glob("*.in"))
+
+
 def is_correct(home: Path, files: dict[str, str]) -> bool:
-    """Whether a repair passes the hidden tests too."""
+    """Whether a repair passes the hidden tests too; False if there are none."""
+    if not is_scored(home):
+        return False
     with tempfile.TemporaryDirectory() as temporary:
         for name, text in files.items():
             Path(temporary, name).write_text(text)
