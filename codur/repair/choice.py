@@ -31,6 +31,8 @@ _NO_EXAMPLE = 0.1
 """What is left of a score if no example in a docstring comes out as it is written."""
 _FEW = 3
 """More repairs than these that pass a weak check mean that it tells nothing, whatever they answer otherwise."""
+_MANY = 5
+"""The same for a single run of any output, where repairs that pass may all behave alike and be wrong."""
 _NUDGES = frozenset(
     {
         "range bound",
@@ -57,6 +59,8 @@ _NUDGES = frozenset(
 _SYNTHESISED = frozenset(
     {
         "condition extended",
+        "constant named",
+        "else added",
         "else conditioned",
         "exit inserted",
         "expression replaced",
@@ -99,7 +103,14 @@ class _Scored:
 
 
 def choose(
-    passed: Sequence[Passed], original: Program, prober: Prober, *, compared: bool, weak: bool, every: bool = False
+    passed: Sequence[Passed],
+    original: Program,
+    prober: Prober,
+    *,
+    compared: bool,
+    weak: bool,
+    every: bool = False,
+    sample: bool = False,
 ) -> Choice:
     """Ranks programs that passed.
 
@@ -107,6 +118,7 @@ def choose(
         passed: in the order of the search, not empty.
         compared: whether others of about the same rank were judged too, so that one that is alone is clear.
         weak: the check compares one short answer only.
+        sample: the check compares the output of a single run.
         every: all repairs are wanted, not only the likeliest.
     """
     most = _MOST_OF_ALL if every else _MOST_PROBED
@@ -123,18 +135,23 @@ def choose(
     first = behaviours[0]
     share = sum(each.score for each in first) / sum(each.score for each in scored)
     clear = compared and share >= (_CLEAR_BY_WEAK_CHECK if weak else _CLEAR) and (len(passed) <= _FEW or not weak)
+    clear = clear and not (sample and len(passed) > _MANY)
     return Choice(
         ranked=tuple(each.passed for group in behaviours for each in group),
         repairs=tuple(
             _repair(group[0], first[0], original, inputs) for group in behaviours[: most if every else MOST_SHOWN]
         ),
-        tier="deterministic" if clear and not _doubtful(first[0].passed.program, weak=weak) else "guided",
+        tier="deterministic"
+        if clear and not _doubtful(first[0].passed.program, weak=weak, sample=sample)
+        else "guided",
         share=share,
     )
 
 
-def _doubtful(program: Program, *, weak: bool) -> bool:
+def _doubtful(program: Program, *, weak: bool, sample: bool) -> bool:
     """Whether a repair is of a kind that often passes by chance."""
+    if sample and len(program.changes) > 1:
+        return True
     operators = {change.operator for change in program.changes}
     return bool(operators & _SYNTHESISED) or (weak and bool(operators & _NUDGES))
 

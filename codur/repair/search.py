@@ -236,6 +236,7 @@ class Search:
                 self._prober,
                 compared=compared,
                 weak=_weak(self._before),
+                sample=self._before.tests_total is None,
                 every=self._every,
             )
             best = choice.ranked[0]
