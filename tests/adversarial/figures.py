@@ -41,10 +41,10 @@ def path_figures() -> Iterator[Figure]:
     bad = [name for name in paths.CASES if _in_place(lambda place, name=name: paths.gained(name, place))]  # type: ignore[misc]
     count = len(paths.CASES)
     yield Figure("path confinement", f"{count - len(bad)} of {count}", not bad, "; ".join(bad))
-    found = _in_place(lambda place: paths.race(place, 3.0))
-    plain = _in_place(lambda place: paths.race(place, 3.0, guarded=False))
+    found = _in_place(lambda place: paths.race(place, 1_500))
+    plain = _in_place(lambda place: paths.race(place, 5_000, guarded=False, plenty=5_000))
     yield Figure(
-        "swap race of 3 s",
+        "swap race",
         f"{found.leaks} leaks in {found.reads} reads, {found.outside} files outside in {found.writes} writes",
         not found.leaks and not found.outside and found.reads > 100 and found.writes > 100,
         f"plain: {plain.leaks} leaks, {plain.outside} outside",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import socket
 import threading
@@ -170,21 +169,23 @@ def _swapping(place: Place) -> Iterator[None]:
         thread.join()
 
 
-def race(place: Place, seconds: float, *, guarded: bool = True) -> Race:
-    """Read for half of the time, write for the other half; without the guard as plain programs do (the control)."""
+def race(place: Place, rounds: int, *, guarded: bool = True, plenty: int = 20) -> Race:
+    """Read at most so many times, then write at most so many times; a plenty of leaks is enough.
+
+    Args:
+        guarded: through a workspace; else as plain programs do (the control).
+    """
     workspace = Workspace(place.root, durable=False)
     path = place.root / "sub" / "b.txt"
-    read: list[bytes] = []
-    writes = 0
+    reads = leaks = writes = outside = 0
     with _swapping(place):
-        end = time.monotonic() + seconds / 2
-        while time.monotonic() < end:
+        for _ in range(rounds):
             with contextlib.suppress(CodurError, OSError):
-                read.append(workspace.read_bytes("sub/b.txt") if guarded else path.read_bytes())
-        end = time.monotonic() + seconds / 2
-        for number in itertools.count():
-            if time.monotonic() > end:
+                leaks += (workspace.read_bytes("sub/b.txt") if guarded else path.read_bytes()) == SECRET
+                reads += 1
+            if leaks >= plenty:
                 break
+        for number in range(rounds):
             name = f"sub/new-{number}.txt"
             with contextlib.suppress(CodurError, OSError):
                 if guarded:
@@ -192,5 +193,7 @@ def race(place: Place, seconds: float, *, guarded: bool = True) -> Race:
                 else:
                     (place.root / name).write_text(str(number))
                 writes += 1
-    outside = sum(path.name.startswith("new-") for path in (place.outside / "dir").iterdir())
-    return Race(reads=len(read), leaks=sum(data == SECRET for data in read), writes=writes, outside=outside)
+            outside += (place.outside / "dir" / Path(name).name).exists()
+            if outside >= plenty:
+                break
+    return Race(reads=reads, leaks=leaks, writes=writes, outside=outside)

@@ -31,10 +31,10 @@ def test_control_a_plain_open_gets_out(name: str, tmp_path: Path) -> None:
 def test_a08_no_race_leads_out(tmp_path: Path) -> None:
     for directory in ("guarded", "plain"):
         (tmp_path / directory).mkdir()
-    found = race(make_place(tmp_path / "guarded"), 0.6)
+    found = race(make_place(tmp_path / "guarded"), 300)
     assert (found.leaks, found.outside) == (0, 0)
     assert found.reads
     assert found.writes
-    plain = race(make_place(tmp_path / "plain"), 0.6, guarded=False)
+    plain = race(make_place(tmp_path / "plain"), 50_000, guarded=False)
     assert plain.leaks
     assert plain.outside
