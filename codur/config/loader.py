@@ -133,6 +133,10 @@ class _Layers:
         from codur.config.references import check_references  # noqa: PLC0415 - lazy: start-up time
 
         check_references(self.settings, self._origins)
+        if self.settings.mcp_servers:
+            from codur.config.servers import check_servers  # noqa: PLC0415 - lazy: start-up time
+
+            check_servers(self.settings.mcp_servers, self._origins)
         return LoadedSettings(
             settings=self.settings, sources=tuple(self._sources), notes=self._notes, project=self._project
         )

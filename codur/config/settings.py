@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 ToolCallStyle = Literal["native", "json"]
 JsonStyle = Literal["strict", "object", "text"]
@@ -286,6 +286,26 @@ class StateSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class McpServer:
+    """A server of tools, spoken to by the Model Context Protocol: started with `command`, or reached at `url`."""
+
+    command: tuple[str, ...] = ()
+    """Program and arguments that start it, contained; it is spoken to over its standard input and output."""
+    environment: tuple[str, ...] = ()
+    """Names of the environment variables that it gets beside the few that every program gets."""
+    cwd: str | None = None
+    """Directory where it starts and that it may read, as an absolute path; null is the workspace."""
+    network: bool = False
+    """The started program may reach the network (and this machine's own services)."""
+    url: str | None = None
+    """Address of a server that runs already, spoken to over streamable HTTP."""
+    headers_env: Mapping[str, str] = field(default_factory=dict)
+    """Names of environment variables by the HTTP header whose value they hold."""
+    timeout_s: float = 60.0
+    """Time limit of one request, the server's start included, in seconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """All settings of Codur."""
 
@@ -309,5 +329,5 @@ class Settings:
     """How programs are contained."""
     state: StateSettings = StateSettings()
     """What is kept of runs."""
-    mcp_servers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """MCP servers by name; kept for a later version, not used yet."""
+    mcp_servers: Mapping[str, McpServer] = field(default_factory=dict)
+    """MCP servers by name."""

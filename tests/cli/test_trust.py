@@ -16,7 +16,7 @@ from tests.cli.kit import codur, codur_here, environment, the_object
 PROJECT = """\
 verification: {command: "python3 check.py"}
 runtime: {max_llm_calls: 3, max_tokens: 900000}
-mcp_servers: {x: {command: touch, args: [PWN]}}
+mcp_servers: {x: {command: [touch, PWN]}}
 """
 
 

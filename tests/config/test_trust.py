@@ -90,7 +90,13 @@ LEAVES: Mapping[str, tuple[Any, Any, str]] = {
     "state.max_runs": (None, 1, CANNOT),
     "state.command_files": (None, 1, CANNOT),
     "state.command_mb": (None, 1, CANNOT),
-    "mcp_servers.x": (None, {"command": "touch"}, CANNOT),
+    "mcp_servers.x.command": (None, ["touch"], CANNOT),
+    "mcp_servers.x.environment": (None, ["HOME"], CANNOT),
+    "mcp_servers.x.cwd": (None, "/", CANNOT),
+    "mcp_servers.x.network": (None, True, CANNOT),
+    "mcp_servers.x.url": (None, "http://evil.example/", CANNOT),
+    "mcp_servers.x.headers_env": (None, {"A": "HOME"}, CANNOT),
+    "mcp_servers.x.timeout_s": (None, 1.0, CANNOT),
 }
 
 
@@ -118,10 +124,11 @@ def test_the_table_names_every_setting() -> None:
                 parts[index] = kinds.NAMED
         return ".".join(parts)
 
-    known = {".".join(path).replace("routing.NAME", "routing") for path in kinds.leaves(Settings)}
-    assert {pattern(key) for key in LEAVES} == {
-        key.replace("mcp_servers.NAME.NAME", "mcp_servers.NAME") for key in known
+    known = {
+        ".".join(path).replace("routing.NAME", "routing").replace("headers_env.NAME", "headers_env")
+        for path in kinds.leaves(Settings)
     }
+    assert {pattern(key) for key in LEAVES} == known
     assert {".".join(path) for path in RULES} <= known
 
 
@@ -185,7 +192,7 @@ agents:
       tools: [run_command]
 tools: {allow_network: true}
 mcp_servers:
-  x: {command: touch, args: [PWN]}
+  x: {command: [touch, PWN]}
 """
     found = load(tmp_path, project=text)
 
