@@ -15,6 +15,9 @@ from codur.events import Emit, Note, RunStarted
 from codur.llm.endpoint import key_of
 from codur.llm.model import ChatModel
 from codur.llm.pool import ModelPool
+from codur.mcp.connection import Place
+from codur.mcp.pins import Pins
+from codur.mcp.servers import McpServers
 from codur.nodes.state import BestAttempt, Latest, RunContext
 from codur.redaction import Redactor, secrets_of
 from codur.sandbox.cancel import CancelToken
@@ -25,6 +28,7 @@ from codur.session.recording import START_MARK, Recording
 from codur.session.scratch import Scratch, scratch_directories
 from codur.session.shared import Shared
 from codur.store.blobs import BlobStore
+from codur.store.directory import StateDirectory
 from codur.tools.toolbox import Toolbox, ToolContext
 from codur.types import Task, Usage
 from codur.verification.checker import Checker
@@ -59,9 +63,13 @@ class Host:
 
 
 def redactor_of(settings: Settings, environ: Mapping[str, str]) -> Redactor:
-    """Blanks the keys of the configured providers and what else in the environment is secret."""
+    """Blanks the keys of the configured providers and MCP servers, and what else in the environment is secret."""
     keys = (key_of(provider, environ) for provider in settings.providers.values())
-    return Redactor((*filter(None, keys), *secrets_of(environ)))
+    names = (
+        name for server in settings.mcp_servers.values() for name in (*server.environment, *server.headers_env.values())
+    )
+    given = (environ.get(name, "") for name in names)
+    return Redactor((*filter(None, (*keys, *given)), *secrets_of(environ)))
 
 
 @contextmanager
@@ -98,6 +106,8 @@ def opened(
         cancel = host.cancel or CancelToken()
         launcher = stack.enter_context(_launcher(settings, host, record, workspace, python, cancel))
         context = _context(task, settings, host, record, clock, workspace, python, scratch, launcher, cancel)
+        if context.toolbox.mcp is not None:
+            stack.callback(context.toolbox.mcp.close)
         record.begin(context, journal, used_s=lambda: time.monotonic() - clock)
         yield context
 
@@ -209,6 +219,26 @@ def _launcher(
         yield launcher
 
 
+def _mcp_servers(
+    settings: Settings,
+    host: Host,
+    launcher: Launcher,
+    workspace: Workspace,
+    cancel: CancelToken,
+    time_left: Callable[[], float],
+) -> McpServers | None:
+    """The configured servers; none is started yet."""
+    if not settings.mcp_servers:
+        return None
+    return McpServers(
+        settings.mcp_servers,
+        Place(launcher=launcher, environ=host.environ, workspace=workspace.root),
+        pins=Pins(StateDirectory(host.state).mcp_file if host.state else None),
+        cancel=cancel,
+        time_left=time_left,
+    )
+
+
 def _context(
     task: Task,
     settings: Settings,
@@ -257,6 +287,7 @@ def _context(
                 python=python,
                 settings=settings.tools,
                 timeout_s=settings.verification.test_timeout_s,
+                mcp=_mcp_servers(settings, host, launcher, workspace, cancel, time_left),
             )
         ),
         models=ModelPool(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from codur.errors import WorkspaceError
+from codur.mcp.servers import McpServers
 from codur.tools.arguments import build, schema
 from codur.tools.bounds import MAX_PROBLEM, MAX_TEXT, bounded
 from codur.tools.catalogue import ALL
@@ -29,6 +30,11 @@ class Toolbox:
     def __init__(self, context: ToolContext, tools: Sequence[Tool] = ALL) -> None:
         self._context = context
         self._tools = {tool.name: tool for tool in tools}
+
+    @property
+    def mcp(self) -> McpServers | None:
+        """The MCP servers that the tools ask, if there are any."""
+        return self._context.mcp
 
     def names(self) -> tuple[str, ...]:
         """All tools' names, sorted."""
