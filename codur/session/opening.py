@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from codur.agents.registry import AgentRegistry
 from codur.config.prompts import PromptLibrary
@@ -15,9 +16,6 @@ from codur.events import Emit, Note, RunStarted
 from codur.llm.endpoint import key_of
 from codur.llm.model import ChatModel
 from codur.llm.pool import ModelPool
-from codur.mcp.connection import Place
-from codur.mcp.pins import Pins
-from codur.mcp.servers import McpServers
 from codur.nodes.state import BestAttempt, Latest, RunContext
 from codur.redaction import Redactor, secrets_of
 from codur.sandbox.cancel import CancelToken
@@ -35,6 +33,9 @@ from codur.verification.checker import Checker
 from codur.workspace.artifacts import ArtifactStore
 from codur.workspace.disk_journal import DiskJournal
 from codur.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from codur.mcp.servers import McpServers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,6 +231,10 @@ def _mcp_servers(
     """The configured servers; none is started yet."""
     if not settings.mcp_servers:
         return None
+    from codur.mcp.connection import Place  # noqa: PLC0415 - lazy: most runs have no servers
+    from codur.mcp.pins import Pins  # noqa: PLC0415 - lazy: as above
+    from codur.mcp.servers import McpServers  # noqa: PLC0415 - lazy: as above
+
     return McpServers(
         settings.mcp_servers,
         Place(launcher=launcher, environ=host.environ, workspace=workspace.root),

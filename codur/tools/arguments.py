@@ -74,7 +74,7 @@ def _members(input_type: type) -> dict[str, tuple[Field[Any], Any]]:
 
 
 def _json_type(hint: Any) -> dict[str, Any]:
-    if get_origin(hint) is Mapping:
+    if get_origin(_without_none(hint)) is Mapping:
         return {"type": "object"}
     if get_origin(hint) is tuple:
         return {"type": "array", "items": _json_type(get_args(hint)[0])}

@@ -5,16 +5,18 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from codur.errors import WorkspaceError
-from codur.mcp.servers import McpServers
 from codur.tools.arguments import build, schema
 from codur.tools.bounds import MAX_PROBLEM, MAX_TEXT, bounded
 from codur.tools.catalogue import ALL
 from codur.tools.tool import Tool, ToolContext, ToolError
 from codur.types import ToolResult, ToolSpec
 from codur.workspace.problems import FileError
+
+if TYPE_CHECKING:
+    from codur.mcp.servers import McpServers
 
 __all__ = ["Tool", "ToolContext", "ToolError", "Toolbox"]
 

@@ -76,7 +76,7 @@ def answer(request: dict[str, Any], times: int) -> None:
     if method == "initialize":
         version = "1999-01-01" if WAY == "version" else request["params"]["protocolVersion"]
         info = {"name": "hostile", "version": "1"}
-        capabilities = {"tools": {}, "resources": {}}
+        capabilities: dict[str, Any] = {"tools": {}, "resources": {}}
         send({**reply, "result": {"protocolVersion": version, "capabilities": capabilities, "serverInfo": info}})
     elif method == "tools/list":
         cursor = {"nextCursor": "again"} if WAY == "pages" else {}

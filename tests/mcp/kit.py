@@ -43,6 +43,7 @@ def servers(
     sandbox: SandboxSettings | None = None,
     environ: Mapping[str, str] | None = None,
     addresses: Mapping[str, Sequence[str]] | None = None,
+    more: Mapping[str, McpServer] | None = None,
     **named: McpServer,
 ) -> Iterator[McpServers]:
     """Servers by name, started in `work` below `tmp_path` and contained."""
@@ -59,7 +60,7 @@ def servers(
     with (
         Launcher(known, cancel=cancel, sandbox=sandbox or SandboxSettings()) as launcher,
         McpServers(
-            named,
+            {**named, **(more or {})},
             Place(launcher=launcher, environ=known, workspace=work, resolve=resolve),
             pins=pins,
             cancel=cancel,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from codur.config.settings import McpServer
 from codur.mcp.errors import McpError
 from codur.mcp.servers import McpServers
 from tests.mcp import kit
@@ -20,7 +21,7 @@ def mine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         with kit.servers(directory, mine=kit.honest()) as found:
             yield found
     else:
-        with application() as url, kit.servers(directory, mine=kit.McpServer(url=url, timeout_s=kit.LONG_S)) as found:
+        with application() as url, kit.servers(directory, mine=McpServer(url=url, timeout_s=kit.LONG_S)) as found:
             yield found
 
 
@@ -69,15 +70,13 @@ def test_resources(mine: McpServers) -> None:
 
 
 def test_what_is_not_there(mine: McpServers) -> None:
-    for wrong in (
-        lambda: mine.call("mcp__mine__nothing", {}),
-        lambda: mine.call("mcp__other__echo", {}),
-        lambda: mine.call("echo", {}),
-        lambda: mine.read("mine", "note://three"),
-    ):
+    for tool in ("mcp__mine__nothing", "mcp__other__echo", "echo"):
         with pytest.raises(McpError) as caught:
-            wrong()
+            mine.call(tool, {})
         assert caught.value.code == "not_found"
+    with pytest.raises(McpError) as caught:
+        mine.read("mine", "note://three")
+    assert caught.value.code == "not_found"
     assert mine.call("mcp__mine__echo", {"text": "still there"}).text == "still there"
 
 
