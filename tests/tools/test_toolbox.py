@@ -17,6 +17,7 @@ from tests.tools.conftest import toolbox_on
 
 NAMES = (
     "append_file",
+    "call_mcp_tool",
     "copy_file",
     "delete_file",
     "file_tree",
@@ -28,11 +29,14 @@ NAMES = (
     "grep_files",
     "inject_function",
     "list_files",
+    "list_mcp_resources",
+    "list_mcp_tools",
     "move_file",
     "python_ast_dependencies",
     "python_ast_dependencies_multifile",
     "python_ast_outline",
     "read_file",
+    "read_mcp_resource",
     "replace_class",
     "replace_file_content",
     "replace_function",
