@@ -287,7 +287,11 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One try at the task, as later tries and the report see it."""
+    """One try at the task, as later tries and the report see it.
+
+    Attributes:
+        edit: names what it changed altogether: equal for equal changes, empty if nothing could be applied.
+    """
 
     number: int
     by: str
@@ -296,6 +300,23 @@ class Attempt:
     progress: float = 0.0
     error: str = ""
     diff: str = ""
+    edit: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BestAttempt:
+    """The attempt that came furthest in a run in which none passed.
+
+    Attributes:
+        number, by: which attempt it was, and of which agent.
+        progress: how far it came, 0 to 1.
+        kept: it is what stays changed.
+    """
+
+    number: int
+    by: str
+    progress: float
+    kept: bool = False
 
 
 # --- models -----------------------------------------------------------------------------------------------------------
@@ -409,6 +430,7 @@ class RunResult:
         answer: the answer to a request that asked for one.
         explanation: what was wrong, in a sentence, where it is known (an offline repair knows it).
         repair: what the last search for a repair came to; None if there was none.
+        best: the attempt that came furthest, if attempts were checked and none passed; else None.
         solved_by: `pattern`, `repair`, an agent's name, or empty.
         diff: unified diff of what stays changed.
         sandbox: the back end that contained the programs; `none` if nothing did, and `sandbox_note` says why.
@@ -427,6 +449,7 @@ class RunResult:
     before: Verdict | None = None
     verdict: Verdict | None = None
     repair: RepairReport | None = None
+    best: BestAttempt | None = None
     solved_by: str = ""
     iterations: int = 0
     model_calls: int = 0

@@ -162,7 +162,13 @@ class AgentPreferences:
     routing: Mapping[str, str] = field(default_factory=lambda: {"explanation": "agent:codur-explaining"})
     """Agent by task type; what is not named goes to `default_agent`."""
     fallback_order: tuple[str, ...] = ()
-    """Agents tried in this order when one makes no progress."""
+    """Agents that stand in, in this order, when one cannot run."""
+    escalation: tuple[str, ...] = ()
+    """Agents that take over, in this order, when one makes no progress; each gets one turn."""
+    escalation_start: Literal["best", "clean"] = "best"
+    """What an agent that takes over starts from: the `best` attempt so far, or the `clean` workspace."""
+    patience: int = 3
+    """Attempts in a row without progress that an agent is given; one more while it still fails in new ways."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

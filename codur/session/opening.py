@@ -15,7 +15,7 @@ from codur.events import Emit, Note, RunStarted
 from codur.llm.endpoint import key_of
 from codur.llm.model import ChatModel
 from codur.llm.pool import ModelPool
-from codur.nodes.state import BestAttempt, Latest, RunContext
+from codur.nodes.state import BestState, Latest, RunContext
 from codur.redaction import Redactor, secrets_of
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.interpreter import find_python
@@ -278,6 +278,6 @@ def _context(
         emit=record.emit,
         time_left=time_left,
         scratch=scratch,
-        best=BestAttempt(),
+        best=BestState(),
         latest=Latest(),
     )
