@@ -84,6 +84,21 @@ class Limits:
     max_runtime_s: float = 900.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeRules:
+    """Which files may change.
+
+    Attributes:
+        allow: globs of the files that may; empty allows all.
+        deny: globs of files that may not, whatever `allow` says.
+        max_files: how many files may change altogether; 0 is no bound.
+    """
+
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    max_files: int = 0
+
+
 CheckKind = Literal["command", "output", "tests", "syntax"]
 
 
@@ -131,6 +146,7 @@ class Task:
         check_is_goal: the task is to make the check pass, whatever the prompt sounds like (a challenge, `--check`).
         wait: wait until no other run works in the workspace, rather than refuse.
         repair: the task is to search for a repair without a model, and nothing else.
+        scope: which files may change; None: as the settings say.
     """
 
     prompt: str
@@ -145,6 +161,7 @@ class Task:
     dry_run: bool = False
     wait: bool = False
     repair: RepairRequest | None = None
+    scope: ScopeRules | None = None
 
 
 # --- what Phase 0 finds out -------------------------------------------------------------------------------------------
@@ -410,6 +427,20 @@ class ToolResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeViolation:
+    """A change out of scope that a program made.
+
+    Attributes:
+        change: what was done to the path.
+        reverted: whether it was put back; not if someone changed it once more, or its old content is not known.
+    """
+
+    path: str
+    change: Literal["made", "changed", "deleted"]
+    reverted: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RouteStep:
     """One super-step of a run: which node ran, where it went, who decided and why."""
 
@@ -433,6 +464,7 @@ class RunResult:
         best: the attempt that came furthest, if attempts were checked and none passed; else None.
         solved_by: `pattern`, `repair`, an agent's name, or empty.
         diff: unified diff of what stays changed.
+        scope_violations: what programs changed although it was out of scope.
         sandbox: the back end that contained the programs; `none` if nothing did, and `sandbox_note` says why.
         run_id: names the run for `codur show`, `diff`, `undo` and `resume`; empty if it was not recorded.
     """
@@ -461,6 +493,7 @@ class RunResult:
     records: tuple[StepRecord, ...] = ()
     route: tuple[RouteStep, ...] = ()
     notes: tuple[str, ...] = ()
+    scope_violations: tuple[ScopeViolation, ...] = ()
     sandbox: str = "none"
     sandbox_note: str = ""
     run_id: str = ""

@@ -262,6 +262,18 @@ class ToolSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeSettings:
+    """Which files of the workspace may change."""
+
+    allow: tuple[str, ...] = ()
+    """Globs of files that may change (`src/**`, `*.py`; a directory means all below it); none stands for all files."""
+    deny: tuple[str, ...] = ()
+    """Globs of files that must not change, whatever `allow` says."""
+    max_files: int = 0
+    """Files that may change at most; 0 is no bound."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxSettings:
     """How the programs that Codur starts (checks, tests, repair candidates) are contained."""
 
@@ -311,6 +323,8 @@ class Settings:
     """Offline repair."""
     tools: ToolSettings = ToolSettings()
     """What tools may do."""
+    scope: ScopeSettings = ScopeSettings()
+    """Which files of the workspace may change."""
     sandbox: SandboxSettings = SandboxSettings()
     """How programs are contained."""
     state: StateSettings = StateSettings()

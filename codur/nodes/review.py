@@ -19,7 +19,12 @@ _LIMITS_REMEDY = (
 
 
 def review(state: RunState, context: RunContext) -> RunUpdate:
-    """What follows the step just done."""
+    """What follows the step just done; what programs changed out of scope meanwhile is put back first."""
+    broken = list(context.workspace.enforce_scope())
+    return RunUpdate(**_review(state, context), violations=broken) if broken else _review(state, context)
+
+
+def _review(state: RunState, context: RunContext) -> RunUpdate:
     record = state["records"][-1]
     if record.node != "repair" and record.origin == "llm_error":
         return _model_failed(record, state, context)
@@ -164,7 +169,7 @@ def _left_out(state: RunState, context: RunContext) -> list[str]:
     """Sources that the task names beside others and that stayed as they were: the check may not have seen them."""
     changed = context.workspace.changed_files()
     named = [path for path in state["discovery"].files if path.endswith(".py") and _names(state["task"].prompt, path)]
-    rest = [path for path in named if path not in changed and not context.workspace.is_protected(path)]
+    rest = [path for path in named if path not in changed and context.workspace.may_edit(path)]
     return [f"named in the task and not changed: {', '.join(rest)}"] if rest and len(named) > len(rest) else []
 
 

@@ -16,6 +16,7 @@ from codur.types import (
     Outcome,
     Plan,
     RouteStep,
+    ScopeViolation,
     StepRecord,
     Task,
     Usage,
@@ -96,6 +97,8 @@ class RunState(TypedDict):
     usage: Annotated[Usage, add]
     trail: Annotated[list[RouteStep], add]
     notes: Annotated[list[str], add]
+    violations: Annotated[list[ScopeViolation], add]
+    """What programs changed out of scope."""
     answer_ref: str
     solved_by: str
     outcome: Outcome | None
@@ -128,6 +131,7 @@ class RunUpdate(TypedDict, total=False):
     usage: Usage
     trail: list[RouteStep]
     notes: list[str]
+    violations: list[ScopeViolation]
     answer_ref: str
     solved_by: str
     outcome: Outcome | None
@@ -160,6 +164,7 @@ def initial_state(task: Task) -> RunState:
         usage=Usage(),
         trail=[],
         notes=[],
+        violations=[],
         answer_ref="",
         solved_by="",
         outcome=None,

@@ -22,6 +22,7 @@ from codur.sandbox.interpreter import find_python
 from codur.sandbox.launcher import Launcher
 from codur.sandbox.turns import Waited
 from codur.session.recording import START_MARK, Recording
+from codur.session.scoping import scoped
 from codur.session.scratch import Scratch, scratch_directories
 from codur.session.shared import Shared
 from codur.store.blobs import BlobStore
@@ -94,6 +95,7 @@ def opened(
         scratch = stack.enter_context(scratch_directories())
         if task.dry_run:
             workspace = workspace.scratch_copy(scratch())
+        workspace = scoped(workspace, task, settings, kept=journal is not None and not task.dry_run, scratch=scratch)
         clock = time.monotonic() if started is None else started
         cancel = host.cancel or CancelToken()
         launcher = stack.enter_context(_launcher(settings, host, record, workspace, python, cancel))

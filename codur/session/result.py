@@ -37,6 +37,7 @@ def result_of(state: RunState, context: RunContext) -> RunResult:
         records=tuple(state["records"]),
         route=tuple(state["trail"]),
         notes=tuple(state["notes"]),
+        scope_violations=tuple(state["violations"]),
         sandbox=context.launcher.name,
         sandbox_note=context.launcher.note,
     )
