@@ -168,7 +168,7 @@ class AgentPreferences:
     escalation_start: Literal["best", "clean"] = "best"
     """What an agent that takes over starts from: the `best` attempt so far, or the `clean` workspace."""
     patience: int = 3
-    """Attempts in a row without progress that an agent is given; one more while it still fails in new ways."""
+    """Attempts in a row without progress that an agent is given; one more if it has made none and fails in new ways."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

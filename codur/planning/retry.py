@@ -23,7 +23,8 @@ class Situation:
         before: the verdict before anything was changed.
         gained: the attempt came further than the state that it started from, so the next one starts from it.
         stalls: attempts in a row of this agent that gained nothing, before this one.
-        patience: attempts in a row without a gain that an agent is given; one more while it still fails in new ways.
+        patience: attempts in a row without a gain that an agent is given; one more if it gained nothing at all so far
+            and still fails in new ways.
         iteration: attempts judged, this one included.
         near_miss_repair: whether an offline search may follow an attempt that came closer.
         another_agent: whether an agent is left to escalate to.
@@ -65,8 +66,8 @@ def decide(now: Situation) -> Decision:
 
     Progress is what the check says, never how often a tool was called. An attempt that came further is followed by
     another one, whatever it fails of. Of those that did not, the first is followed by a retry with its failure, the
-    next by one with a hint; then the agent is given up: as soon as it fails in a way that was seen before (which a
-    program that goes back and forth between two failures does, too), or after one attempt more.
+    next by one with a hint; then the agent is given up: at once if it fails in a way that was seen before (which a
+    program that goes back and forth between two failures does, too) or if it had its gains, else after one more.
     """
     if now.iteration >= now.max_iterations:
         return Decision(
@@ -79,7 +80,7 @@ def decide(now: Situation) -> Decision:
             return Decision(move="near_miss", reason="the attempt came closer; searching nearby without a model")
         return Decision(move="retry", reason="the attempt came further; going on from it")
     stalls = now.stalls + 1
-    if stalls > now.patience or (stalls == now.patience and _seen(now)):
+    if stalls > now.patience or (stalls == now.patience and (_seen(now) or _had_gains(now, stalls))):
         return _given_up(now, stalls)
     if stalls == 1:
         return Decision(move="retry", stalls=1, reason="the check fails; trying again with its output")
@@ -102,6 +103,11 @@ def _seen(now: Situation) -> bool:
     if now.before is not None:
         known.add(now.before.signature)
     return now.attempt.signature in known or _repeated(now) is not None
+
+
+def _had_gains(now: Situation, stalls: int) -> bool:
+    """Whether the agent's turn has more attempts than those without a gain at its end."""
+    return 1 + sum(attempt.by == now.attempt.by for attempt in now.earlier) > stalls
 
 
 def _repeated(now: Situation) -> Attempt | None:

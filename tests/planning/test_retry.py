@@ -78,6 +78,9 @@ ONE, TWO = attempt(1, "s1"), attempt(2, "s1")
             *("stop", 3),
             id="the next agent cannot be paid",
         ),
+        pytest.param(
+            after(ONE, attempt(2, "s2"), attempt(3, "s3"), then=attempt(4, "s4"), stalls=2), "stop", 3, id="had a gain"
+        ),
         pytest.param(replace(BASE, affordable=False), "retry", 1, id="money matters only for the next agent"),
         pytest.param(after(ONE, then=TWO, stalls=1, patience=2), "stop", 2, id="little patience"),
         pytest.param(replace(BASE, patience=1, attempt=attempt(1, "s0")), "stop", 1, id="no patience"),
