@@ -52,6 +52,7 @@ BOUNDS: Mapping[str, Bounds] = {
     "LlmSettings.max_attempts": _AT_LEAST_ONE,
     "LlmSettings.retry_budget_s": _ANY_TIME,
     "AgentConfig.max_steps": _AT_LEAST_ONE,
+    "AgentPreferences.patience": _AT_LEAST_ONE,
     "RuntimeSettings.max_runtime_s": _ANY_TIME,
     "PlanningSettings.max_retry_attempts": _AT_LEAST_ONE,
     "PlanningSettings.confidence_threshold": Bounds(high=1),

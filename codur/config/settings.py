@@ -162,7 +162,13 @@ class AgentPreferences:
     routing: Mapping[str, str] = field(default_factory=lambda: {"explanation": "agent:codur-explaining"})
     """Agent by task type; what is not named goes to `default_agent`."""
     fallback_order: tuple[str, ...] = ()
-    """Agents tried in this order when one makes no progress."""
+    """Agents that stand in, in this order, when one cannot run."""
+    escalation: tuple[str, ...] = ()
+    """Agents that take over, in this order, when one makes no progress; each gets one turn."""
+    escalation_start: Literal["best", "clean"] = "best"
+    """What an agent that takes over starts from: the `best` attempt so far, or the `clean` workspace."""
+    patience: int = 3
+    """Attempts in a row without progress that an agent is given; one more if it has made none and fails in new ways."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,6 +262,18 @@ class ToolSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeSettings:
+    """Which files of the workspace may change."""
+
+    allow: tuple[str, ...] = ()
+    """Globs of files that may change (`src/**`, `*.py`; a directory means all below it); none stands for all files."""
+    deny: tuple[str, ...] = ()
+    """Globs of files that must not change, whatever `allow` says."""
+    max_files: int = 0
+    """Files that may change at most; 0 is no bound."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxSettings:
     """How the programs that Codur starts (checks, tests, repair candidates) are contained."""
 
@@ -325,6 +343,8 @@ class Settings:
     """Offline repair."""
     tools: ToolSettings = ToolSettings()
     """What tools may do."""
+    scope: ScopeSettings = ScopeSettings()
+    """Which files of the workspace may change."""
     sandbox: SandboxSettings = SandboxSettings()
     """How programs are contained."""
     state: StateSettings = StateSettings()

@@ -67,7 +67,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
         other_files=[path for path in context.workspace.list_files() if path not in texts][:30],
         missing_files=state["discovery"].missing_files,
         python_version=python_version(context.python, context.launcher),
-        read_only=frozenset(path for path in texts if context.workspace.is_protected(path)),
+        read_only=frozenset(path for path in texts if not context.workspace.may_edit(path)),
         inputs=inputs(state, step, context),
         check=state["discovery"].check,
         verdict=state["verdict"],

@@ -32,7 +32,7 @@ def target(state: RunState, step: Step, texts: dict[str, str], context: RunConte
     named = str(step.arguments.get("path", ""))
     if named:
         return named
-    writable = [path for path in texts if not context.workspace.is_protected(path)]
+    writable = [path for path in texts if context.workspace.may_edit(path)]
     if len(writable) == 1:
         return writable[0]
     missing = state["discovery"].missing_files

@@ -16,6 +16,7 @@ from codur.types import (
     Outcome,
     Plan,
     RouteStep,
+    ScopeViolation,
     StepRecord,
     Task,
     Usage,
@@ -55,6 +56,11 @@ def merge(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
     return {**old, **new}
 
 
+def merge_verdicts(old: Mapping[str, Verdict], new: Mapping[str, Verdict]) -> dict[str, Verdict]:
+    """Reducer: as `merge`."""
+    return {**old, **new}
+
+
 class RunState(TypedDict):
     """The state of a run. Fields with a reducer are updated by what a node adds; the others are replaced."""
 
@@ -77,7 +83,9 @@ class RunState(TypedDict):
     replans: Annotated[int, add]
     """Plans sent back by `policy`."""
     stalls: int
-    """Attempts in a row without progress."""
+    """Attempts in a row without progress, of the agent at work."""
+    failures: Annotated[dict[str, Verdict], merge_verdicts]
+    """The verdict on each change that failed, by the name of the change (`Attempt.edit`)."""
     steer: str
     """The hint given to the next attempt after a stall; empty otherwise."""
     repair: RepairReport | None
@@ -89,6 +97,8 @@ class RunState(TypedDict):
     usage: Annotated[Usage, add]
     trail: Annotated[list[RouteStep], add]
     notes: Annotated[list[str], add]
+    violations: Annotated[list[ScopeViolation], add]
+    """What programs changed out of scope."""
     answer_ref: str
     solved_by: str
     outcome: Outcome | None
@@ -112,6 +122,7 @@ class RunUpdate(TypedDict, total=False):
     iteration: int
     replans: int
     stalls: int
+    failures: dict[str, Verdict]
     steer: str
     repair: RepairReport | None
     patched: tuple[str, ...]
@@ -120,6 +131,7 @@ class RunUpdate(TypedDict, total=False):
     usage: Usage
     trail: list[RouteStep]
     notes: list[str]
+    violations: list[ScopeViolation]
     answer_ref: str
     solved_by: str
     outcome: Outcome | None
@@ -143,6 +155,7 @@ def initial_state(task: Task) -> RunState:
         iteration=0,
         replans=0,
         stalls=0,
+        failures={},
         steer="",
         repair=None,
         patched=(),
@@ -151,6 +164,7 @@ def initial_state(task: Task) -> RunState:
         usage=Usage(),
         trail=[],
         notes=[],
+        violations=[],
         answer_ref="",
         solved_by="",
         outcome=None,
@@ -160,16 +174,34 @@ def initial_state(task: Task) -> RunState:
 
 
 @dataclass(slots=True)
-class BestAttempt:
-    """The best state of the workspace so far: what the next attempt starts from, and what `--keep` leaves behind.
+class BestState:
+    """The best state of the workspace so far, which `--keep` leaves behind, and where the next attempt starts from.
+
+    They differ only after an agent took over that starts from the clean workspace.
 
     Attributes:
-        snapshot: the workspace's contents; None is the workspace as it was found.
-        progress: its verdict's progress; below 0 while nothing was checked.
+        snapshot, start: the workspace's contents; None is the workspace as it was found.
+        progress, start_progress: the progress of their verdicts; below 0 while nothing was checked.
     """
 
     snapshot: Snapshot | None = None
     progress: float = -1.0
+    start: Snapshot | None = None
+    start_progress: float = -1.0
+
+    def found(self, progress: float) -> None:
+        """Take note of how far the untouched workspace comes."""
+        self.progress = self.start_progress = progress
+
+    def gained(self, snapshot: Snapshot, progress: float) -> None:
+        """Start from this state, which came further, from now on."""
+        self.start, self.start_progress = snapshot, progress
+        if progress > self.progress:
+            self.snapshot, self.progress = snapshot, progress
+
+    def start_clean(self, progress: float) -> None:
+        """Start from the workspace as it was found."""
+        self.start, self.start_progress = None, progress
 
 
 @dataclass(slots=True)
@@ -202,5 +234,5 @@ class RunContext:
     emit: Emit
     time_left: Callable[[], float]
     scratch: Callable[[], Path]
-    best: BestAttempt
+    best: BestState
     latest: Latest

@@ -16,13 +16,14 @@ from codur.events import Emit, Note, RunStarted
 from codur.llm.endpoint import key_of
 from codur.llm.model import ChatModel
 from codur.llm.pool import ModelPool
-from codur.nodes.state import BestAttempt, Latest, RunContext
+from codur.nodes.state import BestState, Latest, RunContext
 from codur.redaction import Redactor, secrets_of
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.interpreter import find_python
 from codur.sandbox.launcher import Launcher
 from codur.sandbox.turns import Waited
 from codur.session.recording import START_MARK, Recording
+from codur.session.scoping import scoped
 from codur.session.scratch import Scratch, scratch_directories
 from codur.session.shared import Shared
 from codur.store.blobs import BlobStore
@@ -103,6 +104,7 @@ def opened(
         scratch = stack.enter_context(scratch_directories())
         if task.dry_run:
             workspace = workspace.scratch_copy(scratch())
+        workspace = scoped(workspace, task, settings, kept=journal is not None and not task.dry_run, scratch=scratch)
         clock = time.monotonic() if started is None else started
         cancel = host.cancel or CancelToken()
         launcher = stack.enter_context(_launcher(settings, host, record, workspace, python, cancel))
@@ -314,6 +316,6 @@ def _context(
         emit=record.emit,
         time_left=time_left,
         scratch=scratch,
-        best=BestAttempt(),
+        best=BestState(),
         latest=Latest(),
     )

@@ -50,6 +50,9 @@ LEAVES: Mapping[str, tuple[Any, Any, str]] = {
     "agents.preferences.default_agent": (None, "llm:gpt-oss-120b", CANNOT),
     "agents.preferences.routing": (None, {"code_fix": "llm:local"}, CANNOT),
     "agents.preferences.fallback_order": (None, ["llm:local"], CANNOT),
+    "agents.preferences.escalation": (None, ["llm:local"], CANNOT),
+    "agents.preferences.escalation_start": (None, "clean", CANNOT),
+    "agents.preferences.patience": (None, 1, CANNOT),
     "agents.configs.codur-explaining.type": (None, "coding", CANNOT),
     "agents.configs.codur-explaining.description": (None, "Runs anything.", CANNOT),
     "agents.configs.codur-explaining.profile": (None, "local", CANNOT),
@@ -82,6 +85,9 @@ LEAVES: Mapping[str, tuple[Any, Any, str]] = {
     "tools.max_file_kb": (1, 1025, LOWER),
     "tools.whole_file_lines": (0, 201, LOWER),
     "sandbox.backend": (None, "none", CANNOT),
+    "scope.allow": (("src/**",), None, ""),
+    "scope.deny": (("secret",), None, ""),
+    "scope.max_files": (3, None, ""),
     "sandbox.memory_mb": (1, 4096, LOWER),
     "sandbox.processes": (1, 257, LOWER),
     "sandbox.file_mb": (1, 257, LOWER),
@@ -151,6 +157,27 @@ def test_what_does_not_narrow_is_ignored_and_told(key: str, tmp_path: Path) -> N
     (note,) = found.notes
     assert note.startswith("codur.yaml:")
     assert note.endswith(why)
+
+
+@pytest.mark.parametrize(
+    ("key", "users", "projects", "counts"),
+    [
+        ("scope.allow", ("src/**", "*.md"), ("*.md",), True),
+        ("scope.allow", ("src/**",), ("**",), False),
+        ("scope.allow", ("src/**",), (), False),
+        ("scope.deny", ("secret",), ("secret", "tests"), True),
+        ("scope.deny", ("secret",), (), False),
+        ("scope.max_files", 3, 2, True),
+        ("scope.max_files", 3, 4, False),
+        ("scope.max_files", 3, 0, False),
+    ],
+)
+def test_a_project_can_only_narrow_the_scope(
+    key: str, users: object, projects: object, counts: bool, tmp_path: Path
+) -> None:
+    found = load(tmp_path, user=_file(key, users), project=_file(key, projects))
+    assert _value(found.settings, key) == (projects if counts else users)
+    assert len(found.notes) == (not counts)
 
 
 @pytest.mark.parametrize("key", ["tools.allow_write", "tools.allow_run", "planning.use_llm_pre_plan", "repair.mode"])
