@@ -52,6 +52,7 @@ async def write_code(
     workspace: Workspace,
     whole_file_lines: int,
     read_text_calls: bool,
+    source_tokens: int | None = None,
 ) -> CodingOutcome:
     """Ask the agent for edits and apply them.
 
@@ -59,11 +60,12 @@ async def write_code(
         profile: the profile that answers.
         target: the file meant by an answer that is bare code; None if no single file is meant.
         read_text_calls: whether tool calls written as text count.
+        source_tokens: tokens of source text at most; None: as many as the profile has room for.
 
     Raises:
         ModelUnavailable, ModelAnswerError, LimitReached: as `ModelPool.complete`.
     """
-    request = _request(brief, agent, profile, prompts, toolbox, whole_file_lines)
+    request = _request(brief, agent, profile, prompts, toolbox, whole_file_lines, source_tokens)
     reply = await pool.complete(agent.profile, request)
     if reply.finish_reason == "length":
         limit = reply.max_completion_tokens or request.max_completion_tokens
@@ -85,6 +87,7 @@ def _request(
     prompts: PromptLibrary,
     toolbox: Toolbox,
     whole_file_lines: int,
+    source_tokens: int | None,
 ) -> ChatRequest:
     specs = toolbox.specs(agent.config.tools)
     system = system_prompt(agent, prompts, default="coding", whole_file_lines=str(whole_file_lines))
@@ -97,7 +100,10 @@ def _request(
         purpose="coding",
         messages=(
             Message(role="system", content=system),
-            Message(role="user", content=brief_text(brief, budget_tokens=max(MIN_PROMPT_TOKENS, room))),
+            Message(
+                role="user",
+                content=brief_text(brief, budget_tokens=max(MIN_PROMPT_TOKENS, room), source_tokens=source_tokens),
+            ),
         ),
         tools=specs if native else (),
         tool_choice="required" if native else "auto",

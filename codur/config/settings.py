@@ -208,6 +208,16 @@ class PlanningSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContextSettings:
+    """What of the workspace models are shown."""
+
+    source_tokens: int = 12_000
+    """Source text in one request, in tokens at most; a profile's `request_tokens` may leave less room."""
+    max_files: int = 3_000
+    """Python files looked into to choose them; of more, those near to the files that the task names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VerificationSettings:
     """How results are checked."""
 
@@ -299,6 +309,8 @@ class Settings:
     """Hard limits of one run."""
     planning: PlanningSettings = PlanningSettings()
     """How a run decides what to do."""
+    context: ContextSettings = ContextSettings()
+    """What of the workspace models are shown."""
     verification: VerificationSettings = VerificationSettings()
     """How results are checked."""
     repair: RepairSettings = RepairSettings()

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from codur.llm.pool import ModelPool
     from codur.sandbox.cancel import CancelToken
     from codur.sandbox.launcher import Launcher
+    from codur.tools.repository.index import RepositoryIndex
     from codur.tools.toolbox import Toolbox
     from codur.verification.checker import Checker
     from codur.workspace.artifacts import ArtifactStore
@@ -194,6 +195,7 @@ class RunContext:
     python: str
     checker: Checker
     toolbox: Toolbox
+    repository: RepositoryIndex
     models: ModelPool
     agents: AgentRegistry
     prompts: PromptLibrary

@@ -25,6 +25,7 @@ from codur.session.recording import START_MARK, Recording
 from codur.session.scratch import Scratch, scratch_directories
 from codur.session.shared import Shared
 from codur.store.blobs import BlobStore
+from codur.tools.repository.index import RepositoryIndex
 from codur.tools.toolbox import Toolbox, ToolContext
 from codur.types import Task, Usage
 from codur.verification.checker import Checker
@@ -259,6 +260,7 @@ def _context(
                 timeout_s=settings.verification.test_timeout_s,
             )
         ),
+        repository=RepositoryIndex(workspace, max_files=settings.context.max_files),
         models=ModelPool(
             settings,
             host.environ,

@@ -66,6 +66,8 @@ LEAVES: Mapping[str, tuple[Any, Any, str]] = {
     "planning.max_retry_attempts": (1, 4, LOWER),
     "planning.confidence_threshold": (None, 0.1, CANNOT),
     "planning.max_steps": (1, 13, LOWER),
+    "context.source_tokens": (100, 12_001, LOWER),
+    "context.max_files": (10, 3_001, LOWER),
     "verification.command": (None, "make check", ACCEPTED),
     "verification.timeout_s": (1.0, 11, LOWER),
     "verification.test_timeout_s": (1.0, 121, LOWER),
