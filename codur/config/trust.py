@@ -62,6 +62,8 @@ RULES: Mapping[tuple[str, ...], _Rule] = {
     ("planning", "use_llm_pre_plan"): _OFF,
     ("planning", "max_retry_attempts"): _LOWER,
     ("planning", "max_steps"): _LOWER,
+    ("context", "project_instructions"): _OFF,
+    ("context", "instruction_tokens"): _LOWER,
     ("context", "source_tokens"): _LOWER,
     ("context", "max_files"): _LOWER,
     ("verification", "command"): _ACCEPTED,

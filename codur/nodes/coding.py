@@ -7,7 +7,7 @@ from codur.agents.coding import CodingOutcome, write_code
 from codur.agents.registry import Agent
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.judge import seen_before
-from codur.nodes.sources import inputs, material, objective, target
+from codur.nodes.sources import inputs, instruction_notes, material, objective, target
 from codur.nodes.state import NodeName, RunContext, RunState, RunUpdate
 from codur.nodes.updates import current_step, go, origin_of, outcome_of, tell_changes
 from codur.sandbox.interpreter import python_version
@@ -51,6 +51,7 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
     return RunUpdate(
         usage=context.models.usage - spent,
         records=[_record(agent, node, outcome, state)],
+        notes=instruction_notes(context),
         outputs={current_step(state).id: context.artifacts.put(outcome.summary or outcome.error)},
         **go(node, "review", origin=origin_of(state), tier="open", reason=outcome.summary or outcome.error),
     )
@@ -90,6 +91,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
         workspace=context.workspace,
         whole_file_lines=settings.tools.whole_file_lines,
         source_tokens=settings.context.source_tokens,
+        instructions=context.instructions.text(agent, settings.llm.profiles[agent.profile], found.texts),
         read_text_calls=settings.runtime.detect_tool_calls_from_text,
     )
 

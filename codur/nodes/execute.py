@@ -8,7 +8,7 @@ from codur.agents.registry import Agent
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.coding import code_with
 from codur.nodes.judge import seen_before
-from codur.nodes.sources import inputs, material
+from codur.nodes.sources import inputs, instruction_notes, material
 from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.nodes.updates import current_step, edits, go, origin_of, outcome_of
 from codur.types import CODE_TASKS, StepRecord
@@ -47,6 +47,7 @@ async def execute(state: RunState, context: RunContext) -> RunUpdate:
     return RunUpdate(
         **seen,
         usage=context.models.usage - spent,
+        notes=instruction_notes(context),
         records=[record],
         outputs={step.id: record.output_ref},
         **end,
@@ -86,4 +87,5 @@ async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcom
         toolbox=context.toolbox,
         emit=context.emit,
         read_text_calls=context.settings.runtime.detect_tool_calls_from_text,
+        instructions=context.instructions.text(agent, profile, found.texts),
     )

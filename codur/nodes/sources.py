@@ -8,6 +8,7 @@ from posixpath import basename, dirname
 
 from codur.agents.outline import Outline, outline_of
 from codur.errors import WorkspaceError
+from codur.events import Note
 from codur.nodes.state import RunContext, RunState
 from codur.nodes.updates import origin_of
 from codur.planning.full_plan import RETRY_OBJECTIVE
@@ -68,6 +69,14 @@ def material(state: RunState, step: Step, context: RunContext) -> Material:
 def objective(state: RunState, step: Step) -> str:
     """What a plan says of the step beyond the task; empty if it says nothing new."""
     return step.objective if origin_of(state) == "plan" and step.objective != RETRY_OBJECTIVE else ""
+
+
+def instruction_notes(context: RunContext) -> list[str]:
+    """What to tell the user of instructions that were left out: once in a run."""
+    notes = list(context.instructions.notes())
+    for note in notes:
+        context.emit(Note(level="warning", text=note))
+    return notes
 
 
 def _without_other_tests(wants: Iterable[Want], named: Iterable[str]) -> Iterable[Want]:

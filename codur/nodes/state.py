@@ -23,6 +23,7 @@ from codur.types import (
 )
 
 if TYPE_CHECKING:
+    from codur.agents.instructions import Instructions
     from codur.agents.registry import AgentRegistry
     from codur.config.prompts import PromptLibrary
     from codur.config.settings import Settings
@@ -198,6 +199,7 @@ class RunContext:
     repository: RepositoryIndex
     models: ModelPool
     agents: AgentRegistry
+    instructions: Instructions
     prompts: PromptLibrary
     artifacts: ArtifactStore
     cancel: CancelToken
