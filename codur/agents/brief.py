@@ -19,6 +19,7 @@ from codur.verification.describe import attempts_text, check_text, verdict_text
 
 FILE_FRAME_CHARS = 110
 TASK_CHARS = 4000
+_BETWEEN = "\n\n"
 _TAIL_SHARE = 0.3
 """Of the message: what the check's result and earlier attempts may take, and what is kept free for them."""
 _OUTLINE_SHARE = 0.15
@@ -79,7 +80,7 @@ def brief_text(brief: CodingBrief, *, budget_tokens: int, source_tokens: int | N
     Args:
         source_tokens: for sources and outline together, at most; None: as the budget allows.
     """
-    budget = int(budget_tokens * BYTES_PER_TOKEN)
+    budget = int(budget_tokens * BYTES_PER_TOKEN) - 2 * len(_BETWEEN)
     head = _joined(_head(brief))
     reserved = int(budget * _TAIL_SHARE)
     tails = (_joined(_tail(brief, limits)) for limits in _LIMITS)
@@ -95,7 +96,7 @@ def brief_text(brief: CodingBrief, *, budget_tokens: int, source_tokens: int | N
 
 
 def _joined(sections: Sequence[tuple[str, str]]) -> str:
-    return "\n\n".join(f"# {title}\n{body}" for title, body in sections if body)
+    return _BETWEEN.join(f"# {title}\n{body}" for title, body in sections if body)
 
 
 def _head(brief: CodingBrief) -> list[tuple[str, str]]:
@@ -178,4 +179,4 @@ def question_text(
     tail = _joined([(f"Result of step {name}", bounded(text, 4000)) for name, text in inputs.items()])
     room = max(0, int(budget_tokens * BYTES_PER_TOKEN) - len(head) - len(tail))
     files = _files(sources, wants, outline, room)
-    return "\n\n".join(part for part in (head, files, tail) if part)
+    return _BETWEEN.join(part for part in (head, files, tail) if part)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -237,3 +238,12 @@ def test_an_outline_has_signatures_first_lines_and_names() -> None:
         "Names only: shop/api.py, broken.py, empty.py, … and 3 more"
     )
     assert outline.text(budget_chars=20, shown=[]) == ""
+
+
+def test_long_outputs_keep_head_and_tail_and_say_how_many_lines_are_left_out() -> None:
+    lines = "".join(f"line {number}\n" for number in range(2000))
+    noisy = replace(BRIEF, attempts=(), inputs={"look": lines}, verdict=replace(RED, actual=lines, error=lines))
+    text = brief_text(noisy, budget_tokens=12_000)
+    assert text.count("\nline 1999") == 3
+    assert text.count("line 0\n") == 2  # of an error, the end is what counts
+    assert len(re.findall(r"\[\d+ lines left out\]", text)) == 3
