@@ -172,6 +172,18 @@ class AgentPreferences:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AgentInstructions:
+    """Instructions for some agents; `text` or `file` or both."""
+
+    agents: str = "*"
+    """Glob pattern of an agent's name, its profile's (`llm:PROFILE` too) or its model's."""
+    text: str = ""
+    """The instructions, written out."""
+    file: str | None = None
+    """A file with instructions, absolute, with `~/`, or relative to the directory of the user's settings."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSettings:
     """Agents and who is preferred."""
 
@@ -179,6 +191,8 @@ class AgentSettings:
     """Which agent gets which work."""
     configs: Mapping[str, AgentConfig] = field(default_factory=_default_agents)
     """Agents by name."""
+    model_agent_instructions: tuple[AgentInstructions, ...] = ()
+    """Instructions added to the system prompts of the agents that match."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,6 +225,20 @@ class PlanningSettings:
     """Confidence from which a classification may route without a plan."""
     max_steps: int = 12
     """Steps of a plan at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextSettings:
+    """What of the workspace models are shown."""
+
+    project_instructions: bool = True
+    """Read the project's AGENTS.md (else CLAUDE.md, else GEMINI.md) once they are accepted with `codur trust`."""
+    instruction_tokens: int = 2_000
+    """All instructions in one request, in tokens at most, and never more than an eighth of `request_tokens`."""
+    source_tokens: int = 12_000
+    """Source text in one request, in tokens at most; a profile's `request_tokens` may leave less room."""
+    max_files: int = 3_000
+    """Python files looked into to choose them; of more, those near to the files that the task names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -337,6 +365,8 @@ class Settings:
     """Hard limits of one run."""
     planning: PlanningSettings = PlanningSettings()
     """How a run decides what to do."""
+    context: ContextSettings = ContextSettings()
+    """What of the workspace models are shown."""
     verification: VerificationSettings = VerificationSettings()
     """How results are checked."""
     repair: RepairSettings = RepairSettings()

@@ -24,12 +24,14 @@ from codur.types import (
 )
 
 if TYPE_CHECKING:
+    from codur.agents.instructions import Instructions
     from codur.agents.registry import AgentRegistry
     from codur.config.prompts import PromptLibrary
     from codur.config.settings import Settings
     from codur.llm.pool import ModelPool
     from codur.sandbox.cancel import CancelToken
     from codur.sandbox.launcher import Launcher
+    from codur.tools.repository.index import RepositoryIndex
     from codur.tools.toolbox import Toolbox
     from codur.verification.checker import Checker
     from codur.workspace.artifacts import ArtifactStore
@@ -226,8 +228,10 @@ class RunContext:
     python: str
     checker: Checker
     toolbox: Toolbox
+    repository: RepositoryIndex
     models: ModelPool
     agents: AgentRegistry
+    instructions: Instructions
     prompts: PromptLibrary
     artifacts: ArtifactStore
     cancel: CancelToken

@@ -20,6 +20,8 @@ PROMPT_CHARS = 4000
 SCHEMA_TOKENS = 500
 _LIMITS = ((1500, 1000), (700, 400), (300, 150), (150, 0))
 """Characters of an output and of a diff, from generous to tight."""
+RETRY_OBJECTIVE = "Make the check pass."
+"""What the retry of an edit is for: nothing that the task does not say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +88,7 @@ def retry_plan(plan: Plan | None, *, agent: str, codes: bool) -> Plan | None:
     if plan is None or len(plan.steps) != 1 or plan.steps[0].action not in {"coding", "delegate", "repair"}:
         return None
     action: Action = "coding" if codes else "delegate"
-    step = Step(id="edit", action=action, capability=agent, objective="Make the check pass.", tier="open")
+    step = Step(id="edit", action=action, capability=agent, objective=RETRY_OBJECTIVE, tier="open")
     return Plan(steps=(step,), origin="plan", reason="the same edit again, with the failure")
 
 

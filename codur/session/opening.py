@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codur.agents.instructions import Instructions
 from codur.agents.registry import AgentRegistry
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import Settings
@@ -28,6 +29,8 @@ from codur.session.scratch import Scratch, scratch_directories
 from codur.session.shared import Shared
 from codur.store.blobs import BlobStore
 from codur.store.directory import StateDirectory
+from codur.store.trust import TrustStore
+from codur.tools.repository.index import RepositoryIndex
 from codur.tools.toolbox import Toolbox, ToolContext
 from codur.types import Task, Usage
 from codur.verification.checker import Checker
@@ -36,6 +39,7 @@ from codur.workspace.disk_journal import DiskJournal
 from codur.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
+    from codur.config.instructions import InstructionSet
     from codur.mcp.servers import McpServers
 
 
@@ -246,6 +250,18 @@ def _mcp_servers(
     )
 
 
+def _instructions(task: Task, settings: Settings, host: Host) -> Instructions:
+    def load() -> InstructionSet:
+        from codur.config.instructions import load_instructions  # noqa: PLC0415 - lazy: a model-free run needs none
+        from codur.config.trust import nobody  # noqa: PLC0415 - lazy: a model-free run needs none
+
+        trust_of = TrustStore(StateDirectory(host.state).trust_file).state_of if host.state else nobody
+        workspace = Path(task.workspace)  # what was accepted is the project itself, not a copy of it
+        return load_instructions(settings, workspace, environ=host.environ, home=host.home, trust_of=trust_of)
+
+    return Instructions(load, max_tokens=settings.context.instruction_tokens)
+
+
 def _context(
     task: Task,
     settings: Settings,
@@ -297,6 +313,7 @@ def _context(
                 mcp=_mcp_servers(settings, host, launcher, workspace, cancel, time_left),
             )
         ),
+        repository=RepositoryIndex(workspace, max_files=settings.context.max_files),
         models=ModelPool(
             settings,
             host.environ,
@@ -310,6 +327,7 @@ def _context(
             shared=host.shared.models if host.shared else None,
         ),
         agents=agents,
+        instructions=_instructions(task, settings, host),
         prompts=host.shared.prompts if host.shared else PromptLibrary(),
         artifacts=_Artifacts(record.run.artifacts if record.run else scratch(), record.redactor),
         cancel=cancel,

@@ -186,7 +186,7 @@ def test_long_output_is_cut(toolbox: Toolbox, tmp_path: Path) -> None:
         (
             "".join(f"line {n}\n" for n in range(30)),
             100,
-            "line 0\nline 1\nline 2\nline 3\nline 4\nline 5\n… [173 characters left out] …\nline 28\nline 29\n",
+            "line 0\nline 1\nline 2\nline 3\nline 4\nline 5\n… [22 lines left out] …\nline 28\nline 29\n",
         ),
     ],
 )
