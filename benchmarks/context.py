@@ -3,8 +3,8 @@
 Repositories are made by this script: packages of modules whose functions call one another across files, with names
 that come up again and again, and a test for each package. Each function on the way from a test to a fault calls two
 more that have nothing to do with it, and in every third package what is called comes in as an argument. A fault is
-planted one to five calls away from a test; the task is "make the failing test pass" and the failure is the test's assertion,
-so that nothing names the file.
+planted one to five calls away from a test; the task is "make the failing test pass" and the failure is the test's
+assertion, so that nothing names the file.
 
     python benchmarks/context.py            # all, under a minute
     python benchmarks/context.py --tokens 1600 --tasks 10   # a request of 6,000 tokens leaves about 1,600
