@@ -74,6 +74,8 @@ def test_all_repairs_are_shown_and_one_can_be_picked(project: Path, home: Path) 
     fill(project, DOUBLED)
     shown = codur_here("repair", "--all", "--budget", "20", cwd=project, home=home)
     assert shown.code == 0, shown.err
+    assert "checked: " not in shown.err
+    assert "nothing was changed; `codur repair --pick N`" in shown.err
     assert contents(project) == DOUBLED
     rows = shown.out.splitlines()
     numbered = [row for row in rows if row[:1].isdigit()]
