@@ -54,7 +54,10 @@ def test_a_damaged_line_costs_itself(tmp_path: Path) -> None:
     with ResultsDirectory(tmp_path) as directory:
         directory.add(RESULT, "")
     file = tmp_path / "results.jsonl"
-    file.write_text(f'{{"name": 3}}\nnonsense\n{file.read_text()}[]\n')
+    line = file.read_text()
+    senseless = [json.dumps({**json.loads(line), "name": "b", **wrong}) for wrong in ({"calls": -1}, {"prompt": 3})]
+    no_number = line.replace('"name":"a"', '"name":"b"').replace('"seconds":0.0', '"seconds":NaN')
+    file.write_text("\n".join(('{"name": 3}', "nonsense", "[" * 100_000, *senseless, f"{no_number}{line}[]", "")))
     assert read_results(tmp_path) == [RESULT]
 
 
