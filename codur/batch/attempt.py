@@ -16,7 +16,7 @@ from codur.batch.copying import copy_files
 from codur.batch.outcome import MAX_PROMPT, cut, is_solved, outcome_of
 from codur.batch.record import ChallengeResult
 from codur.batch.setup import Setup
-from codur.errors import CodurError, UsageError
+from codur.errors import CodurError, UsageError, internal_error
 from codur.events import Emit
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.scratch import remove_tree
@@ -123,14 +123,17 @@ def _guarded(work: Callable[[], Attempted], base: ChallengeResult, task: Task) -
     try:
         return work()
     except CodurError as error:
-        result = error_result(error, task)
+        return _ended_by(error, base, task)
     except OSError as error:
         reason = f"cannot be worked on: {(error.strerror or str(error)).lower()}"
-        result = error_result(UsageError(reason), task)
+        return _ended_by(UsageError(reason), base, task)
     except Exception as error:  # noqa: BLE001 - the outermost boundary of a challenge
-        reason = f"internal error: {type(error).__name__}: {' '.join(str(error).split())}"
-        result = error_result(UsageError(reason), task)
-    return Attempted(result=outcome_of(result, base), files={})
+        done = _ended_by(internal_error(error), base, task)
+        return replace(done, result=replace(done.result, status="error"))  # the challenge did not fail: we did
+
+
+def _ended_by(error: CodurError, base: ChallengeResult, task: Task) -> Attempted:
+    return Attempted(result=outcome_of(error_result(error, task), base), files={})
 
 
 def _attempted(result: RunResult, base: ChallengeResult, copy: Path) -> Attempted:
