@@ -14,20 +14,6 @@ FIXED = REPAIRABLE["main.py"].replace("range(start, end)", "range(start, end + 1
 DOUBLED = {"main.py": "n = int(input())\nprint(n - 2)\n", "input.txt": "2\n", "expected.txt": "4\n"}
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    path = tmp_path / "home"
-    path.mkdir()
-    return path
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    path = tmp_path / "project"
-    path.mkdir()
-    return path
-
-
 def test_it_repairs_says_what_was_wrong_and_can_be_undone(project: Path, home: Path) -> None:
     fill(project, REPAIRABLE)
     ran = codur("repair", cwd=project, home=home)
