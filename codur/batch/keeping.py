@@ -54,7 +54,7 @@ class Keeper:
         Raises:
             UsageError: the result cannot be kept.
         """
-        work, result = finished.work, finished.result
+        work, result = finished.work, replace(finished.result, settings=self._keys.settings)
         if finished.patch:
             result = replace(result, patch=f"{PATCHES}/{work.file}.patch")
         writes = self._setup.in_place and result.solved and bool(finished.files)

@@ -59,6 +59,7 @@ class ChallengeResult:
         route: decisions in their order.
         started: UTC, ISO 8601.
         key_written: the key that the same work has once the verified files are written back; empty if they are not.
+        settings: a hash of the settings and limits, which is part of the key; empty if it was not kept.
     """
 
     schema: int = SCHEMA
@@ -92,6 +93,7 @@ class ChallengeResult:
     route: tuple[RouteEntry, ...] = ()
     started: str = ""
     key_written: str = ""
+    settings: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The result as plain JSON types."""

@@ -94,7 +94,7 @@ def show_batch(batch: BatchResult, work: Sequence[Work], results: Path, shown: S
         rows = list(map(row_of, batch.results))
         show(batch_table(rows, color=sys.stdout.isatty(), width=surroundings.width()), sys.stdout)
     for note in batch.notes:
-        show(sanitise(f"note: {note}"), sys.stderr)
+        show_note(note)
     if not shown.json and not shown.quiet:
         page = next((path for path in batch.reports if path.suffix == ".html"), results)
         show(sanitise(f"results: {short(page)}"), sys.stderr)
@@ -105,6 +105,10 @@ def show_batch(batch: BatchResult, work: Sequence[Work], results: Path, shown: S
         show(sanitise(f"go on with: {resume}"), sys.stderr)
         words = count(len(work), "challenge")
         show(sanitise(f"interrupted; {len(work) - left} of {words} finished"), sys.stderr)
+
+
+def show_note(note: str) -> None:
+    show(sanitise(f"note: {note}"), sys.stderr)
 
 
 def _as_json(batch: BatchResult, work: Sequence[Work], results: Path) -> dict[str, Any]:
@@ -121,7 +125,7 @@ def _as_json(batch: BatchResult, work: Sequence[Work], results: Path) -> dict[st
         "cost_usd": round(sum(item.cost_usd for item in batch.results), 6),
         "seconds": batch.seconds,
         "reports": [str(path) for path in batch.reports],
-        "notes": list(batch.notes),
+        "notes": [note for note in (batch.others, *batch.notes) if note],
         "results": [item.to_json() for item in batch.results],
     }
 

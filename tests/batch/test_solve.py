@@ -205,8 +205,9 @@ def test_changed_challenges_other_agents_and_other_settings_are_new(tmp_path: Pa
     batch = solve(given, out, mode="resume", watch=other, which={"agents": ["codur-coding"], "limit": 1})
     assert other.starts == ["1 (codur-coding)"]
     assert [(item.name, item.agent) for item in batch.results] == [("1", "codur-coding")]
+    assert batch.others == ""
     settings = Watched()
-    solve(
+    batch = solve(
         given,
         out,
         mode="resume",
@@ -214,6 +215,9 @@ def test_changed_challenges_other_agents_and_other_settings_are_new(tmp_path: Pa
         settings=replace(Settings(), repair=replace(Settings().repair, mode="off", budget_s=1.0)),
     )
     assert sorted(settings.starts) == ["1", "2", "3"]
+    told = "3 earlier results belong to other settings or options, such as --offline or --timeout"
+    assert batch.others == f"{told}: this work is done again"
+    assert batch.notes == ()
 
 
 def test_rerunning_the_failed_ones_and_starting_over(tmp_path: Path) -> None:

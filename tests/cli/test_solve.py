@@ -62,6 +62,17 @@ def test_a_batch_from_start_to_end(place: Path) -> None:
     assert len((results / "results.jsonl").read_text().splitlines()) == 2
 
 
+def test_going_on_with_other_options_is_told(place: Path) -> None:
+    words = ("solve", "given/bug", "--offline", "--results", "out")
+    assert codur_here(*words, cwd=place, home=place / "home", **OFF).code == 1
+    again = codur_here(*words, "--resume", "--timeout", "99", cwd=place, home=place / "home", **OFF)
+    first = "note: 1 earlier result belongs to other settings or options, such as --offline or --timeout"
+    assert again.err.splitlines()[0] == f"{first}: this work is done again"
+    assert [line[:6] for line in again.err.splitlines()[1:]] == ["[ 1/1]", "result"]
+    same = codur_here(*words, "--resume", "--timeout", "99", cwd=place, home=place / "home", **OFF)
+    assert [line[:6] for line in same.err.splitlines()] == ["result"]
+
+
 def test_json_junit_and_quiet(place: Path) -> None:
     words = ("solve", "given/bug", "--offline", "--results", "out", "--junit", "junit.xml")
     ran = codur_here(*words, "--json", cwd=place, home=place / "home", **OFF)
