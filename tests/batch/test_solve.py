@@ -78,6 +78,19 @@ def test_the_patch_applies_and_gives_the_verified_bytes(tmp_path: Path) -> None:
     }
 
 
+def test_the_patch_of_a_file_in_another_encoding_applies_to_the_byte(tmp_path: Path) -> None:
+    given = fill(tmp_path / "bug", {"expected.txt": "1\n2\n3\n", "prompt.txt": "fix main.py\n"})
+    program = b"# -*- coding: latin-1 -*-\r\n# caf\xe9\r\nfor i in range(1, 3):\r\n    print(i)\r\n"
+    (given / "main.py").write_bytes(program)
+    (result,) = solve(given, tmp_path / "out", settings=Settings()).results
+    assert "-for i in range(1, 3):" in result.diff
+    (prediction,) = (tmp_path / "out" / "predictions.jsonl").read_text().splitlines()
+    patch = (tmp_path / "out" / result.patch).read_bytes()
+    assert json.loads(prediction)["model_patch"].encode("ascii") == patch
+    subprocess.run(["git", "apply", tmp_path / "out" / result.patch], cwd=given, check=True)
+    assert (given / "main.py").read_bytes() == program.replace(b"range(1, 3)", b"range(1, 4)")
+
+
 def test_reports_are_written(tmp_path: Path) -> None:
     batch = solve(many(tmp_path / "given", 1), tmp_path / "out", junit=tmp_path / "junit.xml")
     assert {path.name for path in batch.reports} == {"report.html", "report.md", "junit.xml"}
