@@ -114,8 +114,7 @@ def attempt(
             remove_tree(place)
 
     done = _guarded(work, base, task)
-    own = max(0.0, time.monotonic() - begun - waited.seconds)  # programs that run side by side wait at the same time
-    return replace(done, result=replace(done.result, seconds=round(own, 3)))
+    return replace(done, result=replace(done.result, seconds=round(time.monotonic() - begun - waited.seconds, 3)))
 
 
 def verified_hash(files: Iterable[tuple[str, bytes | None]]) -> str:

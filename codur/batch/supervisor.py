@@ -13,7 +13,6 @@ from typing import Any
 
 from codur.batch.attempt import Job
 from codur.batch.outcome import over_budget
-from codur.batch.phases import QUEUED
 from codur.batch.record import ChallengeResult, Status, result_from
 from codur.batch.running import Cancelled, Ended, Finished, Running, Spent, Watch
 from codur.batch.setup import Setup
@@ -155,7 +154,9 @@ class Supervisor:
         if "finished" in frame:
             self._finished(frame)
         elif "phase" in frame:
-            self._phase(frame)
+            self._watch.phase(self._running[frame["phase"]].work, frame["name"], frame["calls"])
+        elif "waits" in frame:
+            self._running[frame["waits"]].wait(time.monotonic(), begins=frame["now"])
         elif "spent" in frame:
             self._spent = Spent(*frame["spent"])
         elif "started" in frame:
@@ -165,14 +166,6 @@ class Supervisor:
         elif "ready" in frame and self._worker is not None:
             self._worker.is_ready = True
             self._failed_starts = 0
-
-    def _phase(self, frame: dict[str, Any]) -> None:
-        running = self._running[frame["phase"]]
-        now = time.monotonic()
-        if running.queued_since:
-            running.queued_s += now - running.queued_since
-        running.queued_since = now if frame["name"] == QUEUED else 0.0
-        self._watch.phase(running.work, frame["name"], frame["calls"])
 
     def _finished(self, frame: dict[str, Any]) -> None:
         running = self._running.pop(frame["finished"])
@@ -298,6 +291,6 @@ class Supervisor:
         for running in self._running.values():
             if running.cancelled:
                 moments.append(running.cancelled_at + self._obey_s)
-            elif not running.queued_since:
+            elif not running.waits_since:
                 moments.append(now + self._allowed_s - running.own_s(now))
         return max(0.01, min(moments) - now + 0.01) if moments else None
