@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import selectors
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -57,7 +58,7 @@ class Supervisor:
         self._key_of = key_of
         self._keep = keep
         self._watch = watch
-        self._margin_s = margin_s
+        self._allowed_s = setup.limits.max_runtime_s + margin_s
         self._obey_s = obey_s
         self._suspects: deque[Work] = deque()
         self._deaths: dict[int, int] = {}
@@ -68,16 +69,19 @@ class Supervisor:
         self._ended: Ended = "all"
         self._stop_at = 0.0
         self._wake, self._waker = os.pipe()
+        self._waking = threading.Lock()
         self._grace_s = 0.0
 
     def stop(self, grace_s: float) -> None:
-        """Start nothing more, and cancel what runs; may be called from any thread.
+        """Start nothing more, and cancel what runs; may be called from any thread, also when all has ended.
 
         Args:
-            grace_s: what has not ended by then is ended with its worker.
+            grace_s: what has not ended by then is ended with its worker; at once, if this is called again.
         """
-        self._grace_s = grace_s
-        os.write(self._waker, b"s")
+        with self._waking:
+            if self._waker >= 0:
+                self._grace_s = grace_s
+                os.write(self._waker, b"s")
 
     def run(self) -> Ended:
         """Do all work; returns why it ended.
@@ -91,8 +95,10 @@ class Supervisor:
                 self._look_after_time()
         finally:
             self._end_worker()
-            os.close(self._wake)
-            os.close(self._waker)
+            with self._waking:
+                os.close(self._wake)
+                os.close(self._waker)
+                self._waker = -1
         return self._ended
 
     def _end_worker(self) -> None:
@@ -141,9 +147,9 @@ class Supervisor:
             selector.register(self._wake, selectors.EVENT_READ)
             ready = [key.fileobj for key, _ in selector.select(self._patience())]
         if self._wake in ready:
-            os.read(self._wake, 64)
+            is_again = len(os.read(self._wake, 64)) > 1 or bool(self._stop_at)
             self._end("stopped", "stop")
-            self._stop_at = time.monotonic() + self._grace_s
+            self._stop_at = time.monotonic() + (0.0 if is_again else self._grace_s)
         if worker.frames in ready:
             for frame in worker.frames.take():
                 self._take(frame)
@@ -279,10 +285,6 @@ class Supervisor:
     def _kill(self, hung: int | None) -> None:
         if self._worker is not None:
             self._lost(self._worker.kill(), hung)
-
-    @property
-    def _allowed_s(self) -> float:
-        return self._setup.limits.max_runtime_s + self._margin_s
 
     def _patience(self) -> float | None:
         """Seconds until something must be looked after, if the worker says nothing."""

@@ -99,6 +99,24 @@ def test_waiting_for_a_turn_is_not_time_of_a_challenge(tmp_path: Path) -> None:
     assert {(item.status, item.reason) for item in read_results(tmp_path / "out")} == {("failed", "needs a model")}
 
 
+def test_who_is_asked_twice_to_stop_does_not_wait_for_what_hangs(tmp_path: Path) -> None:
+    given = many(tmp_path / "given", 1)
+    stopping: list[Supervisor] = []
+
+    def freeze(work: Work) -> None:
+        send_worker(signal.SIGSTOP)
+        stopping[0].stop(3_600.0)
+        stopping[0].stop(3_600.0)
+
+    made, keys = setup(), Keys("settings")
+    with ResultsDirectory(tmp_path / "out") as directory:
+        keep, watch = Keeper(directory, made, keys), Watched(on_start=freeze)
+        stopping.append(Supervisor(made, work_of(find_challenges([given])), key_of=keys, keep=keep, watch=watch))
+        assert stopping[0].run() == "stopped"
+    stopping[0].stop(0.0)
+    assert read_results(tmp_path / "out") == []
+
+
 def test_a_program_that_does_not_end_is_ended_with_the_time_of_its_challenge(tmp_path: Path) -> None:
     given = fill(tmp_path / "given", {**BUG, "main.py": "import time\ntime.sleep(600)\n"})
     (result,) = solve(given, tmp_path / "out", limits=Limits(max_runtime_s=1.0)).results
