@@ -17,6 +17,7 @@ from codur.store.atomic import sync_directory, write_whole
 from codur.store.flock import open_lock, try_lock
 
 PATCHES, PREDICTIONS, LOCK = "patches", "predictions.jsonl", ".lock"
+MARKDOWN_FILE, PAGE_FILE = "report.md", "report.html"
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
 
 
@@ -74,15 +75,17 @@ class ResultsDirectory:
             raise _unusable(self.path, error) from error
 
     def set_aside(self) -> Path | None:
-        """Move all that is there into a directory of its own; gives that, or None if there was nothing."""
-        old = [entry for entry in self.path.iterdir() if entry.name != LOCK and not entry.name.startswith("earlier-")]
-        old = [entry for entry in old if entry.name != PATCHES or any(entry.iterdir())]
+        """Move the results into a directory of their own; gives that, or None if there were none.
+
+        What else is in the directory is somebody else's, and stays.
+        """
         if not (self.path / RESULTS_FILE).stat().st_size:
             return None
         aside = _unused(self.path / f"earlier-{_stamp(datetime.now())}")
         aside.mkdir()
-        for entry in old:
-            entry.rename(aside / entry.name)
+        for name in (RESULTS_FILE, PATCHES, PREDICTIONS, MARKDOWN_FILE, PAGE_FILE):
+            if os.path.lexists(self.path / name):
+                (self.path / name).rename(aside / name)
         (self.path / PATCHES).mkdir(exist_ok=True)
         os.close(self._descriptor)
         self._descriptor = os.open(self.path / RESULTS_FILE, _APPEND, 0o644)
@@ -160,11 +163,18 @@ def newest(below: Path) -> Path:
     home = below / RESULTS_NAME
     found = [path for path in home.iterdir() if has_results(path)] if home.is_dir() else []
     if not found:
-        raise UsageError(
-            f"there are no results to go on with in {home}",
-            remedy="Name their directory with --results, or start anew.",
-        )
+        raise _nothing_to_go_on_with(home)
     return max(found, key=lambda path: ((path / RESULTS_FILE).stat().st_mtime_ns, path.name))
+
+
+def require_batch(path: Path) -> None:
+    """Make sure that a batch has begun to write its results in a directory.
+
+    Raises:
+        UsageError: none has.
+    """
+    if not os.path.lexists(path / RESULTS_FILE):
+        raise _nothing_to_go_on_with(path)
 
 
 def total_spent(results: Iterable[ChallengeResult]) -> tuple[int, float]:
@@ -187,6 +197,12 @@ def _unused(path: Path) -> Path:
 
 def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
+
+
+def _nothing_to_go_on_with(path: Path) -> UsageError:
+    return UsageError(
+        f"there are no results to go on with in {path}", remedy="Name their directory with --results, or start anew."
+    )
 
 
 def _unusable(path: Path, error: OSError) -> UsageError:

@@ -138,7 +138,8 @@ def finished(
             continue
         key = key_of(item)
         is_written = bool(result.key_written) and result.key_written == key
-        if is_written or (result.key == key and not (in_place and result.key_written)):
+        is_to_write = in_place and result.solved and bool(result.changed_files)
+        if is_written or (result.key == key and not is_to_write):
             found[item.number] = result
     return found
 

@@ -83,7 +83,7 @@ def show_list(work: Sequence[Work], *, json: bool) -> int:
         return 0
     lines = [(item.title, item.challenge.problem or "to do", str(item.challenge.directory)) for item in work]
     show(challenges_table(lines, color=sys.stdout.isatty(), width=surroundings.width()), sys.stdout)
-    show(sanitise(count(len(work), "challenge")), sys.stderr)
+    show(sanitise(_amount(work)), sys.stderr)
     return 0
 
 
@@ -103,8 +103,13 @@ def show_batch(batch: BatchResult, work: Sequence[Work], results: Path, shown: S
         show(sanitise(f"the budget is used up; go on with a higher one: {resume}"), sys.stderr)
     elif batch.ended == "stopped":
         show(sanitise(f"go on with: {resume}"), sys.stderr)
-        words = count(len(work), "challenge")
-        show(sanitise(f"interrupted; {len(work) - left} of {words} finished"), sys.stderr)
+        show(sanitise(f"interrupted; {len(work) - left} of {_amount(work)} finished"), sys.stderr)
+
+
+def _amount(work: Sequence[Work]) -> str:
+    challenges = count(len({item.challenge.directory for item in work}), "challenge")
+    one_each = len(work) == len({item.challenge.directory for item in work})
+    return challenges if one_each else f"{count(len(work), 'attempt')} at {challenges}"
 
 
 def show_note(note: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from codur.batch.finding import find_challenges
 from codur.batch.record import ChallengeResult
-from codur.batch.results import new_directory, newest
+from codur.batch.results import new_directory, newest, require_batch
 from codur.batch.setup import Setup
 from codur.batch.solve import Mode, require_sandbox, solve_batch
 from codur.batch.work import Work, work_of
@@ -156,6 +156,8 @@ def _results(where: Where, work: Sequence[Work]) -> Path:
                 f"the results directory {where.results} is inside the challenge {inside.challenge.name}",
                 remedy="Name one outside of it with --results.",
             )
+        if where.mode in ("resume", "rerun_failed"):
+            require_batch(path)
         return path
     return newest(here) if where.mode in ("resume", "rerun_failed") else new_directory(here, datetime.now())
 

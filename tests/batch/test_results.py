@@ -83,7 +83,13 @@ def test_earlier_results_are_put_aside_whole(tmp_path: Path) -> None:
         assert aside is not None
         directory.add(replace(RESULT, name="new", patch="patches/new.patch"), "new")
         again = directory.set_aside()
+        (tmp_path / "notes.txt").write_text("mine")
+        (tmp_path / "data").mkdir()
+        directory.add(RESULT, "")
+        assert directory.set_aside() is not None
     assert again not in (None, aside)
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+    assert (tmp_path / "data").is_dir()
     assert (aside / "patches" / "a.patch").read_text() == "old"
     assert (aside / "report.html").read_text() == "old page"
     assert [item.name for item in read_results(aside)] == ["a"]

@@ -292,6 +292,15 @@ def test_in_place_writes_back_what_was_verified_and_can_be_undone(tmp_path: Path
     assert table(same.results) == table(batch.results)
 
 
+def test_in_place_writes_back_what_was_solved_in_a_copy_before(tmp_path: Path) -> None:
+    given = fill(tmp_path / "bug", {**REPAIRABLE, "prompt.txt": "the report is wrong\n"})
+    solve(given, tmp_path / "out", settings=Settings())
+    watch = Watched()
+    batch = solve(given, tmp_path / "out", mode="resume", settings=Settings(), in_place=True, watch=watch)
+    assert (watch.starts, batch.results[0].notes) == (["bug"], ())
+    assert (given / "main.py").read_text() != REPAIRABLE["main.py"]
+
+
 def test_in_place_leaves_a_challenge_alone_that_was_changed_meanwhile(tmp_path: Path) -> None:
     given = fill(tmp_path / "bug", {**REPAIRABLE, "prompt.txt": "the report is wrong\n"})
     mine = REPAIRABLE["main.py"] + "# mine\n"

@@ -91,6 +91,8 @@ def test_list_shows_what_would_be_done_and_does_nothing(place: Path) -> None:
     assert ran.code == 0
     assert ran.out.splitlines()[-1].split() == ["set/sum", "to", "do", str(place / "given" / "set" / "sum")]
     assert ran.err == "1 challenge\n"
+    ran = codur_here("solve", "given", "--list", "--attempts", "3", cwd=place, home=place / "home")
+    assert ran.err == "6 attempts at 2 challenges\n"
     rows = json.loads(codur_here("solve", "given", "--list", "--json", cwd=place, home=place / "home").out)
     assert [row["name"] for row in rows] == ["bug", "set/sum"]
     assert not (place / "codur-results").exists()
@@ -100,10 +102,12 @@ def test_list_shows_what_would_be_done_and_does_nothing(place: Path) -> None:
     ("words", "said"),
     [
         (("nowhere",), "nowhere: no such directory"),
+        (("x" * 300,), "file name too long"),
         (("empty",), "empty: no challenge found"),
         (("given", "--filter", "x*"), "no challenge is called 'x*'"),
         (("given", "--resume", "--fresh"), "exclude each other"),
         (("given", "--resume"), "there are no results to go on with"),
+        (("given", "--resume", "--results", "typo"), "there are no results to go on with"),
         (("given", "--in-place", "--attempts", "2"), "--in-place takes one attempt"),
         (("given", "--results", "given/bug/out"), "is inside the challenge bug"),
         (("given", "--results", "file"), "cannot be used"),

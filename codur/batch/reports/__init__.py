@@ -10,10 +10,8 @@ from codur.batch.reports.junit import junit_xml
 from codur.batch.reports.markdown import markdown
 from codur.batch.reports.page import page
 from codur.batch.reports.text import encodable
+from codur.batch.results import MARKDOWN_FILE, PAGE_FILE
 from codur.store.atomic import write_whole
-
-MARKDOWN_FILE = "report.md"
-PAGE_FILE = "report.html"
 
 
 def write_reports(
