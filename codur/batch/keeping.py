@@ -63,6 +63,8 @@ class Keeper:
             after = content_hash(root, finished.files)
             result = replace(result, key_written=key_of(after, work.agent, work.attempt, self._keys.settings))
         self._directory.add(result, finished.patch)
+        if not finished.patch:
+            self._directory.drop_patch(f"{PATCHES}/{work.file}.patch")
         if writes:
             problem = self._written(work, finished.files)
             if problem:

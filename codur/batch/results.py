@@ -74,6 +74,17 @@ class ResultsDirectory:
         except OSError as error:
             raise _unusable(self.path, error) from error
 
+    def drop_patch(self, patch: str) -> None:
+        """Remove the patch of an earlier result of the same work, if there is one, lest it be taken for that of now.
+
+        Raises:
+            UsageError: it cannot be removed.
+        """
+        try:
+            (self.path / patch).unlink(missing_ok=True)
+        except OSError as error:
+            raise _unusable(self.path, error) from error
+
     def set_aside(self) -> Path | None:
         """Move the results into a directory of their own; gives that, or None if there were none.
 

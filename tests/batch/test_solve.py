@@ -249,6 +249,16 @@ def test_rerunning_the_failed_ones_and_starting_over(tmp_path: Path) -> None:
     assert len(read_results(aside)) == 2
 
 
+def test_the_patch_of_an_earlier_result_does_not_stay_beside_one_without(tmp_path: Path) -> None:
+    given = fill(tmp_path / "bug", {**REPAIRABLE, "prompt.txt": "the report is wrong\n"})
+    (solved,) = solve(given, tmp_path / "out", settings=Settings()).results
+    assert (tmp_path / "out" / solved.patch).exists()
+    fill(given, BUG)
+    (failed,) = solve(given, tmp_path / "out", mode="resume").results
+    assert (failed.status, failed.patch) == ("failed", "")
+    assert list((tmp_path / "out" / "patches").iterdir()) == []
+
+
 def test_attempts_are_independent_and_one_that_solves_it_is_enough(tmp_path: Path) -> None:
     given = fill(tmp_path / "given", {**NEEDS_MODEL, "prompt.txt": "fix main.py\n"})
     replies = iter([DECISION, RIGHT])
