@@ -1,14 +1,16 @@
 """Measure `codur solve`: how close it comes to the ideal time, what it needs of memory and processor, and 20 kills.
 
-    python benchmarks/batch.py [--challenges N] [--jobs N] [--latency MS] [--kills N] [--only speed,memory,kills]
-                               [--check]
+    python benchmarks/batch.py [--challenges N] [--jobs N] [--latency MS] [--kills N]
+                               [--only speed,memory,kills,finding] [--check]
 
 A model on the loopback interface answers each request after `--latency`; each challenge takes one request, for the
 change (a challenge with one source needs no classification). The ideal is calls x latency / jobs, or the processor time
 of the whole batch / processors if that is more. Memory is the proportional set size (PSS) of the command with all that
 it started, the largest of samples taken every 0.2 s. Overhead is processor time beyond that of the programs under
-check, which are run alone for comparison. The bound holds against contained programs.
-`--check` makes the exit status 1 if a figure is beyond its bound.
+check, which are run alone for comparison. The bound holds against contained programs. Finding is measured on 5,000
+challenges, by the processor time of a plain `os.walk` of the same directories (the least of several turns of each, one
+after the other); and the whole of `codur solve --list` is timed. `--check` makes the exit status 1 if a figure is
+beyond its bound.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from codur.batch.finding import find_challenges
 from codur.config.settings import SandboxSettings
 from codur.sandbox.interpreter import find_python
 from codur.sandbox.launcher import Launcher
@@ -70,6 +73,7 @@ RUNS = 4
 """Program runs of a challenge: before, after, the confirming run, and the one without the expected output."""
 PROCESSORS = len(os.sched_getaffinity(0))
 BOUNDS = {"time against the ideal": 1.25, "overhead, CPU ms a challenge": 60.0, "memory at 500, MiB": 400.0}
+BOUNDS |= {"finding against os.walk": 2.5, "list of 5,000, s": 2.0}
 
 
 # --- the model --------------------------------------------------------------------------------------------------------
@@ -412,6 +416,34 @@ def _table(result: dict[str, Any]) -> list[tuple[Any, ...]]:
     return [tuple(row[name] for name in wanted) for row in result["results"]]
 
 
+# --- finding ----------------------------------------------------------------------------------------------------------
+
+
+def finding(work: Path, home: Path, number: int = 5_000, turns: int = 7) -> dict[str, float]:
+    """What it takes to find challenges, against a plain walk of the same tree."""
+    root = work / "many"
+    for index in range(number):
+        write_challenges(root / f"set-{index % 50:02}" / f"case-{index}", 1)
+    found_s, walk_s = [], []
+    for _ in range(turns):
+        begin = time.process_time()
+        found = find_challenges([root])
+        found_s.append(time.process_time() - begin)
+        begin = time.process_time()
+        directories = sum(1 for _ in os.walk(root))
+        walk_s.append(time.process_time() - begin)
+    if len(found) != number:
+        raise SystemExit(f"{len(found)} of {number} challenges were found")
+    begin = time.perf_counter()
+    argv = [sys.executable, "-m", "codur", "solve", str(root), "--list"]
+    subprocess.run(argv, env=environment(home, ""), cwd=home, stdout=subprocess.DEVNULL, check=True)
+    listed_s = time.perf_counter() - begin
+    print(
+        f"finding: {number} challenges in {directories} directories: {min(found_s):.3f} s, os.walk {min(walk_s):.3f} s"
+    )
+    return {"finding against os.walk": min(found_s) / min(walk_s), "list of 5,000, s": listed_s}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--challenges", type=int, default=200)
@@ -419,7 +451,7 @@ def main() -> int:
     parser.add_argument("--latency", type=float, default=500.0, metavar="MS")
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", default="speed,memory,kills")
+    parser.add_argument("--only", default="speed,memory,kills,finding")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     wanted = options.only.split(",")
@@ -432,6 +464,8 @@ def main() -> int:
             figures |= speed(work, home, options.challenges, options.jobs, options.latency / 1000)
         if "memory" in wanted:
             figures |= memory(work, home, options.jobs)
+        if "finding" in wanted:
+            figures |= finding(work, home)
         if "kills" in wanted:
             figures |= kills(work, home, 100, 8, options.kills, options.seed)
     print()

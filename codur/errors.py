@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, ClassVar
 if TYPE_CHECKING:
     from codur.types import Usage
 
+_MAX_INTERNAL_CHARS = 500
+
 
 class CodurError(Exception):
     """Base of all errors that Codur raises on purpose.
@@ -126,3 +128,12 @@ class Interrupted(CodurError):
 def out_of_time() -> LimitReached:
     """The error for a run whose time is used up."""
     return LimitReached("the run's time is used up", remedy="Give it more time with --timeout.")
+
+
+def internal_error(error: Exception) -> CodurError:
+    """The error for a fault of ours: what was raised that nothing was prepared for, in a bounded line."""
+    message = " ".join(str(error).split())[:_MAX_INTERNAL_CHARS]
+    return CodurError(
+        f"internal error: {type(error).__name__}{': ' if message else ''}{message}",
+        remedy="Run it again with --debug, and report what that shows.",
+    )

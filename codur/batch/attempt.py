@@ -14,15 +14,17 @@ from tempfile import mkdtemp
 from codur.batch.challenge import DEFAULT_PROMPT, Challenge
 from codur.batch.copying import copy_files
 from codur.batch.outcome import MAX_PROMPT, cut, is_solved, outcome_of
+from codur.batch.patches import exact_patch
 from codur.batch.record import ChallengeResult
 from codur.batch.setup import Setup
-from codur.errors import CodurError, UsageError
+from codur.errors import CodurError, UsageError, internal_error
 from codur.events import Emit
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.scratch import remove_tree
 from codur.sandbox.turns import Waited
+from codur.session.opening import Host, redactor_of
 from codur.session.result import error_result
-from codur.session.run import Host, run_task
+from codur.session.run import run_task
 from codur.types import RunResult, Task
 
 
@@ -100,7 +102,14 @@ def attempt(
             result = run_task(asked, setup.settings, host=here, emit=emit)
             notes = tuple(f"{name}: left out of the copy: not a regular file" for name in left_out)
             result = replace(result, notes=(*result.notes, *notes))
-            return _attempted(result, replace(base, prompt=cut(prompt, MAX_PROMPT)), copy)
+            patch = exact_patch(
+                result.diff,
+                result.changed_files,
+                job.challenge.directory,
+                copy,
+                redactor_of(setup.settings, host.environ),
+            )
+            return _attempted(result, replace(base, prompt=cut(prompt, MAX_PROMPT)), copy, patch)
         finally:
             remove_tree(place)
 
@@ -122,23 +131,26 @@ def _guarded(work: Callable[[], Attempted], base: ChallengeResult, task: Task) -
     try:
         return work()
     except CodurError as error:
-        result = error_result(error, task)
+        return _ended_by(error, base, task)
     except OSError as error:
         reason = f"cannot be worked on: {(error.strerror or str(error)).lower()}"
-        result = error_result(UsageError(reason), task)
+        return _ended_by(UsageError(reason), base, task)
     except Exception as error:  # noqa: BLE001 - the outermost boundary of a challenge
-        reason = f"internal error: {type(error).__name__}: {' '.join(str(error).split())}"
-        result = error_result(UsageError(reason), task)
-    return Attempted(result=outcome_of(result, base), files={})
+        done = _ended_by(internal_error(error), base, task)
+        return replace(done, result=replace(done.result, status="error"))  # the challenge did not fail: we did
 
 
-def _attempted(result: RunResult, base: ChallengeResult, copy: Path) -> Attempted:
+def _ended_by(error: CodurError, base: ChallengeResult, task: Task) -> Attempted:
+    return Attempted(result=outcome_of(error_result(error, task), base), files={})
+
+
+def _attempted(result: RunResult, base: ChallengeResult, copy: Path, patch: str) -> Attempted:
     found = outcome_of(result, base)
     files = {path: _bytes(copy / path) for path in result.changed_files} if is_solved(result) else {}
     if files:
         found = replace(found, verified=verified_hash(files.items()))
     interrupted = result.outcome == "interrupted"
-    return Attempted(result=found, patch=result.diff, files=files, interrupted=interrupted)
+    return Attempted(result=found, patch=patch, files=files, interrupted=interrupted)
 
 
 def _bytes(path: Path) -> bytes | None:

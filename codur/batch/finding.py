@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -45,19 +46,30 @@ def find_challenges(directories: Sequence[Path]) -> list[Challenge]:
     """
     found: dict[str, Challenge] = {}
     for directory in directories:
-        if not directory.is_dir():
+        problem = _no_directory(directory)
+        if problem:
             raise UsageError(
-                f"{directory}: no such directory",
+                f"{directory}: {problem}",
                 remedy='Name challenge directories; to give these words as a task, quote them: codur run "solve …".',
             )
         start = os.path.realpath(directory)
-        for path, problem in _search(start):
+        for path, unreadable in _search(start):
             name = os.path.basename(path) if path == start else os.path.relpath(path, start)  # noqa: PTH119
-            found.setdefault(path, Challenge(name=name or "/", directory=Path(path), problem=problem))
+            found.setdefault(path, Challenge(name=name or "/", directory=Path(path), problem=unreadable))
     if not found:
         names = ", ".join(str(item) for item in directories)
         raise UsageError(f"{names}: no challenge found", remedy=f"A challenge is a directory with {LOOKED_FOR}.")
     return sorted(_with_unique_names(found.values()), key=lambda item: item.name)
+
+
+def _no_directory(path: Path) -> str:
+    """Why a path is no directory that can be looked at; empty if it is one."""
+    try:
+        return "" if stat.S_ISDIR(path.stat().st_mode) else "no such directory"
+    except FileNotFoundError:
+        return "no such directory"
+    except OSError as error:
+        return (error.strerror or "unknown error").lower()
 
 
 def _search(start: str) -> Iterator[tuple[str, str]]:

@@ -54,7 +54,7 @@ class Keeper:
         Raises:
             UsageError: the result cannot be kept.
         """
-        work, result = finished.work, finished.result
+        work, result = finished.work, replace(finished.result, settings=self._keys.settings)
         if finished.patch:
             result = replace(result, patch=f"{PATCHES}/{work.file}.patch")
         writes = self._setup.in_place and result.solved and bool(finished.files)
@@ -63,6 +63,8 @@ class Keeper:
             after = content_hash(root, finished.files)
             result = replace(result, key_written=key_of(after, work.agent, work.attempt, self._keys.settings))
         self._directory.add(result, finished.patch)
+        if not finished.patch:
+            self._directory.drop_patch(f"{PATCHES}/{work.file}.patch")
         if writes:
             problem = self._written(work, finished.files)
             if problem:

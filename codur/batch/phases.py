@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 from codur.batch.frames import FrameWriter
 from codur.events import Event, ModelAnswered, ModelCalled, ModelWaiting, NodeEntered
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.turns import Turns, Waited
 
 QUEUED = "queued"
-"""The phase in which it waits for its turn: this is not its own time."""
+"""The phase in which it waits for its turn to search."""
 _SEARCH = "repair"
 
 
@@ -58,9 +56,7 @@ class Phases:
 
     def _wait(self) -> None:
         self._tell(QUEUED)
-        begin = time.monotonic()
-        self._has_turn = self._searches.take(self._cancel)
-        self._waited.add(time.monotonic() - begin)
+        self._has_turn = self._searches.take(self._cancel, waited=self._waited)
 
     def _tell(self, phase: str) -> None:
         if phase != self._phase:

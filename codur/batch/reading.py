@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NoReturn
 
-from codur.batch.record import ChallengeResult, RouteEntry, UnusableResult, result_from
+from codur.batch.record import ChallengeResult
 from codur.batch.reports.comparison import agent_name
+from codur.batch.result_lines import RESULTS_FILE, FileLines, latest, read_lines
 from codur.errors import UsageError
 
-RESULTS_FILE = "results.jsonl"
-_MOST = 1e15
 _REMEDY = (
     f"Name result files of `codur solve`, or directories with a {RESULTS_FILE}; "
     'to give these words as a task, quote them: codur run "report …".'
@@ -46,8 +42,8 @@ def read_results(paths: Sequence[Path]) -> Found:
     """
     files = list(dict.fromkeys(file.resolve() for path in paths for file in _files(path)))
     found = [_read(file) for file in files]
-    batches = [_latest(results) for results, _ in found]
-    notes = tuple(note for _, file_notes in found for note in file_notes)
+    batches = [latest(lines.results) for lines in found]
+    notes = tuple(note for lines in found for note in lines.notes)
     if not any(batches):
         more = f"; {notes[0]}" if notes else ""
         raise UsageError(
@@ -70,60 +66,14 @@ def _files(path: Path) -> list[Path]:
     return found
 
 
-def _read(file: Path) -> tuple[list[ChallengeResult], list[str]]:
-    results: list[ChallengeResult] = []
-    notes: list[str] = []
+def _read(file: Path) -> FileLines:
     try:
-        with file.open("rb") as stream:
-            for number, line in enumerate(stream, start=1):
-                try:
-                    results += [_result(line)] if line.strip() else []
-                except UnusableResult as problem:
-                    notes.append(f"{file}:{number}: {_why(line, problem)}")
+        return read_lines(file)
     except OSError as error:
         raise UsageError(
             f"{file}: cannot be read: {(error.strerror or 'unknown error').lower()}",
             remedy="Check the file's permissions.",
         ) from error
-    return results, notes
-
-
-def _why(line: bytes, problem: UnusableResult) -> str:
-    if line.endswith(b"\n"):
-        return f"left out: {problem}"
-    return "the last line was not written to its end; it is left out"
-
-
-def _result(line: bytes) -> ChallengeResult:
-    try:
-        value = json.loads(line.decode("utf-8"), parse_constant=_no_number)
-    except (ValueError, RecursionError) as error:
-        raise UnusableResult("it is no JSON") from error
-    found = result_from(value)
-    if not (_is_typed(found) and all(map(_is_typed, found.route))):
-        raise UnusableResult("it is damaged")
-    return found
-
-
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(name)
-
-
-def _is_typed(entry: ChallengeResult | RouteEntry) -> bool:
-    """Whether texts are texts, and numbers such as a person can have meant."""
-    values = [(field.type, getattr(entry, field.name)) for field in fields(entry)]
-    return all(
-        isinstance(value, str) if kind == "str" else _is_figure(value) if kind in ("int", "float") else True
-        for kind, value in values
-    )
-
-
-def _is_figure(value: Any) -> bool:
-    return isinstance(value, int | float) and 0 <= value <= _MOST and math.isfinite(value)
-
-
-def _latest(results: Sequence[ChallengeResult]) -> list[ChallengeResult]:
-    return list({(item.name, item.agent, item.attempt): item for item in results}.values())
 
 
 def _told_apart(batches: Sequence[list[ChallengeResult]], labels: Sequence[str]) -> Iterator[list[ChallengeResult]]:

@@ -13,6 +13,7 @@ SolvedTier = Literal["none", "pattern", "repair", "pre_plan", "plan", "retry", "
 """The cheapest way that solved it; `retry` and `agent` are told apart further by `attempts` and `solved_by`."""
 
 SCHEMA: Final = 1
+_MOST = 1e15
 
 
 class UnusableResult(ValueError):
@@ -58,6 +59,7 @@ class ChallengeResult:
         route: decisions in their order.
         started: UTC, ISO 8601.
         key_written: the key that the same work has once the verified files are written back; empty if they are not.
+        settings: a hash of the settings and limits, which is part of the key; empty if it was not kept.
     """
 
     schema: int = SCHEMA
@@ -91,6 +93,7 @@ class ChallengeResult:
     route: tuple[RouteEntry, ...] = ()
     started: str = ""
     key_written: str = ""
+    settings: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The result as plain JSON types."""
@@ -121,32 +124,24 @@ def result_from(value: Any) -> ChallengeResult:
         found = ChallengeResult(**given)
     except (TypeError, ValueError) as error:
         raise UnusableResult("it is damaged") from error
-    if not _plausible(found):
+    if not _makes_sense(found):
         raise UnusableResult("it is damaged")
     return found
 
 
-def _plausible(found: ChallengeResult) -> bool:
-    numbers: tuple[object, ...] = (
-        found.calls,
-        found.tokens,
-        found.cost_usd,
-        found.seconds,
-        found.attempts,
-        found.attempt,
-    )
-    texts: tuple[object, ...] = (
-        found.name,
-        found.directory,
-        found.agent,
-        found.key,
-        found.patch,
-        found.diff,
-        found.reason,
-    )
+def _makes_sense(found: ChallengeResult) -> bool:
     known = cast("str", found.status) in get_args(Status) and cast("str", found.tier) in get_args(SolvedTier)
-    return (
-        known
-        and all(isinstance(number, int | float) and not isinstance(number, bool) for number in numbers)
-        and all(isinstance(text, str) for text in texts)
+    return known and _is_typed(found) and all(_is_typed(entry) for entry in found.route)
+
+
+def _is_typed(entry: ChallengeResult | RouteEntry) -> bool:
+    """Whether texts are texts, and numbers such as a person can have meant."""
+    values = [(field.type, getattr(entry, field.name)) for field in fields(entry)]
+    return all(
+        isinstance(value, str) if kind == "str" else _is_figure(value) if kind in ("int", "float") else True
+        for kind, value in values
     )
+
+
+def _is_figure(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _MOST

@@ -9,12 +9,15 @@ from datetime import datetime
 from pathlib import Path
 
 from codur.batch.finding import RESULTS_NAME
-from codur.batch.record import ChallengeResult, UnusableResult, result_from
+from codur.batch.record import ChallengeResult
+from codur.batch.result_lines import RESULTS_FILE, latest, read_lines
 from codur.errors import UsageError, WorkspaceBusy
-from codur.store.atomic import sync_directory, temporary_name
+from codur.store.append_log import drop_torn_tail
+from codur.store.atomic import sync_directory, write_whole
 from codur.store.flock import open_lock, try_lock
 
-RESULTS_FILE, PATCHES, PREDICTIONS, LOCK = "results.jsonl", "patches", "predictions.jsonl", ".lock"
+PATCHES, PREDICTIONS, LOCK = "patches", "predictions.jsonl", ".lock"
+MARKDOWN_FILE, PAGE_FILE = "report.md", "report.html"
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
 
 
@@ -43,7 +46,7 @@ class ResultsDirectory:
                 )
             (self.path / PATCHES).mkdir(exist_ok=True)
             self._descriptor = os.open(self.path / RESULTS_FILE, _APPEND, 0o644)
-            _drop_torn_tail(self._descriptor)
+            drop_torn_tail(self._descriptor)
             sync_directory(self.path)
         except OSError as error:
             raise _unusable(self.path, error) from error
@@ -63,7 +66,7 @@ class ResultsDirectory:
         """
         try:
             if result.patch:
-                _write(self.path / result.patch, patch)
+                write_whole(self.path / result.patch, _encoded(patch))
             line = json.dumps(result.to_json(), ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
             while line:
                 line = line[os.write(self._descriptor, line) :]
@@ -71,16 +74,29 @@ class ResultsDirectory:
         except OSError as error:
             raise _unusable(self.path, error) from error
 
+    def drop_patch(self, patch: str) -> None:
+        """Remove the patch of an earlier result of the same work, if there is one, lest it be taken for that of now.
+
+        Raises:
+            UsageError: it cannot be removed.
+        """
+        try:
+            (self.path / patch).unlink(missing_ok=True)
+        except OSError as error:
+            raise _unusable(self.path, error) from error
+
     def set_aside(self) -> Path | None:
-        """Move all that is there into a directory of its own; gives that, or None if there was nothing."""
-        old = [entry for entry in self.path.iterdir() if entry.name != LOCK and not entry.name.startswith("earlier-")]
-        old = [entry for entry in old if entry.name != PATCHES or any(entry.iterdir())]
+        """Move the results into a directory of their own; gives that, or None if there were none.
+
+        What else is in the directory is somebody else's, and stays.
+        """
         if not (self.path / RESULTS_FILE).stat().st_size:
             return None
         aside = _unused(self.path / f"earlier-{_stamp(datetime.now())}")
         aside.mkdir()
-        for entry in old:
-            entry.rename(aside / entry.name)
+        for name in (RESULTS_FILE, PATCHES, PREDICTIONS, MARKDOWN_FILE, PAGE_FILE):
+            if os.path.lexists(self.path / name):
+                (self.path / name).rename(aside / name)
         (self.path / PATCHES).mkdir(exist_ok=True)
         os.close(self._descriptor)
         self._descriptor = os.open(self.path / RESULTS_FILE, _APPEND, 0o644)
@@ -108,7 +124,7 @@ class ResultsDirectory:
             for result in results
         ]
         try:
-            _write(self.path / PREDICTIONS, "".join(f"{line}\n" for line in lines))
+            write_whole(self.path / PREDICTIONS, _encoded("".join(f"{line}\n" for line in lines)))
         except OSError as error:
             raise _unusable(self.path, error) from error
 
@@ -116,24 +132,16 @@ class ResultsDirectory:
 def read_results(path: Path) -> list[ChallengeResult]:
     """The results in a directory (or of a `results.jsonl`), the last one of each piece of work, in their order.
 
-    A line that is damaged, or was not written to its end, is passed over.
+    A line that is damaged, or was not written to its end, is passed over: its work is done again.
 
     Raises:
         UsageError: there is no such file, or it cannot be read.
     """
     file = path / RESULTS_FILE if path.is_dir() else path
     try:
-        data = file.read_bytes()
+        return latest(read_lines(file, only_ended=True).results)
     except OSError as error:
         raise _unusable(file, error) from error
-    found: dict[tuple[str, str, int], ChallengeResult] = {}
-    for line in data.split(b"\n")[:-1]:
-        try:
-            result = result_from(json.loads(line))
-        except (ValueError, UnusableResult):
-            continue
-        found[result.name, result.agent, result.attempt] = result
-    return list(found.values())
 
 
 def read_patch(directory: Path, result: ChallengeResult) -> str:
@@ -166,11 +174,18 @@ def newest(below: Path) -> Path:
     home = below / RESULTS_NAME
     found = [path for path in home.iterdir() if has_results(path)] if home.is_dir() else []
     if not found:
-        raise UsageError(
-            f"there are no results to go on with in {home}",
-            remedy="Name their directory with --results, or start anew.",
-        )
+        raise _nothing_to_go_on_with(home)
     return max(found, key=lambda path: ((path / RESULTS_FILE).stat().st_mtime_ns, path.name))
+
+
+def require_batch(path: Path) -> None:
+    """Make sure that a batch has begun to write its results in a directory.
+
+    Raises:
+        UsageError: none has.
+    """
+    if not os.path.lexists(path / RESULTS_FILE):
+        raise _nothing_to_go_on_with(path)
 
 
 def total_spent(results: Iterable[ChallengeResult]) -> tuple[int, float]:
@@ -191,31 +206,14 @@ def _unused(path: Path) -> Path:
     return found
 
 
-def _write(path: Path, text: str) -> None:
-    temporary = path.with_name(temporary_name(path.name))
-    try:
-        with temporary.open("wb") as stream:
-            stream.write(text.encode("utf-8", "surrogateescape"))
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
 
 
-def _drop_torn_tail(descriptor: int) -> None:
-    """Cut what a killed batch did not write to its end, lest the next line be glued to it."""
-    size = end = os.lseek(descriptor, 0, os.SEEK_END)
-    while end > 0:
-        start = max(0, end - 65_536)
-        found = os.pread(descriptor, end - start, start).rfind(b"\n")
-        if found >= 0:
-            end = start + found + 1
-            break
-        end = start
-    if end < size:
-        os.ftruncate(descriptor, end)
+def _nothing_to_go_on_with(path: Path) -> UsageError:
+    return UsageError(
+        f"there are no results to go on with in {path}", remedy="Name their directory with --results, or start anew."
+    )
 
 
 def _unusable(path: Path, error: OSError) -> UsageError:

@@ -35,16 +35,22 @@ class Running:
     work: Work
     key: str
     began: float
-    queued_since: float = 0.0
-    queued_s: float = 0.0
+    waits_since: float = 0.0
+    waited_s: float = 0.0
     seen: bool = False
     cancelled: Cancelled = ""
     cancelled_at: float = 0.0
 
+    def wait(self, now: float, *, begins: bool) -> None:
+        """It begins to wait for its turn, or has ended to."""
+        if self.waits_since:
+            self.waited_s += now - self.waits_since
+        self.waits_since = now if begins else 0.0
+
     def own_s(self, now: float) -> float:
         """Seconds that it has had, without those in which it waited for its turn."""
-        waiting = now - self.queued_since if self.queued_since else 0.0
-        return now - self.began - self.queued_s - waiting
+        waiting = now - self.waits_since if self.waits_since else 0.0
+        return now - self.began - self.waited_s - waiting
 
 
 @dataclass(slots=True)

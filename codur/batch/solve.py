@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +29,8 @@ Mode = Literal["new", "resume", "rerun_failed", "fresh"]
 """What becomes of results that are there: `new` wants none; `resume` does what is missing; `rerun_failed` also what was
 not solved; `fresh` puts them aside."""
 
+Begins = Callable[[Sequence[Work], Sequence[ChallengeResult], str], None]
+
 GRACE_S, SHORT_GRACE_S = 10.0, 1.0
 """Seconds in which what runs may end in good order, after the user's and after the system's signal."""
 
@@ -43,7 +45,8 @@ class BatchResult:
         code: the exit code.
         done_before: pieces of work that were finished before.
         reports: files that were made of the results.
-        notes: what the user should know.
+        others: what earlier results do not count, as it was told when the batch began; empty if all do.
+        notes: what else the user should know.
         seconds: wall time of this part.
     """
 
@@ -52,6 +55,7 @@ class BatchResult:
     code: int
     done_before: int
     reports: tuple[Path, ...] = ()
+    others: str = ""
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
 
@@ -63,7 +67,7 @@ def solve_batch(
     *,
     mode: Mode,
     watch: Watch,
-    begins: Callable[[Sequence[Work], Sequence[ChallengeResult]], None],
+    begins: Begins,
     junit: Path | None = None,
 ) -> BatchResult:
     """Do the work of a batch that is not done yet.
@@ -71,7 +75,7 @@ def solve_batch(
     Args:
         results: the directory of results.
         watch: sees it go on, from another thread.
-        begins: gets what is to be done, and the results that are there already.
+        begins: gets what is to be done, the results that are there already, and what to know about the others.
         junit: where to write JUnit XML, if at all.
 
     Raises:
@@ -89,7 +93,9 @@ def solve_batch(
     keys = Keys(settings_hash(setup.settings, setup.limits, offline=setup.offline))
     with ResultsDirectory(results) as directory:
         aside = directory.set_aside() if mode == "fresh" else None
-        found = finished(work, read_results(results), keys, in_place=setup.in_place)
+        earlier = read_results(results)
+        found = finished(work, earlier, keys, in_place=setup.in_place)
+        others = of_other_settings(work, earlier, found, keys.settings)
         if mode == "rerun_failed":
             found = {number: result for number, result in found.items() if result.solved}
         done_before = len(found)
@@ -97,7 +103,7 @@ def solve_batch(
         tokens, cost_usd = total_spent(found.values())
         setup = replace(setup, tokens=tokens, cost_usd=cost_usd)
         keeper = Keeper(directory, setup, keys)
-        begins(missing, list(found.values()))
+        begins(missing, list(found.values()), others)
         supervisor = Supervisor(setup, missing, key_of=keys, keep=keeper, watch=watch)
         ended, code = _supervised(supervisor) if missing else ("all", 0)
         found |= keeper.kept
@@ -110,6 +116,7 @@ def solve_batch(
         code=code or exit_code(ordered, ended),
         done_before=done_before,
         reports=reports,
+        others=others,
         notes=((f"earlier results are in {aside}",) if aside else ()) + notes,
         seconds=round(time.monotonic() - begun, 3),
     )
@@ -131,9 +138,30 @@ def finished(
             continue
         key = key_of(item)
         is_written = bool(result.key_written) and result.key_written == key
-        if is_written or (result.key == key and not (in_place and result.key_written)):
+        is_to_write = in_place and result.solved and bool(result.changed_files)
+        if is_written or (result.key == key and not is_to_write):
             found[item.number] = result
     return found
+
+
+def of_other_settings(
+    work: Sequence[Work], results: Sequence[ChallengeResult], found: Mapping[int, ChallengeResult], settings: str
+) -> str:
+    """How many results do not count because they were made with other settings, in a line; empty if none are.
+
+    Args:
+        found: the results that count.
+        settings: the hash of those of now.
+    """
+    left_out = {item.place for item in work if item.number not in found}
+    places = [
+        (result.name, result.agent, result.attempt) for result in results if result.settings not in ("", settings)
+    ]
+    number = len(left_out.intersection(places))
+    if not number:
+        return ""
+    belong = "1 earlier result belongs" if number == 1 else f"{number:,} earlier results belong"
+    return f"{belong} to other settings or options, such as --offline or --timeout: this work is done again"
 
 
 def exit_code(results: Sequence[ChallengeResult], ended: Ended) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import selectors
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -13,7 +14,6 @@ from typing import Any
 
 from codur.batch.attempt import Job
 from codur.batch.outcome import over_budget
-from codur.batch.phases import QUEUED
 from codur.batch.record import ChallengeResult, Status, result_from
 from codur.batch.running import Cancelled, Ended, Finished, Running, Spent, Watch
 from codur.batch.setup import Setup
@@ -58,7 +58,7 @@ class Supervisor:
         self._key_of = key_of
         self._keep = keep
         self._watch = watch
-        self._margin_s = margin_s
+        self._allowed_s = setup.limits.max_runtime_s + margin_s
         self._obey_s = obey_s
         self._suspects: deque[Work] = deque()
         self._deaths: dict[int, int] = {}
@@ -69,16 +69,19 @@ class Supervisor:
         self._ended: Ended = "all"
         self._stop_at = 0.0
         self._wake, self._waker = os.pipe()
+        self._waking = threading.Lock()
         self._grace_s = 0.0
 
     def stop(self, grace_s: float) -> None:
-        """Start nothing more, and cancel what runs; may be called from any thread.
+        """Start nothing more, and cancel what runs; may be called from any thread, also when all has ended.
 
         Args:
-            grace_s: what has not ended by then is ended with its worker.
+            grace_s: what has not ended by then is ended with its worker; at once, if this is called again.
         """
-        self._grace_s = grace_s
-        os.write(self._waker, b"s")
+        with self._waking:
+            if self._waker >= 0:
+                self._grace_s = grace_s
+                os.write(self._waker, b"s")
 
     def run(self) -> Ended:
         """Do all work; returns why it ended.
@@ -92,8 +95,10 @@ class Supervisor:
                 self._look_after_time()
         finally:
             self._end_worker()
-            os.close(self._wake)
-            os.close(self._waker)
+            with self._waking:
+                os.close(self._wake)
+                os.close(self._waker)
+                self._waker = -1
         return self._ended
 
     def _end_worker(self) -> None:
@@ -142,9 +147,9 @@ class Supervisor:
             selector.register(self._wake, selectors.EVENT_READ)
             ready = [key.fileobj for key, _ in selector.select(self._patience())]
         if self._wake in ready:
-            os.read(self._wake, 64)
+            is_again = len(os.read(self._wake, 64)) > 1 or bool(self._stop_at)
             self._end("stopped", "stop")
-            self._stop_at = time.monotonic() + self._grace_s
+            self._stop_at = time.monotonic() + (0.0 if is_again else self._grace_s)
         if worker.frames in ready:
             for frame in worker.frames.take():
                 self._take(frame)
@@ -155,7 +160,9 @@ class Supervisor:
         if "finished" in frame:
             self._finished(frame)
         elif "phase" in frame:
-            self._phase(frame)
+            self._watch.phase(self._running[frame["phase"]].work, frame["name"], frame["calls"])
+        elif "waits" in frame:
+            self._running[frame["waits"]].wait(time.monotonic(), begins=frame["now"])
         elif "spent" in frame:
             self._spent = Spent(*frame["spent"])
         elif "started" in frame:
@@ -165,14 +172,6 @@ class Supervisor:
         elif "ready" in frame and self._worker is not None:
             self._worker.is_ready = True
             self._failed_starts = 0
-
-    def _phase(self, frame: dict[str, Any]) -> None:
-        running = self._running[frame["phase"]]
-        now = time.monotonic()
-        if running.queued_since:
-            running.queued_s += now - running.queued_since
-        running.queued_since = now if frame["name"] == QUEUED else 0.0
-        self._watch.phase(running.work, frame["name"], frame["calls"])
 
     def _finished(self, frame: dict[str, Any]) -> None:
         running = self._running.pop(frame["finished"])
@@ -287,10 +286,6 @@ class Supervisor:
         if self._worker is not None:
             self._lost(self._worker.kill(), hung)
 
-    @property
-    def _allowed_s(self) -> float:
-        return self._setup.limits.max_runtime_s + self._margin_s
-
     def _patience(self) -> float | None:
         """Seconds until something must be looked after, if the worker says nothing."""
         now = time.monotonic()
@@ -298,6 +293,6 @@ class Supervisor:
         for running in self._running.values():
             if running.cancelled:
                 moments.append(running.cancelled_at + self._obey_s)
-            elif not running.queued_since:
+            elif not running.waits_since:
                 moments.append(now + self._allowed_s - running.own_s(now))
         return max(0.01, min(moments) - now + 0.01) if moments else None

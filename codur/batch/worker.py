@@ -106,7 +106,7 @@ class Worker:
 
     def _work(self, job: Job, cancel: CancelToken) -> None:
         self._frames.send({"started": job.number})
-        waited = Waited()
+        waited = Waited(lambda waits: self._frames.send({"waits": job.number, "now": waits}))
         phases = Phases(job.number, self._frames, self._searches, cancel, waited)
         try:
             done = attempt(job, self._setup, self._host, below=self._below, cancel=cancel, waited=waited, emit=phases)

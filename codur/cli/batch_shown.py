@@ -83,7 +83,7 @@ def show_list(work: Sequence[Work], *, json: bool) -> int:
         return 0
     lines = [(item.title, item.challenge.problem or "to do", str(item.challenge.directory)) for item in work]
     show(challenges_table(lines, color=sys.stdout.isatty(), width=surroundings.width()), sys.stdout)
-    show(sanitise(count(len(work), "challenge")), sys.stderr)
+    show(sanitise(_amount(work)), sys.stderr)
     return 0
 
 
@@ -94,7 +94,7 @@ def show_batch(batch: BatchResult, work: Sequence[Work], results: Path, shown: S
         rows = list(map(row_of, batch.results))
         show(batch_table(rows, color=sys.stdout.isatty(), width=surroundings.width()), sys.stdout)
     for note in batch.notes:
-        show(sanitise(f"note: {note}"), sys.stderr)
+        show_note(note)
     if not shown.json and not shown.quiet:
         page = next((path for path in batch.reports if path.suffix == ".html"), results)
         show(sanitise(f"results: {short(page)}"), sys.stderr)
@@ -103,8 +103,17 @@ def show_batch(batch: BatchResult, work: Sequence[Work], results: Path, shown: S
         show(sanitise(f"the budget is used up; go on with a higher one: {resume}"), sys.stderr)
     elif batch.ended == "stopped":
         show(sanitise(f"go on with: {resume}"), sys.stderr)
-        words = count(len(work), "challenge")
-        show(sanitise(f"interrupted; {len(work) - left} of {words} finished"), sys.stderr)
+        show(sanitise(f"interrupted; {len(work) - left} of {_amount(work)} finished"), sys.stderr)
+
+
+def _amount(work: Sequence[Work]) -> str:
+    challenges = count(len({item.challenge.directory for item in work}), "challenge")
+    one_each = len(work) == len({item.challenge.directory for item in work})
+    return challenges if one_each else f"{count(len(work), 'attempt')} at {challenges}"
+
+
+def show_note(note: str) -> None:
+    show(sanitise(f"note: {note}"), sys.stderr)
 
 
 def _as_json(batch: BatchResult, work: Sequence[Work], results: Path) -> dict[str, Any]:
@@ -121,7 +130,7 @@ def _as_json(batch: BatchResult, work: Sequence[Work], results: Path) -> dict[st
         "cost_usd": round(sum(item.cost_usd for item in batch.results), 6),
         "seconds": batch.seconds,
         "reports": [str(path) for path in batch.reports],
-        "notes": list(batch.notes),
+        "notes": [note for note in (batch.others, *batch.notes) if note],
         "results": [item.to_json() for item in batch.results],
     }
 

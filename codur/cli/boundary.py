@@ -7,12 +7,10 @@ import traceback
 from collections.abc import Callable
 from typing import Literal
 
-from codur.errors import CodurError, Interrupted
+from codur.errors import CodurError, Interrupted, internal_error
 from codur.session.stop import code_of
 
 JsonKind = Literal["json", "json_stream"]
-
-_MAX_MESSAGE_CHARS = 500
 
 
 def exit_code_of(command: Callable[[], int], *, json: JsonKind | None, debug: bool) -> int:
@@ -30,16 +28,7 @@ def exit_code_of(command: Callable[[], int], *, json: JsonKind | None, debug: bo
     except CodurError as error:
         return _told(error, json, debug=debug)
     except Exception as error:  # noqa: BLE001 - the outermost boundary
-        return _told(_internal(error), json, debug=debug)
-
-
-def _internal(error: Exception) -> CodurError:
-    """A bug in words."""
-    message = " ".join(str(error).split())[:_MAX_MESSAGE_CHARS]
-    return CodurError(
-        f"internal error: {type(error).__name__}{': ' if message else ''}{message}",
-        remedy="Run it again with --debug, and report what that shows.",
-    )
+        return _told(internal_error(error), json, debug=debug)
 
 
 def _told(error: CodurError, json: JsonKind | None, *, debug: bool, code: int | None = None) -> int:

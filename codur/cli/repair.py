@@ -29,7 +29,13 @@ def repair(
         bool, typer.Option("--all", help="Go on after the first, show every repair that passes, change nothing.")
     ] = False,
     pick: Annotated[
-        int, typer.Option("--pick", min=1, metavar="N", help="Apply repair N of those that --all shows.")
+        int,
+        typer.Option(
+            "--pick",
+            min=1,
+            metavar="N",
+            help="Apply repair N of those that --all shows with the same --budget: another one may find others.",
+        ),
     ] = 1,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Work in a copy; print the diff, change nothing.")] = False,
     scope: options.Scope = None,

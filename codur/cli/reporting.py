@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from codur.batch.reading import RESULTS_FILE, Found, read_results
+from codur.batch.reading import Found, read_results
 from codur.batch.reports import write_reports
 from codur.batch.reports.comparison import Comparison, compare
 from codur.batch.reports.totals import Totals, totals_of
+from codur.batch.result_lines import RESULTS_FILE
 from codur.errors import UsageError
 from codur.ui.lines import block, count, joined, line
 from codur.ui.output import show

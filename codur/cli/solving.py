@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from codur.batch.finding import find_challenges
-from codur.batch.results import new_directory, newest
+from codur.batch.record import ChallengeResult
+from codur.batch.results import new_directory, newest, require_batch
 from codur.batch.setup import Setup
 from codur.batch.solve import Mode, require_sandbox, solve_batch
 from codur.batch.work import Work, work_of
 from codur.cli import surroundings
-from codur.cli.batch_shown import ShownAs, ShownWatch, display_of, row_of, short, show_batch, show_list
+from codur.cli.batch_shown import ShownAs, ShownWatch, display_of, row_of, short, show_batch, show_list, show_note
 from codur.errors import UsageError
 from codur.ui.batch import Progress
 
@@ -112,6 +113,12 @@ def solve_challenges(
     )
     results = _results(where, work)
     display = display_of(shown)
+
+    def begins(missing: Sequence[Work], known: Sequence[ChallengeResult], others: str) -> None:
+        if others:
+            show_note(others)
+        display.begin(Progress(len(missing) + len(known), list(map(row_of, known))))
+
     try:
         batch = solve_batch(
             work,
@@ -119,7 +126,7 @@ def solve_challenges(
             results,
             mode=where.mode,
             watch=ShownWatch(display),
-            begins=lambda missing, known: display.begin(Progress(len(missing) + len(known), list(map(row_of, known)))),
+            begins=begins,
             junit=Path.cwd() / where.junit if where.junit else None,
         )
     finally:
@@ -149,6 +156,8 @@ def _results(where: Where, work: Sequence[Work]) -> Path:
                 f"the results directory {where.results} is inside the challenge {inside.challenge.name}",
                 remedy="Name one outside of it with --results.",
             )
+        if where.mode in ("resume", "rerun_failed"):
+            require_batch(path)
         return path
     return newest(here) if where.mode in ("resume", "rerun_failed") else new_directory(here, datetime.now())
 

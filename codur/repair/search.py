@@ -251,12 +251,13 @@ class Search:
         return None
 
     def _outcome(self, choice: Choice, verdict: Verdict) -> RepairOutcome:
+        holding = [each for each in choice.repairs[1:] if not self._every or self._confirm(each.files).passed]
         return RepairOutcome(
-            repairs=choice.repairs,
+            repairs=(choice.repairs[0], *holding),
             verdict=verdict,
             tier=choice.tier,
             tried=self._tried,
-            passing=len(self._passed),
+            passing=len(self._passed) - (len(choice.repairs) - 1 - len(holding)),
             best_progress=self._progress(),
             note=self._judge.note,
         )

@@ -14,26 +14,23 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from codur.config.settings import SandboxSettings
 from codur.sandbox.backend import Chosen, Confined, NoBackend
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.channel import Channel
 from codur.sandbox.child import Child, GroupProcess, Process
-from codur.sandbox.environment import child_environment
 from codur.sandbox.limits import limits_of
-from codur.sandbox.nested import nested_protected
 from codur.sandbox.output import BoundedOutput
 from codur.sandbox.policy import Limits, Policy
 from codur.sandbox.process_result import ProcessResult, ended, not_begun, not_started, status_of_shell
 from codur.sandbox.scratch import private_directory, temporary_base
 from codur.sandbox.stream import Stream
-from codur.sandbox.system_paths import interpreter_paths, toolchain_paths, without_home
-from codur.sandbox.tripwire import Tripwire
+from codur.sandbox.surroundings import Surroundings
+from codur.sandbox.watch import ProgramObserver, WorkspaceWatch
 
 if TYPE_CHECKING:
     from codur.sandbox.starter_client import Starter
@@ -44,16 +41,6 @@ __all__ = ["Launcher", "ProcessResult", "ProgramObserver"]
 _HAS_STARTER: bool = sys.platform == "linux"
 _MIB = 1_048_576
 _ROOT = Path("/")
-
-
-class ProgramObserver(Protocol):
-    """Is told when a program may change a workspace."""
-
-    def before(self, root: Path) -> None:
-        """A program is about to start that may write below `root`."""
-
-    def after(self, root: Path) -> None:
-        """It has ended, with all that it started."""
 
 
 class Launcher:
@@ -91,28 +78,19 @@ class Launcher:
     ) -> None:
         self._cancel = cancel
         self._environ = dict(environ)
-        self._environment = child_environment(environ)
-        self._alias: str | None = None
-        if python is not None:
-            self._environment["PATH"] = f"{Path(python).parent}{os.pathsep}{self._environment['PATH']}"
-            self._alias = None if Path(python).with_name("python").exists() else python
-        self._python = python
         self._temporary = temporary_base(environ)
+        self._surroundings = Surroundings(environ, python, self._temporary, contained=sandbox is not None)
         self._max_output_bytes = max_output_bytes
         self._contained = sandbox is not None
         self._settings = sandbox or SandboxSettings(backend="none")
         self._state_cache = state_cache
-        self._quarantine = quarantine
-        self._observer = observer
+        self._watch = WorkspaceWatch(observer, quarantine, contained=self._contained)
         self._lock = threading.Lock()
         self._backend: Chosen | None = shared.backend if shared else None
-        self._programs: tuple[Path, ...] | None = None
         self._shared = shared
         self._waited = waited
         self._starter: Starter | None = shared.starter if shared else None
         self.versions: dict[str, str] = shared.versions if shared else {}
-        self._own_directories: set[Path] = set()
-        self._nested: dict[Path, tuple[str, ...]] = {}
 
     @property
     def name(self) -> str:
@@ -150,12 +128,8 @@ class Launcher:
     @contextlib.contextmanager
     def temporary_directory(self) -> Iterator[Path]:
         """An empty private directory outside the workspace, removed at the end."""
-        with private_directory(self._temporary) as directory:
-            self._own_directories.add(Path(directory))
-            try:
-                yield Path(directory)
-            finally:
-                self._own_directories.discard(Path(directory))
+        with private_directory(self._temporary) as directory, self._watch.passes_over(Path(directory)):
+            yield Path(directory)
 
     def run(
         self,
@@ -197,19 +171,22 @@ class Launcher:
         kept = self._max_output_bytes if max_output_bytes is None else max_output_bytes
         outputs = (BoundedOutput(kept), BoundedOutput(kept))
         workspace = None if (root or cwd) == _ROOT else (root or cwd)
-        with private_directory(self._temporary) as temporary, self._search_path(words) as (search_path, names):
+        with (
+            private_directory(self._temporary) as temporary,
+            self._surroundings.search_path(words) as (search_path, names),
+        ):
             policy = Policy(
                 workspace=workspace,
                 temporary=Path(temporary),
-                read_only=(*read_only, *(Path(f"{workspace}/{path}") for path in self._nested_in(workspace))),
+                read_only=(*read_only, *(Path(f"{workspace}/{path}") for path in self._watch.nested_in(workspace))),
                 hidden=tuple(hidden),
                 writable=tuple(writable),
-                readable=(*self._readable(words), *names),
+                readable=(*self._surroundings.readable(words), *names),
                 temporary_bytes=self._settings.temporary_mb * _MIB,
                 processes=self._settings.processes,
             )
-            variables = {**self._environment, "PATH": search_path, "TMPDIR": temporary, **(env or {})}
-            with self._turn() as begun, self._watched(workspace) as tripped:
+            variables = {**self._surroundings.variables, "PATH": search_path, "TMPDIR": temporary, **(env or {})}
+            with self._turn() as begun, self._watch.over(workspace, lambda: self.hides) as tripped:
                 if not begun:
                     return not_begun(words, cancelled=True)
                 result = self._run(words, policy, variables, cwd, outputs, stdin, timeout_s)
@@ -240,6 +217,7 @@ class Launcher:
         """
         words = tuple(argv)
         with contextlib.ExitStack() as stack:
+            stack.callback(lambda: self)  # a channel outlives its launcher: what started it must not end before it
             try:
                 process = self._kept(stack, words, cwd, env, cpu_s=cpu_s, hidden=tuple(hidden), readable=(cwd,))
             except (OSError, ValueError) as error:
@@ -273,7 +251,7 @@ class Launcher:
         """
         words = tuple(argv)
         with contextlib.ExitStack() as stack:
-            stack.enter_context(self._watched(root))
+            stack.enter_context(self._watch.over(root, lambda: self.hides))
             try:
                 process = self._kept(stack, words, cwd, env, readable=(cwd, *readable), workspace=root, network=network)
             except (OSError, ValueError) as error:
@@ -295,18 +273,18 @@ class Launcher:
     ) -> Process:
         """A started program that nobody waits for; what is made for it goes with the stack."""
         temporary = stack.enter_context(private_directory(self._temporary))
-        search_path, names = stack.enter_context(self._search_path(words))
+        search_path, names = stack.enter_context(self._surroundings.search_path(words))
         policy = Policy(
             workspace=workspace,
             temporary=Path(temporary),
-            read_only=tuple(Path(f"{workspace}/{path}") for path in self._nested_in(workspace)),
+            read_only=tuple(Path(f"{workspace}/{path}") for path in self._watch.nested_in(workspace)),
             hidden=hidden,
-            readable=(*self._readable(words), *names, *readable),
+            readable=(*self._surroundings.readable(words), *names, *readable),
             temporary_bytes=self._settings.temporary_mb * _MIB,
             processes=self._settings.processes,
             network=network,
         )
-        variables = {**self._environment, "PATH": search_path, "TMPDIR": temporary, **(env or {})}
+        variables = {**self._surroundings.variables, "PATH": search_path, "TMPDIR": temporary, **(env or {})}
         limits = replace(limits_of(self._settings, cpu_s or 0.0), wall_s=0.0)
         if cpu_s is None:
             limits = replace(limits, cpu_s=0)
@@ -381,67 +359,3 @@ class Launcher:
         from codur.sandbox.probe import choose_backend  # noqa: PLC0415 - lazy: not every run starts a program
 
         return choose_backend(self._settings.backend, self._environ, cache=self._state_cache)
-
-    def _readable(self, argv: tuple[str, ...]) -> tuple[Path, ...]:
-        """What programs need outside the system's own directories, to run at all."""
-        if not self._contained:
-            return ()
-        if self._programs is None:
-            pythons = (sys.executable, *(() if self._python is None else (self._python,)))
-            found = [path for python in pythons for path in interpreter_paths(python)]
-            stated = (*dict.fromkeys(found), *toolchain_paths(self._environment))
-            self._programs = without_home(stated, Path(self._environ.get("HOME", "/")))
-        named = _program_paths(argv[0]) if argv and argv[0].startswith("/") else ()
-        return (*self._programs, *named)
-
-    @contextlib.contextmanager
-    def _watched(self, workspace: Path | None) -> Iterator[list[str]]:
-        """Let the observer and the tripwire see a program; the list gets the protected paths that it touched."""
-        tripped: list[str] = []
-        if workspace is None or any(workspace.is_relative_to(own) for own in tuple(self._own_directories)):
-            yield tripped
-            return
-        tripwire = self._tripwire(workspace) if self._contained else None
-        if self._observer is not None:
-            self._observer.before(workspace)
-        if tripwire is not None:
-            tripwire.arm()
-        try:
-            yield tripped
-        finally:
-            try:
-                if tripwire is not None:
-                    tripped += tripwire.settle()
-            finally:
-                if self._observer is not None:
-                    self._observer.after(workspace)
-
-    def _tripwire(self, workspace: Path) -> Tripwire:
-        keeps = self._chosen().backend.hides  # it mounts what is there read-only, as it does with what it hides
-        return Tripwire(workspace, self._quarantine, nested=self._nested_in(workspace), kept=keeps)
-
-    def _nested_in(self, workspace: Path | None) -> tuple[str, ...]:
-        """The protected paths in subdirectories of a workspace, as they were at its first program."""
-        if workspace is None or not self._contained:
-            return ()
-        if workspace not in self._nested:
-            self._nested[workspace] = nested_protected(workspace)
-        return self._nested[workspace]
-
-    @contextlib.contextmanager
-    def _search_path(self, argv: tuple[str, ...]) -> Iterator[tuple[str, tuple[Path, ...]]]:
-        """`PATH` for a program, and what was made for it.
-
-        Where there is only a `python3`, it gets one that has a `python` for commands to call.
-        """
-        if self._alias is None or argv[:1] == (self._alias,):
-            yield self._environment["PATH"], ()
-            return
-        with private_directory(self._temporary) as names:
-            (Path(names) / "python").symlink_to(self._alias)
-            yield f"{names}{os.pathsep}{self._environment['PATH']}", (Path(names),)
-
-
-@lru_cache(maxsize=64)
-def _program_paths(program: str) -> tuple[Path, ...]:
-    return interpreter_paths(program) if os.access(program, os.X_OK) else ()

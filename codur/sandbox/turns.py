@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -28,11 +28,18 @@ class Turns:
     def __init__(self, number: int) -> None:
         self._free = threading.Semaphore(max(1, number))
 
-    def take(self, cancel: CancelToken | None = None) -> bool:
-        """Wait for a turn; False, and no turn, if it is cancelled before. Every turn is given back with `give_back`."""
-        while not self._free.acquire(timeout=_LOOK_S):
-            if cancel is not None and cancel.cancelled:
-                return False
+    def take(self, cancel: CancelToken | None = None, *, waited: Waited | None = None) -> bool:
+        """Wait for a turn; False, and no turn, if it is cancelled before. Every turn is given back with `give_back`.
+
+        Args:
+            waited: gets the time until it comes.
+        """
+        if self._free.acquire(blocking=False):
+            return True
+        with waited.waiting() if waited is not None else nullcontext():
+            while not self._free.acquire(timeout=_LOOK_S):
+                if cancel is not None and cancel.cancelled:
+                    return False
         return True
 
     def give_back(self) -> None:
@@ -49,10 +56,7 @@ class Turns:
         Yields:
             False if there is none, because it is cancelled.
         """
-        begin = time.monotonic()
-        taken = self.take(cancel)
-        if waited is not None:
-            waited.add(time.monotonic() - begin)
+        taken = self.take(cancel, waited=waited)
         try:
             yield taken
         finally:
@@ -61,21 +65,45 @@ class Turns:
 
 
 class Waited:
-    """Seconds that a run has waited for its turns; they do not count as its time."""
+    """How long a run has waited for its turns, which does not count as its time; safe to use from several threads.
 
-    def __init__(self) -> None:
+    Args:
+        tell: called with True when it begins to wait, and with False when it has ended; must be quick.
+    """
+
+    def __init__(self, tell: Callable[[bool], object] | None = None) -> None:
+        self._tell = tell
         self._lock = threading.Lock()
         self._seconds = 0.0
+        self._since = 0.0
+        self._waiting = 0
 
-    def add(self, seconds: float) -> None:
-        """Count these seconds."""
-        with self._lock:
-            self._seconds += seconds
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """It waits as long as this lasts; several at the same time are one."""
+        self._change(1)
+        try:
+            yield
+        finally:
+            self._change(-1)
 
     @property
     def seconds(self) -> float:
-        """All of them."""
-        return self._seconds
+        """All of it, also of a wait that has not ended yet."""
+        with self._lock:
+            return self._seconds + (time.monotonic() - self._since if self._waiting else 0.0)
+
+    def _change(self, by: int) -> None:
+        with self._lock:
+            before, self._waiting = self._waiting, self._waiting + by
+            if bool(before) == bool(self._waiting):
+                return
+            if before:
+                self._seconds += time.monotonic() - self._since
+            else:
+                self._since = time.monotonic()
+            if self._tell is not None:
+                self._tell(not before)
 
 
 @dataclass(slots=True, kw_only=True)

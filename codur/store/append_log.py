@@ -101,7 +101,7 @@ class AppendLog:
             try:
                 if is_new:
                     sync_directory(self.path.parent)
-                _drop_torn_tail(descriptor)
+                drop_torn_tail(descriptor)
             except OSError:
                 os.close(descriptor)
                 raise
@@ -109,8 +109,15 @@ class AppendLog:
         return self._descriptor
 
 
-def _drop_torn_tail(descriptor: int) -> None:
-    """Cut what is after the last line end, lest the next line be glued to it."""
+def drop_torn_tail(descriptor: int) -> None:
+    """Cut what is after the last line end, lest the next line be glued to it.
+
+    Args:
+        descriptor: of a file that is open for reading and writing.
+
+    Raises:
+        OSError: it cannot be read or cut.
+    """
     end = size = os.lseek(descriptor, 0, os.SEEK_END)
     while end > 0:
         start = max(0, end - 4096)

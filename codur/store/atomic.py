@@ -18,6 +18,8 @@ from codur.errors import StateError
 
 PRIVATE_FILE = 0o600
 PRIVATE_DIRECTORY = 0o700
+COMMON_FILE = 0o666
+"""Less what the umask takes away: as files are made usually."""
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _TEMPORARY = re.compile(r"\..*\.codur-([1-9][0-9]{0,9})-[0-9a-f]{16}\.tmp", re.DOTALL)
 _MAX_STEM_BYTES = 180
@@ -68,13 +70,22 @@ def sweep(directory: Path) -> int:
 
 
 def write_private(path: Path, data: bytes, *, durable: bool = True) -> None:
-    """Put bytes at a path in one step; the file is its owner's alone.
+    """Put bytes at a path in one step; the file is its owner's alone. As `write_whole`."""
+    write_whole(path, data, mode=PRIVATE_FILE, durable=durable)
+
+
+def write_whole(path: Path, data: bytes, *, mode: int = COMMON_FILE, durable: bool = True) -> None:
+    """Put bytes at a path in one step.
+
+    Args:
+        mode: of the file; the umask is taken away from it.
+        durable: wait until it is on disk.
 
     Raises:
         OSError: it cannot be written; what was there before still is.
     """
     temporary = path.parent / temporary_name(path.name)
-    descriptor = os.open(temporary, _CREATE, PRIVATE_FILE)
+    descriptor = os.open(temporary, _CREATE, mode)
     try:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)

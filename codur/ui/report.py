@@ -15,6 +15,7 @@ _SHOWN_LINES = 10
 _LINES_BEFORE = 3
 """Lines shown before the first difference."""
 _SHOWN_ATTEMPTS = 8
+_NOTHING_CHANGED = "nothing was changed; `codur repair --pick N`, with the same options otherwise, applies repair N"
 
 _OUTCOMES: dict[Outcome, str] = {
     "done": "done",
@@ -34,7 +35,7 @@ def body_lines(result: RunResult, *, limit: int | None) -> list[Line]:
         result: the run's result.
         limit: lines of the diff shown at most, or None for all.
     """
-    if result.repair is not None and result.repair.chosen < 0 and result.outcome == "done":
+    if result.repair is not None and _only_shows_repairs(result):
         return every_repair(result.repair)
     answer, diff = block(result.answer), diff_lines(result.diff, limit=limit)
     return [*answer, line(""), *diff] if answer and diff else [*answer, *diff]
@@ -53,6 +54,8 @@ def summary_lines(result: RunResult, *, told: Collection[str] = ()) -> list[Line
     verdict = verdict_line(result)
     if result.outcome != "done":
         lines += failure_lines(result)
+    elif _only_shows_repairs(result):
+        lines.append(line(_NOTHING_CHANGED))
     elif verdict:
         lines.append(verdict)
     lines += _changed_lines(result)
@@ -83,6 +86,12 @@ def error_lines(result: RunResult) -> list[Line]:
     verdict = None if result.outcome == "usage" else verdict_line(result)
     head = line((f"✘ {_OUTCOMES[result.outcome]}", "bad"), reason)
     return [head, *([verdict] if verdict else []), *_remedy_lines(result)]
+
+
+def _only_shows_repairs(result: RunResult) -> bool:
+    """Whether repairs were asked for to look at: none was taken, and nobody else solved the task."""
+    found = result.repair is not None and bool(result.repair.patches) and result.repair.chosen < 0
+    return found and result.outcome == "done" and not result.solved_by
 
 
 def answers_only(result: RunResult) -> bool:

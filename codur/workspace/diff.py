@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import difflib
+import hashlib
+import string
+import zlib
 
 _NO_NEWLINE = "\\ No newline at end of file\n"
+_BINARY_LINE = 52
+_LENGTHS = string.ascii_uppercase + string.ascii_lowercase
 
 
 def unified_diff(
@@ -32,6 +38,41 @@ def unified_diff(
         return f"{head}Binary files {old_name} and {new_name} differ\n"
     lines = difflib.unified_diff(_lines(before), _lines(after), old_name, new_name)
     return head + "".join(line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}" for line in lines)
+
+
+def binary_diff(
+    path: str,
+    before: bytes | None,
+    after: bytes | None,
+    *,
+    mode_before: int | None = None,
+    mode_after: int | None = None,
+) -> str:
+    """As `unified_diff`, but exact for any bytes and in ASCII alone: in the form of `git diff --binary`.
+
+    That holds both contents whole, deflated, in lines of up to 52 bytes: their number as a letter, then base 85
+    (gitformat-pack(5) and git's `diff.c`: `emit_binary_diff_body`).
+    """
+    modes = (_git_mode(mode_before), _git_mode(mode_after))
+    if before == after:
+        return unified_diff(path, before, after, mode_before=mode_before, mode_after=mode_after)
+    same = f" {modes[0]}" if before is not None and after is not None and modes[0] == modes[1] else ""
+    index = f"index {_blob_name(before)}..{_blob_name(after)}{same}\n"
+    return f"{_header(path, before, after, modes)}{index}GIT binary patch\n{_literal(after)}{_literal(before)}"
+
+
+def _blob_name(data: bytes | None) -> str:
+    """The name that git gives a file's contents."""
+    if data is None:
+        return "0" * 40
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+def _literal(data: bytes | None) -> str:
+    deflated = zlib.compress(data or b"")
+    parts = [deflated[start : start + _BINARY_LINE] for start in range(0, len(deflated), _BINARY_LINE)]
+    lines = [f"{_LENGTHS[len(part) - 1]}{base64.b85encode(part, pad=True).decode('ascii')}\n" for part in parts]
+    return f"literal {len(data or b'')}\n{''.join(lines)}\n"
 
 
 def line_counts(before: bytes | None, after: bytes | None) -> tuple[int, int]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from codur.errors import StateError
 from codur.workspace import files
+from codur.workspace.diff import unified_diff
 from codur.workspace.disk_journal import By, DiskJournal, Entry
 from codur.workspace.files import Image
 from codur.workspace.history import net_changes
@@ -29,6 +30,12 @@ class FileChange:
     after: bytes | None
     mode_before: int | None = None
     mode_after: int | None = None
+
+    def diff(self) -> str:
+        """The change as a unified diff."""
+        return unified_diff(
+            self.path, self.before, self.after, mode_before=self.mode_before, mode_after=self.mode_after
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from codur.store.atomic import is_temporary
@@ -43,6 +44,17 @@ SKIPPED_DIRECTORIES: frozenset[str] = frozenset(
 )
 _MAX_ENTRIES = 200_000
 _MAX_PATTERN = 300
+
+
+def find(root: Root, under: str, pattern: str | None, limit: int) -> list[str]:
+    """The first files below a directory that match a glob, if there is one; `limit` of them at most.
+
+    Raises:
+        FileError: the pattern is too long.
+    """
+    glob = Glob(pattern) if pattern else None
+    found = (path for path in walk(root, under) if glob is None or glob.matches(path))
+    return list(islice(found, max(limit, 0)))
 
 
 def walk(root: Root, under: str) -> Iterator[str]:

@@ -101,3 +101,13 @@ def can_be_shown(name: str) -> bool:
     if name.isascii():
         return name.isprintable()
     return not any(unicodedata.category(char) in ("Cc", "Cs") for char in name)
+
+
+def existing(root: Path, rel: str | Path) -> Path | None:
+    """What is at a path, without links; None if there is nothing, or it is outside."""
+    try:
+        found = root / real(root, rel)
+        os.lstat(found)
+    except (FileError, OSError):
+        return None
+    return found

@@ -9,7 +9,7 @@ from typing import TypeGuard
 from codur.errors import StateError
 from codur.workspace import files, paths
 from codur.workspace.disk_journal import By, DiskJournal, Entry
-from codur.workspace.history import NetChange
+from codur.workspace.history import NetChange, directories_made, net_changes
 from codur.workspace.path_state import PathState, present, same
 from codur.workspace.problems import FileError
 from codur.workspace.root import Root
@@ -256,3 +256,17 @@ def _left_mode(change: NetChange, now: PathState) -> bool:
 
 def _is_plain(path: str) -> bool:
     return not path.startswith("/") and "\0" not in path and not {"", ".", ".."} & set(path.split("/"))
+
+
+def back_to(root: Root, journal: DiskJournal, position: int, *, by: By, must_record: bool) -> Outcome:
+    """Put every path that tools changed since a position of the journal back to how it was then; notes are kept there.
+
+    Raises:
+        WorkspaceError: a file cannot be written.
+        StateError: a change cannot be written down, and `must_record` says that then it is not made.
+    """
+    entries = [entry for entry in journal.entries[position:] if entry.by != "command"]
+    pass_ = PutBack(root, journal, by=by, copies=False, must_record=must_record)
+    outcome = pass_.run(net_changes(entries), directories_made(entries))
+    journal.notes += outcome.notes
+    return outcome

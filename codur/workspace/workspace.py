@@ -6,24 +6,20 @@ the check and what other programs execute is not edited, and every change can be
 
 from __future__ import annotations
 
-import errno
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from codur.errors import StateError, WorkspaceError
+from codur.errors import StateError
 from codur.types import ScopeViolation
-from codur.workspace import listing, paths, scratch, text
+from codur.workspace import listing, paths, put_back, scratch, text
 from codur.workspace.command_changes import CommandChange, command_changes
-from codur.workspace.diff import unified_diff
 from codur.workspace.disk_journal import By, DiskJournal
 from codur.workspace.files import Image
-from codur.workspace.history import directories_made, net_changes
 from codur.workspace.journal import FileChange, Journal, Snapshot
 from codur.workspace.observed import Observed, ProgramWatch
-from codur.workspace.problems import FileError, from_os_error, require_mode
+from codur.workspace.permission import Permission, usable_root
+from codur.workspace.problems import FileError
 from codur.workspace.protection import Protection
-from codur.workspace.put_back import PutBack
 from codur.workspace.root import Root
 from codur.workspace.scope import Scope
 from codur.workspace.scope_breaches import breaches, violations
@@ -58,6 +54,7 @@ class Workspace:
         self._programs = ProgramWatch(self._pinned, journal) if journal else None
         self._protection = Protection(root)
         self.scope = Scope(root)
+        self._permission = Permission(root, self._protection, self._journal, self._require_in_scope)
 
     @classmethod
     def open(
@@ -79,21 +76,7 @@ class Workspace:
             WorkspaceError: the path is missing, not a directory, unreadable, the file system's root, or holds `home`.
             StateError: the journal cannot be used.
         """
-        try:
-            root = path.resolve(strict=True)
-        except (OSError, RuntimeError, ValueError) as error:
-            raise WorkspaceError(
-                f"there is no directory {path}", remedy="Give an existing project directory."
-            ) from error
-        if not root.is_dir():
-            raise WorkspaceError(f"{path} is not a directory", remedy="Give the project's directory, not a file.")
-        if root == Path(root.anchor) or (home is not None and home.resolve().is_relative_to(root)):
-            raise WorkspaceError(
-                f"{root} is too wide to work on: it holds your whole home or system",
-                remedy="Go to the project's own directory, or name it.",
-            )
-        if not os.access(root, os.R_OK | os.X_OK):
-            raise WorkspaceError(f"{root} cannot be read", remedy="Check the directory's permissions.")
+        root = usable_root(path, home)
         workspace = cls(root, max_file_bytes=max_file_bytes, journal=journal)
         if journal is not None:
             journal.start(root)
@@ -121,26 +104,18 @@ class Workspace:
 
     def exists(self, rel: str | Path) -> bool:
         """Whether there is something at the path; what is outside does not exist."""
-        found = self._find(rel)
+        found = paths.existing(self.root, rel)
         return found is not None and found.exists()
 
     def is_file(self, rel: str | Path) -> bool:
         """Whether the path is a regular file inside the workspace."""
-        found = self._find(rel)
+        found = paths.existing(self.root, rel)
         return found is not None and found.is_file()
 
     def is_dir(self, rel: str | Path) -> bool:
         """Whether the path is a directory inside the workspace."""
-        found = self._find(rel)
+        found = paths.existing(self.root, rel)
         return found is not None and found.is_dir()
-
-    def _find(self, rel: str | Path) -> Path | None:
-        try:
-            found = self.resolve(rel)
-            os.lstat(found)
-        except (FileError, OSError):
-            return None
-        return found
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
@@ -183,14 +158,7 @@ class Workspace:
         key = paths.real(self.root, under)
         if not (self.root / key).is_dir():
             raise FileError(f"there is no directory {under}", code="not_found")
-        glob = listing.Glob(pattern) if pattern else None
-        found: list[str] = []
-        for path in listing.walk(self._pinned, key):
-            if len(found) >= limit:
-                break
-            if glob is None or glob.matches(path):
-                found.append(path)
-        return found
+        return listing.find(self._pinned, key, pattern, limit)
 
     # --- protection ---------------------------------------------------------------------------------------------------
 
@@ -228,7 +196,7 @@ class Workspace:
         if not found:
             return ()
         # By "command", too: together with what the program did it comes to nothing, and is nothing to be undone.
-        outcome = PutBack(self._pinned, disk, by="command", copies=False, must_record=False).run(found)
+        outcome = put_back.PutBack(self._pinned, disk, by="command", copies=False, must_record=False).run(found)
         disk.notes += outcome.notes
         left = {conflict.path for conflict in outcome.conflicts}
         return violations(found.values(), left)
@@ -243,7 +211,7 @@ class Workspace:
         Raises:
             WorkspaceError: the path is refused or protected, the file was changed meanwhile, or it cannot be written.
         """
-        key = self._writable(rel)
+        key = self._permission.key(rel)
         before = self._journal.present(key)
         self._journal.write(key, before, text.encode(key, new, before.data if before else None))
 
@@ -253,12 +221,7 @@ class Workspace:
         Raises:
             WorkspaceError: the file or its directory may not be written.
         """
-        path = paths.real(self.root, rel)
-        target = self.root / path
-        if not (os.access(target.parent, os.W_OK | os.X_OK) and (not target.exists() or os.access(target, os.W_OK))):
-            raise from_os_error(path, OSError(errno.EACCES, "not writable"))
-        if target.exists():
-            require_mode(path, target.stat().st_mode)
+        self._permission.require_writable(rel)
 
     def write_bytes(self, rel: str | Path, data: bytes) -> None:
         """Replace the file's bytes, or make the file.
@@ -266,7 +229,7 @@ class Workspace:
         Raises:
             WorkspaceError: as `write_text`.
         """
-        key = self._writable(rel)
+        key = self._permission.key(rel)
         before = self._journal.present(key)
         self._journal.write(key, before, data)
 
@@ -277,7 +240,7 @@ class Workspace:
             WorkspaceError: as `write_text`, or there is something at the target.
         """
         image = self._journal.read(paths.real(self.root, source))
-        key = self._writable(target)
+        key = self._permission.key(target)
         if self.exists(target):
             raise FileError(f"{key} exists already", code="refused", remedy="Delete it first, or name another file.")
         self._journal.write(key, self._journal.present(key), image.data, image.mode)
@@ -288,7 +251,7 @@ class Workspace:
         Raises:
             WorkspaceError: as `copy` and `delete`; then nothing was changed.
         """
-        self._deletable(source)
+        self._permission.present(source)
         self.copy(source, target)
         self.delete(source)
 
@@ -298,34 +261,11 @@ class Workspace:
         Raises:
             WorkspaceError: absent, a directory or link, protected, or changed meanwhile.
         """
-        key, before = self._deletable(rel)
+        key, before = self._permission.present(rel)
         self._journal.remove(key, before)
 
-    def _deletable(self, rel: str | Path) -> tuple[str, Image]:
-        if (self.root / paths.normalise(self.root, rel)).is_symlink():
-            raise FileError(f"{rel} is a symbolic link, which is left alone", code="refused")
-        key = self._writable(rel)
-        before = self._journal.present(key)
-        if before is None:
-            raise FileError(f"there is no file {key}", code="not_found")
-        return key, before
-
-    def _writable(self, rel: str | Path) -> str:
-        """The key of a path that may be written."""
-        normal, key = paths.normalise(self.root, rel), paths.real(self.root, rel)
-        if not key:
-            raise FileError("the workspace itself is a directory, not a file", code="not_a_file")
-        if self._protection.covers(rel):
-            raise FileError(
-                f"{normal} is protected and is not edited", code="refused", remedy="Edit it yourself if it must change."
-            )
+    def _require_in_scope(self, rel: str | Path) -> None:
         self.scope.require(rel, self._all_changed() if self.scope.max_files else ())
-        lexical = self.root / normal
-        if lexical.is_symlink() and not lexical.exists():
-            raise FileError(f"{normal} is a symbolic link that leads nowhere", code="refused")
-        if not paths.can_be_shown(key):
-            raise FileError(f"the name {key!r} has characters that cannot be shown", code="invalid")
-        return key
 
     def _all_changed(self) -> set[str]:
         return {*self.changed_files(), *(change.path for change in self.command_changes())}
@@ -342,16 +282,7 @@ class Workspace:
 
     def diff(self) -> str:
         """Unified diff of `changes`."""
-        return "".join(
-            unified_diff(
-                change.path,
-                change.before,
-                change.after,
-                mode_before=change.mode_before,
-                mode_after=change.mode_after,
-            )
-            for change in self.changes()
-        )
+        return "".join(change.diff() for change in self.changes())
 
     def snapshot(self) -> Snapshot:
         """The present state of the changed files, for `restore`."""
@@ -428,10 +359,7 @@ class Workspace:
         disk = self._disk
         if disk is None:
             raise AssertionError("only a journal on disk has positions")
-        entries = [entry for entry in disk.entries[position:] if entry.by != "command"]
-        pass_ = PutBack(self._pinned, disk, by=by, copies=False, must_record=must_record)
-        outcome = pass_.run(net_changes(entries), directories_made(entries))
-        disk.notes += outcome.notes
+        outcome = put_back.back_to(self._pinned, disk, position, by=by, must_record=must_record)
         self._journal.reload(disk.entries)
         return tuple(conflict.path for conflict in outcome.conflicts)
 

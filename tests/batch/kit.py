@@ -86,7 +86,7 @@ def solve(
         results,
         mode=mode,
         watch=watch or Watched(),
-        begins=lambda missing, known: None,
+        begins=lambda missing, known, others: None,
         junit=junit,
     )
 

@@ -54,7 +54,10 @@ def test_a_damaged_line_costs_itself(tmp_path: Path) -> None:
     with ResultsDirectory(tmp_path) as directory:
         directory.add(RESULT, "")
     file = tmp_path / "results.jsonl"
-    file.write_text(f'{{"name": 3}}\nnonsense\n{file.read_text()}[]\n')
+    line = file.read_text()
+    senseless = [json.dumps({**json.loads(line), "name": "b", **wrong}) for wrong in ({"calls": -1}, {"prompt": 3})]
+    no_number = line.replace('"name":"a"', '"name":"b"').replace('"seconds":0.0', '"seconds":NaN')
+    file.write_text("\n".join(('{"name": 3}', "nonsense", "[" * 100_000, *senseless, f"{no_number}{line}[]", "")))
     assert read_results(tmp_path) == [RESULT]
 
 
@@ -80,7 +83,13 @@ def test_earlier_results_are_put_aside_whole(tmp_path: Path) -> None:
         assert aside is not None
         directory.add(replace(RESULT, name="new", patch="patches/new.patch"), "new")
         again = directory.set_aside()
+        (tmp_path / "notes.txt").write_text("mine")
+        (tmp_path / "data").mkdir()
+        directory.add(RESULT, "")
+        assert directory.set_aside() is not None
     assert again not in (None, aside)
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+    assert (tmp_path / "data").is_dir()
     assert (aside / "patches" / "a.patch").read_text() == "old"
     assert (aside / "report.html").read_text() == "old page"
     assert [item.name for item in read_results(aside)] == ["a"]

@@ -78,6 +78,19 @@ def test_the_patch_applies_and_gives_the_verified_bytes(tmp_path: Path) -> None:
     }
 
 
+def test_the_patch_of_a_file_in_another_encoding_applies_to_the_byte(tmp_path: Path) -> None:
+    given = fill(tmp_path / "bug", {"expected.txt": "1\n2\n3\n", "prompt.txt": "fix main.py\n"})
+    program = b"# -*- coding: latin-1 -*-\r\n# caf\xe9\r\nfor i in range(1, 3):\r\n    print(i)\r\n"
+    (given / "main.py").write_bytes(program)
+    (result,) = solve(given, tmp_path / "out", settings=Settings()).results
+    assert "-for i in range(1, 3):" in result.diff
+    (prediction,) = (tmp_path / "out" / "predictions.jsonl").read_text().splitlines()
+    patch = (tmp_path / "out" / result.patch).read_bytes()
+    assert json.loads(prediction)["model_patch"].encode("ascii") == patch
+    subprocess.run(["git", "apply", tmp_path / "out" / result.patch], cwd=given, check=True)
+    assert (given / "main.py").read_bytes() == program.replace(b"range(1, 3)", b"range(1, 4)")
+
+
 def test_reports_are_written(tmp_path: Path) -> None:
     batch = solve(many(tmp_path / "given", 1), tmp_path / "out", junit=tmp_path / "junit.xml")
     assert {path.name for path in batch.reports} == {"report.html", "report.md", "junit.xml"}
@@ -205,8 +218,9 @@ def test_changed_challenges_other_agents_and_other_settings_are_new(tmp_path: Pa
     batch = solve(given, out, mode="resume", watch=other, which={"agents": ["codur-coding"], "limit": 1})
     assert other.starts == ["1 (codur-coding)"]
     assert [(item.name, item.agent) for item in batch.results] == [("1", "codur-coding")]
+    assert batch.others == ""
     settings = Watched()
-    solve(
+    batch = solve(
         given,
         out,
         mode="resume",
@@ -214,6 +228,9 @@ def test_changed_challenges_other_agents_and_other_settings_are_new(tmp_path: Pa
         settings=replace(Settings(), repair=replace(Settings().repair, mode="off", budget_s=1.0)),
     )
     assert sorted(settings.starts) == ["1", "2", "3"]
+    told = "3 earlier results belong to other settings or options, such as --offline or --timeout"
+    assert batch.others == f"{told}: this work is done again"
+    assert batch.notes == ()
 
 
 def test_rerunning_the_failed_ones_and_starting_over(tmp_path: Path) -> None:
@@ -230,6 +247,16 @@ def test_rerunning_the_failed_ones_and_starting_over(tmp_path: Path) -> None:
     (aside,) = out.glob("earlier-*")
     assert batch.notes == (f"earlier results are in {aside}",)
     assert len(read_results(aside)) == 2
+
+
+def test_the_patch_of_an_earlier_result_does_not_stay_beside_one_without(tmp_path: Path) -> None:
+    given = fill(tmp_path / "bug", {**REPAIRABLE, "prompt.txt": "the report is wrong\n"})
+    (solved,) = solve(given, tmp_path / "out", settings=Settings()).results
+    assert (tmp_path / "out" / solved.patch).exists()
+    fill(given, BUG)
+    (failed,) = solve(given, tmp_path / "out", mode="resume").results
+    assert (failed.status, failed.patch) == ("failed", "")
+    assert list((tmp_path / "out" / "patches").iterdir()) == []
 
 
 def test_attempts_are_independent_and_one_that_solves_it_is_enough(tmp_path: Path) -> None:
@@ -273,6 +300,15 @@ def test_in_place_writes_back_what_was_verified_and_can_be_undone(tmp_path: Path
     same = solve(given, tmp_path / "out", mode="resume", settings=Settings(), in_place=True, host=here, watch=again)
     assert again.starts == []
     assert table(same.results) == table(batch.results)
+
+
+def test_in_place_writes_back_what_was_solved_in_a_copy_before(tmp_path: Path) -> None:
+    given = fill(tmp_path / "bug", {**REPAIRABLE, "prompt.txt": "the report is wrong\n"})
+    solve(given, tmp_path / "out", settings=Settings())
+    watch = Watched()
+    batch = solve(given, tmp_path / "out", mode="resume", settings=Settings(), in_place=True, watch=watch)
+    assert (watch.starts, batch.results[0].notes) == (["bug"], ())
+    assert (given / "main.py").read_text() != REPAIRABLE["main.py"]
 
 
 def test_in_place_leaves_a_challenge_alone_that_was_changed_meanwhile(tmp_path: Path) -> None:

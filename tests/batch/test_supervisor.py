@@ -59,9 +59,9 @@ def test_what_ends_the_worker_each_time_is_an_error_and_the_others_are_not(tmp_p
     assert watch.starts.count("2") == 3  # among others, and twice alone
 
 
-def run(given: Path, out: Path, watch: Watched, *, seconds: float, jobs: int) -> None:
+def run(given: Path, out: Path, watch: Watched, *, seconds: float, jobs: int, processors: int = 2) -> None:
     """A batch in which the time for a challenge, and the patience with it, are short."""
-    made = setup(limits=Limits(max_runtime_s=seconds), jobs=jobs)
+    made = setup(limits=Limits(max_runtime_s=seconds), jobs=jobs, processors=processors)
     keys = Keys("settings")
     with ResultsDirectory(out) as directory:
         supervisor = Supervisor(
@@ -90,6 +90,31 @@ def test_one_that_hangs_beyond_its_time_is_cancelled_and_costs_only_itself(tmp_p
     assert (first.name, first.status, first.reason) == ("1", "limit", "its time of 4 s is used up")
     assert (second.name, second.status) == ("2", "failed")
     assert watch.starts == ["1", "2"]
+
+
+def test_waiting_for_a_turn_is_not_time_of_a_challenge(tmp_path: Path) -> None:
+    """Of these, two at a time can run their programs; the last ones wait longer than their time would be."""
+    given = many(tmp_path / "given", 10, {**BUG, "main.py": "import time\ntime.sleep(2)\nprint(2)\n"})
+    run(given, tmp_path / "out", Watched(), seconds=6.0, jobs=10, processors=1)
+    assert {(item.status, item.reason) for item in read_results(tmp_path / "out")} == {("failed", "needs a model")}
+
+
+def test_who_is_asked_twice_to_stop_does_not_wait_for_what_hangs(tmp_path: Path) -> None:
+    given = many(tmp_path / "given", 1)
+    stopping: list[Supervisor] = []
+
+    def freeze(work: Work) -> None:
+        send_worker(signal.SIGSTOP)
+        stopping[0].stop(3_600.0)
+        stopping[0].stop(3_600.0)
+
+    made, keys = setup(), Keys("settings")
+    with ResultsDirectory(tmp_path / "out") as directory:
+        keep, watch = Keeper(directory, made, keys), Watched(on_start=freeze)
+        stopping.append(Supervisor(made, work_of(find_challenges([given])), key_of=keys, keep=keep, watch=watch))
+        assert stopping[0].run() == "stopped"
+    stopping[0].stop(0.0)
+    assert read_results(tmp_path / "out") == []
 
 
 def test_a_program_that_does_not_end_is_ended_with_the_time_of_its_challenge(tmp_path: Path) -> None:

@@ -13,17 +13,8 @@ from tests.runs.kit import REPAIRABLE, contents, fill
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
-    path = tmp_path / "home"
-    path.mkdir()
-    return path
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    path = tmp_path / "project"
-    path.mkdir()
-    return fill(path, REPAIRABLE)
+def project(project: Path) -> Path:
+    return fill(project, REPAIRABLE)
 
 
 def refused(ran: Ran, *words: str) -> None:

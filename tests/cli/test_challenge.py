@@ -14,14 +14,6 @@ RED = {"main.py": "print(2)\n", "expected.txt": "1\n", "prompt.txt": "fix main.p
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """An empty home."""
-    path = tmp_path / "home"
-    path.mkdir()
-    return path
-
-
-@pytest.fixture
 def place(tmp_path: Path) -> Path:
     """An empty directory to work in."""
     path = tmp_path / "place"

@@ -14,20 +14,6 @@ from tests.cli.kit import ROOT, codur, codur_here, environment, the_object
 from tests.runs.kit import NEEDS_MODEL, REPAIRABLE, contents, fill
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    path = tmp_path / "home"
-    path.mkdir()
-    return path
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    path = tmp_path / "project"
-    path.mkdir()
-    return path
-
-
 def test_version(project: Path, home: Path) -> None:
     for option in ("--version", "-V"):
         ran = codur(option, cwd=project, home=home)

@@ -5,17 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from codur.sandbox.probe import candidates, choose_backend
 from tests.cli.kit import bound_by_permissions, codur
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    path = tmp_path / "home"
-    path.mkdir()
-    return path
 
 
 def settings(tmp_path: Path, backend: str) -> str:

@@ -38,17 +38,8 @@ def settings_file(home: Path, url: str) -> None:
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
-    path = tmp_path / "home"
-    path.mkdir()
-    return path
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    path = tmp_path / "project"
-    path.mkdir()
-    return fill(path, NEEDS_MODEL)
+def project(project: Path) -> Path:
+    return fill(project, NEEDS_MODEL)
 
 
 def edit(code: str) -> ServerReply:

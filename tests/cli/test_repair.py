@@ -14,20 +14,6 @@ FIXED = REPAIRABLE["main.py"].replace("range(start, end)", "range(start, end + 1
 DOUBLED = {"main.py": "n = int(input())\nprint(n - 2)\n", "input.txt": "2\n", "expected.txt": "4\n"}
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    path = tmp_path / "home"
-    path.mkdir()
-    return path
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    path = tmp_path / "project"
-    path.mkdir()
-    return path
-
-
 def test_it_repairs_says_what_was_wrong_and_can_be_undone(project: Path, home: Path) -> None:
     fill(project, REPAIRABLE)
     ran = codur("repair", cwd=project, home=home)
@@ -74,6 +60,8 @@ def test_all_repairs_are_shown_and_one_can_be_picked(project: Path, home: Path) 
     fill(project, DOUBLED)
     shown = codur_here("repair", "--all", "--budget", "20", cwd=project, home=home)
     assert shown.code == 0, shown.err
+    assert "checked: " not in shown.err
+    assert "nothing was changed; `codur repair --pick N`" in shown.err
     assert contents(project) == DOUBLED
     rows = shown.out.splitlines()
     numbered = [row for row in rows if row[:1].isdigit()]

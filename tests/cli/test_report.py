@@ -5,19 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from codur.batch.record import ChallengeResult
 from tests.batch.report_kit import HOSTILE, failed, hostile, solved
 from tests.cli.kit import codur, codur_here
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """An empty home."""
-    path = tmp_path / "home"
-    path.mkdir()
-    return path
 
 
 def batch(directory: Path, *results: ChallengeResult, tail: str = "") -> Path:

@@ -62,6 +62,17 @@ def test_a_batch_from_start_to_end(place: Path) -> None:
     assert len((results / "results.jsonl").read_text().splitlines()) == 2
 
 
+def test_going_on_with_other_options_is_told(place: Path) -> None:
+    words = ("solve", "given/bug", "--offline", "--results", "out")
+    assert codur_here(*words, cwd=place, home=place / "home", **OFF).code == 1
+    again = codur_here(*words, "--resume", "--timeout", "99", cwd=place, home=place / "home", **OFF)
+    first = "note: 1 earlier result belongs to other settings or options, such as --offline or --timeout"
+    assert again.err.splitlines()[0] == f"{first}: this work is done again"
+    assert [line[:6] for line in again.err.splitlines()[1:]] == ["[ 1/1]", "result"]
+    same = codur_here(*words, "--resume", "--timeout", "99", cwd=place, home=place / "home", **OFF)
+    assert [line[:6] for line in same.err.splitlines()] == ["result"]
+
+
 def test_json_junit_and_quiet(place: Path) -> None:
     words = ("solve", "given/bug", "--offline", "--results", "out", "--junit", "junit.xml")
     ran = codur_here(*words, "--json", cwd=place, home=place / "home", **OFF)
@@ -80,6 +91,8 @@ def test_list_shows_what_would_be_done_and_does_nothing(place: Path) -> None:
     assert ran.code == 0
     assert ran.out.splitlines()[-1].split() == ["set/sum", "to", "do", str(place / "given" / "set" / "sum")]
     assert ran.err == "1 challenge\n"
+    ran = codur_here("solve", "given", "--list", "--attempts", "3", cwd=place, home=place / "home")
+    assert ran.err == "6 attempts at 2 challenges\n"
     rows = json.loads(codur_here("solve", "given", "--list", "--json", cwd=place, home=place / "home").out)
     assert [row["name"] for row in rows] == ["bug", "set/sum"]
     assert not (place / "codur-results").exists()
@@ -89,10 +102,12 @@ def test_list_shows_what_would_be_done_and_does_nothing(place: Path) -> None:
     ("words", "said"),
     [
         (("nowhere",), "nowhere: no such directory"),
+        (("x" * 300,), "file name too long"),
         (("empty",), "empty: no challenge found"),
         (("given", "--filter", "x*"), "no challenge is called 'x*'"),
         (("given", "--resume", "--fresh"), "exclude each other"),
         (("given", "--resume"), "there are no results to go on with"),
+        (("given", "--resume", "--results", "typo"), "there are no results to go on with"),
         (("given", "--in-place", "--attempts", "2"), "--in-place takes one attempt"),
         (("given", "--results", "given/bug/out"), "is inside the challenge bug"),
         (("given", "--results", "file"), "cannot be used"),

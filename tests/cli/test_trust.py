@@ -21,13 +21,6 @@ mcp_servers: {x: {command: [touch, PWN]}}
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
-    path = tmp_path / "home"
-    path.mkdir()
-    return path
-
-
-@pytest.fixture
 def work(tmp_path: Path) -> Path:
     path = tmp_path / "work"
     path.mkdir()

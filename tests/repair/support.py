@@ -81,6 +81,7 @@ class Bench:
         cancel: CancelToken | None = None,
         clock: Callable[[], float] = time.monotonic,
         workers: int = 0,
+        every: bool = False,
     ) -> RepairOutcome:
         return search(
             workspace=self.workspace,
@@ -94,6 +95,7 @@ class Bench:
             cancel=cancel or CancelToken(),
             clock=clock,
             workers=workers,
+            every=every,
         )
 
     def contents(self) -> dict[str, bytes]:

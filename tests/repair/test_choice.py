@@ -169,6 +169,15 @@ def test_a_repair_that_is_refused_gives_way_to_the_next(tmp_path: Path) -> None:
     assert "names[0]" in found.files["main.py"]
 
 
+def test_of_all_repairs_only_those_that_hold_are_shown(tmp_path: Path) -> None:
+    text = 'sources = [0, "expected.txt"]\nn = int(open(sources[0]).read())\nprint(n)\n'
+    prepared = bench(tmp_path, {"main.py": text, "input.txt": "5\n", "expected.txt": "6\n"}, READING)
+    found = prepared.search(max_order=1, every=True, **UNHURRIED)
+    assert found.files == {"main.py": text.replace("print(n)", "print(n + 1)")}
+    assert [each.files["main.py"] for each in found.repairs if "sources[0]" not in each.files["main.py"]] == []
+    assert found.passing >= len(found.repairs)
+
+
 def test_what_passes_only_by_reading_the_answer_is_no_repair(tmp_path: Path) -> None:
     text = 'names = ["input.txt", "expected.txt"]\nprint(open(names[0]).read())\n'
     found = bench(tmp_path, {"main.py": text, "input.txt": "5\n", "expected.txt": "eight\n"}, READING).search(

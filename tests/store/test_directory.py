@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from codur.errors import StateError
-from codur.store.atomic import is_stray, is_temporary, set_aside, sweep, temporary_name, write_private
+from codur.store.atomic import is_stray, is_temporary, set_aside, sweep, temporary_name, write_private, write_whole
 from codur.store.directory import StateDirectory
 from tests.cli.kit import bound_by_permissions
 
@@ -125,6 +125,16 @@ def test_a_private_file_replaces_a_planted_link_and_does_not_follow_it(tmp_path:
     write_private(tmp_path / "file", b"new")
     assert (tmp_path / "victim").read_text() == "keep"
     assert (mode(tmp_path / "file"), (tmp_path / "file").read_text()) == (0o600, "new")
+
+
+def test_a_common_file_is_as_the_umask_says(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        write_whole(tmp_path / "file", b"new")
+    finally:
+        os.umask(before)
+    assert (mode(tmp_path / "file"), (tmp_path / "file").read_text()) == (0o640, "new")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_setting_aside_never_overwrites(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from codur.events import CheckRan, Event, Note, RepairProgress, RunFinished, RunStarted
+from codur.patches import Patch, RepairReport
 from codur.types import Attempt, RunResult, Verdict
 from codur.ui.output import OutputKind, choose_kind, make_output, show
 from codur.ui.sanitise import sanitise
@@ -108,6 +109,34 @@ def test_notes_are_told_once() -> None:
 def test_a_search_that_ends_the_run_is_told_before_the_result() -> None:
     _, err = shown("plain", ANSWER, events=(RepairProgress(tried=1, best=1.0),))
     assert err.splitlines()[0] == "offline repair: 1 candidate tried, the best reaches 100 % of the check"
+
+
+SHOWN_ONLY = replace(
+    DONE,
+    answer="",
+    diff="",
+    changed_files=(),
+    solved_by="",
+    attempts=(),
+    verdict=RED,
+    notes=(),
+    repair=RepairReport(
+        patches=(Patch(diff=DIFF.rstrip("\n"), explanation="`10` should be `15`."),), tried=40, passing=2, seconds=1.0
+    ),
+)
+
+
+def test_repairs_that_are_only_shown_come_with_no_verdict_on_an_unchanged_program() -> None:
+    assert shown("plain", SHOWN_ONLY) == (
+        f"1. `10` should be `15`.\n{DIFF}",
+        "nothing was changed; `codur repair --pick N`, with the same options otherwise, applies repair N\n"
+        "40 candidates tried in 1.0 s, 2 passed\n"
+        "1 model call (1 request repeated), 3,210 tokens, $0.0012, 4.5 s\n",
+    )
+
+
+def test_a_search_that_found_nothing_does_not_hide_what_a_model_changed() -> None:
+    assert shown("plain", replace(DONE, repair=RepairReport(tried=312)))[0] == BODY
 
 
 def test_attempts_are_counted_for_each_run() -> None:

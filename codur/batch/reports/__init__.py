@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from codur.batch.record import ChallengeResult
@@ -12,9 +10,8 @@ from codur.batch.reports.junit import junit_xml
 from codur.batch.reports.markdown import markdown
 from codur.batch.reports.page import page
 from codur.batch.reports.text import encodable
-
-MARKDOWN_FILE = "report.md"
-PAGE_FILE = "report.html"
+from codur.batch.results import MARKDOWN_FILE, PAGE_FILE
+from codur.store.atomic import write_whole
 
 
 def write_reports(
@@ -51,12 +48,5 @@ def _written(path: Path, data: bytes) -> Path:
     if path.exists() and not path.is_file():  # a pipe or a device is written to, not replaced
         path.write_bytes(data)
         return path
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        temporary.write_bytes(data)
-        temporary.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise
+    write_whole(path, data, durable=False)
     return path
