@@ -52,6 +52,7 @@ BOUNDS: Mapping[str, Bounds] = {
     "LlmSettings.max_attempts": _AT_LEAST_ONE,
     "LlmSettings.retry_budget_s": _ANY_TIME,
     "AgentConfig.max_steps": _AT_LEAST_ONE,
+    "AgentConfig.timeout_s": _SOME_TIME,
     "RuntimeSettings.max_runtime_s": _ANY_TIME,
     "PlanningSettings.max_retry_attempts": _AT_LEAST_ONE,
     "PlanningSettings.confidence_threshold": Bounds(high=1),
@@ -66,7 +67,11 @@ BOUNDS: Mapping[str, Bounds] = {
 }
 """By `Class.field` of `settings`."""
 
+_VARIABLE = Pattern(regex=r"^[A-Za-z_][A-Za-z0-9_]*$", meaning="the name of an environment variable, never its value")
+
 PATTERNS: Mapping[str, Pattern] = {
+    "AgentConfig.key_env": _VARIABLE,
+    "AgentConfig.environment": _VARIABLE,
     # Capitals only, so that a key pasted here by mistake is refused and never shown.
     "Provider.api_key_env": Pattern(
         regex=r"^[A-Z_][A-Z0-9_]*$", meaning="the name of an environment variable in capitals, never a key"

@@ -7,6 +7,7 @@ from codur.agents.loop import LoopOutcome, run_agent
 from codur.agents.registry import Agent
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.coding import code_with
+from codur.nodes.external import delegate_to
 from codur.nodes.judge import seen_before
 from codur.nodes.sources import inputs, readable
 from codur.nodes.state import RunContext, RunState, RunUpdate
@@ -19,6 +20,8 @@ async def execute(state: RunState, context: RunContext) -> RunUpdate:
     agent = context.agents.resolve(state["agent"], in_words=state["discovery"].task_type not in CODE_TASKS)
     if agent.config.type == "coding":
         return await code_with(agent, "execute", state, context)
+    if agent.external:
+        return await delegate_to(agent, state, context)
     spent = context.models.usage
     seen = await _seen_before(state, context)
     state = {**state, **seen}

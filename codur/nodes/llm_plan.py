@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import go, plan_after_model_error
+from codur.nodes.updates import go, plan_after_model_error, worker
 from codur.planning.full_plan import PlanningBrief, make_plan, retry_plan
 from codur.types import Plan
 
 
 async def llm_plan(state: RunState, context: RunContext) -> RunUpdate:
     """Make a plan, or, for the retry of a single edit, take the same step again without asking."""
-    agent = state["coder"] or state["task"].agent or context.settings.agents.preferences.default_agent
+    agent = worker(state, context).name
     if state["attempts"]:
-        again = retry_plan(state["plan"], agent=agent, steer=state["steer"])
+        steer = "" if context.agents.is_external(agent) else state["steer"]  # another program gets the hint itself
+        again = retry_plan(state["plan"], agent=agent, steer=steer)
         if again is not None:
             return RunUpdate(plan=again, cursor=0, **go("llm_plan", "policy", origin="plan", reason=again.reason))
     spent = context.models.usage

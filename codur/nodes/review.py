@@ -9,7 +9,7 @@ from codur.nodes.judge import Judged, judge
 from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.nodes.updates import can_ask, can_repair, edits, go, repair_tried, unfinished, why_not
 from codur.planning.retry import Decision, Situation, decide
-from codur.types import Attempt, Outcome, Plan, StepRecord
+from codur.types import CODE_TASKS, Attempt, Outcome, Plan, StepRecord
 
 
 def review(state: RunState, context: RunContext) -> RunUpdate:
@@ -48,7 +48,8 @@ def _to_be_judged(record: StepRecord, state: RunState, context: RunContext) -> b
     What the user asked for in so many words ("append x to notes.txt") is carried out, not judged.
     """
     plan = _plan(state)
-    if plan.origin == "pattern" or not edits(plan.steps[state["cursor"]], context):
+    code = state["discovery"].task_type in CODE_TASKS or bool(record.changed_files)
+    if plan.origin == "pattern" or not edits(plan.steps[state["cursor"]], context, code=code):
         return False
     if not record.ok:
         return True

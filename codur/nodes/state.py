@@ -23,6 +23,7 @@ from codur.types import (
 )
 
 if TYPE_CHECKING:
+    from codur.agents.external.delegation import ExternalAgents
     from codur.agents.registry import AgentRegistry
     from codur.config.prompts import PromptLibrary
     from codur.config.settings import Settings
@@ -196,6 +197,7 @@ class RunContext:
     toolbox: Toolbox
     models: ModelPool
     agents: AgentRegistry
+    externals: ExternalAgents
     prompts: PromptLibrary
     artifacts: ArtifactStore
     cancel: CancelToken

@@ -79,7 +79,10 @@ def retry_plan(plan: Plan | None, *, agent: str, steer: str) -> Plan | None:
     Returns:
         None if the retry needs a plan of its own: the last plan had several steps, or attempts made no progress.
     """
-    if steer or plan is None or len(plan.steps) != 1 or plan.steps[0].action not in {"coding", "repair"}:
+    if steer or plan is None or len(plan.steps) != 1:
+        return None
+    same = plan.steps[0].action == "delegate" and plan.origin == "user"
+    if not same and plan.steps[0].action not in {"coding", "repair"}:
         return None
     step = Step(id="edit", action="coding", capability=agent, objective="Make the check pass.", tier="open")
     return Plan(steps=(step,), origin="plan", reason="the same edit again, with the failure")

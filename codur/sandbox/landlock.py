@@ -118,11 +118,11 @@ class LandlockRules(FileRules):
     """What a process leaves itself; all else is denied, and so are connections to other processes."""
 
     @classmethod
-    def of(cls, *, read: Iterable[Path], write: Iterable[Path]) -> LandlockRules:
+    def of(cls, *, read: Iterable[Path], write: Iterable[Path], network: bool = False) -> LandlockRules:
         """What every program needs, and further paths to read (and execute), and directories to write."""
         reading = [(os.fsencode(path), _READ) for path in read]
         writing = [(os.fsencode(path), _WRITE) for path in write]
-        return cls(common=_system_rules(), own=(*reading, *writing))
+        return cls(common=_system_rules(), own=(*reading, *writing), network=network)
 
 
 def landlock_abi() -> int:
@@ -143,6 +143,7 @@ class LandlockBackend:
 
     def __init__(self) -> None:
         self._seccomp = filter_program(network=False)
+        self._seccomp_shared = filter_program(network=False, shared=True)
 
     @property
     def isolates_processes(self) -> bool:
@@ -159,13 +160,14 @@ class LandlockBackend:
         rules = LandlockRules.of(
             read=policy.readable,
             write=(*workspace, *policy.writable, policy.temporary),
+            network=policy.network,
         )
         return Confined(
             argv=tuple(argv),
             env=_without_home(env, policy.temporary) if policy.home_hidden else dict(env),
             cwd=cwd,
             landlock=rules,
-            seccomp=self._seccomp,
+            seccomp=self._seccomp_shared if policy.network else self._seccomp,
             drop_privileges=True,
         )
 

@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from codur.agents.external.delegation import ExternalAgents
 from codur.agents.registry import AgentRegistry
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import Settings
@@ -272,6 +273,13 @@ def _context(
             shared=host.shared.models if host.shared else None,
         ),
         agents=agents,
+        externals=ExternalAgents(
+            launcher=launcher,
+            environ=host.environ,
+            user_home=host.home,
+            redact=record.redactor,
+            offline=task.offline,
+        ),
         prompts=host.shared.prompts if host.shared else PromptLibrary(),
         artifacts=_Artifacts(record.run.artifacts if record.run else scratch(), record.redactor),
         cancel=cancel,
