@@ -53,11 +53,6 @@ def obstacle_of(name: str, config: AgentConfig, environ: Mapping[str, str], *, m
             text=f"Codur itself was started by the agent {outer}, which must not start others",
             remedy="Let this run work with a model of its own: --agent codur-coding.",
         )
-    if config.key_env and not any(environ.get(variable, "").strip() for variable in config.key_env):
-        return Obstacle(
-            text=f"{' or '.join(config.key_env)} is not set",
-            remedy=f"Set it with `export {config.key_env[0]}=…`, or choose another agent (`codur agents`).",
-        )
     if config.type == "cli" and find_program(config.command[0], environ) is None:
         return Obstacle(
             text=f"the program {config.command[0]} is not installed",
@@ -72,6 +67,11 @@ def obstacle_of(name: str, config: AgentConfig, environ: Mapping[str, str], *, m
         return Obstacle(
             text=f"no installed package has {config.entry_point or name!r} in the entry point group codur.agents",
             remedy="Install the package that has it, or choose another agent (`codur agents`).",
+        )
+    if config.key_env and not any(environ.get(variable, "").strip() for variable in config.key_env):
+        return Obstacle(
+            text=f"{' or '.join(config.key_env)} is not set",
+            remedy=f"Set it with `export {config.key_env[0]}=…`, or choose another agent (`codur agents`).",
         )
     return None
 
