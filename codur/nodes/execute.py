@@ -7,7 +7,6 @@ from codur.agents.loop import LoopOutcome, run_agent
 from codur.agents.registry import Agent
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.coding import code_with
-from codur.nodes.external import delegate_to
 from codur.nodes.judge import seen_before
 from codur.nodes.sources import inputs, readable
 from codur.nodes.state import RunContext, RunState, RunUpdate
@@ -21,6 +20,8 @@ async def execute(state: RunState, context: RunContext) -> RunUpdate:
     if agent.config.type == "coding":
         return await code_with(agent, "execute", state, context)
     if agent.external:
+        from codur.nodes.external import delegate_to  # noqa: PLC0415 - lazy: few runs delegate
+
         return await delegate_to(agent, state, context)
     spent = context.models.usage
     seen = await _seen_before(state, context)

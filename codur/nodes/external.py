@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from codur.agents.brief import CodingBrief, brief_text
-from codur.agents.external.delegation import Delegated
+from codur.agents.external.work import Delegated
 from codur.agents.registry import Agent
 from codur.errors import LimitReached
 from codur.events import Note

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 from codur.agents.external.protocol import Answer, ExternalAgent, Job
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "codur.agents"
 
 
 def find_plugin(name: str) -> EntryPoint | None:
     """The entry point of that name; nothing of its package is imported. None if there is none."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 - lazy: only for agents that are classes
+
     return next(iter(entry_points(group=GROUP, name=name)), None)
 
 

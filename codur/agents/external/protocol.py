@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
+from codur.agents.registry import Agent
 from codur.types import Usage
 
 End = Literal["ended", "timed_out", "cancelled", "flooded", "limit", "not_started"]
@@ -91,3 +92,10 @@ class ExternalAgent(Protocol):
 
     def work(self, job: Job) -> Answer:
         """Do the job; changes in `job.directory` are what counts."""
+
+
+class McpRunner(Protocol):
+    """Runs agents of type `mcp`; given to `ExternalAgents` where MCP servers can be asked."""
+
+    def __call__(self, agent: Agent, job: Job) -> Answer:
+        """Ask the agent's tool to do the job in the job's directory."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from codur.agents.external.delegation import Delegated, ExternalAgents
+from codur.agents.external.delegation import ExternalAgents
+from codur.agents.external.work import Delegated
 from codur.agents.registry import Agent
 from codur.config.settings import AgentConfig, SandboxSettings
 from codur.events import AgentMessage, Event, ToolRan
@@ -123,6 +124,8 @@ def delegate(
     backend: Any = "auto",
     timeout_s: float = 60.0,
     allowed: Any = lambda path: True,
+    cancel: CancelToken | None = None,
+    on_event: Callable[[Event], object] = lambda event: None,
     **fields: Any,
 ) -> Did:
     """Delegate to an agent that does what the script says, in a workspace with these files."""
@@ -132,13 +135,18 @@ def delegate(
     workspace.protect(protected)
     agent = Agent(name="its", profile="", config=config_of(directory / "agent", script, **fields))
     events: list[Event] = []
-    with agents(environ=environ, backend=backend) as external:
+
+    def emit(event: Event) -> None:
+        events.append(event)
+        on_event(event)
+
+    with agents(environ=environ, backend=backend, cancel=cancel) as external:
         delegated = external.run_external(
             agent,
             prompt,
             workspace,
             timeout_s=timeout_s,
-            emit=events.append,
+            emit=emit,
             read_only=tuple(protected),
             allowed=allowed,
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -74,10 +75,20 @@ def ask() -> None:
     sys.stdout.write(f"answer: {answer!r}\n")
 
 
-def hang(with_child: bool) -> None:
-    if with_child:
-        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+def hang(marker: str = "") -> None:
+    """Wait, with a child in a session of its own that has the marker among its words."""
+    if marker:
+        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", marker], start_new_session=True)
+        say("waiting")
     time.sleep(600)
+
+
+def connect(port: int) -> None:
+    try:
+        socket.create_connection(("127.0.0.1", port), 5).close()
+        say("connected")
+    except OSError:
+        say("not connected")
 
 
 def kill_self() -> None:
@@ -101,6 +112,7 @@ VERBS: dict[str, Any] = {
     "try_to_write": try_to_write,
     "ask": ask,
     "hang": hang,
+    "connect": connect,
     "kill_self": kill_self,
     "remove": remove,
     "exit": leave,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from codur.agents.registry import Agent
+from codur.errors import ConfigError
+from codur.sandbox.cancel import CancelToken
 from codur.types import Usage
 from tests.agents.external.kit import (
     CANARY,
@@ -64,12 +67,54 @@ def test_one_that_changes_nothing(tmp_path: Path) -> None:
     assert did.changed == ()
 
 
-def test_it_is_stopped_whole_when_its_time_is_over(tmp_path: Path) -> None:
-    did = delegate(tmp_path, [["write", "main.py", RIGHT], ["hang", True]], timeout_s=1.0)
+def _running(marker: str) -> list[str]:
+    """Processes that have the marker among their words."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = place.read_bytes().split(b"\0")
+        except OSError:  # it has ended meanwhile
+            continue
+        found += [place.parent.name] if marker.encode() in words else []
+    return found
+
+
+@pytest.mark.parametrize("backend", ["auto", "none"])
+def test_it_is_stopped_whole_when_its_time_is_over(backend: str, tmp_path: Path) -> None:
+    marker = f"child-of-{tmp_path.name}-{backend}"
+
+    did = delegate(tmp_path, [["write", "main.py", RIGHT], ["hang", marker]], timeout_s=2.0, backend=backend)
 
     assert did.delegated.answer.end == "timed_out"
     assert "its time limit" in did.error
     assert did.changed == ("main.py",)  # the check says what that is worth
+    assert _running(marker) == []
+
+
+def test_it_is_stopped_whole_when_the_run_is(tmp_path: Path) -> None:
+    token = CancelToken()
+    marker = f"child-of-{tmp_path.name}"
+    script: Script = [["write", "main.py", RIGHT], CODEX_DONE[1], ["hang", marker]]
+
+    did = delegate(tmp_path, script, cancel=token, on_event=lambda _: token.cancel())
+
+    assert did.delegated.answer.end == "cancelled"
+    assert did.changed == ()
+    assert did.read("main.py") == WRONG["main.py"]
+    assert _running(marker) == []
+
+
+@pytest.mark.parametrize("backend", ["bubblewrap", "landlock"])
+@pytest.mark.parametrize(("network", "said"), [(False, "not connected"), (True, "connected")])
+def test_the_network_is_reached_only_if_declared(network: bool, said: str, backend: str, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        script: Script = [["connect", server.getsockname()[1]]]
+        try:
+            did = delegate(tmp_path, script, output="text", dialect="plain", network=network, backend=backend)
+        except ConfigError as error:
+            pytest.skip(error.message)
+
+    assert did.delegated.answer.text == said
 
 
 def test_nobody_answers_its_questions(tmp_path: Path) -> None:
