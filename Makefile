@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check tests adversarial coverage bench-startup bench-repair lock clean
+.PHONY: help demo test check tests external-agents adversarial coverage bench-startup bench-repair lock clean
 
 help:
 	@echo "make demo    solve the bundled challenges with no key and show the table"
 	@echo "make test    every gate and test"
 	@echo "make check   format, lint, types and import contracts only"
 	@echo "make tests   the tests only"
+	@echo "make external-agents  delegate to a real Codex CLI, from npm, against a server on this machine"
 	@echo "make adversarial    attack the sandbox and the rest, and print the table (some minutes)"
 	@echo "make coverage       the tests, with the lines they miss"
 	@echo "make bench-startup  how long a start takes"
@@ -42,6 +43,10 @@ tests: $(VENV)/.dev
 	$(BIN)/pytest -n auto
 
 test: check tests
+
+# Downloads @openai/codex from npm into a temporary directory (about 400 MB); no account or key is used.
+external-agents: $(VENV)/.dev
+	CODUR_TEST_EXTERNAL=1 $(BIN)/pytest -q -rs tests/agents/external/test_real_codex.py
 
 # Exit 1 means that a figure was not reached; the table says which.
 adversarial: $(VENV)/.dev

@@ -94,6 +94,15 @@ class ToolRan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AgentMessage:
+    """An external agent said something on its way; its last word is the step's output."""
+
+    kind: Literal["agent_message"] = "agent_message"
+    agent: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FileChanged:
     kind: Literal["file_changed"] = "file_changed"
     path: str
@@ -136,6 +145,7 @@ Event = (
     | ModelWaiting
     | ModelSwitched
     | ToolRan
+    | AgentMessage
     | FileChanged
     | RepairProgress
     | Note

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
-from codur.config.settings import AgentConfig, Settings
+from codur.config.agent_files import shipped_names
+from codur.config.settings import EXTERNAL_TYPES, AgentConfig, Settings
 from codur.errors import UsageError
-from codur.types import CODE_TASKS, TaskType
+from codur.types import CODE_TASKS, Discovery, TaskType
 
 CODING_AGENT = "codur-coding"
 EXPLAINING_AGENT = "codur-explaining"
@@ -20,12 +21,17 @@ class Agent:
 
     Attributes:
         name: the name in `agents.configs`, or `llm:PROFILE`.
-        profile: name of the profile it uses.
+        profile: name of the profile it uses; empty for one that is another program.
     """
 
     name: str
     profile: str
     config: AgentConfig
+
+    @property
+    def external(self) -> bool:
+        """Whether it is another program, which works in a copy of the workspace."""
+        return self.config.type in EXTERNAL_TYPES
 
 
 class AgentRegistry:
@@ -40,8 +46,9 @@ class AgentRegistry:
         return tuple(self._configs)
 
     def described(self) -> tuple[tuple[str, str], ...]:
-        """Name and description of each agent."""
-        return tuple((name, config.description) for name, config in self._configs.items())
+        """Name and description of each agent that a plan may name: not of other programs, which only the user picks."""
+        own = ((name, config) for name, config in self._configs.items() if config.type not in EXTERNAL_TYPES)
+        return tuple((name, config.description) for name, config in own)
 
     def knows(self, reference: str) -> bool:
         """Whether a reference names an agent or profile."""
@@ -63,23 +70,50 @@ class AgentRegistry:
             return Agent(name=f"llm:{name}", profile=name, config=replace(config, profile=name))
         if kind != "llm" and name in self._configs:
             config = self._configs[name]
-            return Agent(name=name, profile=config.profile or self._settings.llm.default_profile, config=config)
-        known = tuple(self._settings.llm.profiles) if kind == "llm" else self.names()
-        near = get_close_matches(name, known, n=1)
+            external = config.type in EXTERNAL_TYPES
+            profile = "" if external else config.profile or self._settings.llm.default_profile
+            return Agent(name=name, profile=profile, config=config)
+        known = sorted(self._settings.llm.profiles if kind == "llm" else {*self.names(), *shipped_names()})
+        near = get_close_matches(name, known, n=2)
         raise UsageError(
             f"there is no {'profile' if kind == 'llm' else 'agent'} named {name!r}",
-            remedy=f"Did you mean {near[0]}?" if near else f"There are: {', '.join(known)}.",
+            remedy=f"Did you mean {' or '.join(near)}?" if near else f"There are: {', '.join(known)}.",
         )
 
-    def for_task(self, task_type: TaskType, *, explicit: str | None = None) -> Agent:
-        """The agent for a task: the one the user named, else the one that routing gives its type, else the default."""
+    def for_task(self, task_type: TaskType, *, explicit: str | None = None, files: int = 0) -> Agent:
+        """The agent for a task: the one the user named, else the one that routing gives its type, else the default.
+
+        What routing does not name by its type goes by its kind: code in more than one file is `multifile`, new code and
+        restructuring are `complex`, other code is `simple`; what no rule knows is `reasoning`.
+
+        Args:
+            files: how many files the task is about, as far as is known.
+        """
         preferences = self._settings.agents.preferences
-        reference = explicit or preferences.routing.get(task_type, preferences.default_agent)
-        return self.resolve(reference, in_words=task_type not in CODE_TASKS)
+        keys = (task_type, *_kinds(task_type, files))
+        routed = next((preferences.routing[key] for key in keys if key in preferences.routing), None)
+        return self.resolve(explicit or routed or preferences.default_agent, in_words=task_type not in CODE_TASKS)
+
+    def for_discovery(self, discovery: Discovery, *, explicit: str | None = None) -> Agent:
+        """As `for_task`, for what is known of a task."""
+        return self.for_task(discovery.task_type, explicit=explicit, files=len(discovery.files))
 
     def codes(self, reference: str) -> bool:
-        """Whether a reference names an agent that edits."""
-        return self.knows(reference) and self.resolve(reference).config.type == "coding"
+        """Whether a reference names an agent whose work is to edit."""
+        if not self.knows(reference):
+            return False
+        agent = self.resolve(reference)
+        return agent.external or agent.config.type == "coding"
+
+    def is_external(self, reference: str) -> bool:
+        """Whether a reference names an agent that is another program."""
+        return self.knows(reference) and self.resolve(reference).external
+
+    def fallbacks(self, *, besides: str, in_words: bool) -> tuple[Agent, ...]:
+        """The agents of `fallback_order`, without this one."""
+        order = self._settings.agents.preferences.fallback_order
+        agents = [self.resolve(reference, in_words=in_words) for reference in order]
+        return tuple(agent for agent in agents if agent.name != besides)
 
     def coding(self, *, explicit: str | None = None) -> Agent:
         """The agent for edits."""
@@ -90,6 +124,16 @@ class AgentRegistry:
 
     def _explaining_config(self) -> AgentConfig:
         return self._configs.get(EXPLAINING_AGENT) or AgentConfig(type="llm", prompt="explaining")
+
+
+def _kinds(task_type: TaskType, files: int) -> tuple[str, ...]:
+    """The keys of routing that fit a task beside its type, the narrowest first."""
+    if task_type == "unknown":
+        return ("reasoning",)
+    if task_type not in CODE_TASKS:
+        return ()
+    size = "simple" if task_type == "code_fix" else "complex"
+    return ("multifile", size) if files > 1 else (size,)
 
 
 def _split(reference: str) -> tuple[str, str]:

@@ -88,7 +88,8 @@ def _tier(result: RunResult) -> SolvedTier:
 
 
 def _deciding(result: RunResult) -> Sequence[str]:
-    return [step.node for step in result.route]
+    """The nodes that decided; what the user's settings hand to an agent is decided by the user."""
+    return [step.node for step in result.route if step.origin != "user"]
 
 
 def _output(verdict: Verdict | None) -> str:

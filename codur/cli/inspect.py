@@ -1,4 +1,4 @@
-"""Commands that show and change nothing: `route`, `graph`, `agents`, `config`.
+"""Commands that show and change nothing: `route`, `graph`, `config`.
 
 Only what they take is declared here; `looking` does the work and is loaded when one of them is called, so that
 `codur --help` needs none of it.
@@ -54,17 +54,6 @@ def graph(
     from codur.cli import looking  # noqa: PLC0415 - lazy: see the module
 
     looking.show_graph(mermaid=mermaid, png=png)
-
-
-def agents(
-    directory: options.Directory = Path(),
-    config: options.ConfigFile = None,
-    json: options.Json = False,
-) -> None:
-    """List the agents and whether their models can be asked."""
-    from codur.cli import looking  # noqa: PLC0415 - lazy: see the module
-
-    looking.show_agents(directory, config, json=json)
 
 
 @config_app.command("show")

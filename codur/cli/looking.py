@@ -9,18 +9,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from codur.agents.registry import AgentRegistry
 from codur.cli import surroundings
 from codur.config.loader import candidate_files
-from codur.config.settings import Settings
 from codur.errors import UsageError
-from codur.events import ignore
-from codur.llm.pool import ModelPool
 from codur.planning.patterns.decide import PatternDecision, decide
-from codur.types import Check, Limits
+from codur.types import Check
 from codur.ui.output import show
 from codur.ui.sanitise import sanitise
-from codur.ui.tables import AgentRow, agents_table
 from codur.workspace.workspace import Workspace
 
 
@@ -109,35 +104,6 @@ def _write(path: Path, data: bytes) -> None:
             f"{path}: cannot be written: {(error.strerror or 'unknown error').lower()}",
             remedy="Name a file in a directory that exists and may be written.",
         ) from error
-
-
-def show_agents(directory: Path, config: Path | None, *, json: bool) -> None:
-    """Print the agents and whether their models can be asked."""
-    rows = _agent_rows(surroundings.settings_for(directory, config, {}).settings)
-    if json:
-        _print(json_module.dumps([asdict(row) for row in rows]))
-    else:
-        show(agents_table(rows, color=sys.stdout.isatty(), width=surroundings.width()), sys.stdout)
-
-
-def _agent_rows(settings: Settings) -> list[AgentRow]:
-    registry = AgentRegistry(settings)
-    pool = ModelPool(settings, os.environ, Limits(), emit=ignore)
-    rows = []
-    for name in registry.names():
-        agent = registry.resolve(name)
-        note = pool.problem(agent.profile)
-        rows.append(
-            AgentRow(
-                name=name,
-                type=agent.config.type,
-                profile=agent.profile,
-                description=agent.config.description,
-                ready=not note,
-                note=note,
-            )
-        )
-    return rows
 
 
 def show_settings(directory: Path, config: Path | None) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from codur.cli import surroundings
 from codur.cli.working import shown_result
+from codur.config.agent_files import shipped_names
 from codur.events import Note
 from codur.session.run import resume_task
 from codur.store.run_record import RunRecord
@@ -93,7 +94,7 @@ def resume_run(
     run = surroundings.kept_runs().find(
         wanted, workspace=_real(directory), fits=lambda record: record.can_be_resumed, that="was cut off"
     )
-    loaded = surroundings.settings_for(Path(run.record().workspace), config, overrides)
+    loaded = surroundings.settings_for(Path(run.record().workspace), config, overrides, agents=shipped_names())
     shown = surroundings.output(**output)
     try:
         for note in loaded.notes:

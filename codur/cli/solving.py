@@ -85,7 +85,7 @@ def solve_challenges(
         Refused: nothing would contain the programs, and `--no-sandbox` does not say that this is wanted.
         UsageError: there are no challenges, or the options do not fit together.
     """
-    settings = surroundings.settings_for(None, config, overrides).settings
+    settings = surroundings.settings_for(None, config, overrides, agents=which.agents).settings
     work = work_of(
         find_challenges(directories),
         agents=which.agents,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -93,8 +93,12 @@ def settings_for(
     overrides: Mapping[str, Any],
     *,
     trust_of: TrustOf | None = None,
+    agents: Collection[str] = (),
 ) -> LoadedSettings:
     """The settings of all sources; the trust in a project's file is that of the user's list, unless it is given.
+
+    Args:
+        agents: names of shipped agents that are wanted, beside those that the sources name.
 
     Raises:
         ConfigError: one of them is wrong.
@@ -106,6 +110,7 @@ def settings_for(
         overrides=overrides,
         home=home(),
         trust_of=trust_of or _trust_of,
+        agents=agents,
     )
 
 

@@ -43,7 +43,7 @@ def carry_out(
     Returns:
         The exit code.
     """
-    loaded = surroundings.settings_for(directory, config, overrides)
+    loaded = surroundings.settings_for(directory, config, overrides, agents=(task.get("agent") or "",))
     asked = Task(
         prompt=prompt,
         workspace=str(directory.absolute()),

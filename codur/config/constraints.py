@@ -53,6 +53,7 @@ BOUNDS: Mapping[str, Bounds] = {
     "LlmSettings.retry_budget_s": _ANY_TIME,
     "AgentConfig.max_steps": _AT_LEAST_ONE,
     "AgentPreferences.patience": _AT_LEAST_ONE,
+    "AgentConfig.timeout_s": _SOME_TIME,
     "RuntimeSettings.max_runtime_s": _ANY_TIME,
     "PlanningSettings.max_retry_attempts": _AT_LEAST_ONE,
     "PlanningSettings.confidence_threshold": Bounds(high=1),
@@ -73,7 +74,12 @@ _VARIABLE = Pattern(regex=r"^[A-Z_][A-Z0-9_]*$", meaning="the name of an environ
 _ADDRESS = Pattern(
     regex=r"^https?://[^\s/?#@]+(/[^\s?#@]*)?$", meaning="an http or https address without user name or query"
 )
+_ANY_VARIABLE = Pattern(
+    regex=r"^[A-Za-z_][A-Za-z0-9_]*$", meaning="the name of an environment variable, never its value"
+)
 PATTERNS: Mapping[str, Pattern] = {
+    "AgentConfig.key_env": _ANY_VARIABLE,
+    "AgentConfig.environment": _ANY_VARIABLE,
     "Provider.api_key_env": _VARIABLE,
     "Provider.base_url": _ADDRESS,
     "McpServer.environment": _VARIABLE,

@@ -60,6 +60,13 @@ def reference_yaml() -> str:
     return _HEADER + "\n".join(["", *_section_lines(Settings(), "", everything=True)]) + "\n"
 
 
+def agent_yaml(name: str) -> str:
+    """The text of `config/agents/NAME.yaml` for an agent that is built in: the keys that differ from their defaults."""
+    config = Settings().agents.configs[name]
+    lines = _section_lines(config, "", everything=False)
+    return f"# Built in: this file shows it. Change it in your own agents/{name}.yaml.\n" + "\n".join(lines) + "\n"
+
+
 def schema() -> dict[str, Any]:
     """The JSON schema (draft 2020-12) of a settings file."""
     definitions: dict[str, Any] = {}
@@ -68,7 +75,10 @@ def schema() -> dict[str, Any]:
 
 
 def write_reference(directory: Path) -> None:
-    """Write `codur.yaml` and `codur.schema.json` into `directory`. Raises OSError."""
+    """Write `codur.yaml`, `codur.schema.json` and the files of the built-in agents into `directory`. Raises OSError."""
+    (directory / "agents").mkdir(exist_ok=True)
+    for name in Settings().agents.configs:
+        (directory / "agents" / f"{name}.yaml").write_text(agent_yaml(name), encoding="utf-8")
     (directory / REFERENCE).write_text(reference_yaml(), encoding="utf-8")
     (directory / SCHEMA).write_text(schema_text(), encoding="utf-8")
 
@@ -97,7 +107,8 @@ def _section_lines(section: Any, indent: str, *, everything: bool) -> Iterator[s
     top = kind is Settings
     for position, item in enumerate(fields(section)):
         value = getattr(section, item.name)
-        if not everything and value == item.default:
+        default = item.default_factory() if item.default_factory is not MISSING else item.default
+        if not everything and value == default:
             continue
         if top and position:
             yield ""

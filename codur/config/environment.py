@@ -18,9 +18,11 @@ from codur.config.source import KeyPath, Place, Source, shown
 from codur.errors import ConfigError
 
 PREFIX = "CODUR_"
+INSIDE_AGENT = "CODUR_INSIDE_AGENT"
 RESERVED: Mapping[str, str] = {
     "CODUR_CONFIG": "settings file to read in place of the user's own, as `--config`",
     "CODUR_DEBUG": "show tracebacks of unexpected errors",
+    INSIDE_AGENT: "set for the agents that Codur starts, so that they start none in turn",
 }
 """Variables that are not settings, with their meaning."""
 

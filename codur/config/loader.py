@@ -1,7 +1,9 @@
 """All sources of settings, merged once.
 
 Strongest first: the command line, `CODUR_*` variables, the project's file (`codur.yaml` or `.codur/config.yaml` in the
-workspace), the user's file (`$XDG_CONFIG_HOME/codur/config.yaml`, else `~/.config/codur/config.yaml`), the defaults.
+workspace), the user's file (`$XDG_CONFIG_HOME/codur/config.yaml`, else `~/.config/codur/config.yaml`), the user's
+agents (`agents/*.yaml` beside that file), the shipped agents, the defaults. The shipped agents beside the built-in ones
+are read only where the caller or one of the user's sources names them: most runs use none of them.
 `--config FILE` or `CODUR_CONFIG` names a file that is read in place of the user's and is trusted like it. The project's
 file can only narrow what the user's file and the defaults allow, accepted by the user or not (see `trust`). Named
 entries (profiles, services, agents) and sections merge by key; lists are replaced. `.env` files are not read.
@@ -11,7 +13,7 @@ Nothing here imports PyYAML or pydantic unless there is YAML to read: most runs 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,12 +37,14 @@ class LoadedSettings:
         sources: what was read, strongest first: `command line`, `environment`, files as shown, `defaults`.
         notes: one line for each setting of the project's file that was ignored.
         project: the settings of the project's file that count, nested as in the file.
+        origins: the source that each setting was last taken from; what is missing is a default.
     """
 
     settings: Settings
     sources: tuple[str, ...] = ("defaults",)
     notes: tuple[str, ...] = ()
     project: Mapping[str, Any] = field(default_factory=dict)
+    origins: Mapping[tuple[str, ...], Source] = field(default_factory=dict)
 
 
 def load_settings(
@@ -51,6 +55,7 @@ def load_settings(
     overrides: Mapping[str, Any],
     home: Path,
     trust_of: TrustOf | None = None,
+    agents: Collection[str] = (),
 ) -> LoadedSettings:
     """Read, check and merge all sources.
 
@@ -61,6 +66,7 @@ def load_settings(
         overrides: settings of the command line, nested as in a settings file.
         home: the user's home directory.
         trust_of: whether the user has accepted the project's file; None accepts nothing.
+        agents: names of shipped agents that are wanted in any case; names of others do no harm.
 
     Raises:
         ConfigError: a source cannot be read, or says something that is unknown or not allowed.
@@ -68,12 +74,18 @@ def load_settings(
     user_file = _user_file(environ, config_file, home)
     project_file = None if workspace is None else _project_file(workspace)
     variables = setting_variables(environ)
-    if user_file is None and project_file is None and not variables and not overrides:
+    declared = _user_agents(environ, home)
+    if not (user_file or project_file or variables or overrides or agents or declared):
         return LoadedSettings(settings=Settings())
 
     layers = _Layers()
-    if user_file is not None:
-        layers.add(_read(user_file, _shown(user_file, home)))
+    user = None if user_file is None else _read(user_file, _shown(user_file, home))
+    of_agents = {name: text for name, text in variables.items() if name.upper().startswith("CODUR_AGENTS")}
+    layers.add_agents(
+        declared, home, named=(*agents, user and user.values.get("agents"), overrides.get("agents"), of_agents)
+    )
+    if user is not None:
+        layers.add(user)
     if project_file is not None and workspace is not None:
         layers.add_project(workspace, project_file, trust_of)
     if variables:
@@ -87,7 +99,7 @@ def candidate_files(*, workspace: Path, environ: Mapping[str, str], home: Path) 
     """Files that settings are read from without `--config`, weakest first, whether they are there or not."""
     named = environ.get("CODUR_CONFIG", "")
     user = Path(named) if named else _usual_user_file(environ, home)
-    return (user, *(workspace.absolute() / name for name in PROJECT_FILES))
+    return (*_user_agents(environ, home), user, *(workspace.absolute() / name for name in PROJECT_FILES))
 
 
 class _Layers:
@@ -105,6 +117,20 @@ class _Layers:
         from codur.config.validate import check  # noqa: PLC0415 - lazy: start-up time
 
         self._lay(source, check(source, Settings))
+
+    def add_agents(self, declared: tuple[Path, ...], home: Path, *, named: Any) -> None:
+        """Lay the shipped agents that are named over the settings, and those that the user declared over them.
+
+        Args:
+            named: what speaks of agents: names, parts of sources, variables.
+        """
+        from codur.config.agent_files import read_agent, shipped_sources  # noqa: PLC0415 - lazy: start-up time
+
+        for source in shipped_sources((named, [path.stem for path in declared])):
+            self.add(source)
+            self._sources.remove(source.name)  # part of the defaults
+        for path in declared:
+            self.add(read_agent(path, _shown(path, home)))
 
     def add_project(self, workspace: Path, file: Path, trust_of: TrustOf | None) -> None:
         """Check the project's file, and lay what narrows the settings over them."""
@@ -130,15 +156,21 @@ class _Layers:
         self._sources.insert(0, source.name)
 
     def finish(self) -> LoadedSettings:
+        from codur.config.agent_rules import check_agents  # noqa: PLC0415 - lazy: start-up time
         from codur.config.references import check_references  # noqa: PLC0415 - lazy: start-up time
 
+        check_agents(self.settings, self._origins)
         check_references(self.settings, self._origins)
         if self.settings.mcp_servers:
             from codur.config.servers import check_servers  # noqa: PLC0415 - lazy: start-up time
 
             check_servers(self.settings.mcp_servers, self._origins)
         return LoadedSettings(
-            settings=self.settings, sources=tuple(self._sources), notes=self._notes, project=self._project
+            settings=self.settings,
+            sources=tuple(self._sources),
+            notes=self._notes,
+            project=self._project,
+            origins=self._origins,
         )
 
 
@@ -160,16 +192,25 @@ def _user_file(environ: Mapping[str, str], config_file: Path | None, home: Path)
     return path if _exists(path, _shown(path, home)) else None
 
 
+def _user_agents(environ: Mapping[str, str], home: Path) -> tuple[Path, ...]:
+    directory = user_directory(environ, home) / "agents"
+    if not directory.exists():
+        return ()
+    from codur.config.agent_files import agent_files  # noqa: PLC0415 - lazy: start-up time
+
+    return agent_files(directory)
+
+
+def _usual_user_file(environ: Mapping[str, str], home: Path) -> Path:
+    return user_directory(environ, home) / "config.yaml"
+
+
 def user_directory(environ: Mapping[str, str], home: Path) -> Path:
     """The directory of the user's own settings."""
     base = Path(environ.get("XDG_CONFIG_HOME", ""))
     if not base.is_absolute():  # the XDG specification: a relative path is to be ignored
         base = home / ".config"
     return base / "codur"
-
-
-def _usual_user_file(environ: Mapping[str, str], home: Path) -> Path:
-    return user_directory(environ, home) / "config.yaml"
 
 
 def _must_exist(path: Path, named_by: str) -> Path:

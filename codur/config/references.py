@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import get_args
 
-from codur.config.settings import Settings
+from codur.config.settings import ROUTING_KINDS, Settings
 from codur.config.source import KeyPath, Source, shown
 from codur.types import TaskType
 
@@ -69,7 +69,7 @@ def _agents(settings: Settings) -> Iterator[_Reference]:
     names += [((*here, "escalation", index), name) for index, name in enumerate(preferences.escalation)]
     for task_type, name in preferences.routing.items():
         route = (*here, "routing", task_type)
-        yield _Reference(path=route, name=task_type, what="task type", known=get_args(TaskType))
+        yield _Reference(path=route, name=task_type, what="task type", known=(*get_args(TaskType), *ROUTING_KINDS))
         names.append((route, name))
     for path, name in names:
         if name.startswith("llm:"):
@@ -82,8 +82,11 @@ def _agents(settings: Settings) -> Iterator[_Reference]:
 def _error(reference: _Reference, origins: Mapping[tuple[str, ...], Source]) -> Exception:
     from difflib import get_close_matches  # noqa: PLC0415 - lazy: only for a message
 
-    close = get_close_matches(reference.name, list(reference.known), n=1)
-    remedy = f"Did you mean {close[0]}?" if close else f"Known: {', '.join(sorted(reference.known))}."
+    from codur.config.agent_files import shipped_names  # noqa: PLC0415 - lazy: only for a message
+
+    known = sorted({*reference.known, *(shipped_names() if reference.what == "agent" else ())})
+    close = get_close_matches(reference.name, known, n=1)
+    remedy = f"Did you mean {close[0]}?" if close else f"Known: {', '.join(known)}."
     leaf = tuple(part for part in reference.path if isinstance(part, str))
     source = origins.get(leaf, Source(name="defaults", values={}))
     return source.error(reference.path, f"there is no {reference.what} {shown(reference.name)}", remedy)

@@ -8,10 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 ToolCallStyle = Literal["native", "json"]
 JsonStyle = Literal["strict", "object", "text"]
+AgentType = Literal["llm", "coding", "cli", "mcp", "python"]
+Dialect = Literal["plain", "codex", "claude", "gemini", "opencode"]
+
+ROUTING_KINDS = ("simple", "complex", "multifile", "reasoning")
+"""Keys of `agents.preferences.routing` beside the task types; see `agents.registry`."""
+
+EXTERNAL_TYPES: frozenset[AgentType] = frozenset({"cli", "mcp", "python"})
+"""Agents that work in a copy of the workspace, out of Codur's hands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,20 +121,66 @@ class LlmSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentConfig:
-    """An agent: a profile with instructions, tools and limits."""
+    """An agent: a profile with instructions, tools and limits, or another program that does the work."""
 
-    type: Literal["llm", "coding"] = "llm"
-    """`coding` edits files in one answer; `llm` works in a bounded loop of tool calls."""
+    type: AgentType = "llm"
+    """`coding` edits in one answer, `llm` calls tools in a loop; others run a command (`cli`), MCP tool or class."""
     description: str = ""
     """One line for people and for the planning model."""
     profile: str | None = None
-    """Profile it uses; null is `llm.default_profile`."""
+    """Profile of a `coding` or `llm` agent; null is `llm.default_profile`."""
     prompt: str = ""
     """Name of a prompt in `config/prompts`, or the system prompt itself, written out."""
     tools: tuple[str, ...] = ()
     """Tools it may call."""
     max_steps: int = 5
     """Model calls of one delegation."""
+    command: tuple[str, ...] = ()
+    """A `cli` agent's program and its words, in which {prompt}, {workspace} and other places are filled."""
+    permissions: tuple[str, ...] = ()
+    """Words put in at {permissions} when Codur's sandbox contains the program."""
+    permissions_uncontained: tuple[str, ...] = ()
+    """Words put in at {permissions} when nothing contains it; the program's own sandbox is all there is then."""
+    model: str | None = None
+    """Model of a `cli` agent, put in at {model}; null leaves the choice to the program."""
+    model_option: tuple[str, ...] = ()
+    """Words put in at {model_option} if `model` is set, such as [--model, "{model}"]."""
+    prompt_by: Literal["argument", "stdin", "file"] = "argument"
+    """How the prompt gets in: at {prompt}, on standard input, or in a file named at {prompt_file}."""
+    output: Literal["text", "json", "jsonl"] = "text"
+    """What the program prints."""
+    dialect: Dialect = "plain"
+    """Whose events or object that is; `plain` is told by `answer`."""
+    answer: Mapping[str, str] = field(default_factory=dict)
+    """Dotted paths in `plain` JSON of: text, error, prompt_tokens, cached_tokens, completion_tokens, cost_usd."""
+    key_env: tuple[str, ...] = ()
+    """Variables with its key, passed on; one of them must be set. Empty: it needs none."""
+    environment: tuple[str, ...] = ()
+    """Further variables that it gets; no others reach it but a minimal set."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Variables set for it to these texts; no place for secrets."""
+    leaves: tuple[str, ...] = ()
+    """Globs of what it leaves behind in its directory (histories, caches), which is not taken over."""
+    readable: tuple[str, ...] = ()
+    """Paths that it may read beside the system's, its own installation and the copy it works on; `~/` is your home."""
+    network: bool = False
+    """It may reach the network, and what listens on this machine."""
+    timeout_s: float = 600.0
+    """Time limit of one delegation, in seconds."""
+    price_in: float = 0.0
+    """US dollars per million prompt tokens, if the program does not tell what it cost."""
+    price_cached: float = 0.0
+    """US dollars per million cached prompt tokens, likewise."""
+    price_out: float = 0.0
+    """US dollars per million completion tokens, likewise."""
+    server: str = ""
+    """An `mcp` agent's server, of `mcp_servers`."""
+    tool: str = ""
+    """The tool of that server that does the work."""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    """Its arguments; texts may have the places {prompt} and {workspace}."""
+    entry_point: str = ""
+    """A `python` agent's name in the entry point group `codur.agents`; empty is the agent's own name."""
 
 
 def _default_agents() -> dict[str, AgentConfig]:
@@ -160,7 +214,7 @@ class AgentPreferences:
     default_agent: str = "agent:codur-coding"
     """Agent for code tasks: `agent:NAME`, `llm:PROFILE` or a plain name of `agents.configs`."""
     routing: Mapping[str, str] = field(default_factory=lambda: {"explanation": "agent:codur-explaining"})
-    """Agent by task type; what is not named goes to `default_agent`."""
+    """Agent by task type, or by `simple`, `complex`, `multifile` or `reasoning`; all others go to `default_agent`."""
     fallback_order: tuple[str, ...] = ()
     """Agents that stand in, in this order, when one cannot run."""
     escalation: tuple[str, ...] = ()

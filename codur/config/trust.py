@@ -61,6 +61,8 @@ RULES: Mapping[tuple[str, ...], _Rule] = {
     ("llm", "retry_budget_s"): _LOWER,
     ("agents", "configs", NAMED, "tools"): _FEWER,
     ("agents", "configs", NAMED, "max_steps"): _LOWER,
+    ("agents", "configs", NAMED, "timeout_s"): _LOWER,
+    ("agents", "configs", NAMED, "network"): _OFF,
     ("runtime", "max_iterations"): _LOWER,
     ("runtime", "max_llm_calls"): _LOWER,
     ("runtime", "max_tokens"): _LOWER,

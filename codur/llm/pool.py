@@ -156,6 +156,18 @@ class ModelPool:
             error.usage = spending.usage
             raise
 
+    def require_left(self) -> None:
+        """Make sure that the run may spend more, before an agent is started whose costs are known afterwards.
+
+        Raises:
+            LimitReached: a limit of the run is reached.
+        """
+        self._budget.release(self._budget.reserve(prompt_tokens=1, completion_tokens=0, cost_usd=0.0))
+
+    def charge(self, usage: Usage) -> None:
+        """Count what an agent that asks models by itself says that it has spent."""
+        self._budget.spend(usage)
+
     async def close(self) -> None:
         """Close all connections; a later `complete` opens new ones."""
         for model in (*self._opened.values(), *self._given.values()):

@@ -19,6 +19,10 @@ async def execute(state: RunState, context: RunContext) -> RunUpdate:
     agent = context.agents.resolve(state["agent"], in_words=state["discovery"].task_type not in CODE_TASKS)
     if agent.config.type == "coding":
         return await code_with(agent, "execute", state, context)
+    if agent.external:
+        from codur.nodes.external import delegate_to  # noqa: PLC0415 - lazy: few runs delegate
+
+        return await delegate_to(agent, state, context)
     spent = context.models.usage
     seen = await _seen_before(state, context)
     state = {**state, **seen}

@@ -42,20 +42,26 @@ def stand_in_for(name: str, state: RunState, context: RunContext) -> Handover:
 def affordable(agent: Agent, state: RunState, context: RunContext) -> bool:
     """Whether what is left of the run's limits pays for one attempt of an agent that is as long as those before it."""
     limits, used = state["task"].limits, context.models.usage
+    verdict = state["verdict"]
+    in_time = context.time_left() > (verdict.duration_s if verdict else 0.0)
+    if agent.external:  # what it costs is not known before
+        return in_time and used.cost_usd < limits.max_cost_usd and used.total_tokens < limits.max_tokens
     profile = context.settings.llm.profiles[agent.profile]
     prompt = used.prompt_tokens // max(1, used.calls)
     cost = cost_usd(profile, prompt_tokens=prompt, completion_tokens=profile.max_completion_tokens)
-    verdict = state["verdict"]
     return (
-        used.calls < limits.max_llm_calls
+        in_time
+        and used.calls < limits.max_llm_calls
         and used.total_tokens + prompt + profile.max_completion_tokens <= limits.max_tokens
         and used.cost_usd + cost <= limits.max_cost_usd
-        and context.time_left() > (verdict.duration_s if verdict else 0.0)
     )
 
 
 def cannot_run(agent: Agent, context: RunContext) -> str:
     """Why an agent cannot work in this run; empty if nothing speaks against it."""
+    if agent.external:
+        obstacle = context.externals.obstacle(agent)
+        return obstacle.text if obstacle is not None else ""
     return context.models.problem(agent.profile)
 
 

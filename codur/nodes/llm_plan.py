@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import go, plan_after_model_error
+from codur.nodes.updates import go, plan_after_model_error, worker
 from codur.planning.full_plan import PlanningBrief, make_plan, retry_plan
 from codur.types import Plan
 
@@ -39,8 +39,7 @@ async def llm_plan(state: RunState, context: RunContext) -> RunUpdate:
 def _who(state: RunState, context: RunContext) -> str:
     """Who tries again: the agent that took over, else the one that tried, else the user's choice or the default."""
     tried = next((item.by for item in reversed(state["attempts"]) if context.agents.knows(item.by)), "")
-    default = context.settings.agents.preferences.default_agent
-    return state["coder"] or tried or state["task"].agent or default
+    return state["coder"] or tried or worker(state, context).name
 
 
 def _brief(state: RunState, context: RunContext) -> PlanningBrief:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import go, plan_after_model_error
-from codur.planning.pre_plan import classify, edit_plan, plan_from
+from codur.nodes.updates import able, go, plan_after_model_error, worker
+from codur.planning.pre_plan import classify, delegation_plan, edit_plan, plan_from
 from codur.planning.replies import PrePlanReply
 from codur.types import CODE_TASKS, Discovery
 from codur.workspace.workspace import Workspace
@@ -15,6 +15,10 @@ from codur.workspace.workspace import Workspace
 
 async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
     """Ask the fast profile for the task's type; a confident answer may route without a plan."""
+    agent = worker(state, context)
+    if agent.external and able(state, context) is not None:
+        plan = delegation_plan(agent.name, code=state["discovery"].task_type in CODE_TASKS)
+        return RunUpdate(plan=plan, cursor=0, **go("llm_pre_plan", "policy", origin="user", reason=plan.reason))
     if not context.settings.planning.use_llm_pre_plan:
         return go("llm_pre_plan", "llm_plan", origin="pattern", tier="open", reason="classification is switched off")
     if _is_settled(state, context):
@@ -66,12 +70,13 @@ def _settled(state: RunState, context: RunContext) -> RunUpdate:
 def _decide(reply: PrePlanReply, state: RunState, context: RunContext) -> RunUpdate:
     task = state["task"]
     discovery = _merged(reply, state["discovery"], context.workspace)
-    coder = context.agents.for_task("code_fix", explicit=task.agent)
+    of_code = discovery if discovery.task_type in CODE_TASKS else replace(discovery, task_type="code_fix")
+    coder = context.agents.for_discovery(of_code, explicit=task.agent)
     plan = plan_from(
         reply,
         threshold=context.settings.planning.confidence_threshold,
         coder=coder.name,
-        coder_edits=coder.config.type == "coding",
+        coder_edits=context.agents.codes(coder.name),
         explainer=context.agents.for_task("explanation", explicit=task.agent).name,
     )
     if plan is None:

@@ -46,14 +46,14 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
         before,
         repair=can_repair(seen, context) and context.settings.repair.mode == "before_model",
         check_is_goal=task.check_is_goal,
-        no_model=None if can_ask(state, context) else why_not(state, context),
+        no_model=None if can_ask(seen, context) else why_not(seen, context),
     )
     update = RunUpdate(discovery=discovery, before=before, verdict=before)
     if plan is None:
         return RunUpdate(
             **update, **go("pattern_plan", "llm_pre_plan", origin="pattern", tier="open", reason=discovery.reason)
         )
-    remedy = why_not(state, context).remedy if plan.origin == "llm_error" else ""
+    remedy = why_not(seen, context).remedy if plan.origin == "llm_error" else ""
     return RunUpdate(
         plan=plan, remedy=remedy, **update, **go("pattern_plan", "policy", origin=plan.origin, reason=plan.reason)
     )

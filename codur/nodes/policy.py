@@ -29,9 +29,16 @@ def policy(state: RunState, context: RunContext) -> RunUpdate:
         return RunUpdate(plan=plan, **_last_word(step, plan, state, context))
     if step.action in {"coding", "delegate"} and not can_ask(state, context):
         return RunUpdate(plan=plan, **_no_model(state, context))
-    return RunUpdate(
-        plan=plan, **go("policy", _NODE_OF[step.action], origin=plan.origin, tier=step.tier, reason=step.objective)
-    )
+    node = "delegate" if _is_for_others(step, state, context) else _NODE_OF[step.action]
+    return RunUpdate(plan=plan, **go("policy", node, origin=plan.origin, tier=step.tier, reason=step.objective))
+
+
+def _is_for_others(step: Step, state: RunState, context: RunContext) -> bool:
+    """Whether a step of edits falls to an agent that is another program, which is delegated to."""
+    if step.action != "coding":
+        return False
+    named = state["coder"] or step.capability or state["task"].agent
+    return context.agents.for_discovery(state["discovery"], explicit=named or None).external
 
 
 def _capabilities(context: RunContext) -> Capabilities:

@@ -11,7 +11,7 @@ from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.nodes.updates import can_ask, can_repair, edits, go, repair_tried, unfinished, why_not
 from codur.planning.full_plan import retry_plan
 from codur.planning.retry import UNAFFORDABLE, Decision, Situation, decide
-from codur.types import Attempt, Outcome, Plan, StepRecord, Verdict
+from codur.types import CODE_TASKS, Attempt, Outcome, Plan, StepRecord, Verdict
 
 _LIMITS_REMEDY = (
     "Raise the limits (--max-llm-calls, --max-tokens, --timeout), or shorten agents.preferences.escalation."
@@ -59,7 +59,8 @@ def _to_be_judged(record: StepRecord, state: RunState, context: RunContext) -> b
     What the user asked for in so many words ("append x to notes.txt") is carried out, not judged.
     """
     plan = _plan(state)
-    if plan.origin == "pattern" or not edits(plan.steps[state["cursor"]], context):
+    code = state["discovery"].task_type in CODE_TASKS or bool(record.changed_files)
+    if plan.origin == "pattern" or not edits(plan.steps[state["cursor"]], context, code=code):
         return False
     if not record.ok:
         return True

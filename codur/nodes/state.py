@@ -24,6 +24,7 @@ from codur.types import (
 )
 
 if TYPE_CHECKING:
+    from codur.agents.external.delegation import ExternalAgents
     from codur.agents.instructions import Instructions
     from codur.agents.registry import AgentRegistry
     from codur.config.prompts import PromptLibrary
@@ -232,6 +233,7 @@ class RunContext:
     models: ModelPool
     agents: AgentRegistry
     instructions: Instructions
+    externals: ExternalAgents
     prompts: PromptLibrary
     artifacts: ArtifactStore
     cancel: CancelToken

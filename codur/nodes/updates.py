@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from codur.agents.registry import Agent
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable
 from codur.events import FileChanged
 from codur.nodes.state import NodeName, Route, RunContext, RunState, RunUpdate
@@ -27,22 +28,56 @@ def tell_changes(paths: Iterable[str], context: RunContext) -> None:
 
 def why_not(state: RunState, context: RunContext) -> ModelUnavailable:
     """The error for a task that needs a model and has none."""
-    agent = state["coder"] or state["task"].agent
-    return context.models.why_unavailable(context.agents.resolve(agent).profile if agent else None)
+    agent = worker(state, context)
+    obstacle = context.externals.obstacle(agent) if agent.external else None
+    if obstacle is not None:
+        return ModelUnavailable(f"The agent {agent.name} cannot run here: {obstacle.text}.", remedy=obstacle.remedy)
+    return context.models.why_unavailable(_profile(state, context))
 
 
 def can_ask(state: RunState, context: RunContext) -> bool:
-    """Whether a model can be asked: the default one, or that of the agent that took over or that the user named."""
+    """Whether somebody can be asked for this task: a model, the default or the user's, or the agent that it is for."""
+    return able(state, context) is not None or context.models.available(_profile(state, context))
+
+
+def worker(state: RunState, context: RunContext) -> Agent:
+    """The agent whom the task is for: who took over, whom the user named, or whom routing gives it."""
+    return context.agents.for_discovery(state["discovery"], explicit=state["coder"] or state["task"].agent or None)
+
+
+def able(state: RunState, context: RunContext) -> Agent | None:
+    """The agent whom the task is for or, if it cannot run, the first of `fallback_order` that can; None if none can."""
+    wanted = worker(state, context)
+    in_words = state["discovery"].task_type not in CODE_TASKS
+    candidates = (wanted, *context.agents.fallbacks(besides=wanted.name, in_words=in_words))
+    return next((agent for agent in candidates if can_run(agent, context)), None)
+
+
+def can_run(agent: Agent, context: RunContext) -> bool:
+    """Whether an agent can be set to work: its program is here and has its key, or its model can be asked."""
+    if agent.external:
+        return context.externals.obstacle(agent) is None
+    return context.models.available(agent.profile)
+
+
+def _profile(state: RunState, context: RunContext) -> str | None:
+    """The profile that is asked: that of the agent that took over or that the user named, else the default one."""
     agent = state["coder"] or state["task"].agent
-    return context.models.available(context.agents.resolve(agent).profile if agent else None)
+    return context.agents.resolve(agent).profile or None if agent else None
 
 
-def edits(step: Step, context: RunContext) -> bool:
-    """Whether a step may change files."""
+def edits(step: Step, context: RunContext, *, code: bool = True) -> bool:
+    """Whether a step may change files.
+
+    Args:
+        code: the task is about code; other programs are not expected to change files for any other.
+    """
     if step.action == "tool":
         tool = context.toolbox.get(step.capability)
         return tool is not None and tool.side_effect == "write"
     if step.action == "delegate":
+        if context.agents.is_external(step.capability):
+            return code
         return not context.agents.knows(step.capability) or agent_may_edit(step.capability, context)
     return step.action in {"coding", "repair"}
 

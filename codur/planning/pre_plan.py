@@ -87,5 +87,15 @@ def plan_from(reply: PrePlanReply, *, threshold: float, coder: str, coder_edits:
     return None
 
 
+def delegation_plan(agent: str, *, code: bool) -> Plan:
+    """The plan for a task that falls to an agent which is another program: it needs no classification.
+
+    Args:
+        code: the task is surely about code.
+    """
+    step = Step(id="edit" if code else "answer", action="delegate", capability=agent, tier="open")
+    return Plan(steps=(step,), origin="user", reason=f"the task is for {agent}")
+
+
 def _system(prompts: PromptLibrary) -> str:
     return prompts.render("llm_pre_plan") + "\n" + prompts.render("llm_pre_plan.examples")

@@ -71,6 +71,7 @@ class BubblewrapBackend:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._seccomp = filter_program(network=True)
+        self._seccomp_shared = filter_program(network=False, shared=True)
 
     def confine(self, policy: Policy, argv: Sequence[str], env: Mapping[str, str], cwd: Path) -> Confined:
         """How to start a program so that it sees and writes only what the policy says.
@@ -81,11 +82,12 @@ class BubblewrapBackend:
         """
         program = _program(argv[0], env, cwd)
         home = Path(env["HOME"]) if env.get("HOME", "").startswith("/") else None
-        isolation = _ISOLATION if policy.network else (*_ISOLATION, _NO_NETWORK)
-        options = [str(self._path), *isolation, *mount_options(policy, home=home, program=program, cwd=cwd)]
+        mounts = mount_options(policy, home=home, program=program, cwd=cwd)
+        options = [str(self._path), *_ISOLATION, *(() if policy.network else (_NO_NETWORK,)), *mounts]
+        seccomp = self._seccomp_shared if policy.network else self._seccomp
         descriptors: tuple[int, ...] = ()
-        if self._seccomp is not None:
-            descriptors = (_memory_file(self._seccomp),)
+        if seccomp is not None:
+            descriptors = (_memory_file(seccomp),)
             options += ["--seccomp", str(descriptors[0])]
         options += ["--chdir", str(cwd), "--", *_process_limit(policy.processes)]
         return Confined(

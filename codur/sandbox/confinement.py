@@ -80,7 +80,7 @@ def prepare(template: Template, parent: int) -> int:
     Raises:
         OSError: something could not be given up.
     """
-    drop_privileges, seccomp, rules = template
+    drop_privileges, seccomp, rules, network = template
     if drop_privileges:
         _drop_capabilities()
     _check(_prctl(_PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0))
@@ -88,7 +88,7 @@ def prepare(template: Template, parent: int) -> int:
         os._exit(_SIGKILL)
     if drop_privileges or seccomp is not None or rules is not None:
         _check(_prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-    ruleset = -1 if rules is None else _ruleset(rules)
+    ruleset = -1 if rules is None else _ruleset(rules, network=network)
     if seccomp is not None:
         _filter_calls(seccomp)
     return ruleset
@@ -133,14 +133,14 @@ def _drop_capabilities() -> None:
     _check(_libc.capset(header, bytes(24)))
 
 
-def _ruleset(rules: LandlockRules) -> int:
+def _ruleset(rules: LandlockRules, *, network: bool) -> int:
     """A ruleset that handles all that this kernel's Landlock knows, with some rules."""
     version = landlock_abi()
-    files, network, scopes = (
+    files, connections, scopes = (
         _known(version, rights) for rights in (_LANDLOCK_FILE_RIGHTS, _LANDLOCK_NETWORK_RIGHTS, _LANDLOCK_SCOPES)
     )
-    attributes = struct.pack("=QQQ", files, network, scopes)
-    size = 24 if scopes else 16 if network else 8
+    attributes = struct.pack("=QQQ", files, 0 if network else connections, scopes)
+    size = 24 if scopes else 16 if connections else 8
     ruleset = _check(_syscall(_number(_LANDLOCK_CREATE_RULESET), attributes, ctypes.c_size_t(size), ctypes.c_uint(0)))
     _add_rules(ruleset, rules)
     return ruleset

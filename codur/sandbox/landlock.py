@@ -15,7 +15,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codur.errors import CodurError
 from codur.sandbox.backend import Confined
 from codur.sandbox.policy import FileRules, Policy
 from codur.sandbox.seccomp import filter_program
@@ -119,11 +118,11 @@ class LandlockRules(FileRules):
     """What a process leaves itself; all else is denied, and so are connections to other processes."""
 
     @classmethod
-    def of(cls, *, read: Iterable[Path], write: Iterable[Path]) -> LandlockRules:
+    def of(cls, *, read: Iterable[Path], write: Iterable[Path], network: bool = False) -> LandlockRules:
         """What every program needs, and further paths to read (and execute), and directories to write."""
         reading = [(os.fsencode(path), _READ) for path in read]
         writing = [(os.fsencode(path), _WRITE) for path in write]
-        return cls(common=_system_rules(), own=(*reading, *writing))
+        return cls(common=_system_rules(), own=(*reading, *writing), network=network)
 
 
 def landlock_abi() -> int:
@@ -144,6 +143,7 @@ class LandlockBackend:
 
     def __init__(self) -> None:
         self._seccomp = filter_program(network=False)
+        self._seccomp_shared = filter_program(network=False, shared=True)
 
     @property
     def isolates_processes(self) -> bool:
@@ -155,25 +155,19 @@ class LandlockBackend:
 
         Its home is its temporary directory: the real one cannot be opened. Files in shared memory can be made, because
         locks between processes are such files; their size is not bounded by the temporary directory's.
-
-        Raises:
-            CodurError: the program is to reach the network.
         """
-        if policy.network:
-            raise CodurError(
-                "Landlock cannot let a contained program reach the network", remedy="Install bubblewrap (bwrap)."
-            )
         workspace = (policy.workspace,) if policy.workspace is not None else ()
         rules = LandlockRules.of(
             read=policy.readable,
             write=(*workspace, *policy.writable, policy.temporary),
+            network=policy.network,
         )
         return Confined(
             argv=tuple(argv),
             env=_without_home(env, policy.temporary) if policy.home_hidden else dict(env),
             cwd=cwd,
             landlock=rules,
-            seccomp=self._seccomp,
+            seccomp=self._seccomp_shared if policy.network else self._seccomp,
             drop_privileges=True,
         )
 

@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -41,6 +41,8 @@ __all__ = ["Launcher", "ProcessResult", "ProgramObserver"]
 _HAS_STARTER: bool = sys.platform == "linux"
 _MIB = 1_048_576
 _ROOT = Path("/")
+_NETWORK_FILES = (Path("/etc/resolv.conf"), Path("/etc/hosts"))
+"""What is needed to find an address; links to them may lead out of the system's directories."""
 
 
 class Launcher:
@@ -144,6 +146,10 @@ class Launcher:
         read_only: Sequence[Path] = (),
         hidden: Sequence[Path] = (),
         writable: Sequence[Path] = (),
+        readable: Sequence[Path] = (),
+        home: Path | None = None,
+        network: bool = False,
+        tap: Callable[[bytes], None] | None = None,
     ) -> ProcessResult:
         """Run a program to its end.
 
@@ -157,6 +163,10 @@ class Launcher:
             read_only: absolute paths in it that it must not change, as far as the back end can prevent that.
             hidden: absolute paths that look empty to it, if the back end `hides`.
             writable: further directories that it may write.
+            readable: further paths that it may read.
+            home: its home directory, which it may write; None for an empty one that is gone at its end.
+            network: it may reach the network.
+            tap: gets its standard output as it arrives, in the thread that waits here.
 
         A program that cannot be started is a result too.
 
@@ -169,7 +179,7 @@ class Launcher:
         if timeout_s <= 0:
             return not_begun(words)
         kept = self._max_output_bytes if max_output_bytes is None else max_output_bytes
-        outputs = (BoundedOutput(kept), BoundedOutput(kept))
+        outputs = (BoundedOutput(kept, tap), BoundedOutput(kept))
         workspace = None if (root or cwd) == _ROOT else (root or cwd)
         with (
             private_directory(self._temporary) as temporary,
@@ -180,12 +190,21 @@ class Launcher:
                 temporary=Path(temporary),
                 read_only=(*read_only, *(Path(f"{workspace}/{path}") for path in self._watch.nested_in(workspace))),
                 hidden=tuple(hidden),
-                writable=tuple(writable),
-                readable=(*self._surroundings.readable(words), *names),
+                writable=(*writable, *_if_any(home)),
+                readable=(
+                    *self._surroundings.readable(words),
+                    *names,
+                    *readable,
+                    *(_NETWORK_FILES if network else ()),
+                ),
                 temporary_bytes=self._settings.temporary_mb * _MIB,
                 processes=self._settings.processes,
+                home_hidden=home is None,
+                network=network,
             )
             variables = {**self._surroundings.variables, "PATH": search_path, "TMPDIR": temporary, **(env or {})}
+            if home is not None:
+                variables["HOME"] = str(home)
             with self._turn() as begun, self._watch.over(workspace, lambda: self.hides) as tripped:
                 if not begun:
                     return not_begun(words, cancelled=True)
@@ -359,3 +378,7 @@ class Launcher:
         from codur.sandbox.probe import choose_backend  # noqa: PLC0415 - lazy: not every run starts a program
 
         return choose_backend(self._settings.backend, self._environ, cache=self._state_cache)
+
+
+def _if_any(path: Path | None) -> tuple[Path, ...]:
+    return () if path is None else (path,)

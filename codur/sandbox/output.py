@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 
 class BoundedOutput:
     """The head and the tail of a stream of bytes; what is between is counted and dropped.
 
     Args:
         limit: bytes kept at most.
+        tap: gets all bytes as they arrive.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, tap: Callable[[bytes], None] | None = None) -> None:
+        self._tap = tap
         self._head_size = limit // 2
         self._tail_size = limit - self._head_size
         self._head = bytearray()
@@ -24,6 +28,8 @@ class BoundedOutput:
 
     def add(self, data: bytes) -> None:
         """Take the next bytes."""
+        if self._tap is not None:
+            self._tap(data)
         room = self._head_size - len(self._head)
         if room > 0:
             self._head += data[:room]

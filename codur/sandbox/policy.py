@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """What a program may read and write, and whether it reaches a network.
+    """What a program may read, write and reach.
 
     Attributes:
         workspace: the directory that it may write; None if there is none. Its other files stay invisible or unchanged.
@@ -20,7 +20,7 @@ class Policy:
         temporary_bytes: size of what it may keep there, where the back end can bound it.
         processes: processes and threads of the whole tree, where the back end can bound them.
         home_hidden: the home directory is an empty one.
-        network: it shares the machine's network, its loopback services too.
+        network: it reaches the network and what listens on this machine; never sockets in the file system.
     """
 
     workspace: Path | None
@@ -62,7 +62,9 @@ class FileRules:
     Attributes:
         common: those that all programs have.
         own: those of one program.
+        network: TCP connections are not denied.
     """
 
     common: tuple[tuple[bytes, int], ...]
     own: tuple[tuple[bytes, int], ...]
+    network: bool = False

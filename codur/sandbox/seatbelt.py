@@ -41,6 +41,10 @@ _START = """(version 1)
 (deny mach-priv*)
 (allow mach-lookup (global-name "com.apple.system.opendirectoryd.libinfo"))"""
 
+_NETWORK = """(allow network-outbound (remote ip))
+(allow mach-lookup (global-name "com.apple.dnssd.service") (global-name "com.apple.trustd.agent"))
+(allow network-outbound (literal "/private/var/run/mDNSResponder"))"""
+
 
 class SeatbeltBackend:
     """Contains programs with `sandbox-exec`."""
@@ -75,7 +79,7 @@ def profile_text(policy: Policy) -> str:
         kept += [policy.workspace / name for name in sorted(PROTECTED_NAMES)]
     rules = [
         _START,
-        "(allow network*)" if policy.network else "",
+        _NETWORK if policy.network else "",
         _rule("allow file-read*", [*map(Path, _SYSTEM), *policy.readable, *writable]),
         _rule("allow file-write*", writable),
         _rule("allow file-read* file-write-data", map(Path, _DEVICES), kind="literal"),

@@ -138,12 +138,13 @@ _MACHINES: Mapping[str, tuple[int, int]] = {"x86_64": (0, 0xC000003E), "aarch64"
 """Column in the tables, and the audit architecture."""
 
 
-def filter_program(*, network: bool, machine: str | None = None) -> bytes | None:
+def filter_program(*, network: bool, shared: bool = False, machine: str | None = None) -> bytes | None:
     """The filter as an array of `struct sock_filter`.
 
     Args:
         network: the program has a network of its own: it may have sockets of the Internet and Unix families. Otherwise
             it may have pairs of connected sockets only.
+        shared: it has the machine's network: sockets of the Internet families, and no Unix ones but connected pairs.
         machine: as `uname -m` names it; this one's if None.
 
     Returns:
@@ -164,13 +165,13 @@ def filter_program(*, network: bool, machine: str | None = None) -> bytes | None
     for table, error in ((_DENIED, errno.EPERM), (_UNKNOWN, errno.ENOSYS)):
         for numbers in table.values():
             program += _when_called(numbers[column], [_refuse(error)])
-    for name, rule in _rules(network=network).items():
+    for name, rule in _rules(network=network, shared=shared).items():
         program += _when_called(_BY_ARGUMENT[name][column], rule)
     program.append(_allow())
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
 
 
-def _rules(*, network: bool) -> dict[str, _Rule]:
+def _rules(*, network: bool, shared: bool) -> dict[str, _Rule]:
     """What decides on a call that was recognised; each ends in a return."""
     return {
         "clone": _deny_bits(0, _NEW_NAMESPACE),
@@ -178,7 +179,7 @@ def _rules(*, network: bool) -> dict[str, _Rule]:
         "ioctl": _deny_values(1, _PUSH_INTO_TERMINAL),
         "personality": _allow_values(0, _HARMLESS_PERSONALITIES),
         "prlimit64": _own_limits(),
-        "socket": _allow_values(0, (_AF_UNIX, _AF_INET, _AF_INET6)) if network else [_refuse(errno.EPERM)],
+        "socket": _sockets(network=network, shared=shared),
         "socketpair": _allow_values(0, (_AF_UNIX,)) if network else _connected_pair(),
         "chmod": _deny_bits(1, _SET_ID_BITS),
         "fchmod": _deny_bits(1, _SET_ID_BITS),
@@ -190,6 +191,12 @@ def _rules(*, network: bool) -> dict[str, _Rule]:
         "mknod": _deny_bits(1, _SET_ID_BITS),
         "mknodat": _deny_bits(2, _SET_ID_BITS),
     }
+
+
+def _sockets(*, network: bool, shared: bool) -> _Rule:
+    if shared:
+        return _allow_values(0, (_AF_INET, _AF_INET6))
+    return _allow_values(0, (_AF_UNIX, _AF_INET, _AF_INET6)) if network else [_refuse(errno.EPERM)]
 
 
 def _when_called(number: int | None, rule: _Rule) -> list[_Instruction]:

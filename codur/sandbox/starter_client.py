@@ -243,7 +243,8 @@ def _request(confined: Confined, limits: Limits, *, has_input: bool) -> Request:
 
 def _template(confined: Confined) -> Template:
     common = confined.landlock.common if confined.landlock is not None else None
-    return (confined.drop_privileges, confined.seccomp, common)
+    network = confined.landlock is not None and confined.landlock.network
+    return (confined.drop_privileges, confined.seccomp, common, network)
 
 
 def _candidates(program: bytes, env: dict[str, str]) -> list[bytes]:

@@ -35,9 +35,9 @@ LIMIT_MEMORY, LIMIT_PROCESSES = 1, 2
 LandlockRules = tuple[tuple[bytes, int], ...]
 """Paths, and the rights (bits as in `linux/landlock.h`) at each and at all below it."""
 
-Template = tuple[bool, bytes | None, LandlockRules | None]
+Template = tuple[bool, bytes | None, LandlockRules | None, bool]
 """What is the same for all programs of a starter, and is its first message: whether to drop privileges, the filter of
-system calls, and the common Landlock rules (None: no Landlock)."""
+system calls, the common Landlock rules (None: no Landlock), and whether these leave TCP connections."""
 
 if TYPE_CHECKING:
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codur.agents.external.delegation import ExternalAgents
 from codur.agents.instructions import Instructions
 from codur.agents.registry import AgentRegistry
 from codur.config.prompts import PromptLibrary
@@ -327,6 +328,13 @@ def _context(
             shared=host.shared.models if host.shared else None,
         ),
         agents=agents,
+        externals=ExternalAgents(
+            launcher=launcher,
+            environ=host.environ,
+            user_home=host.home,
+            redact=record.redactor,
+            offline=task.offline,
+        ),
         instructions=_instructions(task, settings, host),
         prompts=host.shared.prompts if host.shared else PromptLibrary(),
         artifacts=_Artifacts(record.run.artifacts if record.run else scratch(), record.redactor),

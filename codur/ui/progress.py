@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from codur.events import (
+    AgentMessage,
     CheckRan,
     Decided,
     Event,
@@ -114,6 +115,8 @@ def _detail(event: Event) -> str:
         case ToolRan():
             summary = f": {clip(event.summary)}" if event.summary else ""
             return f"tool: {event.tool}: {event.code}{summary}"
+        case AgentMessage():
+            return f"{event.agent}: {clip(event.text)}"
         case _:
             return ""
 

@@ -19,7 +19,7 @@ from codur.ui.sanitise import Shown
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentRow:
-    """One agent: `ready` says whether its model can be asked now, and `note` why not."""
+    """One agent: `needs` says what it takes, `ready` whether it can be set to work here now, and `note` why not."""
 
     name: str
     type: str
@@ -27,6 +27,7 @@ class AgentRow:
     description: str = ""
     ready: bool = True
     note: str = ""
+    needs: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class Column:
     right: bool = False
 
 
-_AGENT_COLUMNS = (Column("agent"), Column("type"), Column("profile"), Column("ready"), Column("description"))
+_AGENT_COLUMNS = (Column("agent"), Column("type"), Column("needs"), Column("ready"), Column("description"))
 
 
 def agents_table(rows: Sequence[AgentRow], *, color: bool = False, width: int = 100) -> Shown:
@@ -46,7 +47,7 @@ def agents_table(rows: Sequence[AgentRow], *, color: bool = False, width: int = 
         (
             line(row.name),
             line(row.type),
-            line(row.profile),
+            line(row.needs or row.profile),
             line(("yes", "good") if row.ready else (f"no: {row.note}" if row.note else "no", "warn")),
             line(row.description),
         )

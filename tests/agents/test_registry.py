@@ -46,8 +46,13 @@ def test_resolve(reference: str, name: str, profile: str, kind: str) -> None:
     ("reference", "message", "remedy"),
     [
         ("frist", "there is no agent named 'frist'", "Did you mean first?"),
-        ("agent:xyz", "there is no agent named 'xyz'", "There are: first, second, reader."),
-        ("llm:gpt-oss-12b", "there is no profile named 'gpt-oss-12b'", "Did you mean gpt-oss-120b?"),
+        (
+            "agent:xyz",
+            "there is no agent named 'xyz'",
+            "There are: aider, claude_code, codex, codur-coding, codur-explaining, first, gemini, ollama, opencode, "
+            "reader, second.",
+        ),
+        ("llm:gpt-oss-12b", "there is no profile named 'gpt-oss-12b'", "Did you mean gpt-oss-120b or gpt-oss-20b?"),
     ],
 )
 def test_an_unknown_reference_names_what_there_is(reference: str, message: str, remedy: str) -> None:

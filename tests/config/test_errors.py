@@ -253,7 +253,7 @@ DANGLING = {
     "default agent": (
         "agents: {preferences: {default_agent: coder}}",
         ":1: agents.preferences.default_agent: there is no agent coder",
-        "Known: codur-coding, codur-explaining.",
+        "Did you mean codex?",
     ),
     "agent of a task type": (
         "agents: {preferences: {routing: {code_fix: 'agent:codur-codin'}}}",

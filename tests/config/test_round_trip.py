@@ -17,13 +17,20 @@ from codur.config.document import effective_yaml
 from codur.config.loader import load_settings
 from codur.config.settings import Settings
 
-# References are left out, because most names name nothing; text is what YAML can hold.
+# References are left out, because most names name nothing, and what must go together; text is what YAML can hold.
 _REFERENCES = {
     "LlmSettings.default_profile",
     "LlmSettings.fast_profile",
     "LlmSettings.fallback_profiles",
     "Profile.provider",
     "AgentConfig.profile",
+    "AgentConfig.type",
+    "AgentConfig.command",
+    "AgentConfig.key_env",
+    "AgentConfig.environment",
+    "AgentConfig.answer",
+    "AgentConfig.variables",
+    "AgentConfig.arguments",
     "AgentPreferences.default_agent",
     "AgentPreferences.routing",
     "AgentPreferences.fallback_order",

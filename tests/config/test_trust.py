@@ -60,6 +60,29 @@ LEAVES: Mapping[str, tuple[Any, Any, str]] = {
     "agents.configs.codur-explaining.tools": (("read_file",), ["read_file", "run_command"], FEWER),
     "agents.configs.codur-explaining.max_steps": (1, 6, LOWER),
     "agents.model_agent_instructions": (None, [{"text": "Obey."}], CANNOT),
+    "agents.configs.codur-explaining.command": (None, ["touch", "/tmp/x"], CANNOT),
+    "agents.configs.codur-explaining.permissions": (None, ["--yolo"], CANNOT),
+    "agents.configs.codur-explaining.permissions_uncontained": (None, ["--yolo"], CANNOT),
+    "agents.configs.codur-explaining.model": (None, "x", CANNOT),
+    "agents.configs.codur-explaining.model_option": (None, ["-m"], CANNOT),
+    "agents.configs.codur-explaining.prompt_by": (None, "stdin", CANNOT),
+    "agents.configs.codur-explaining.output": (None, "json", CANNOT),
+    "agents.configs.codur-explaining.dialect": (None, "codex", CANNOT),
+    "agents.configs.codur-explaining.answer.text": (None, "x", CANNOT),
+    "agents.configs.codur-explaining.key_env": (None, ["AWS_SECRET_ACCESS_KEY"], CANNOT),
+    "agents.configs.codur-explaining.environment": (None, ["AWS_SECRET_ACCESS_KEY"], CANNOT),
+    "agents.configs.codur-explaining.variables.LD_PRELOAD": (None, "/tmp/x.so", CANNOT),
+    "agents.configs.codur-explaining.leaves": (None, ["*"], CANNOT),
+    "agents.configs.codur-explaining.readable": (None, ["~/.ssh"], CANNOT),
+    "agents.configs.codur-explaining.network": (None, True, OFF),
+    "agents.configs.codur-explaining.timeout_s": (1.0, 601, LOWER),
+    "agents.configs.codur-explaining.price_in": (None, 1, CANNOT),
+    "agents.configs.codur-explaining.price_cached": (None, 1, CANNOT),
+    "agents.configs.codur-explaining.price_out": (None, 1, CANNOT),
+    "agents.configs.codur-explaining.server": (None, "x", CANNOT),
+    "agents.configs.codur-explaining.tool": (None, "x", CANNOT),
+    "agents.configs.codur-explaining.arguments.x": (None, "x", CANNOT),
+    "agents.configs.codur-explaining.entry_point": (None, "x", CANNOT),
     "runtime.max_iterations": (1, 11, LOWER),
     "runtime.max_llm_calls": (0, 21, LOWER),
     "runtime.max_tokens": (0, 200_001, LOWER),
@@ -139,7 +162,11 @@ def test_the_table_names_every_setting() -> None:
         ".".join(path).replace("routing.NAME", "routing").replace("headers_env.NAME", "headers_env")
         for path in kinds.leaves(Settings)
     }
-    assert {pattern(key) for key in LEAVES} == known
+    free = {name: f"agents.configs.NAME.{name}.NAME" for name in ("answer", "variables", "arguments")}
+    for key in LEAVES:
+        section = key.split(".")[3] if key.startswith("agents.configs.") else ""
+        assert (free[section] if section in free else pattern(key)) in known, key
+    assert known <= {pattern(key) for key in LEAVES} | set(free.values())
     assert {".".join(path) for path in RULES} <= known
 
 

@@ -42,11 +42,11 @@ def test_agents() -> None:
         AgentRow(name="other", type="llm", profile="local", ready=False),
     )
     assert agents_table(rows) == (
-        "agent         type    profile  ready                        description\n"
-        "------------  ------  -------  ---------------------------  ------------\n"
-        "codur-coding  coding  big      yes                          Edits files.\n"
-        "mine          llm     local    no: GROQ_API_KEY is not set\n"
-        "other         llm     local    no"
+        "agent         type    needs  ready                        description\n"
+        "------------  ------  -----  ---------------------------  ------------\n"
+        "codur-coding  coding  big    yes                          Edits files.\n"
+        "mine          llm     local  no: GROQ_API_KEY is not set\n"
+        "other         llm     local  no"
     )
     assert "\x1b[33mno: GROQ_API_KEY is not set" in agents_table(rows, color=True)
 

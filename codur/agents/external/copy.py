@@ -1,0 +1,173 @@
+"""The copy of a workspace that an external agent works in, and what has changed in it afterwards."""
+
+from __future__ import annotations
+
+import fnmatch
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from codur.config.protected import has_protected_name
+from codur.errors import WorkspaceError
+from codur.workspace.listing import SKIPPED_DIRECTORIES
+from codur.workspace.workspace import Workspace
+
+MAX_CHANGED = 500
+MAX_CHANGED_BYTES = 33_554_432
+_MAX_ENTRIES = 50_000
+_MAX_FILES = 10_000
+_SECRETS = (".env", ".env.*", "*.pem", "*.key", "id_rsa", "id_ed25519", ".npmrc", ".pypirc", ".netrc")
+_NO_SECRETS = ("*.example", "*.sample", "*.template", "*.dist")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copy:
+    """A copy as it was made.
+
+    Attributes:
+        digests: SHA-256 of each file, by its path.
+    """
+
+    root: Path
+    digests: Mapping[str, bytes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What an agent left behind.
+
+    Attributes:
+        files: new contents by path; None for a file that it deleted.
+        refused: paths that are never taken over, with the reason.
+        problem: why nothing can be taken over at all; empty if something can.
+    """
+
+    files: Mapping[str, bytes | None] = field(default_factory=dict)
+    refused: Mapping[str, str] = field(default_factory=dict)
+    problem: str = ""
+
+
+def copy_workspace(workspace: Workspace, target: Path) -> Copy:
+    """Copy what is listed of a workspace, and what defines the check, to the directory `target`, which is made.
+
+    Left out: what git ignores, repositories, settings of other programs, and files that are likely to hold secrets.
+
+    Raises:
+        WorkspaceError: there is too much to copy, or a file cannot be read.
+    """
+    made = workspace.scratch_copy(target)
+    digests: dict[str, bytes] = {}
+    for path, place in _files(made.root):
+        if has_protected_name(path) or _may_hold_secrets(path):
+            place.unlink()
+        else:
+            digests[path] = hashlib.sha256(place.read_bytes()).digest()
+    return Copy(root=made.root, digests=digests)
+
+
+def changes_in(copy: Copy, *, max_file_bytes: int, leaves: Sequence[str] = ()) -> Changes:
+    """What differs from the copy as it was made. Nothing in it is trusted: links are not followed.
+
+    Args:
+        leaves: globs of what the agent leaves behind by its nature.
+    """
+    refused = dict(_refused(copy.root, leaves))
+    workspace = Workspace(copy.root, max_file_bytes=max_file_bytes, durable=False)
+    try:
+        listed = workspace.list_files(limit=_MAX_FILES + 1)
+    except WorkspaceError as error:
+        return Changes(problem=error.message)
+    candidates = sorted({*listed, *copy.digests})
+    if len(listed) > _MAX_FILES:
+        return Changes(problem=f"it left more than {_MAX_FILES} files behind")
+    files: dict[str, bytes | None] = {}
+    for path in candidates:
+        if path in refused or _is_left(path, leaves) or any(path.startswith(f"{above}/") for above in refused):
+            continue
+        try:
+            data = _content(workspace, path)
+        except WorkspaceError as error:
+            refused[path] = error.message
+            continue
+        if data is None or hashlib.sha256(data).digest() != copy.digests.get(path):
+            files[path] = data
+    return _bounded(files, refused)
+
+
+def _bounded(files: Mapping[str, bytes | None], refused: Mapping[str, str]) -> Changes:
+    size = sum(len(data) for data in files.values() if data is not None)
+    if len(files) > MAX_CHANGED:
+        return Changes(refused=refused, problem=f"it changed {len(files)} files; {MAX_CHANGED} at most are taken over")
+    if size > MAX_CHANGED_BYTES:
+        return Changes(
+            refused=refused, problem=f"it wrote {size >> 20} MiB; {MAX_CHANGED_BYTES >> 20} at most are taken"
+        )
+    return Changes(files=files, refused=refused)
+
+
+def _content(workspace: Workspace, path: str) -> bytes | None:
+    """A regular file's bytes; None if there is nothing."""
+    if not os.path.lexists(workspace.root / path):
+        return None
+    return workspace.read_bytes(path)
+
+
+def _refused(root: Path, leaves: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Links, things that are no files, and names that other programs act on, as far as a bounded search finds them."""
+    for path, place in _entries(root):
+        if _is_left(path, leaves):
+            continue
+        mode = place.lstat().st_mode
+        if stat.S_ISLNK(mode):
+            yield path, "is a link"
+        elif has_protected_name(path):
+            yield path, "is a name that other programs act on"
+        elif not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            yield path, "is no regular file"
+
+
+def _files(root: Path) -> Iterator[tuple[str, Path]]:
+    for path, place in _entries(root, everything=True):
+        if stat.S_ISREG(place.lstat().st_mode):
+            yield path, place
+
+
+def _entries(root: Path, *, everything: bool = False) -> Iterator[tuple[str, Path]]:
+    """What is in a directory, with all below; of protected and skipped directories only themselves."""
+    waiting = [""]
+    seen = 0
+    while waiting and seen < _MAX_ENTRIES:
+        base = waiting.pop()
+        for entry in _scan(root / base):
+            seen += 1
+            path = f"{base}{entry.name}"
+            skipped = not everything and (entry.name in SKIPPED_DIRECTORIES or has_protected_name(entry.name))
+            if entry.is_dir(follow_symlinks=False):
+                waiting += [] if skipped else [f"{path}/"]
+                if entry.name in SKIPPED_DIRECTORIES and not has_protected_name(entry.name):
+                    continue
+            yield path, Path(entry.path)
+
+
+def _scan(directory: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(directory) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except OSError:  # it took the permission away; nothing below is taken over then
+        return []
+
+
+def _is_left(path: str, leaves: Sequence[str]) -> bool:
+    parts = path.split("/")
+    heads = ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
+    return any(fnmatch.fnmatchcase(name, glob) for glob in leaves for name in (*heads, *parts))
+
+
+def _may_hold_secrets(path: str) -> bool:
+    name = path.rsplit("/", 1)[-1].casefold()
+    if any(fnmatch.fnmatchcase(name, glob) for glob in _NO_SECRETS):
+        return False
+    return any(fnmatch.fnmatchcase(name, glob) for glob in _SECRETS)

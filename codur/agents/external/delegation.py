@@ -1,0 +1,88 @@
+"""What it takes to delegate to agents that are other programs. Light: every run has it, few use it.
+
+Nothing the agent says decides anything: neither its exit status nor its words. What it changed in its copy comes back
+as one set of files, which the check then judges like any other edit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from codur.agents.external.protocol import McpRunner
+    from codur.agents.external.ready import Obstacle
+    from codur.agents.external.taking import Allowed
+    from codur.agents.external.work import Delegated
+    from codur.agents.registry import Agent
+    from codur.events import Emit
+    from codur.sandbox.launcher import Launcher
+    from codur.workspace.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExternalAgents:
+    """Whatever it takes to run external agents.
+
+    Attributes:
+        environ: the user's environment; each agent gets what its settings name of it.
+        user_home: the user's home directory.
+        redact: takes secrets out of what is sent to an agent.
+        offline: nobody is asked.
+        mcp: runs agents on MCP servers; None where there are none.
+    """
+
+    launcher: Launcher
+    environ: Mapping[str, str]
+    user_home: Path
+    redact: Callable[[str], str]
+    offline: bool = False
+    mcp: McpRunner | None = None
+
+    def obstacle(self, agent: Agent) -> Obstacle | None:
+        """Why an agent cannot run here; None if nothing speaks against it."""
+        from codur.agents.external.ready import Obstacle, obstacle_of  # noqa: PLC0415 - lazy: few runs delegate
+
+        if self.offline:
+            return Obstacle(text="the run is offline", remedy="Run it again without --offline.")
+        return obstacle_of(agent.name, agent.config, self.environ, mcp=self.mcp is not None)
+
+    def run_external(
+        self,
+        agent: Agent,
+        prompt: str,
+        workspace: Workspace,
+        *,
+        timeout_s: float,
+        emit: Emit,
+        read_only: tuple[str, ...] = (),
+        allowed: Allowed,
+    ) -> Delegated:
+        """Let an agent work in a copy of the workspace, and take over what it may change.
+
+        Args:
+            timeout_s: seconds left; the agent's own limit may be shorter.
+            emit: gets what the agent says and does, as it happens.
+            read_only: paths that define the check.
+            allowed: which paths may change.
+
+        Raises:
+            CodurError: the copy cannot be made, or the program cannot be contained.
+        """
+        from codur.agents.external.work import work  # noqa: PLC0415 - lazy: few runs delegate
+
+        return work(
+            agent,
+            self.redact(prompt),
+            workspace,
+            launcher=self.launcher,
+            environ=self.environ,
+            user_home=self.user_home,
+            mcp=self.mcp,
+            timeout_s=timeout_s,
+            emit=emit,
+            read_only=read_only,
+            allowed=allowed,
+        )

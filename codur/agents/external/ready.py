@@ -1,0 +1,89 @@
+"""Whether an external agent can run here, and what it gets from the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from codur.agents.external.install import find_program
+from codur.agents.external.plugins import find_plugin
+from codur.config.environment import INSIDE_AGENT
+from codur.config.settings import AgentConfig
+
+_NETWORK_VARIABLES = (
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "REQUESTS_CA_BUNDLE",
+)
+"""What it takes to reach the network from here."""
+_HOME_VARIABLES = {
+    "XDG_CONFIG_HOME": ".config",
+    "XDG_CACHE_HOME": ".cache",
+    "XDG_DATA_HOME": ".local/share",
+    "XDG_STATE_HOME": ".local/state",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Obstacle:
+    """Why an agent cannot run here, and what to do about it."""
+
+    text: str
+    remedy: str
+
+
+def obstacle_of(name: str, config: AgentConfig, environ: Mapping[str, str], *, mcp: bool = False) -> Obstacle | None:
+    """Why an external agent cannot run here; None if nothing speaks against it.
+
+    Args:
+        name: the agent's name.
+        environ: the user's environment.
+        mcp: whether MCP servers can be asked.
+    """
+    outer = environ.get(INSIDE_AGENT)
+    if outer:
+        return Obstacle(
+            text=f"Codur itself was started by the agent {outer}, which must not start others",
+            remedy="Let this run work with a model of its own: --agent codur-coding.",
+        )
+    if config.type == "cli" and find_program(config.command[0], environ) is None:
+        return Obstacle(
+            text=f"the program {config.command[0]} is not installed",
+            remedy=f"Install {config.command[0]}, or choose another agent (`codur agents`).",
+        )
+    if config.type == "mcp" and not mcp:
+        return Obstacle(
+            text="agents on MCP servers are not available in this version",
+            remedy="Choose another agent (`codur agents`).",
+        )
+    if config.type == "python" and find_plugin(config.entry_point or name) is None:
+        return Obstacle(
+            text=f"no installed package has {config.entry_point or name!r} in the entry point group codur.agents",
+            remedy="Install the package that has it, or choose another agent (`codur agents`).",
+        )
+    if config.key_env and not any(environ.get(variable, "").strip() for variable in config.key_env):
+        return Obstacle(
+            text=f"{' or '.join(config.key_env)} is not set",
+            remedy=f"Set it with `export {config.key_env[0]}=…`, or choose another agent (`codur agents`).",
+        )
+    return None
+
+
+def variables_of(name: str, config: AgentConfig, environ: Mapping[str, str], home: str) -> dict[str, str]:
+    """What an agent gets beside the minimal environment of started programs.
+
+    Args:
+        environ: the user's environment.
+        home: its own home directory.
+    """
+    named = (*config.key_env, *config.environment, *(_NETWORK_VARIABLES if config.network else ()))
+    passed = {variable: environ[variable] for variable in named if environ.get(variable)}
+    own = {variable: f"{home}/{below}" for variable, below in _HOME_VARIABLES.items()}
+    return {**own, **passed, **config.variables, INSIDE_AGENT: name}

@@ -1,0 +1,100 @@
+"""Takes over into the workspace what an agent changed in its copy: all of what is allowed, or nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from codur.agents.external.copy import Changes, Copy
+from codur.errors import WorkspaceError
+from codur.workspace.workspace import Workspace
+
+Allowed = Callable[[str], bool]
+"""Whether a change to a workspace-relative path may be taken over."""
+
+_NAMED = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """What was taken over.
+
+    Attributes:
+        changed_files: what is different in the workspace now.
+        notes: one line for each kind of change that was not taken over.
+        problem: why nothing was taken over; empty if that is not so.
+    """
+
+    changed_files: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def take_over(agent: str, changes: Changes, copy: Copy, workspace: Workspace, *, allowed: Allowed) -> Taken:
+    """Apply changes through the workspace's journal, so that they can be undone.
+
+    Args:
+        agent: its name, for the notes.
+        allowed: which paths may change.
+    """
+    refused = dict(changes.refused)
+    wanted: dict[str, bytes | None] = {}
+    for path, data in changes.files.items():
+        reason = _why_not(path, workspace, allowed)
+        if reason:
+            refused[path] = reason
+        else:
+            wanted[path] = data
+    notes = _notes(agent, refused)
+    if changes.problem:
+        return Taken(notes=notes, problem=changes.problem)
+    moved = next((path for path in wanted if not _is_as_copied(path, copy, workspace)), None)
+    if moved is not None:
+        return Taken(notes=notes, problem=f"{moved} was changed in the workspace meanwhile")
+    start = workspace.snapshot()
+    try:
+        for path in sorted(wanted, key=lambda name: wanted[name] is not None):  # what is deleted makes room
+            _apply(path, wanted[path], workspace)
+    except WorkspaceError as error:
+        workspace.restore(start)
+        return Taken(notes=notes, problem=error.message)
+    return Taken(changed_files=tuple(sorted(wanted)), notes=notes)
+
+
+def _why_not(path: str, workspace: Workspace, allowed: Allowed) -> str:
+    try:
+        if workspace.is_protected(path):
+            return "is protected"
+    except WorkspaceError:
+        return "leads out of the workspace"
+    return "" if allowed(path) else "is out of scope"
+
+
+def _is_as_copied(path: str, copy: Copy, workspace: Workspace) -> bool:
+    before = copy.digests.get(path)
+    if not workspace.exists(path):
+        return before is None
+    try:
+        return hashlib.sha256(workspace.read_bytes(path)).digest() == before
+    except WorkspaceError:
+        return False
+
+
+def _apply(path: str, data: bytes | None, workspace: Workspace) -> None:
+    if data is None:
+        workspace.delete(path)
+    else:
+        workspace.write_bytes(path, data)
+
+
+def _notes(agent: str, refused: dict[str, str]) -> tuple[str, ...]:
+    by_reason: dict[str, list[str]] = {}
+    for path, reason in sorted(refused.items()):
+        by_reason.setdefault(reason, []).append(path)
+    return tuple(f"not taken over from {agent}: {_named(paths)}: {reason}" for reason, paths in by_reason.items())
+
+
+def _named(paths: list[str]) -> str:
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    return ", ".join(paths[:_NAMED]) + more
