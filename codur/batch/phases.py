@@ -11,6 +11,8 @@ from codur.sandbox.turns import Turns, Waited
 
 QUEUED = "queued"
 """The phase in which it waits for its turn: this is not its own time."""
+WAITING = "waiting"
+"""The phase in which it waits until a service may be asked: this is not its own time either."""
 _SEARCH = "repair"
 
 
@@ -48,7 +50,7 @@ class Phases:
                 self._calls += 1
                 self._tell("reading")
             case ModelWaiting():
-                self._tell("waiting")
+                self._tell(WAITING)
 
     def close(self) -> None:
         """Give a turn back."""

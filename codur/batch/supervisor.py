@@ -13,7 +13,7 @@ from typing import Any
 
 from codur.batch.attempt import Job
 from codur.batch.outcome import over_budget
-from codur.batch.phases import QUEUED
+from codur.batch.phases import QUEUED, WAITING
 from codur.batch.record import ChallengeResult, Status, result_from
 from codur.batch.running import Cancelled, Ended, Finished, Running, Spent, Watch
 from codur.batch.setup import Setup
@@ -171,7 +171,7 @@ class Supervisor:
         now = time.monotonic()
         if running.queued_since:
             running.queued_s += now - running.queued_since
-        running.queued_since = now if frame["name"] == QUEUED else 0.0
+        running.queued_since = now if frame["name"] in (QUEUED, WAITING) else 0.0
         self._watch.phase(running.work, frame["name"], frame["calls"])
 
     def _finished(self, frame: dict[str, Any]) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from codur.errors import ModelAnswerError, ModelUnavailable
 from codur.types import Usage
+
+if TYPE_CHECKING:
+    from codur.llm.quota import Quota
 
 FailureKind = Literal[
     "rate_limit",
@@ -40,7 +43,10 @@ class ServiceFailure(ModelUnavailable):
     Attributes:
         kind: why.
         retry_after_s: the least wait that the service asks for, in seconds; None if it did not say.
+        limits: what the service told of its rate limits with the refusal.
     """
+
+    limits: tuple[Quota, ...] = ()
 
     def __init__(
         self,

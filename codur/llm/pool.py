@@ -17,13 +17,15 @@ from codur.llm.budget import Budget
 from codur.llm.endpoint import Endpoint, endpoint_of, is_local, key_of
 from codur.llm.exchange import Exchange, Spending
 from codur.llm.failure import LASTING, WHOLE_PROVIDER, ServiceFailure
+from codur.llm.gate import Gate, Rules
+from codur.llm.shared import SharedModels
+from codur.llm.tokens import SMALLEST_ANSWER
 from codur.redaction import Redactor, secrets_of
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile, Provider, Settings
     from codur.events import Emit
     from codur.llm.model import ChatModel, ChatReply, ChatRequest
-    from codur.llm.shared import SharedModels
     from codur.types import Limits, Usage
 
 
@@ -45,7 +47,8 @@ class ModelPool:
         sleep, random, now: for tests; the real ones if None.
         time_left: seconds left of the run; None if it has no end.
         spent: what an earlier part of the run has spent; it counts.
-        shared: the budget and the waits that this run shares with others; None if it goes on alone.
+        shared: the budget and the schedule that this run shares with others; None if it goes on alone.
+        waited: gets the seconds that this run waited for its turn among others.
     """
 
     def __init__(
@@ -64,6 +67,7 @@ class ModelPool:
         redactor: Redactor | None = None,
         spent: Usage | None = None,
         shared: SharedModels | None = None,
+        waited: Callable[[float], None] | None = None,
     ) -> None:
         self._settings = settings
         self._environ = environ
@@ -74,6 +78,19 @@ class ModelPool:
         self._now = now
         self._failed: dict[str, tuple[ServiceFailure, float]] = {}
         self._budget = Budget(limits, spent, on_spend=shared.spend if shared else None)
+        # Where the tests move the time, it is theirs that waits are measured by.
+        own = SharedModels(clock=time.monotonic if now is time.time else now)
+        self._gate = Gate(
+            shared or own,
+            is_shared=shared is not None,
+            rules=self._rules,
+            emit=emit,
+            sleep=sleep or _sleep,
+            time_left=time_left,
+            longest_s=settings.llm.retry_budget_s,
+            out_of_time=self._budget.out_of_time,
+            waited=waited,
+        )
         self._exchange = Exchange(
             settings=settings.llm,
             budget=self._budget,
@@ -82,7 +99,7 @@ class ModelPool:
             random=random or _random,
             time_left=time_left,
             redactor=redactor or _redactor(settings, environ),
-            shared=shared,
+            gate=self._gate,
         )
 
     @property
@@ -134,6 +151,19 @@ class ModelPool:
         blocked = [failure for name in self._chain(wanted) if (failure := self._blocked(name))]
         real = [failure for failure in blocked if failure.kind != "no_key"]
         return _needed((real or blocked or [self._no_key(wanted)])[0])
+
+    def fitted(self, name: str) -> Profile:
+        """The profile as prompts should be made for it: no larger than what its service takes at a time.
+
+        Raises:
+            ConfigError: the settings have no such profile.
+        """
+        profile = self._given[name].profile if name in self._given else self._profile(name)
+        most = self._gate.most_tokens(profile)
+        if most >= profile.request_tokens:
+            return profile
+        answer = min(profile.max_completion_tokens, max(SMALLEST_ANSWER, int(most) // 2))
+        return replace(profile, request_tokens=max(1, int(most)), max_completion_tokens=answer)
 
     async def complete(self, profile: str, request: ChatRequest) -> ChatReply:
         """Ask `profile`; if it cannot be reached, the default profile, then the fall-back profiles.
@@ -257,6 +287,17 @@ class ModelPool:
 
             self._opened[name] = GroqModel(name, self._profile(name), self._endpoint(name), now=self._now)
         return self._opened[name]
+
+    def _rules(self, profile: Profile) -> Rules:
+        """What is known beforehand of a model's limits. One on this machine has none that its answers could tell."""
+        provider = self._settings.providers.get(profile.provider)
+        if provider is None:
+            return Rules()
+        return Rules(
+            requests_per_minute=profile.requests_per_minute or provider.requests_per_minute,
+            tokens_per_minute=profile.tokens_per_minute or provider.tokens_per_minute,
+            probes=not is_local(provider.base_url or ""),
+        )
 
     def _endpoint(self, name: str) -> Endpoint:
         profile = self._profile(name)

@@ -270,6 +270,7 @@ def _context(
             spent=record.kept.usage if record.kept else Usage(),
             redactor=record.redactor,
             shared=host.shared.models if host.shared else None,
+            waited=host.waited.add if host.waited else None,
         ),
         agents=agents,
         prompts=host.shared.prompts if host.shared else PromptLibrary(),
