@@ -15,6 +15,7 @@ from codur.store.atomic import sync_directory, temporary_name
 from codur.store.flock import open_lock, try_lock
 
 RESULTS_FILE, PATCHES, PREDICTIONS, LOCK = "results.jsonl", "patches", "predictions.jsonl", ".lock"
+SPENT = "spent.json"
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
 
 
@@ -68,6 +69,17 @@ class ResultsDirectory:
             while line:
                 line = line[os.write(self._descriptor, line) :]
             os.fsync(self._descriptor)
+        except OSError as error:
+            raise _unusable(self.path, error) from error
+
+    def write_spent(self, tokens: int, cost_usd: float) -> None:
+        """Keep what all work has spent so far, that which is not finished too.
+
+        Raises:
+            UsageError: it cannot be written.
+        """
+        try:
+            _write(self.path / SPENT, json.dumps({"tokens": tokens, "cost_usd": cost_usd}) + "\n")
         except OSError as error:
             raise _unusable(self.path, error) from error
 
@@ -134,6 +146,15 @@ def read_results(path: Path) -> list[ChallengeResult]:
             continue
         found[result.name, result.agent, result.attempt] = result
     return list(found.values())
+
+
+def read_spent(path: Path) -> tuple[int, float]:
+    """Tokens and dollars that a batch had spent when it was last heard of; 0 if that is not known."""
+    try:
+        value = json.loads((path / SPENT).read_bytes())
+        return int(value["tokens"]), float(value["cost_usd"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return 0, 0.0
 
 
 def read_patch(directory: Path, result: ChallengeResult) -> str:

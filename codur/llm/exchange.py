@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codur.errors import ModelError
-from codur.events import ModelAnswered, ModelCalled, ModelWaiting
+from codur.events import ModelAnswered, ModelCalled, ModelPrompted, ModelWaiting
 from codur.llm.failure import FailedGenerationError, ServiceFailure
 from codur.llm.model import ChatReply
+from codur.llm.prompt_text import prompt_text
 from codur.llm.retry import Patience
 from codur.llm.tokens import prompt_chars
 from codur.redaction import redact_value
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from codur.llm.budget import Budget
     from codur.llm.gate import Gate
     from codur.llm.model import ChatModel, ChatRequest
+    from codur.llm.recording import Recorder
     from codur.redaction import Redactor
 
 
@@ -54,7 +56,11 @@ class Exchange:
         time_left: Callable[[], float] | None,
         redactor: Redactor,
         gate: Gate,
+        recorder: Recorder | None = None,
+        prompted: Callable[[ModelPrompted], None] | None = None,
     ) -> None:
+        self._recorder = recorder
+        self._prompted = prompted
         self._settings = settings
         self._gate = gate
         self._budget = budget
@@ -164,13 +170,24 @@ class Exchange:
                 prompt_chars=prompt_chars(request),
             )
         )
+        if self._prompted is not None:
+            self._prompted(
+                ModelPrompted(
+                    profile=model.profile_name,
+                    model=model.profile.model,
+                    purpose=request.purpose,
+                    text=prompt_text(request),
+                )
+            )
         started = time.monotonic()
         usage = Usage()
         try:
             reply = await self._in_time(model, request)
             usage = reply.usage
+            self._keep(model, request, reply)
         except ModelError as error:
             usage = error.usage or usage
+            self._keep(model, request, error)
             raise
         finally:
             self._budget.release(reservation)
@@ -178,6 +195,10 @@ class Exchange:
             if usage.calls:  # an answer that cannot be used has its price too
                 self._tell_answer(model, request, usage, time.monotonic() - started)
         return reply
+
+    def _keep(self, model: ChatModel, request: ChatRequest, outcome: ChatReply | ModelError) -> None:
+        if self._recorder is not None:
+            self._recorder.keep(model.profile_name, request, outcome)
 
     def _tell_answer(self, model: ChatModel, request: ChatRequest, usage: Usage, duration_s: float) -> None:
         self._emit(

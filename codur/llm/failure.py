@@ -33,6 +33,11 @@ PASSING: frozenset[FailureKind] = frozenset({"rate_limit", "service", "timeout",
 LASTING: frozenset[FailureKind] = frozenset({"unreachable", "not_running", "key", "forbidden", "quota", "model"})
 """Kinds that, once retries are used up, hold for the rest of a run."""
 
+PAUSING: frozenset[FailureKind] = frozenset({"service", "timeout"})
+"""Kinds after which, once retries are used up, a profile is passed over for `PAUSE_S` seconds, and then tried again."""
+
+PAUSE_S = 60.0
+
 WHOLE_PROVIDER: frozenset[FailureKind] = frozenset({"unreachable", "not_running", "key"})
 """Kinds that hold for every profile of the same provider."""
 

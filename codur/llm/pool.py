@@ -16,16 +16,18 @@ from codur.events import ModelSwitched
 from codur.llm.budget import Budget
 from codur.llm.endpoint import Endpoint, endpoint_of, is_local, key_of
 from codur.llm.exchange import Exchange, Spending
-from codur.llm.failure import LASTING, WHOLE_PROVIDER, ServiceFailure
+from codur.llm.failure import LASTING, PAUSE_S, PAUSING, WHOLE_PROVIDER, ServiceFailure
 from codur.llm.gate import Gate, Rules
+from codur.llm.retry import come_back
 from codur.llm.shared import SharedModels
 from codur.llm.tokens import SMALLEST_ANSWER
 from codur.redaction import Redactor, secrets_of
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile, Provider, Settings
-    from codur.events import Emit
+    from codur.events import Emit, ModelPrompted
     from codur.llm.model import ChatModel, ChatReply, ChatRequest
+    from codur.llm.recording import Recorder
     from codur.types import Limits, Usage
 
 
@@ -49,6 +51,8 @@ class ModelPool:
         spent: what an earlier part of the run has spent; it counts.
         shared: the budget and the schedule that this run shares with others; None if it goes on alone.
         waited: gets the seconds that this run waited for its turn among others.
+        recorder: keeps each exchange.
+        prompted: gets each request as it is sent.
     """
 
     def __init__(
@@ -68,6 +72,8 @@ class ModelPool:
         spent: Usage | None = None,
         shared: SharedModels | None = None,
         waited: Callable[[float], None] | None = None,
+        recorder: Recorder | None = None,
+        prompted: Callable[[ModelPrompted], None] | None = None,
     ) -> None:
         self._settings = settings
         self._environ = environ
@@ -77,6 +83,8 @@ class ModelPool:
         self._opened: dict[str, ChatModel] = {}
         self._now = now
         self._failed: dict[str, tuple[ServiceFailure, float]] = {}
+        self._paused: dict[str, tuple[ServiceFailure, float]] = {}
+        self._standing_in: dict[str, str] = {}
         self._budget = Budget(limits, spent, on_spend=shared.spend if shared else None)
         # Where the tests move the time, it is theirs that waits are measured by.
         own = SharedModels(clock=time.monotonic if now is time.time else now)
@@ -100,6 +108,8 @@ class ModelPool:
             time_left=time_left,
             redactor=redactor or _redactor(settings, environ),
             gate=self._gate,
+            recorder=recorder,
+            prompted=prompted,
         )
 
     @property
@@ -200,18 +210,21 @@ class ModelPool:
 
     async def _ask_in_turn(self, names: tuple[str, ...], request: ChatRequest, spending: Spending) -> ChatReply:
         failures: dict[str, ServiceFailure] = {}
-        for name in names:
+        paused = {name: failure for name in names if (failure := self._pause(name))}
+        for name in (*(name for name in names if name not in paused), *paused):  # somebody is asked in any case
             blocked = self._blocked(name)
             if blocked is not None:
                 failures[name] = blocked
                 continue
-            self._tell_switch(failures, name)
+            before = {other: paused[other] for other in names[: names.index(name)] if other in paused}
+            self._tell_switch({**before, **failures}, name)
             try:
                 reply = await self._exchange.ask(self._model(name), request, spending)
             except ServiceFailure as failure:
                 self._remember(name, failure)
                 failures[name] = failure
             else:
+                self._tell_return(names[0], name)
                 return replace(reply, usage=spending.usage)
         raise self._nobody_answered(list(failures.values()))
 
@@ -220,6 +233,18 @@ class ModelPool:
             previous, failure = list(failures.items())[-1]
             self._emit(ModelSwitched(from_profile=previous, to_profile=name, reason=failure.message))
 
+    def _pause(self, name: str) -> ServiceFailure | None:
+        failure, until = self._paused.get(name, (None, 0.0))
+        return failure if until > self._now() else None
+
+    def _tell_return(self, wanted: str, name: str) -> None:
+        """Tell when a profile that another one stood in for answers again."""
+        before = self._standing_in.pop(wanted, None)
+        if name != wanted:
+            self._standing_in[wanted] = name
+        elif before is not None:
+            self._emit(ModelSwitched(from_profile=before, to_profile=name, reason="it can be asked again"))
+
     def _nobody_answered(self, failures: list[ServiceFailure]) -> ModelError | LimitReached:
         real = [failure for failure in failures if failure.kind != "no_key"]
         if not real:
@@ -227,9 +252,14 @@ class ModelPool:
         limited = [failure for failure in failures if failure.kind == "rate_limit"]
         if limited:
             soonest = min(limited, key=lambda failure: failure.retry_after_s or math.inf)
-            return LimitReached(soonest.message, remedy=soonest.remedy)
+            return LimitReached(soonest.message, remedy=self._come_back(soonest))
         messages = dict.fromkeys(failure.message for failure in real)
         return ModelUnavailable(" ".join(messages), remedy=real[0].remedy)
+
+    def _come_back(self, failure: ServiceFailure) -> str:
+        if not failure.retry_after_s:
+            return failure.remedy
+        return f"Try again {come_back(failure.retry_after_s, self._now())}, or use another profile."
 
     def _blocked(self, name: str) -> ServiceFailure | None:
         """Why `name` need not be asked at present; None if it can be."""
@@ -252,6 +282,8 @@ class ModelPool:
     def _remember(self, name: str, failure: ServiceFailure) -> None:
         if failure.kind in LASTING:
             self._failed[name] = (failure, math.inf)
+        elif failure.kind in PAUSING:
+            self._paused[name] = (failure, self._now() + PAUSE_S)
         elif failure.kind == "rate_limit" and failure.retry_after_s:
             # Not asked again until the rest of the wait is short enough to be waited for.
             self._failed[name] = (failure, self._now() + failure.retry_after_s - self._settings.llm.retry_budget_s)

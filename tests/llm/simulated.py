@@ -288,5 +288,6 @@ def ideal_s(service: Service) -> float:
     sent = service.statuses.count(200)
     for bucket, amount in ((service.tokens, service.counted), (service.requests, sent), (service.daily, sent)):
         if bucket:
-            times.append((amount - bucket.limit) * bucket.period_s / bucket.limit)
+            rate = bucket.limit / bucket.period_s - (service.stolen / 10 if bucket is service.tokens else 0.0)
+            times.append((amount - bucket.limit) / rate)
     return max(times)
