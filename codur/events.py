@@ -58,6 +58,17 @@ class ModelCalled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPrompted:
+    """A request as it is sent, without secrets; told only where that is asked for."""
+
+    kind: Literal["model_prompted"] = "model_prompted"
+    profile: str
+    model: str
+    purpose: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelAnswered:
     kind: Literal["model_answered"] = "model_answered"
     profile: str
@@ -141,6 +152,7 @@ Event = (
     | Decided
     | CheckRan
     | ModelCalled
+    | ModelPrompted
     | ModelAnswered
     | ModelWaiting
     | ModelSwitched

@@ -9,6 +9,8 @@ from codur.sandbox.turns import Turns, Waited
 
 QUEUED = "queued"
 """The phase in which it waits for its turn to search."""
+WAITING = "waiting"
+"""The phase in which it waits until a service may be asked: this is not its own time."""
 _SEARCH = "repair"
 
 
@@ -46,7 +48,7 @@ class Phases:
                 self._calls += 1
                 self._tell("reading")
             case ModelWaiting():
-                self._tell("waiting")
+                self._tell(WAITING)
 
     def close(self) -> None:
         """Give a turn back."""

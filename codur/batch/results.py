@@ -18,6 +18,7 @@ from codur.store.flock import open_lock, try_lock
 
 PATCHES, PREDICTIONS, LOCK = "patches", "predictions.jsonl", ".lock"
 MARKDOWN_FILE, PAGE_FILE = "report.md", "report.html"
+SPENT = "spent.json"
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
 
 
@@ -85,6 +86,17 @@ class ResultsDirectory:
         except OSError as error:
             raise _unusable(self.path, error) from error
 
+    def write_spent(self, tokens: int, cost_usd: float) -> None:
+        """Keep what all work has spent so far, that which is not finished too.
+
+        Raises:
+            UsageError: it cannot be written.
+        """
+        try:
+            write_whole(self.path / SPENT, json.dumps({"tokens": tokens, "cost_usd": cost_usd}).encode() + b"\n")
+        except OSError as error:
+            raise _unusable(self.path, error) from error
+
     def set_aside(self) -> Path | None:
         """Move the results into a directory of their own; gives that, or None if there were none.
 
@@ -142,6 +154,15 @@ def read_results(path: Path) -> list[ChallengeResult]:
         return latest(read_lines(file, only_ended=True).results)
     except OSError as error:
         raise _unusable(file, error) from error
+
+
+def read_spent(path: Path) -> tuple[int, float]:
+    """Tokens and dollars that a batch had spent when it was last heard of; 0 if that is not known."""
+    try:
+        value = json.loads((path / SPENT).read_bytes())
+        return int(value["tokens"]), float(value["cost_usd"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return 0, 0.0
 
 
 def read_patch(directory: Path, result: ChallengeResult) -> str:

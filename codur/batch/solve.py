@@ -13,7 +13,7 @@ from codur.batch.identity import settings_hash
 from codur.batch.keeping import Keeper, Keys
 from codur.batch.outcome import over_budget
 from codur.batch.record import ChallengeResult
-from codur.batch.results import ResultsDirectory, has_results, read_results, total_spent
+from codur.batch.results import ResultsDirectory, has_results, read_results, read_spent, total_spent
 from codur.batch.running import Ended, Watch
 from codur.batch.setup import Setup
 from codur.batch.supervisor import Supervisor
@@ -101,10 +101,13 @@ def solve_batch(
         done_before = len(found)
         missing = [item for item in work if item.number not in found]
         tokens, cost_usd = total_spent(found.values())
+        if mode == "resume":  # what was under way when it was cut off has been paid for too
+            had_tokens, had_cost_usd = read_spent(results)
+            tokens, cost_usd = max(tokens, had_tokens), max(cost_usd, had_cost_usd)
         setup = replace(setup, tokens=tokens, cost_usd=cost_usd)
         keeper = Keeper(directory, setup, keys)
         begins(missing, list(found.values()), others)
-        supervisor = Supervisor(setup, missing, key_of=keys, keep=keeper, watch=watch)
+        supervisor = Supervisor(setup, missing, key_of=keys, keep=keeper, watch=watch, keep_spent=directory.write_spent)
         ended, code = _supervised(supervisor) if missing else ("all", 0)
         found |= keeper.kept
         ordered = tuple(found[number] for number in sorted(found))

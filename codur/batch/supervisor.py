@@ -39,6 +39,7 @@ class Supervisor:
     Args:
         key_of: the key of a piece of work; asked when it is about to be started.
         keep: keeps what is finished, and gives the result as it was kept.
+        keep_spent: keeps the tokens and dollars spent so far, whenever they have grown.
         margin_s, obey_s: see `MARGIN_S` and `OBEY_S`.
     """
 
@@ -50,6 +51,7 @@ class Supervisor:
         key_of: Callable[[Work], str],
         keep: Callable[[Finished], ChallengeResult],
         watch: Watch,
+        keep_spent: Callable[[int, float], object] | None = None,
         margin_s: float = MARGIN_S,
         obey_s: float = OBEY_S,
     ) -> None:
@@ -59,6 +61,7 @@ class Supervisor:
         self._keep = keep
         self._watch = watch
         self._allowed_s = setup.limits.max_runtime_s + margin_s
+        self._keep_spent = keep_spent
         self._obey_s = obey_s
         self._suspects: deque[Work] = deque()
         self._deaths: dict[int, int] = {}
@@ -165,6 +168,8 @@ class Supervisor:
             self._running[frame["waits"]].wait(time.monotonic(), begins=frame["now"])
         elif "spent" in frame:
             self._spent = Spent(*frame["spent"])
+            if self._keep_spent is not None:
+                self._keep_spent(self._spent.tokens, self._spent.cost_usd)
         elif "started" in frame:
             running = self._running[frame["started"]]
             running.seen, running.began = True, time.monotonic()

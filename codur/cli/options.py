@@ -49,6 +49,13 @@ NoSandbox = Annotated[bool, typer.Option("--no-sandbox", help="Run programs with
 Wait = Annotated[bool, typer.Option("--wait", help="Wait while another run works in the directory.")]
 JsonStream = Annotated[bool, typer.Option("--json-stream", help="Print each event as a JSON line.")]
 Raw = Annotated[bool, typer.Option("--raw", help="Print only the answer, or only the diff.")]
+RecordFile = Annotated[
+    Path | None, typer.Option("--record", metavar="FILE", help="Store the exchange with models in FILE, for --replay.")
+]
+ReplayFile = Annotated[
+    Path | None, typer.Option("--replay", metavar="FILE", help="Answer from a recorded FILE; needs no key, no network.")
+]
+ShowPrompts = Annotated[bool, typer.Option("--show-prompts", help="Show each request to a model as it is sent.")]
 ExplainRoute = Annotated[bool, typer.Option("--explain-route", help="At the end, show each decision and who took it.")]
 
 

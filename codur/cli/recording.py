@@ -49,7 +49,7 @@ def _listed(record: RunRecord) -> dict[str, Any]:
     return {name: value for name, value in kept.items() if name not in {"task", "process"}}
 
 
-def show_run(wanted: str | None, directory: Path, *, json: bool) -> None:
+def show_run(wanted: str | None, directory: Path, *, prompts: bool, json: bool) -> None:
     """Print what a run did.
 
     Raises:
@@ -60,9 +60,10 @@ def show_run(wanted: str | None, directory: Path, *, json: bool) -> None:
     problems: list[str] = []
     trace = run.trace.read(on_damage=problems.append)
     if json:
+        trace = [event for event in trace if prompts or event.get("event") != "model_prompted"]
         _print(json_module.dumps({"record": asdict(record), "trace": trace, "result": result}))
     else:
-        show(run_text(record, trace, result), sys.stdout)
+        show(run_text(record, trace, result, prompts=prompts), sys.stdout)
     for problem in problems:
         show(sanitise(f"warning: {problem}", keep_newlines=False), sys.stderr)
 

@@ -25,11 +25,16 @@ def runs(
     recording.show_runs(directory, everywhere=everywhere, json=json)
 
 
-def show(run: RunId = None, directory: options.Directory = Path(), json: options.Json = False) -> None:
+def show(
+    run: RunId = None,
+    directory: options.Directory = Path(),
+    prompts: Annotated[bool, typer.Option("--prompts", help="Also the requests to models, as they were sent.")] = False,
+    json: options.Json = False,
+) -> None:
     """Show what a run did: decisions, checks, model calls, tools, the diff, the result; the newest one by default."""
     from codur.cli import recording  # noqa: PLC0415 - lazy: `codur --help` needs none of it
 
-    recording.show_run(run, directory, json=json)
+    recording.show_run(run, directory, prompts=prompts, json=json)
 
 
 def resume(

@@ -13,6 +13,7 @@ from codur.cli import surroundings
 from codur.errors import UsageError
 from codur.events import Note
 from codur.patches import RepairRequest
+from codur.session.exchanges import Exchanges
 from codur.session.run import run_task
 from codur.session.scoping import rules_of
 from codur.session.stop import code_of
@@ -31,6 +32,7 @@ def carry_out(
     overrides: Mapping[str, Any],
     output: Mapping[str, bool],
     explain_route: bool,
+    exchanges: Exchanges | None = None,
     **task: Any,
 ) -> int:
     """Carry out one task and show it.
@@ -38,6 +40,7 @@ def carry_out(
     Args:
         overrides: settings of the command line.
         output: the arguments of `surroundings.output`.
+        exchanges: what is done with the exchange with models.
         task: further fields of `Task`.
 
     Returns:
@@ -51,7 +54,7 @@ def carry_out(
         scope=rules_of(loaded.settings.scope),
         **task,
     )
-    host = surroundings.host()
+    host = replace(surroundings.host(), exchanges=exchanges or Exchanges())
     unkept = () if host.state or asked.dry_run else (f"the run is not kept: {NO_HOME} {surroundings.STATE_REMEDY}",)
     notes = (*loaded.notes, *unkept)
     shown: Output = surroundings.output(**output)
@@ -64,6 +67,20 @@ def carry_out(
     if output["json"]:  # the one object is all that is printed
         result = replace(result, notes=(*notes, *result.notes))
     return shown_result(result, shown, explain_route=explain_route)
+
+
+def exchanges(record: Path | None, replay: Path | None, *, show: bool, offline: bool) -> Exchanges:
+    """What is done with the exchange with models.
+
+    Raises:
+        UsageError: the options contradict each other.
+    """
+    if replay is not None and (record is not None or offline):
+        other = "--offline" if offline else "--record"
+        raise UsageError(f"--replay and {other} cannot be given together", remedy="Leave one of the two out.")
+    return Exchanges(
+        record=record.absolute() if record else None, replay=replay.absolute() if replay else None, show=show
+    )
 
 
 def repair_place(paths: Sequence[Path], directory: Path) -> tuple[Path, tuple[str, ...]]:

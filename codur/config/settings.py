@@ -44,6 +44,10 @@ class Profile:
     """Passed on to models that know it (for example `low`); null sends nothing."""
     seed: int | None = None
     """Passed on for repeatable sampling; null sends nothing."""
+    requests_per_minute: int | None = None
+    """Requests a minute at most, where the service does not tell; null is the provider's."""
+    tokens_per_minute: int | None = None
+    """Tokens a minute at most, longest answers included; null is the provider's."""
     price_in: float = 0.0
     """US dollars per million prompt tokens."""
     price_cached: float = 0.0
@@ -64,6 +68,10 @@ class Provider:
     """Root of the service; null is the provider's own."""
     timeout_s: float = 60.0
     """Time limit of one request, in seconds."""
+    requests_per_minute: int | None = None
+    """Requests a minute at most for each model; null is what the service tells."""
+    tokens_per_minute: int | None = None
+    """Tokens a minute at most for each model, longest answers included; null is what the service tells."""
 
 
 def _default_profiles() -> dict[str, Profile]:

@@ -9,25 +9,24 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codur.errors import ModelError
-from codur.events import ModelAnswered, ModelCalled, ModelWaiting
+from codur.events import ModelAnswered, ModelCalled, ModelPrompted, ModelWaiting
 from codur.llm.failure import FailedGenerationError, ServiceFailure
-from codur.llm.pricing import cost_usd
+from codur.llm.model import ChatReply
+from codur.llm.prompt_text import prompt_text
 from codur.llm.retry import Patience
-from codur.llm.shared import Asking, SharedModels
-from codur.llm.tokens import answer_tokens, prompt_chars, prompt_tokens
+from codur.llm.tokens import prompt_chars
 from codur.redaction import redact_value
 from codur.types import Message, Usage
 
 if TYPE_CHECKING:
     from codur.config.settings import LlmSettings
     from codur.events import Emit
+    from codur.llm.asking import Asking
     from codur.llm.budget import Budget
-    from codur.llm.model import ChatModel, ChatReply, ChatRequest
+    from codur.llm.gate import Gate
+    from codur.llm.model import ChatModel, ChatRequest
+    from codur.llm.recording import Recorder
     from codur.redaction import Redactor
-
-
-_TOLD_WAIT_S = 1.0
-"""A shorter wait for one's turn is not told."""
 
 
 class Spending:
@@ -56,10 +55,14 @@ class Exchange:
         random: Callable[[], float],
         time_left: Callable[[], float] | None,
         redactor: Redactor,
-        shared: SharedModels | None = None,
+        gate: Gate,
+        recorder: Recorder | None = None,
+        prompted: Callable[[ModelPrompted], None] | None = None,
     ) -> None:
+        self._recorder = recorder
+        self._prompted = prompted
         self._settings = settings
-        self._shared = shared
+        self._gate = gate
         self._budget = budget
         self._emit = emit
         self._sleep = sleep
@@ -92,13 +95,17 @@ class Exchange:
     async def _persist(
         self, model: ChatModel, request: ChatRequest, spending: Spending, patience: Patience
     ) -> ChatReply:
+        was_refused = False
         while True:  # ends: `patience` allows `max_attempts` requests, and waits for a rate limit end with the run
             try:
-                return await self._once(model, request, spending)
+                return await self._once(model, request, spending, was_refused=was_refused)
             except ServiceFailure as failure:
-                if failure.kind == "rate_limit" and self._shared is not None:
-                    self._wait_with_all(self._shared, model, failure, spending)
+                if failure.kind == "rate_limit" and self._gate.is_shared:
+                    self._wait_with_all(model, failure, spending)
+                    was_refused = True
                     continue
+                if failure.kind == "rate_limit" and failure.retry_after_s:
+                    self._gate.refused(model, failure)
                 wait = patience.wait_after(failure)
                 if wait is None:
                     raise
@@ -107,54 +114,47 @@ class Exchange:
             spending.add(Usage(retries=1))
             await self._sleep(wait)
 
-    def _wait_with_all(
-        self, shared: SharedModels, model: ChatModel, failure: ServiceFailure, spending: Spending
-    ) -> None:
+    def _wait_with_all(self, model: ChatModel, failure: ServiceFailure, spending: Spending) -> None:
         """Have all runs wait before they ask this service again.
 
         Raises:
             ServiceFailure: it asks for more time than the run has left.
         """
-        wait = shared.refused(model.profile.provider, failure)
-        if wait >= self._left():
+        wait = self._gate.refused(model, failure)
+        if wait >= self._gate.left():
             raise failure
         self._emit(ModelWaiting(profile=model.profile_name, seconds=wait, reason=failure.message))
         spending.add(Usage(retries=1))
 
-    async def _once(self, model: ChatModel, request: ChatRequest, spending: Spending) -> ChatReply:
+    async def _once(
+        self, model: ChatModel, request: ChatRequest, spending: Spending, *, was_refused: bool
+    ) -> ChatReply:
         # Here and nowhere before: every request passes this line, whoever made it.
         request = replace(request, messages=redact_value(request.messages, self._redactor))
-        asking = self._asking(model, request)
-        if self._shared is None:
-            return await self._send(model, request, spending, asking)
-        await self._turn(self._shared, asking, model)
+        while True:  # ends: each answer that is asked for is shorter than the one before
+            asking, fitted = await self._gate.enter(model, request, was_refused=was_refused)
+            try:
+                return await self._in_turn(model, fitted, spending, asking)
+            except ServiceFailure as failure:
+                if not self._gate.can_shrink(model, request, asking, failure):
+                    raise
+            spending.add(Usage(retries=1))
+
+    async def _in_turn(self, model: ChatModel, request: ChatRequest, spending: Spending, asking: Asking) -> ChatReply:
+        outcome: ChatReply | ServiceFailure | None = None
         answered = False
         try:
-            reply = await self._send(model, request, spending, asking)
+            outcome = await self._send(model, request, spending, asking)
             answered = True
+        except ServiceFailure as failure:
+            outcome = failure
+            raise
+        except ModelError:
+            outcome, answered = ChatReply(), True
+            raise
         finally:
-            self._shared.done(asking, answered=answered)
-        return reply
-
-    async def _turn(self, shared: SharedModels, asking: Asking, model: ChatModel) -> None:
-        """Wait until the request may be sent.
-
-        Raises:
-            LimitReached: the budget that is shared, or the run's time.
-            ServiceFailure: the service's rate limit ends later than the run.
-        """
-        told = False
-        while True:  # ends: the run's time does
-            left = self._left()
-            if left <= 0:
-                raise self._budget.out_of_time()
-            wait = shared.wait_s(asking, left)
-            if wait <= 0:
-                return
-            if wait >= _TOLD_WAIT_S and not told:
-                told = True
-                self._emit(ModelWaiting(profile=model.profile_name, seconds=wait, reason="the rate limit is shared"))
-            await self._sleep(wait)
+            self._gate.leave(asking, outcome, answered=answered)
+        return outcome
 
     async def _send(self, model: ChatModel, request: ChatRequest, spending: Spending, asking: Asking) -> ChatReply:
         reservation = self._budget.reserve(
@@ -170,13 +170,24 @@ class Exchange:
                 prompt_chars=prompt_chars(request),
             )
         )
+        if self._prompted is not None:
+            self._prompted(
+                ModelPrompted(
+                    profile=model.profile_name,
+                    model=model.profile.model,
+                    purpose=request.purpose,
+                    text=prompt_text(request),
+                )
+            )
         started = time.monotonic()
         usage = Usage()
         try:
             reply = await self._in_time(model, request)
             usage = reply.usage
+            self._keep(model, request, reply)
         except ModelError as error:
             usage = error.usage or usage
+            self._keep(model, request, error)
             raise
         finally:
             self._budget.release(reservation)
@@ -184,6 +195,10 @@ class Exchange:
             if usage.calls:  # an answer that cannot be used has its price too
                 self._tell_answer(model, request, usage, time.monotonic() - started)
         return reply
+
+    def _keep(self, model: ChatModel, request: ChatRequest, outcome: ChatReply | ModelError) -> None:
+        if self._recorder is not None:
+            self._recorder.keep(model.profile_name, request, outcome)
 
     def _tell_answer(self, model: ChatModel, request: ChatRequest, usage: Usage, duration_s: float) -> None:
         self._emit(
@@ -196,22 +211,10 @@ class Exchange:
             )
         )
 
-    def _asking(self, model: ChatModel, request: ChatRequest) -> Asking:
-        prompt, answer = prompt_tokens(request), answer_tokens(request, model.profile)
-        return Asking(
-            provider=model.profile.provider,
-            tokens=prompt + answer,
-            answer_tokens=answer,
-            cost_usd=cost_usd(model.profile, prompt_tokens=prompt, completion_tokens=answer),
-        )
-
-    def _left(self) -> float:
-        return math.inf if self._time_left is None else self._time_left()
-
     async def _in_time(self, model: ChatModel, request: ChatRequest) -> ChatReply:
         import asyncio  # noqa: PLC0415 - lazy: this module is loaded for runs that ask no model
 
-        left = self._left()
+        left = self._gate.left()
         if left <= 0:
             raise self._budget.out_of_time()
         deadline = asyncio.timeout(left if left < math.inf else None)

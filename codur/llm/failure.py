@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from codur.errors import ModelAnswerError, ModelUnavailable
 from codur.types import Usage
+
+if TYPE_CHECKING:
+    from codur.llm.quota import Quota
 
 FailureKind = Literal[
     "rate_limit",
@@ -30,6 +33,11 @@ PASSING: frozenset[FailureKind] = frozenset({"rate_limit", "service", "timeout",
 LASTING: frozenset[FailureKind] = frozenset({"unreachable", "not_running", "key", "forbidden", "quota", "model"})
 """Kinds that, once retries are used up, hold for the rest of a run."""
 
+PAUSING: frozenset[FailureKind] = frozenset({"service", "timeout"})
+"""Kinds after which, once retries are used up, a profile is passed over for `PAUSE_S` seconds, and then tried again."""
+
+PAUSE_S = 60.0
+
 WHOLE_PROVIDER: frozenset[FailureKind] = frozenset({"unreachable", "not_running", "key"})
 """Kinds that hold for every profile of the same provider."""
 
@@ -40,7 +48,10 @@ class ServiceFailure(ModelUnavailable):
     Attributes:
         kind: why.
         retry_after_s: the least wait that the service asks for, in seconds; None if it did not say.
+        limits: what the service told of its rate limits with the refusal.
     """
+
+    limits: tuple[Quota, ...] = ()
 
     def __init__(
         self,

@@ -20,6 +20,7 @@ from codur.errors import ModelAnswerError
 from codur.llm.answer import AnswerReader
 from codur.llm.body_cap import MAX_BODY_BYTES, BodyTooLargeError, cap_body
 from codur.llm.failure import FailedGenerationError
+from codur.llm.limits import with_limits
 from codur.llm.service_errors import FailureReader, error_of
 from codur.llm.wire import request_body
 
@@ -95,7 +96,8 @@ class GroqModel:
             refused = error
         finally:
             self._in_flight -= 1
-        return self._refused(refused, reader) if refused else _read(response, reader)
+        outcome = self._refused(refused, reader) if refused else _read(response, reader)
+        return with_limits(outcome, (refused.response if refused else response).headers, self._now())
 
     async def _post(self, body: dict[str, Any]) -> httpx.Response:
         client = self._open()

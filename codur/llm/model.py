@@ -10,6 +10,7 @@ from codur.types import Message, ToolCall, ToolSpec, Usage
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile
+    from codur.llm.quota import Quota
 
 ToolChoice = Literal["auto", "required", "none"]
 
@@ -52,6 +53,7 @@ class ChatReply:
         max_completion_tokens: the limit of this answer that was sent, in tokens: less than was asked for if the prompt
             left no room; None if none was sent.
         problem: one sentence for the model when a part of its answer had to be dropped; else empty.
+        limits: what the service told of its rate limits with this answer.
     """
 
     text: str = ""
@@ -62,6 +64,7 @@ class ChatReply:
     profile: str = ""
     max_completion_tokens: int | None = None
     problem: str = ""
+    limits: tuple[Quota, ...] = ()
 
 
 class ChatModel(Protocol):

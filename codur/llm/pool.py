@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,14 +17,18 @@ from codur.events import ModelSwitched
 from codur.llm.budget import Budget
 from codur.llm.endpoint import Endpoint, endpoint_of, is_local, key_of
 from codur.llm.exchange import Exchange, Spending
-from codur.llm.failure import LASTING, WHOLE_PROVIDER, ServiceFailure
+from codur.llm.failure import LASTING, PAUSE_S, PAUSING, WHOLE_PROVIDER, ServiceFailure
+from codur.llm.gate import Gate, Rules
+from codur.llm.retry import come_back
+from codur.llm.shared import SharedModels
+from codur.llm.tokens import SMALLEST_ANSWER
 from codur.redaction import Redactor, secrets_of
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile, Provider, Settings
-    from codur.events import Emit
+    from codur.events import Emit, ModelPrompted
     from codur.llm.model import ChatModel, ChatReply, ChatRequest
-    from codur.llm.shared import SharedModels
+    from codur.llm.recording import Recorder
     from codur.types import Limits, Usage
 
 
@@ -45,7 +50,10 @@ class ModelPool:
         sleep, random, now: for tests; the real ones if None.
         time_left: seconds left of the run; None if it has no end.
         spent: what an earlier part of the run has spent; it counts.
-        shared: the budget and the waits that this run shares with others; None if it goes on alone.
+        shared: the budget and the schedule that this run shares with others; None if it goes on alone.
+        waiting: what this run's wait for its turn among others is wrapped in, so that it can be counted.
+        recorder: keeps each exchange.
+        prompted: gets each request as it is sent.
     """
 
     def __init__(
@@ -64,6 +72,9 @@ class ModelPool:
         redactor: Redactor | None = None,
         spent: Usage | None = None,
         shared: SharedModels | None = None,
+        waiting: Callable[[], AbstractContextManager[None]] | None = None,
+        recorder: Recorder | None = None,
+        prompted: Callable[[ModelPrompted], None] | None = None,
     ) -> None:
         self._settings = settings
         self._environ = environ
@@ -73,7 +84,22 @@ class ModelPool:
         self._opened: dict[str, ChatModel] = {}
         self._now = now
         self._failed: dict[str, tuple[ServiceFailure, float]] = {}
+        self._paused: dict[str, tuple[ServiceFailure, float]] = {}
+        self._standing_in: dict[str, str] = {}
         self._budget = Budget(limits, spent, on_spend=shared.spend if shared else None)
+        # Where the tests move the time, it is theirs that waits are measured by.
+        own = SharedModels(clock=time.monotonic if now is time.time else now)
+        self._gate = Gate(
+            shared or own,
+            is_shared=shared is not None,
+            rules=self._rules,
+            emit=emit,
+            sleep=sleep or _sleep,
+            time_left=time_left,
+            longest_s=settings.llm.retry_budget_s,
+            out_of_time=self._budget.out_of_time,
+            waiting=waiting,
+        )
         self._exchange = Exchange(
             settings=settings.llm,
             budget=self._budget,
@@ -82,7 +108,9 @@ class ModelPool:
             random=random or _random,
             time_left=time_left,
             redactor=redactor or _redactor(settings, environ),
-            shared=shared,
+            gate=self._gate,
+            recorder=recorder,
+            prompted=prompted,
         )
 
     @property
@@ -135,6 +163,19 @@ class ModelPool:
         real = [failure for failure in blocked if failure.kind != "no_key"]
         return _needed((real or blocked or [self._no_key(wanted)])[0])
 
+    def fitted(self, name: str) -> Profile:
+        """The profile as prompts should be made for it: no larger than what its service takes at a time.
+
+        Raises:
+            ConfigError: the settings have no such profile.
+        """
+        profile = self._given[name].profile if name in self._given else self._profile(name)
+        most = self._gate.most_tokens(profile)
+        if most >= profile.request_tokens:
+            return profile
+        answer = min(profile.max_completion_tokens, max(SMALLEST_ANSWER, int(most) // 2))
+        return replace(profile, request_tokens=max(1, int(most)), max_completion_tokens=answer)
+
     async def complete(self, profile: str, request: ChatRequest) -> ChatReply:
         """Ask `profile`; if it cannot be reached, the default profile, then the fall-back profiles.
 
@@ -182,18 +223,21 @@ class ModelPool:
 
     async def _ask_in_turn(self, names: tuple[str, ...], request: ChatRequest, spending: Spending) -> ChatReply:
         failures: dict[str, ServiceFailure] = {}
-        for name in names:
+        paused = {name: failure for name in names if (failure := self._pause(name))}
+        for name in (*(name for name in names if name not in paused), *paused):  # somebody is asked in any case
             blocked = self._blocked(name)
             if blocked is not None:
                 failures[name] = blocked
                 continue
-            self._tell_switch(failures, name)
+            before = {other: paused[other] for other in names[: names.index(name)] if other in paused}
+            self._tell_switch({**before, **failures}, name)
             try:
                 reply = await self._exchange.ask(self._model(name), request, spending)
             except ServiceFailure as failure:
                 self._remember(name, failure)
                 failures[name] = failure
             else:
+                self._tell_return(names[0], name)
                 return replace(reply, usage=spending.usage)
         raise self._nobody_answered(list(failures.values()))
 
@@ -202,6 +246,18 @@ class ModelPool:
             previous, failure = list(failures.items())[-1]
             self._emit(ModelSwitched(from_profile=previous, to_profile=name, reason=failure.message))
 
+    def _pause(self, name: str) -> ServiceFailure | None:
+        failure, until = self._paused.get(name, (None, 0.0))
+        return failure if until > self._now() else None
+
+    def _tell_return(self, wanted: str, name: str) -> None:
+        """Tell when a profile that another one stood in for answers again."""
+        before = self._standing_in.pop(wanted, None)
+        if name != wanted:
+            self._standing_in[wanted] = name
+        elif before is not None:
+            self._emit(ModelSwitched(from_profile=before, to_profile=name, reason="it can be asked again"))
+
     def _nobody_answered(self, failures: list[ServiceFailure]) -> ModelError | LimitReached:
         real = [failure for failure in failures if failure.kind != "no_key"]
         if not real:
@@ -209,9 +265,14 @@ class ModelPool:
         limited = [failure for failure in failures if failure.kind == "rate_limit"]
         if limited:
             soonest = min(limited, key=lambda failure: failure.retry_after_s or math.inf)
-            return LimitReached(soonest.message, remedy=soonest.remedy)
+            return LimitReached(soonest.message, remedy=self._come_back(soonest))
         messages = dict.fromkeys(failure.message for failure in real)
         return ModelUnavailable(" ".join(messages), remedy=real[0].remedy)
+
+    def _come_back(self, failure: ServiceFailure) -> str:
+        if not failure.retry_after_s:
+            return failure.remedy
+        return f"Try again {come_back(failure.retry_after_s, self._now())}, or use another profile."
 
     def _blocked(self, name: str) -> ServiceFailure | None:
         """Why `name` need not be asked at present; None if it can be."""
@@ -234,6 +295,8 @@ class ModelPool:
     def _remember(self, name: str, failure: ServiceFailure) -> None:
         if failure.kind in LASTING:
             self._failed[name] = (failure, math.inf)
+        elif failure.kind in PAUSING:
+            self._paused[name] = (failure, self._now() + PAUSE_S)
         elif failure.kind == "rate_limit" and failure.retry_after_s:
             # Not asked again until the rest of the wait is short enough to be waited for.
             self._failed[name] = (failure, self._now() + failure.retry_after_s - self._settings.llm.retry_budget_s)
@@ -269,6 +332,17 @@ class ModelPool:
 
             self._opened[name] = GroqModel(name, self._profile(name), self._endpoint(name), now=self._now)
         return self._opened[name]
+
+    def _rules(self, profile: Profile) -> Rules:
+        """What is known beforehand of a model's limits. One on this machine has none that its answers could tell."""
+        provider = self._settings.providers.get(profile.provider)
+        if provider is None:
+            return Rules()
+        return Rules(
+            requests_per_minute=profile.requests_per_minute or provider.requests_per_minute,
+            tokens_per_minute=profile.tokens_per_minute or provider.tokens_per_minute,
+            probes=not is_local(provider.base_url or ""),
+        )
 
     def _endpoint(self, name: str) -> Endpoint:
         profile = self._profile(name)

@@ -51,6 +51,19 @@ def spoken(seconds: float) -> str:
     return f"{hours} h {rest} min" if hours else f"{minutes} min"
 
 
+def come_back(seconds: float, now: float) -> str:
+    """When to try again after `seconds`, with the clock of this place: `in 12 min (at 14:05)`.
+
+    Args:
+        now: the present Unix time.
+    """
+    from datetime import datetime  # noqa: PLC0415 - lazy: only for a run that ends because of a rate limit
+
+    moment, today = datetime.fromtimestamp(math.ceil(now + seconds)), datetime.fromtimestamp(now)
+    day = "" if moment.date() == today.date() else f"{moment:%Y-%m-%d} "
+    return f"in {spoken(seconds)} (at {day}{moment:%H:%M})"
+
+
 class Patience:
     """How often and how long one question is asked again.
 

@@ -1,4 +1,4 @@
-"""What runs that go on side by side have in common: one budget, and one way to wait for a busy service."""
+"""What runs that go on side by side have in common: one budget, and one schedule."""
 
 from __future__ import annotations
 
@@ -6,53 +6,33 @@ import math
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codur.errors import LimitReached
-from codur.llm.failure import ServiceFailure
-from codur.llm.retry import jitter
+from codur.llm.asking import Asking
+from codur.llm.schedule import ROOM_S, Schedule, _random
 
 if TYPE_CHECKING:
+    from codur.llm.failure import ServiceFailure
+    from codur.llm.model import ChatReply
     from codur.types import Usage
 
+__all__ = ["OVER_BUDGET", "Asking", "SharedModels"]
+
 OVER_BUDGET = "The batch's budget is used up"
-_ROOM_S = 0.2
-"""How often one that waits for room looks again."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
-    """One request: to which provider, and what it may cost at most: tokens (the answer's among them) and dollars."""
-
-    provider: str
-    tokens: int
-    answer_tokens: int
-    cost_usd: float
-
-
-@dataclass(slots=True)
-class _Lane:
-    """How a provider is asked: not before `until` (monotonic), and by so many at a time."""
-
-    until: float = 0.0
-    width: float = math.inf
-    in_flight: int = 0
-    refused: int = 0
-    why: ServiceFailure | None = None
 
 
 class SharedModels:
-    """The budget and the rate limits of all runs of a batch; safe to use from several threads.
-
-    After a service has refused a request because of its rate limit, nobody asks it before the time it names, and after
-    that fewer ask at the same time; with each answer there may be more again.
+    """The budget and the schedule of all runs of a batch; safe to use from several threads.
 
     Args:
         max_tokens, max_cost_usd: for all runs together; None is no limit.
         tokens, cost_usd: what was spent before.
         on_spent: gets the tokens and dollars spent so far, whenever they have grown; must be quick.
         clock: monotonic seconds.
+
+    Attributes:
+        schedule: when requests are sent.
     """
 
     def __init__(
@@ -71,11 +51,10 @@ class SharedModels:
         self._max_tokens = math.inf if max_tokens is None else max_tokens
         self._max_cost_usd = math.inf if max_cost_usd is None else max_cost_usd
         self._on_spent = on_spent
-        self._clock = clock
         self._random = random or _random
         self._lock = threading.Lock()
         self._held: list[Asking] = []
-        self._lanes: dict[str, _Lane] = {}
+        self.schedule = Schedule(clock=clock, random=self._random)
 
     def wait_s(self, asking: Asking, time_left_s: float) -> float:
         """How long to wait before asking again; 0: the request may be sent, and `done` must be called after it.
@@ -85,41 +64,32 @@ class SharedModels:
             ServiceFailure: the service's rate limit ends later than the run.
         """
         with self._lock:
-            self._require_money(asking)
-            lane = self._lanes.setdefault(asking.provider, _Lane())
-            rest = lane.until - self._clock()
-            if rest > 0:
-                if rest >= time_left_s and lane.why is not None:
-                    raise _again(lane.why, rest)
-                return rest
-            if lane.in_flight + 1 > lane.width or not self._fits(asking):
-                return _ROOM_S * (0.5 + self._random())
-            lane.in_flight += 1
-            self._held.append(asking)
-            return 0.0
+            try:
+                self._require_money(asking)
+            except LimitReached:
+                self.schedule.give_up(asking)
+                raise
+            if not self._fits(asking):
+                self.schedule.give_up(asking)
+                return ROOM_S * (0.5 + self._random())
+            wait = self.schedule.wait_s(asking, time_left_s)
+            if wait <= 0:
+                self._held.append(asking)
+            return wait
 
-    def done(self, asking: Asking, *, answered: bool) -> None:
-        """A request has ended, with an answer or without."""
+    def give_up(self, asking: Asking) -> None:
+        """The request will not be sent: its place in the queue is free."""
+        self.schedule.give_up(asking)
+
+    def done(self, asking: Asking, *, answered: bool, outcome: ChatReply | ServiceFailure | None = None) -> None:
+        """A request has ended, with an answer or without; `outcome` is None if it was broken off."""
         with self._lock:
             self._held.remove(asking)
-            lane = self._lanes[asking.provider]
-            lane.in_flight -= 1
-            if answered:
-                lane.refused = 0
-                lane.width += 1.0 / lane.width
+            self.schedule.done(asking, answered=answered, outcome=outcome)
 
-    def refused(self, provider: str, failure: ServiceFailure) -> float:
+    def refused(self, provider: str, failure: ServiceFailure, *, model: str = "") -> float:
         """A service has refused a request because of its rate limit; gives the seconds until it may be asked again."""
-        with self._lock:
-            lane = self._lanes.setdefault(provider, _Lane())
-            now = self._clock()
-            if now >= lane.until:  # of many that are refused together, the first one counts
-                lane.width = max(1.0, min(lane.width, lane.in_flight + 1.0) / 2)
-                lane.refused += 1
-            wait = failure.retry_after_s or jitter(lane.refused - 1, self._random) + 0.1
-            lane.until = max(lane.until, now + wait)
-            lane.why = failure
-            return lane.until - now
+        return self.schedule.refused((provider, model), failure)
 
     def spend(self, usage: Usage) -> None:
         """Count what was spent."""
@@ -148,13 +118,3 @@ class SharedModels:
         tokens = self.tokens + sum(held.tokens for held in self._held) + asking.tokens
         cost = self.cost_usd + sum(held.cost_usd for held in self._held) + asking.cost_usd
         return tokens <= self._max_tokens and cost <= self._max_cost_usd
-
-
-def _again(failure: ServiceFailure, rest: float) -> ServiceFailure:
-    return ServiceFailure(failure.message, kind=failure.kind, remedy=failure.remedy, retry_after_s=rest)
-
-
-def _random() -> float:
-    from random import random  # noqa: PLC0415 - lazy: only needed where requests have to wait
-
-    return random()

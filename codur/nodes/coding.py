@@ -83,7 +83,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
     return await write_code(
         brief,
         agent,
-        profile=settings.llm.profiles[agent.profile],
+        profile=context.models.fitted(agent.profile),
         target=target(state, step, found.texts, context),
         pool=context.models,
         prompts=context.prompts,

@@ -71,7 +71,7 @@ async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcom
     import asyncio  # noqa: PLC0415 - lazy: a model-free run never loads it
 
     step = current_step(state)
-    profile = context.settings.llm.profiles[agent.profile]
+    profile = context.models.fitted(agent.profile)
     found = await asyncio.to_thread(material, state, step, context)
     task = question_text(
         state["task"].prompt,

@@ -57,7 +57,7 @@ async def make_plan(brief: PlanningBrief, *, pool: ModelPool, prompts: PromptLib
     """
     rules = prompts.render("llm_plan", tools=_tool_lines(brief.tools), agents=_agent_lines(brief.agents))
     system = f"{rules}\n{prompts.render('llm_plan.examples')}"
-    profile = settings.llm.profiles[settings.llm.default_profile]
+    profile = pool.fitted(settings.llm.default_profile)
     room = int((profile.request_tokens - ANSWER_TOKENS - SCHEMA_TOKENS) * BYTES_PER_TOKEN) - len(system)
     request = ChatRequest(
         purpose="plan",

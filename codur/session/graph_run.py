@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 
 from codur.errors import Interrupted, out_of_time
 from codur.events import Note
@@ -14,6 +14,8 @@ from codur.graph.walk import Walked
 from codur.nodes.state import RunContext, RunState
 from codur.session.checkpoints import Checkpoints, checkpoints
 from codur.session.recording import Recording
+
+_MOVED_EVERY_S = 1.0
 
 
 def run_graph_blocking(
@@ -55,12 +57,33 @@ def _cancels_this() -> Callable[[], object]:
     return lambda: loop.call_soon_threadsafe(task.cancel)
 
 
+@contextmanager
+def _moved(deadline: asyncio.Timeout, time_left: Callable[[], float]) -> Iterator[None]:
+    """Have the deadline follow the run's time: waits for other runs are not counted in it."""
+    loop = asyncio.get_running_loop()
+    planned: list[asyncio.TimerHandle] = []
+
+    def plan() -> None:
+        planned[:] = [loop.call_later(_MOVED_EVERY_S, move)]
+
+    def move() -> None:
+        if not deadline.expired():
+            deadline.reschedule(loop.time() + max(0.0, time_left()))
+            plan()
+
+    plan()
+    try:
+        yield
+    finally:
+        planned[0].cancel()
+
+
 async def _within_time(
     start: RunState, walked: Walked | None, context: RunContext, finished: Finished, saver: Checkpoints | None
 ) -> RunState:
     try:
-        async with asyncio.timeout(max(0.0, context.time_left())):
-            with context.cancel.calling(_cancels_this()):
+        async with asyncio.timeout(max(0.0, context.time_left())) as deadline:
+            with context.cancel.calling(_cancels_this()), _moved(deadline, context.time_left):
                 return await run_graph(start, context, walked, finished=finished, checkpointer=saver)
     except TimeoutError as error:
         context.cancel.cancel()  # programs under check end at once, so that their threads do too

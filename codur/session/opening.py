@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from codur.agents.external.delegation import ExternalAgents
 from codur.agents.instructions import Instructions
@@ -24,6 +24,7 @@ from codur.sandbox.cancel import CancelToken
 from codur.sandbox.interpreter import find_python
 from codur.sandbox.launcher import Launcher
 from codur.sandbox.turns import Waited
+from codur.session.exchanges import Exchanges, exchanging
 from codur.session.recording import START_MARK, Recording
 from codur.session.scoping import scoped
 from codur.session.scratch import Scratch, scratch_directories
@@ -57,6 +58,7 @@ class Host:
         shared: what the run has in common with others that go on at the same time; None if it goes on alone.
         cancel: stops the run when it is set, from any thread; None: only the user's signals do.
         waited: gets the seconds that the run waited for others; they do not count as its time.
+        exchanges: what is done with the exchange with models.
     """
 
     environ: Mapping[str, str]
@@ -67,6 +69,7 @@ class Host:
     shared: Shared | None = None
     cancel: CancelToken | None = None
     waited: Waited | None = None
+    exchanges: Exchanges = field(default_factory=Exchanges)
 
 
 def redactor_of(settings: Settings, environ: Mapping[str, str]) -> Redactor:
@@ -113,7 +116,8 @@ def opened(
         clock = time.monotonic() if started is None else started
         cancel = host.cancel or CancelToken()
         launcher = stack.enter_context(_launcher(settings, host, record, workspace, python, cancel))
-        context = _context(task, settings, host, record, clock, workspace, python, scratch, launcher, cancel)
+        pool = stack.enter_context(exchanging(host.exchanges, task, settings, record))
+        context = _context(task, settings, host, record, clock, workspace, python, scratch, launcher, cancel, pool)
         if context.toolbox.mcp is not None:
             stack.callback(context.toolbox.mcp.close)
         record.begin(context, journal, used_s=lambda: time.monotonic() - clock)
@@ -274,6 +278,7 @@ def _context(
     scratch: Scratch,
     launcher: Launcher,
     cancel: CancelToken,
+    pool: Mapping[str, Any],
 ) -> RunContext:
     def time_left() -> float:
         waited = host.waited.seconds if host.waited else 0.0
@@ -321,11 +326,11 @@ def _context(
             task.limits,
             emit=record.emit,
             offline=task.offline,
-            models=host.models,
             time_left=time_left,
             spent=record.kept.usage if record.kept else Usage(),
             redactor=record.redactor,
-            shared=host.shared.models if host.shared else None,
+            waiting=host.waited.waiting if host.waited else None,
+            **{"models": host.models, "shared": host.shared.models if host.shared else None, **pool},
         ),
         agents=agents,
         externals=ExternalAgents(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from codur import __version__
 from codur.errors import WorkspaceBusy
-from codur.events import Emit, Event, ModelAnswered, Note, RunFinished
+from codur.events import Emit, Event, ModelAnswered, ModelPrompted, Note, RunFinished
 from codur.nodes.state import NodeName, RunContext, RunState, RunUpdate
 from codur.redaction import Redactor
 from codur.session.codec import encode
@@ -83,6 +83,14 @@ class Recording:
         self._trace(event)
         if isinstance(event, ModelAnswered) and self._steps is not None:
             self._steps.spent(*self._spent())  # the budget counts on, whatever becomes of the answer
+
+    def prompted(self, event: ModelPrompted, *, keep: bool, show: bool) -> None:
+        """Take a request as it is sent: keep it in the trace, tell it, both or neither.
+
+        Raises:
+            StateError: it cannot be kept.
+        """
+        self._trace.some(event, keep=keep, tell=show)
 
     def begin(self, context: RunContext, journal: DiskJournal | None, *, used_s: Callable[[], float]) -> None:
         """Take note of the run's context, before it is worked with."""

@@ -37,9 +37,19 @@ class Trace:
         Raises:
             StateError: the trace cannot be written.
         """
+        self.some(event, keep=True, tell=True)
+
+    def some(self, event: Event, *, keep: bool, tell: bool) -> None:
+        """Keep an event, tell it, both or neither.
+
+        Raises:
+            StateError: the trace cannot be written.
+        """
         safe: Event = redact_value(event, self._redactor)
-        self.keep(safe)
-        self._emit(safe)
+        if keep:
+            self.keep(safe)
+        if tell:
+            self._emit(safe)
 
     def keep(self, event: Event) -> None:
         """Keep an event that holds no secret, without telling it.

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, TextIO
 
-from codur.events import Event, RunFinished
+from codur.events import Event, ModelPrompted, RunFinished
 from codur.types import RunResult
 from codur.ui.lines import block
 from codur.ui.plain import put_lines
-from codur.ui.progress import Narrator
+from codur.ui.progress import Narrator, prompt_lines
 from codur.ui.report import error_lines
 from codur.ui.sanitise import Shown
 from codur.ui.stream import SafeStream
@@ -25,15 +25,20 @@ def json_line(value: Mapping[str, Any]) -> Shown:
 class _Quiet:
     """What the three kinds share: progress is told on `stderr`, and only when asked for."""
 
+    _has_events = False
+    """Events go to `stdout`."""
+
     def __init__(self, stdout: TextIO, stderr: TextIO, *, verbose: bool) -> None:
         self._out = SafeStream(stdout)
         self._err = SafeStream(stderr)
         self._narrator = Narrator(verbose=True) if verbose else None
 
     def event(self, event: Event) -> None:
-        """Tell an event on `stderr` if verbose."""
+        """Tell an event on `stderr` if verbose; a request that is to be shown, always."""
         if self._narrator:
             put_lines(self._err, self._narrator.lines(event))
+        elif isinstance(event, ModelPrompted) and not self._has_events:
+            put_lines(self._err, prompt_lines(event))
 
     def close(self) -> None:
         """Nothing is held back."""
@@ -49,6 +54,8 @@ class JsonOutput(_Quiet):
 
 class JsonStreamOutput(_Quiet):
     """One JSON object a line on `stdout`: every event as it comes, and `run_finished` with the result as the last."""
+
+    _has_events = True
 
     def event(self, event: Event) -> None:
         """Write an event; `RunFinished` is written by `result`, so that it comes once and last."""

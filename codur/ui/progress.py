@@ -10,6 +10,7 @@ from codur.events import (
     FileChanged,
     ModelAnswered,
     ModelCalled,
+    ModelPrompted,
     ModelSwitched,
     ModelWaiting,
     NodeEntered,
@@ -19,7 +20,7 @@ from codur.events import (
     RunStarted,
     ToolRan,
 )
-from codur.ui.lines import Line, clip, count, line, percent
+from codur.ui.lines import Line, block, clip, count, line, percent
 from codur.ui.sanitise import Shown, sanitise
 from codur.ui.verdicts import check_line
 
@@ -82,6 +83,8 @@ class Narrator:
             case ModelSwitched():
                 switch = f"switched model: {event.from_profile} → {event.to_profile}: "
                 return [line((switch, "warn"), event.reason)]
+            case ModelPrompted():
+                return prompt_lines(event)
             case FileChanged():
                 return [line(("changed: ", "dim"), f"{event.path} (+{event.added} -{event.removed})")]
             case Note():
@@ -97,6 +100,12 @@ class Narrator:
             return check_line(event.when, event.verdict)
         self._attempts += 1
         return check_line(f"attempt {self._attempts}", event.verdict)
+
+
+def prompt_lines(event: ModelPrompted) -> list[Line]:
+    """A request as it was sent."""
+    head = line((f"request to {event.profile} ({event.model}), {event.purpose}:", "strong"))
+    return [head, *block(event.text, prefix="  ")]
 
 
 def _detail(event: Event) -> str:

@@ -7,7 +7,7 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any, get_args
 
-from codur.events import CheckRan, Event, RunFinished
+from codur.events import CheckRan, Event, ModelPrompted, RunFinished
 from codur.store.run_record import RunRecord
 from codur.types import Attempt, BestAttempt, Difference, RunResult, Usage, Verdict
 from codur.ui.lines import Line, Style, clip, joined, line
@@ -69,13 +69,16 @@ def runs_table(
     return table(columns, cells, (), color=color, width=width)
 
 
-def run_text(record: RunRecord, trace: Sequence[Mapping[str, Any]], result: Mapping[str, Any] | None) -> Shown:
+def run_text(
+    record: RunRecord, trace: Sequence[Mapping[str, Any]], result: Mapping[str, Any] | None, *, prompts: bool = False
+) -> Shown:
     """Give what a run did, from its start to its result.
 
     Args:
         record: the run.
         trace: its events as they were kept.
         result: its whole result as plain JSON; None if it never came to one.
+        prompts: also the requests to models, as they were sent.
     """
     lines = [
         line(("run ", "dim"), record.id),
@@ -88,7 +91,7 @@ def run_text(record: RunRecord, trace: Sequence[Mapping[str, Any]], result: Mapp
     narrator = Narrator(verbose=True)
     for kept in trace:
         event = _event(kept)
-        if event is not None:
+        if event is not None and (prompts or not isinstance(event, ModelPrompted)):
             lines += _timed(narrator.lines(event), kept.get("at"))
     lines += narrator.rest()
     if result is not None:

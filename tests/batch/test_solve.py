@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from codur.batch.outcome import NOT_SHOWN_RED, is_solved
-from codur.batch.results import read_results
+from codur.batch.results import read_results, read_spent
 from codur.batch.work import Work
 from codur.config.settings import Settings
 from codur.errors import UsageError
@@ -406,6 +406,22 @@ def test_at_the_budget_it_stops_and_goes_on_with_a_higher_one(tmp_path: Path) ->
         again = solve(given, out, mode="resume", max_tokens=100_000, **common)  # type: ignore[arg-type]
     assert (again.code, len(again.results)) == (0, 4)
     assert again.done_before == sum(item.solved for item in first.results)
+
+
+def test_what_was_spent_on_unfinished_work_counts_when_it_is_gone_on_with(tmp_path: Path) -> None:
+    given = many(tmp_path / "given", 1, {**NEEDS_MODEL, "prompt.txt": "fix main.py\n"})
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "spent.json").write_text('{"tokens": 11900, "cost_usd": 0.5}\n')  # of a supervisor that was killed
+    with GroqServer(right) as server:
+        common = {"settings": settings_for(server), "host": host(), "offline": False, "max_tokens": 12_000}
+        batch = solve(given, out, mode="resume", **common)  # type: ignore[arg-type]
+        assert (batch.ended, server.requests) == ("budget", [])
+        assert batch.results[0].reason.startswith("The batch's budget is used up: 11,900 of 12,000")
+        anew = solve(given, out, mode="fresh", **common)  # type: ignore[arg-type]
+    assert (anew.code, anew.ended) == (0, "all")
+    assert read_spent(out)[0] == anew.results[0].tokens
+    assert read_spent(tmp_path) == (0, 0.0)
 
 
 def test_the_copies_are_removed(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from email.utils import formatdate
 from typing import Any
 
@@ -170,19 +171,26 @@ def test_jitter_comes_on_top_of_what_the_service_asks_for() -> None:
     assert client.waits == [0.5, 2.5]
 
 
+def again(seconds: float, words: str) -> str:
+    """The remedy that names a wait and the local time at its end."""
+    moment, today = (datetime.fromtimestamp(START + item) for item in (seconds, 0))
+    day = "" if moment.date() == today.date() else f"{moment:%Y-%m-%d} "
+    return f"Try again in {words} (at {day}{moment:%H:%M}), or use another profile."
+
+
 @pytest.mark.parametrize(
-    ("retry_after", "remedy"),
+    ("retry_after", "seconds", "words"),
     [
-        ("3600", "Try again in 1 h 0 min, or use another profile."),
-        (formatdate(START + 600, usegmt=True), "Try again in 10 min, or use another profile."),
-        ("121", "Try again in 3 min, or use another profile."),
+        ("3600", 3600, "1 h 0 min"),
+        (formatdate(START + 600, usegmt=True), 600, "10 min"),
+        ("121", 121, "3 min"),
     ],
 )
-def test_a_rate_limit_too_far_away_ends_the_run_without_waiting(retry_after: str, remedy: str) -> None:
+def test_a_rate_limit_too_far_away_ends_the_run_without_waiting(retry_after: str, seconds: int, words: str) -> None:
     with GroqServer([error(429, "Slow down.", retry_after=retry_after)]) as server:
         client = Client(settings(server.url))
         failure = failing(client, LimitReached)
-    assert (failure.exit_code, failure.remedy) == (4, remedy)
+    assert (failure.exit_code, failure.remedy) == (4, again(seconds, words))
     assert failure.message == "The rate limit of service (big) is reached (Slow down)."
     assert (client.waits, len(server.requests)) == ([], 1)
 
@@ -294,7 +302,57 @@ def test_a_profile_at_its_rate_limit_rests_until_it_can_be_waited_for() -> None:
 def test_a_rate_limit_outranks_other_failures_because_waiting_helps() -> None:
     with GroqServer(by_model({"big": error(404), "small": error(429, retry_after=300)})) as server:
         failure = failing(Client(settings(server.url, fallback=["spare"])), LimitReached)
-    assert failure.remedy == "Try again in 5 min, or use another profile."
+    assert failure.remedy == again(300, "5 min")
+
+
+@pytest.mark.parametrize(
+    ("first", "after_s", "asked", "switches"),
+    [
+        pytest.param(error(503), 30.0, ["big", "small", "small"], [("main", "spare")] * 2, id="busy, in the pause"),
+        pytest.param(
+            error(503), 90.0, ["big", "small", "big"], [("main", "spare"), ("spare", "main")], id="busy, after it"
+        ),
+        pytest.param(
+            error(429, retry_after=600), 300.0, ["big", "small", "small"], [("main", "spare")] * 2, id="limit, in it"
+        ),
+        pytest.param(
+            error(429, retry_after=600),
+            700.0,
+            ["big", "small", "big"],
+            [("main", "spare"), ("spare", "main")],
+            id="limit, after it",
+        ),
+        pytest.param(error(402), 9999.0, ["big", "small", "small"], [("main", "spare")] * 2, id="quota used up"),
+        pytest.param(error(403), 9999.0, ["big", "small", "small"], [("main", "spare")] * 2, id="not allowed"),
+        pytest.param(
+            error(413), 0.0, ["big", "small", "big"], [("main", "spare"), ("spare", "main")], id="too large, once"
+        ),
+    ],
+)
+def test_the_first_profile_is_asked_again_when_its_pause_is_over(
+    first: ServerReply, after_s: float, asked: list[str], switches: list[tuple[str, str]]
+) -> None:
+    replies = [first]
+
+    def answers(body: Any) -> ServerReply:
+        return replies.pop() if body["model"] == "big" and replies else HELLO
+
+    with GroqServer(answers) as server:
+        client = Client(settings(server.url, fallback=["spare"], max_attempts=1))
+        client.complete()
+        client.clock += after_s
+        client.complete()
+    assert [body["model"] for body in server.bodies] == asked
+    told = [event for event in client.events if isinstance(event, ModelSwitched)]
+    assert [(event.from_profile, event.to_profile) for event in told] == switches
+
+
+def test_a_paused_profile_is_asked_if_there_is_no_other() -> None:
+    with GroqServer([error(503), error(503), HELLO]) as server:
+        client = Client(settings(server.url, fallback=["spare"], max_attempts=1))
+        failing(client)
+        assert client.pool.available()
+        assert client.complete().profile == "main"
 
 
 def test_every_failure_is_told() -> None:

@@ -1,0 +1,105 @@
+"""What a service tells of its rate limits: the headers of its responses, and the words of its refusals.
+
+Names: `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` (Groq, OpenAI and what speaks like them) and
+`anthropic-ratelimit-{requests,tokens,input-tokens,output-tokens}-{limit,remaining,reset}` (Anthropic).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from codur.llm.failure import ServiceFailure
+from codur.llm.model import ChatReply
+from codur.llm.quota import Quota, Unit
+
+_UNITS: tuple[Unit, ...] = ("requests", "tokens", "input_tokens", "output_tokens")
+_MOST = 1e12
+_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|us|µs|ns|d|h|m|s)")
+_SECONDS = {"d": 86_400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+_SAID = re.compile(r"tokens per min\w* \(\w+\): Limit ([\d,]+), (?:Used ([\d,]+), )?Requested ([\d,]+)", re.IGNORECASE)
+
+Outcome = TypeVar("Outcome")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaidLimit:
+    """The figures of a refusal: tokens a minute, tokens of them that are used, tokens that the request came to."""
+
+    limit: int
+    used: int
+    requested: int
+
+
+def quotas_in(headers: Mapping[str, str], now: float) -> tuple[Quota, ...]:
+    """The limits that a response tells; those that cannot be read are left out.
+
+    Args:
+        headers: the response's headers, names in lower case (or a mapping that does not tell them apart).
+        now: the present Unix time.
+    """
+    found = (_quota(headers, unit, now) for unit in _UNITS)
+    return tuple(quota for quota in found if quota is not None)
+
+
+def with_limits(outcome: Outcome, headers: Mapping[str, str], now: float) -> Outcome:
+    """`outcome`, a reply or a failure, with the limits that came with it; anything else as it is."""
+    if isinstance(outcome, ChatReply):
+        return replace(outcome, limits=quotas_in(headers, now))
+    if isinstance(outcome, ServiceFailure):
+        outcome.limits = quotas_in(headers, now)
+    return outcome
+
+
+def said_limit(text: str) -> SaidLimit | None:
+    """The figures in the words of a refusal, as Groq and OpenAI write them; None if there are none."""
+    found = _SAID.search(text)
+    if found is None:
+        return None
+    limit, used, requested = (int((value or "0").replace(",", "")) for value in found.groups())
+    return SaidLimit(limit=limit, used=used, requested=requested) if limit else None
+
+
+def seconds_in(text: str, now: float) -> float | None:
+    """A wait in seconds: a number, a duration (`2m59.56s`), or a time (RFC 3339); None if it cannot be read."""
+    text = text.strip()
+    parts = _PART.findall(text)
+    if parts and "".join(number + unit for number, unit in parts) == text:
+        return sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    number = _number(text)
+    return number if number is not None else _until(text, now)
+
+
+def _quota(headers: Mapping[str, str], unit: Unit, now: float) -> Quota | None:
+    name = unit.replace("_", "-")
+    for limit, remaining, reset in (
+        (f"x-ratelimit-limit-{name}", f"x-ratelimit-remaining-{name}", f"x-ratelimit-reset-{name}"),
+        tuple(f"anthropic-ratelimit-{name}-{what}" for what in ("limit", "remaining", "reset")),
+    ):
+        most, left = _number(headers.get(limit, "")), _number(headers.get(remaining, ""))
+        wait = seconds_in(headers.get(reset, ""), now)
+        if most and left is not None and wait is not None:
+            return Quota(unit=unit, limit=most, remaining=min(left, most), reset_s=wait)
+    return None
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) and 0 <= number < _MOST else None
+
+
+def _until(text: str, now: float) -> float | None:
+    from datetime import UTC, datetime  # noqa: PLC0415 - lazy: only for the form with a date
+
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max(0.0, aware.timestamp() - now)
