@@ -49,7 +49,7 @@ def carry_out(
         limits=surroundings.limits_of(loaded.settings),
         **task,
     )
-    host = surroundings.host()
+    host = replace(surroundings.host(), stream=surroundings.shows_words(**output))
     unkept = () if host.state or asked.dry_run else (f"the run is not kept: {NO_HOME} {surroundings.STATE_REMEDY}",)
     notes = (*loaded.notes, *unkept)
     shown: Output = surroundings.output(**output)

@@ -66,11 +66,11 @@ BOUNDS: Mapping[str, Bounds] = {
 }
 """By `Class.field` of `settings`."""
 
+# Capitals only, so that a key pasted here by mistake is refused and never shown.
+_VARIABLE = Pattern(regex=r"^[A-Z_][A-Z0-9_]*$", meaning="the name of an environment variable in capitals, never a key")
 PATTERNS: Mapping[str, Pattern] = {
-    # Capitals only, so that a key pasted here by mistake is refused and never shown.
-    "Provider.api_key_env": Pattern(
-        regex=r"^[A-Z_][A-Z0-9_]*$", meaning="the name of an environment variable in capitals, never a key"
-    ),
+    "Provider.api_key_env": _VARIABLE,
+    "Provider.headers_env": _VARIABLE,
     "Provider.base_url": Pattern(
         regex=r"^https?://[^\s/?#@]+(/[^\s?#@]*)?$", meaning="an http or https address without user name or query"
     ),

@@ -78,7 +78,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
     return await write_code(
         brief,
         agent,
-        profile=settings.llm.profiles[agent.profile],
+        profile=context.models.profile(agent.profile),
         target=target(state, step, texts, context),
         pool=context.models,
         prompts=context.prompts,

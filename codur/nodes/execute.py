@@ -64,7 +64,7 @@ async def _seen_before(state: RunState, context: RunContext) -> RunUpdate:
 
 async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcome:
     step = current_step(state)
-    profile = context.settings.llm.profiles[agent.profile]
+    profile = context.models.profile(agent.profile)
     task = question_text(
         state["task"].prompt,
         step.objective if origin_of(state) == "plan" else "",

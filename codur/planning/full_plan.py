@@ -55,7 +55,7 @@ async def make_plan(brief: PlanningBrief, *, pool: ModelPool, prompts: PromptLib
     """
     rules = prompts.render("llm_plan", tools=_tool_lines(brief.tools), agents=_agent_lines(brief.agents))
     system = f"{rules}\n{prompts.render('llm_plan.examples')}"
-    profile = settings.llm.profiles[settings.llm.default_profile]
+    profile = pool.profile(pool.default_profile)
     room = int((profile.request_tokens - ANSWER_TOKENS - SCHEMA_TOKENS) * BYTES_PER_TOKEN) - len(system)
     request = ChatRequest(
         purpose="plan",
@@ -65,9 +65,7 @@ async def make_plan(brief: PlanningBrief, *, pool: ModelPool, prompts: PromptLib
         ),
         max_completion_tokens=ANSWER_TOKENS,
     )
-    reply = await ask(
-        pool, settings.llm.default_profile, request, PlanReply, attempts=settings.planning.max_retry_attempts
-    )
+    reply = await ask(pool, pool.default_profile, request, PlanReply, attempts=settings.planning.max_retry_attempts)
     schemas = {spec.name: spec for spec in brief.tools}
     steps = tuple(_step(item, schemas.get(item.capability)) for item in reply.steps)
     return Plan(steps=steps, origin="plan", reason=reply.reasoning)

@@ -12,7 +12,7 @@ from codur.agents.registry import AgentRegistry
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import Settings
 from codur.events import Emit, Note, RunStarted
-from codur.llm.endpoint import key_of
+from codur.llm.endpoint import secrets_of_provider
 from codur.llm.model import ChatModel
 from codur.llm.pool import ModelPool
 from codur.nodes.state import BestAttempt, Latest, RunContext
@@ -46,6 +46,7 @@ class Host:
         shared: what the run has in common with others that go on at the same time; None if it goes on alone.
         cancel: stops the run when it is set, from any thread; None: only the user's signals do.
         waited: gets the seconds that the run waited for others; they do not count as its time.
+        stream: somebody wants to see answers in words while they come.
     """
 
     environ: Mapping[str, str]
@@ -56,12 +57,13 @@ class Host:
     shared: Shared | None = None
     cancel: CancelToken | None = None
     waited: Waited | None = None
+    stream: bool = False
 
 
 def redactor_of(settings: Settings, environ: Mapping[str, str]) -> Redactor:
     """Blanks the keys of the configured providers and what else in the environment is secret."""
-    keys = (key_of(provider, environ) for provider in settings.providers.values())
-    return Redactor((*filter(None, keys), *secrets_of(environ)))
+    keys = [key for provider in settings.providers.values() for key in secrets_of_provider(provider, environ)]
+    return Redactor((*keys, *secrets_of(environ)))
 
 
 @contextmanager
@@ -270,6 +272,7 @@ def _context(
             spent=record.kept.usage if record.kept else Usage(),
             redactor=record.redactor,
             shared=host.shared.models if host.shared else None,
+            stream=host.stream,
         ),
         agents=agents,
         prompts=host.shared.prompts if host.shared else PromptLibrary(),

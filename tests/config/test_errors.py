@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from codur.config.settings import Settings
 from codur.config.yaml_source import MAX_BYTES
 from tests.config.helpers import load, refusal
 
@@ -15,7 +16,7 @@ YAML = "Correct the YAML there; check indentation and quotes."
 ONLY = "Keep only settings in it."
 TOP = "Known here: llm, providers, agents, runtime, planning, verification, repair, tools, sandbox, state, mcp_servers."
 
-PROFILES = "Known: gpt-oss-120b, gpt-oss-20b, local."
+PROFILES = f"Known: {', '.join(sorted(Settings().llm.profiles))}."
 
 NOT_YAML = {
     "unclosed list": ("runtime: [", ":1: not valid YAML: expected the node content, but found '<stream end>'", YAML),

@@ -17,12 +17,14 @@ from codur.config.document import effective_yaml
 from codur.config.loader import load_settings
 from codur.config.settings import Settings
 
-# References are left out, because most names name nothing; text is what YAML can hold.
+# References and headers are left out, because most names name nothing; text is what YAML can hold.
 _REFERENCES = {
     "LlmSettings.default_profile",
     "LlmSettings.fast_profile",
     "LlmSettings.fallback_profiles",
     "Profile.provider",
+    "Provider.headers",
+    "Provider.headers_env",
     "AgentConfig.profile",
     "AgentPreferences.default_agent",
     "AgentPreferences.routing",

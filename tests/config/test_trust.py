@@ -31,22 +31,28 @@ LEAVES: Mapping[str, tuple[Any, Any, str]] = {
     "llm.fallback_profiles": (None, [], CANNOT),
     "llm.max_attempts": (1, 6, LOWER),
     "llm.retry_budget_s": (0.0, 121, LOWER),
+    "llm.stream": (None, False, CANNOT),
     "llm.profiles.local.provider": (None, "groq", CANNOT),
     "llm.profiles.local.model": (None, "x", CANNOT),
     "llm.profiles.local.temperature": (None, 0, CANNOT),
     "llm.profiles.local.max_completion_tokens": (None, 1, CANNOT),
     "llm.profiles.local.request_tokens": (None, 1, CANNOT),
     "llm.profiles.local.tool_calls": (None, "json", CANNOT),
+    "llm.profiles.local.forced_tools": (None, False, CANNOT),
     "llm.profiles.local.json_mode": (None, "text", CANNOT),
     "llm.profiles.local.reasoning_effort": (None, "high", CANNOT),
     "llm.profiles.local.seed": (None, 1, CANNOT),
     "llm.profiles.local.price_in": (None, 1, CANNOT),
     "llm.profiles.local.price_cached": (None, 1, CANNOT),
+    "llm.profiles.local.price_cache_write": (None, 1, CANNOT),
     "llm.profiles.local.price_out": (None, 1, CANNOT),
     "providers.groq.api": (None, "openai", CANNOT),
     "providers.groq.api_key_env": (None, "AWS_SECRET_ACCESS_KEY", CANNOT),
     "providers.groq.base_url": (None, "http://evil.example", CANNOT),
     "providers.groq.timeout_s": (None, 1, CANNOT),
+    "providers.groq.max_tokens_field": (None, "max_tokens", CANNOT),
+    "providers.groq.headers": (None, {"X-A": "b"}, CANNOT),
+    "providers.groq.headers_env": (None, {"X-A": "AWS_SECRET_ACCESS_KEY"}, CANNOT),
     "agents.preferences.default_agent": (None, "llm:gpt-oss-120b", CANNOT),
     "agents.preferences.routing": (None, {"code_fix": "llm:local"}, CANNOT),
     "agents.preferences.fallback_order": (None, ["llm:local"], CANNOT),
@@ -118,7 +124,8 @@ def test_the_table_names_every_setting() -> None:
                 parts[index] = kinds.NAMED
         return ".".join(parts)
 
-    known = {".".join(path).replace("routing.NAME", "routing") for path in kinds.leaves(Settings)}
+    plain = ("routing", "headers", "headers_env")
+    known = {".".join(path[:-1] if path[-2] in plain else path) for path in kinds.leaves(Settings)}
     assert {pattern(key) for key in LEAVES} == {
         key.replace("mcp_servers.NAME.NAME", "mcp_servers.NAME") for key in known
     }
