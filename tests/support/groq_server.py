@@ -10,7 +10,8 @@ decoded request body; one that is called by several threads must be safe for tha
 server answers 500 with a clear message and counts the request in `unexpected`; an error in the function counts too.
 
 Replies are made by `text`, `calls`, `json_reply`, `error`, `failed_generation`, `raw`, `cut`, `hang_up` and `hold`;
-`dataclasses.replace(reply, delay_s=0.2)` changes one. Streams are made in `chat_streams` and `anthropic_server`. A reply made by `hold` is sent only after `server.release()`;
+`dataclasses.replace(reply, delay_s=0.2)` changes one; streams are made in `chat_streams` and `anthropic_server`. A
+reply made by `hold` is sent only after `server.release()`;
 `server.holding` is an event that is set when a request waits there.
 """
 
