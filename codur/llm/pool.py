@@ -18,6 +18,7 @@ from codur.llm.auto import AutoChoice, choose_profiles
 from codur.llm.budget import Budget
 from codur.llm.endpoint import Endpoint, endpoint_of, is_local, key_of, secrets_of_provider
 from codur.llm.exchange import Exchange, Spending
+from codur.llm.extras import installed, missing
 from codur.llm.failure import LASTING, WHOLE_PROVIDER, ServiceFailure
 from codur.redaction import Redactor, secrets_of
 
@@ -248,6 +249,8 @@ class ModelPool:
         provider = self._provider(name, profile)
         if provider.api_key_env and not key_of(provider, self._environ):
             return self._no_key(name)
+        if not installed(provider.api):
+            return missing(profile.provider, provider.api)
         return self._resting(name, profile.provider)
 
     def _resting(self, name: str, provider: str) -> ServiceFailure | None:

@@ -11,18 +11,15 @@ import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from codur.llm.body_cap import BodyTooLargeError, body_cap
+from codur.llm.extras import installed, missing
 
 if TYPE_CHECKING:
     from codur.llm.endpoint import Endpoint
 
 CONNECT_TIMEOUT_S = 10.0
-EXTRAS: Mapping[str, str] = {"openai": "openai", "anthropic": "anthropic"}
-"""The optional part of Codur's installation that holds the SDK of an api; groq's is always there."""
-
 _PATHS = {"groq": "/openai/v1/chat/completions", "openai": "/chat/completions", "anthropic": "/v1/messages"}
 _NO_KEY = "unused"
 """Given to an SDK in place of a key, so that it looks for none itself; it is never sent."""
@@ -30,18 +27,6 @@ _SENT = frozenset(
     {"host", "accept", "accept-encoding", "connection", "user-agent", "content-type", "content-length"}
     | {"transfer-encoding", "anthropic-version"}
 )
-
-
-class MissingSdkError(Exception):
-    """The SDK of an api is not installed.
-
-    Attributes:
-        extra: the optional part of Codur's installation that holds it.
-    """
-
-    def __init__(self, extra: str) -> None:
-        super().__init__(extra)
-        self.extra = extra
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,22 +59,15 @@ class Client:
         await self.sdk.close()
 
 
-def installed(api: str) -> str:
-    """The SDK that serves an api here; empty if there is none. Nothing is imported."""
-    if api != "groq" and find_spec(api) is not None:
-        return api
-    return "" if api == "anthropic" else "groq"
-
-
 def open_client(endpoint: Endpoint) -> Client:
     """A client for `endpoint`: of OpenAI's SDK for `openai` if it is installed, else of Groq's.
 
     Raises:
-        MissingSdkError: there is no SDK for its api.
+        ServiceFailure: there is no SDK for its api.
     """
     sdk = installed(endpoint.api)
     if not sdk:
-        raise MissingSdkError(EXTRAS[endpoint.api])
+        raise missing(endpoint.provider, endpoint.api)
     import anyio  # noqa: PLC0415 - lazy: only for runs that ask a model
 
     opened, library, errors = _OPENERS[sdk](endpoint)

@@ -114,14 +114,6 @@ class FailureReader:
             usage=usage,
         )
 
-    def of_missing_sdk(self, extra: str) -> ServiceFailure:
-        """The failure of a profile whose SDK is not installed."""
-        return ServiceFailure(
-            f"The package for provider {self.endpoint.provider} (api: {self.endpoint.api}) is not installed.",
-            kind="not_installed",
-            remedy=f'Install it with `pip install "codur[{extra}]"`.',
-        )
-
     @property
     def _who(self) -> str:
         return f"{self.endpoint.provider} ({self.profile.model})"

@@ -19,7 +19,7 @@ from codur.llm.body_cap import MAX_BODY_BYTES, BodyTooLargeError
 from codur.llm.collecting import StreamError, UnreadableEventError
 from codur.llm.dialect import dialect_of
 from codur.llm.failure import FailedGenerationError
-from codur.llm.sdk import Client, MissingSdkError, open_client
+from codur.llm.sdk import Client, open_client
 from codur.llm.service_errors import FailureReader, error_of, status_of_error
 from codur.llm.speech import Speech
 from codur.llm.sse import EventDecoder
@@ -97,10 +97,7 @@ class ServiceModel:
             await client.close()
 
     async def _send(self, request: ChatRequest, reader: AnswerReader) -> ChatReply | ModelError:
-        try:
-            client = self._open()
-        except MissingSdkError as missing:
-            return self._failures.of_missing_sdk(missing.extra)
+        client = self._open()
         stream = self._show is not None and _is_for_people(request)
         body = self._dialect.request(request, stream=stream)
         exchange = _Answer(request, self._dialect.collector(), self._show if stream else None)
