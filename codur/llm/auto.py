@@ -23,12 +23,14 @@ class AutoChoice:
         found: whether they can be asked.
         profiles: profiles that differ from those of the settings, by name.
         reason: why it is these, in a sentence.
+        server: where the local server answers, if it is one of its models; else empty.
     """
 
     default: str
     fast: str
     found: bool
     reason: str
+    server: str = ""
     profiles: Mapping[str, Profile] = field(default_factory=dict)
 
 
@@ -67,7 +69,7 @@ def _of_server(settings: Settings, local: str, groq: list[str], no_key: str) -> 
         return AutoChoice(default=default, fast=fast, found=False, reason=f"{_sentence(no_key)}, and {problem}.")
     changed = {} if model == profile.model else {local: replace(profile, model=model)}
     reason = f"{_sentence(no_key)}, and {model} is served at {url}."
-    return AutoChoice(default=local, fast=local, found=True, reason=reason, profiles=changed)
+    return AutoChoice(default=local, fast=local, found=True, reason=reason, server=url, profiles=changed)
 
 
 def _of_groq(settings: Settings) -> list[str]:

@@ -101,17 +101,26 @@ class ModelPool:
     def default_profile(self) -> str:
         """Name of the profile that plans and codes; what `auto` stands for is found out when this is first read."""
         name = self._settings.llm.default_profile
-        return self._chosen().default if name == AUTO else name
+        return self.chosen().default if name == AUTO else name
 
     @property
     def fast_profile(self) -> str:
         """Name of the profile for small questions; see `default_profile`."""
         name = self._settings.llm.fast_profile
-        return self._chosen().fast if name == AUTO else name
+        return self.chosen().fast if name == AUTO else name
 
     @property
     def choice(self) -> AutoChoice | None:
         """What `auto` was found to stand for; None if nobody has asked so far."""
+        return self._auto
+
+    def chosen(self) -> AutoChoice:
+        """What `auto` stands for; found out once, and told."""
+        if self._auto is None:
+            self._auto = choose_profiles(self._settings, self._environ, given=self._given)
+            name = self._auto.default if self._auto.found else ""
+            model = self._profile(name).model if name else ""
+            self._emit(ModelChosen(profile=name, model=model, reason=self._auto.reason))
         return self._auto
 
     def profile(self, name: str) -> Profile:
@@ -199,14 +208,6 @@ class ModelPool:
 
     def _named(self, profile: str) -> str:
         return self.default_profile if profile == AUTO else profile
-
-    def _chosen(self) -> AutoChoice:
-        if self._auto is None:
-            self._auto = choose_profiles(self._settings, self._environ, given=self._given)
-            name = self._auto.default if self._auto.found else ""
-            model = self._profile(name).model if name else ""
-            self._emit(ModelChosen(profile=name, model=model, reason=self._auto.reason))
-        return self._auto
 
     async def _ask_in_turn(self, names: tuple[str, ...], request: ChatRequest, spending: Spending) -> ChatReply:
         failures: dict[str, ServiceFailure] = {}

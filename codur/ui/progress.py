@@ -79,9 +79,10 @@ class Narrator:
         match event:
             case CheckRan():
                 return [self._check(event)]
-            case ModelChosen():
-                chosen = f"model: {event.profile} ({event.model}): " if event.profile else "no model: "
-                return [line((chosen + event.reason, "dim"))]
+            case ModelChosen() if event.profile:
+                chosen = f"model: {event.profile} ({event.model}): {event.reason}"
+                self._told.add(chosen)
+                return [line((chosen, "dim"))]
             case ModelWaiting():
                 wait = f"waiting {event.seconds:.0f} s for {event.profile}: "
                 return [line((wait, "warn"), event.reason)]
@@ -112,6 +113,8 @@ def _detail(event: Event) -> str:
         case Decided():
             reason = f": {event.reason}" if event.reason else ""
             return f"route: {event.node} → {event.route} ({event.origin}, {event.tier}){reason}"
+        case ModelChosen():
+            return f"no model: {event.reason}"
         case ModelCalled():
             size = count(event.prompt_chars, "character")
             return f"model: {event.profile} ({event.model}), {event.purpose}, {size}"
