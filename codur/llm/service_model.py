@@ -10,7 +10,7 @@ import asyncio
 import json
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from codur.errors import ModelAnswerError
@@ -105,6 +105,7 @@ class ServiceModel:
         try:
             async with asyncio.timeout(self._endpoint.timeout_s) as deadline:
                 response = await client.post(body, stream=stream)
+                exchange.headers = response.headers
                 await exchange.follow(response, deadline, self._endpoint.timeout_s)
         except client.failures as error:
             failed = error
@@ -133,14 +134,14 @@ class ServiceModel:
     def _read(self, exchange: _Answer, reader: AnswerReader) -> ChatReply | ModelError:
         """The reply in an answer that has come."""
         if exchange.error is not None:
-            return self._told(exchange.error.status, exchange.error.body, {}, reader)
+            return self._told(exchange.error.status, exchange.error.body, exchange.headers, reader)
         if exchange.unreadable:
             return reader.unreadable(exchange.unreadable)
         if exchange.body is None:
             return self._broken("", exchange, reader)
         error = error_of(exchange.body)
         if isinstance(error.get("code"), int):  # OpenRouter answers with status 200 and tells the real one within
-            return self._told(status_of_error(error), exchange.body, {}, reader)
+            return self._told(status_of_error(error), exchange.body, exchange.headers, reader)
         try:
             reply = reader.read(self._dialect.completion(exchange.body))
         except ModelAnswerError as unusable:
@@ -149,10 +150,9 @@ class ServiceModel:
         return reply
 
     def _refused(self, response: Any, reader: AnswerReader) -> ChatReply | ModelError:
-        headers = {name.lower(): value for name, value in response.headers.items()}
-        return self._told(response.status_code, _decoded(response.text), headers, reader)
+        return self._told(response.status_code, _decoded(response.text), response.headers, reader)
 
-    def _told(self, status: int, body: Any, headers: dict[str, str], reader: AnswerReader) -> ChatReply | ModelError:
+    def _told(self, status: int, body: Any, headers: Mapping[str, str], reader: AnswerReader) -> ChatReply | ModelError:
         details = error_of(body)
         if status == 400 and details.get("code") in FAILED_GENERATION_CODES:
             try:
@@ -161,7 +161,8 @@ class ServiceModel:
                 )
             except FailedGenerationError as failed:
                 return failed
-        return self._failures.of_status(status, body, headers, self._now())
+        lower = {name.lower(): value for name, value in headers.items()}
+        return self._failures.of_status(status, body, lower, self._now())
 
     def _broken(self, reason: str, exchange: _Answer, reader: AnswerReader) -> ModelError:
         so_far = self._dialect.completion(exchange.collector.body())
@@ -172,6 +173,7 @@ class _Answer:
     """What comes back for one request, in one piece or as a stream.
 
     Attributes:
+        headers: of the response.
         begun: a stream has begun.
         body: the decoded answer; None if a stream ended before it was whole.
         error: what a stream told instead of the rest of the answer.
@@ -179,6 +181,7 @@ class _Answer:
     """
 
     def __init__(self, request: ChatRequest, collector: Collector, show: Show | None) -> None:
+        self.headers: Mapping[str, str] = {}
         self.begun = False
         self.body: Any = None
         self.error: StreamError | None = None
