@@ -69,6 +69,26 @@ class ModelPrompted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelChosen:
+    """What `auto` stands for in this run; `profile` and `model` are empty if no model is at hand."""
+
+    kind: Literal["model_chosen"] = "model_chosen"
+    profile: str
+    model: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerDelta:
+    """The next words of an answer that is streamed; a new request begins a new answer."""
+
+    kind: Literal["answer_delta"] = "answer_delta"
+    profile: str
+    purpose: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelAnswered:
     kind: Literal["model_answered"] = "model_answered"
     profile: str
@@ -151,8 +171,10 @@ Event = (
     | NodeEntered
     | Decided
     | CheckRan
+    | ModelChosen
     | ModelCalled
     | ModelPrompted
+    | AnswerDelta
     | ModelAnswered
     | ModelWaiting
     | ModelSwitched

@@ -10,7 +10,8 @@ from codur.cli import options
 def doctor(directory: options.Directory = Path(), config: options.ConfigFile = None, json: options.Json = False) -> int:
     """Show how programs are contained on this machine, how to contain them better, and what else a run needs.
 
-    The exit code is 1 if they are not contained. No network is used.
+    The exit code is 1 if they are not contained. No network is used, but for one look whether a local server of models
+    runs, if `llm.default_profile` is `auto` and Groq has no key.
     """
     from codur.cli import examining  # noqa: PLC0415 - lazy: `codur --help` needs none of it
 

@@ -11,9 +11,11 @@ from pathlib import Path
 
 from codur import __version__
 from codur.cli import surroundings
-from codur.config.settings import SandboxSettings, Settings
+from codur.config.settings import AUTO, Provider, SandboxSettings, Settings
 from codur.errors import CodurError, ConfigError
 from codur.events import ignore
+from codur.llm.endpoint import key_of
+from codur.llm.extras import installed, missing
 from codur.llm.pool import ModelPool
 from codur.sandbox import probe
 from codur.sandbox.backend import Chosen
@@ -48,6 +50,33 @@ class ModelHealth:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderHealth:
+    """A service of models, as far as this machine tells.
+
+    Attributes:
+        key: `set`, `not set`, or `not needed`.
+        sdk: the package that it is asked through; empty if that is not installed.
+        remedy: what to do where something is missing; may be empty.
+    """
+
+    provider: str
+    api: str
+    key: str
+    key_env: str
+    sdk: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AutoHealth:
+    """What `auto` stands for; `profile` and `model` are empty if no model is at hand."""
+
+    profile: str
+    model: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
     """What `doctor` tells.
 
@@ -59,6 +88,7 @@ class Health:
         state: where runs are kept; empty if no place is known.
         state_problem: why runs cannot be kept; empty if they can.
         git: its version; empty if it is not installed or does not run.
+        auto: what `auto` stands for in the settings; None if they do not use it.
     """
 
     version: str
@@ -75,7 +105,9 @@ class Health:
     python: str
     interpreter: str
     git: str
+    providers: tuple[ProviderHealth, ...]
     models: tuple[ModelHealth, ...]
+    auto: AutoHealth | None
 
 
 def show_health(directory: Path, config: Path | None, *, json: bool) -> int:
@@ -118,7 +150,9 @@ def _examine(settings: Settings) -> Health:
         python=platform.python_version(),
         interpreter=sys.executable,
         git=_git_version(settings.sandbox) if chosen is not None else "",
+        providers=tuple(_provider(name, provider) for name, provider in settings.providers.items()),
         models=_models(settings),
+        auto=_auto(settings),
     )
 
 
@@ -161,6 +195,36 @@ def _models(settings: Settings) -> tuple[ModelHealth, ...]:
     return tuple(ModelHealth(profile=name, ready=not note, note=note) for name, note in notes.items())
 
 
+def _provider(name: str, provider: Provider) -> ProviderHealth:
+    variable = provider.api_key_env or ""
+    key = "not needed" if not variable else "set" if key_of(provider, os.environ) else "not set"
+    sdk = installed(provider.api)
+    remedy = f"export {variable}=…" if key == "not set" else ""
+    return ProviderHealth(
+        provider=name,
+        api=provider.api,
+        key=key,
+        key_env=variable,
+        sdk=sdk,
+        remedy=remedy if sdk else missing(name, provider.api).remedy,
+    )
+
+
+def _auto(settings: Settings) -> AutoHealth | None:
+    if AUTO not in (settings.llm.default_profile, settings.llm.fast_profile):
+        return None
+    pool = ModelPool(settings, os.environ, Limits(), emit=ignore)
+    choice = pool.chosen()
+    name = choice.default if choice.found else ""
+    return AutoHealth(profile=name, model=pool.profile(name).model if name else "", reason=choice.reason)
+
+
+def _provider_line(one: ProviderHealth) -> str:
+    key = f"{one.key_env} is {one.key}" if one.key_env else "no key needed"
+    sdk = f"through the {one.sdk} package" if one.sdk else "its package is not installed"
+    return f"provider {one.provider}: {key}, {sdk}{': ' if one.remedy else ''}{one.remedy}"
+
+
 def _lines(health: Health) -> list[str]:
     said = "contained" if health.contained else "NOT contained"
     lines = [f"programs: {said} ({health.backend})"]
@@ -177,5 +241,9 @@ def _lines(health: Health) -> list[str]:
     )
     lines.append(f"python: {health.python} ({health.interpreter})")
     lines.append(f"git: {health.git or 'not found: install git to have its state read'}")
+    lines += [_provider_line(one) for one in health.providers]
+    if health.auto is not None:
+        chosen = f"{health.auto.profile} ({health.auto.model})" if health.auto.profile else "no model"
+        lines.append(f"model auto: {chosen}: {health.auto.reason}")
     lines += [f"model {one.profile}: {'configured (not asked)' if one.ready else one.note}" for one in health.models]
     return lines

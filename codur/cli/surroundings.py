@@ -150,6 +150,14 @@ def output(*, json: bool, json_stream: bool, raw: bool, verbose: bool) -> Output
     return make_output(kind, stdout=sys.stdout, stderr=sys.stderr, verbose=verbose, color=True)
 
 
+def shows_words(*, json: bool, json_stream: bool, raw: bool, **_other: bool) -> bool:
+    """Whether the output for these options shows answers while they come."""
+    kind = choose_kind(
+        json=json, json_stream=json_stream, raw=raw, stdout_is_tty=sys.stdout.isatty(), environ=os.environ
+    )
+    return kind == "json_stream" or (kind == "rich" and sys.stderr.isatty())
+
+
 def width() -> int:
     """Columns of the terminal; 100 where there is none."""
     return shutil.get_terminal_size((100, 24)).columns

@@ -54,7 +54,7 @@ def carry_out(
         scope=rules_of(loaded.settings.scope),
         **task,
     )
-    host = replace(surroundings.host(), exchanges=exchanges or Exchanges())
+    host = replace(surroundings.host(), exchanges=exchanges or Exchanges(), stream=surroundings.shows_words(**output))
     unkept = () if host.state or asked.dry_run else (f"the run is not kept: {NO_HOME} {surroundings.STATE_REMEDY}",)
     notes = (*loaded.notes, *unkept)
     shown: Output = surroundings.output(**output)

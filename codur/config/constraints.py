@@ -85,6 +85,7 @@ PATTERNS: Mapping[str, Pattern] = {
     "AgentConfig.key_env": _ANY_VARIABLE,
     "AgentConfig.environment": _ANY_VARIABLE,
     "Provider.api_key_env": _VARIABLE,
+    "Provider.headers_env": _VARIABLE,
     "Provider.base_url": _ADDRESS,
     "McpServer.environment": _VARIABLE,
     "McpServer.headers_env": _VARIABLE,

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import get_args
 
-from codur.config.settings import ROUTING_KINDS, Settings
+from codur.config.settings import AUTO, ROUTING_KINDS, Settings
 from codur.config.source import KeyPath, Source, shown
 from codur.types import TaskType
 
@@ -58,7 +58,8 @@ def _profiles(settings: Settings) -> Iterator[_Reference]:
         if config.profile is not None
     ]
     for path, name in names:
-        yield _Reference(path=path, name=name, what="profile", known=llm.profiles)
+        if name != AUTO or path[-1] not in ("default_profile", "fast_profile"):
+            yield _Reference(path=path, name=name, what="profile", known=llm.profiles)
 
 
 def _agents(settings: Settings) -> Iterator[_Reference]:

@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+AUTO = "auto"
+"""Stands for a profile that is chosen when a model is needed."""
+
 ToolCallStyle = Literal["native", "json"]
 JsonStyle = Literal["strict", "object", "text"]
 AgentType = Literal["llm", "coding", "cli", "mcp", "python"]
@@ -30,18 +33,20 @@ class Profile:
     """Name of an entry of `providers`."""
     model: str
     """The provider's name of the model."""
-    temperature: float = 0.2
-    """Sampling temperature, 0 to 2."""
+    temperature: float | None = 0.2
+    """Sampling temperature, 0 to 2; null never sends one, for models that refuse it."""
     max_completion_tokens: int = 3000
     """Upper bound of one answer, in tokens (reasoning included)."""
     request_tokens: int = 6000
     """Upper bound of prompt and answer together, in tokens; prompts are cut to fit."""
     tool_calls: ToolCallStyle = "native"
     """`native` tool calls, or `json` for models that have none."""
+    forced_tools: bool = True
+    """A tool call may be demanded; false leaves it to the model, where the service refuses such requests."""
     json_mode: JsonStyle = "strict"
     """How structured answers are asked for: `strict` schema, JSON `object` mode, or plain `text`."""
     reasoning_effort: str | None = None
-    """Passed on to models that know it (for example `low`); null sends nothing."""
+    """Passed on to models that know it (for example `low`, or `none`); null sends nothing."""
     seed: int | None = None
     """Passed on for repeatable sampling; null sends nothing."""
     requests_per_minute: int | None = None
@@ -52,6 +57,8 @@ class Profile:
     """US dollars per million prompt tokens."""
     price_cached: float = 0.0
     """US dollars per million cached prompt tokens."""
+    price_cache_write: float | None = None
+    """US dollars per million prompt tokens that are written to the cache; null is `price_in`."""
     price_out: float = 0.0
     """US dollars per million completion tokens."""
 
@@ -60,14 +67,20 @@ class Profile:
 class Provider:
     """A service that answers chat requests."""
 
-    api: Literal["groq", "openai"] = "openai"
-    """`groq`, or `openai` for any server that speaks the OpenAI chat protocol."""
+    api: Literal["groq", "openai", "anthropic"] = "openai"
+    """`groq`, `anthropic`, or `openai` for any server that speaks the OpenAI chat protocol."""
     api_key_env: str | None = None
     """Name of the environment variable that holds the key; null if none is needed."""
     base_url: str | None = None
     """Root of the service; null is the provider's own."""
     timeout_s: float = 60.0
-    """Time limit of one request, in seconds."""
+    """Time limit of one request, or of one piece of an answer that is streamed, in seconds."""
+    max_tokens_field: Literal["auto", "max_tokens", "max_completion_tokens"] = "auto"
+    """How an answer's limit is called; `auto` is `max_completion_tokens` for Groq and OpenAI, else `max_tokens`."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Further HTTP headers, for anybody to read."""
+    headers_env: Mapping[str, str] = field(default_factory=dict)
+    """Names of environment variables by the HTTP header whose secret value they hold."""
     requests_per_minute: int | None = None
     """Requests a minute at most for each model; null is what the service tells."""
     tokens_per_minute: int | None = None
@@ -99,6 +112,67 @@ def _default_profiles() -> dict[str, Profile]:
             request_tokens=12_000,
             max_completion_tokens=4000,
         ),
+        # OpenAI's chat protocol takes tools with these models only if they do not reason, and a temperature likewise.
+        # Prices: developers.openai.com/api/docs/pricing of 2026-09-22, for prompts up to 272,000 tokens, as others
+        # quote it; the page itself was not at hand.
+        "gpt-6-sol": Profile(
+            provider="openai",
+            model="gpt-6-sol",
+            reasoning_effort="none",
+            request_tokens=24_000,
+            max_completion_tokens=6000,
+            price_in=2.00,
+            price_cached=0.20,
+            price_cache_write=2.50,
+            price_out=10.00,
+        ),
+        "gpt-6-luna": Profile(
+            provider="openai",
+            model="gpt-6-luna",
+            reasoning_effort="none",
+            request_tokens=24_000,
+            max_completion_tokens=6000,
+            price_in=0.10,
+            price_cached=0.01,
+            price_cache_write=0.125,
+            price_out=0.50,
+        ),
+        # What OpenRouter takes for a model depends on where it sends the request; so no price is known here.
+        "openrouter": Profile(
+            provider="openrouter",
+            model="openai/gpt-oss-120b",
+            request_tokens=24_000,
+            max_completion_tokens=6000,
+        ),
+        # These models refuse a temperature, and all but the smallest a demand for a tool call; what they think counts
+        # towards the limit of the answer. Prices: platform.claude.com/docs/en/models of 2026-10, cached prompts as
+        # others quote it of 2026-10-24; the smallest costs more for prompts of more than 100,000 tokens.
+        "claude-sonnet": Profile(
+            provider="anthropic",
+            model="claude-sonnet-5-5",
+            temperature=None,
+            forced_tools=False,
+            reasoning_effort="low",
+            request_tokens=32_000,
+            max_completion_tokens=8000,
+            price_in=2.00,
+            price_cached=0.10,
+            price_cache_write=2.50,
+            price_out=10.00,
+        ),
+        "claude-haiku": Profile(
+            provider="anthropic",
+            model="claude-haiku-5-5",
+            temperature=None,
+            forced_tools=False,
+            reasoning_effort="low",
+            request_tokens=32_000,
+            max_completion_tokens=8000,
+            price_in=0.10,
+            price_cached=0.01,
+            price_cache_write=0.125,
+            price_out=0.50,
+        ),
     }
 
 
@@ -106,6 +180,15 @@ def _default_providers() -> dict[str, Provider]:
     return {
         "groq": Provider(api="groq", api_key_env="GROQ_API_KEY"),
         "ollama": Provider(api="openai", base_url="http://127.0.0.1:11434/v1", timeout_s=300.0),
+        "openai": Provider(api="openai", api_key_env="OPENAI_API_KEY", base_url="https://api.openai.com/v1"),
+        "openrouter": Provider(
+            api="openai",
+            api_key_env="OPENROUTER_API_KEY",
+            base_url="https://openrouter.ai/api/v1",
+            timeout_s=120.0,
+            headers={"X-Title": "Codur"},
+        ),
+        "anthropic": Provider(api="anthropic", api_key_env="ANTHROPIC_API_KEY", timeout_s=180.0),
     }
 
 
@@ -113,16 +196,18 @@ def _default_providers() -> dict[str, Provider]:
 class LlmSettings:
     """Which models are used, and for what."""
 
-    default_profile: str = "gpt-oss-120b"
-    """Profile that plans and codes."""
-    fast_profile: str = "gpt-oss-20b"
-    """Profile that classifies requests."""
+    default_profile: str = "auto"
+    """Profile that plans and codes; `auto`: Groq's if its key is set, else one of a running Ollama, else none."""
+    fast_profile: str = "auto"
+    """Profile that classifies requests; `auto`: Groq's cheapest if its key is set, else one of a running Ollama."""
     fallback_profiles: tuple[str, ...] = ("gpt-oss-20b",)
     """Profiles tried in this order when the one in use cannot be reached."""
     max_attempts: int = 5
     """Requests sent at most for one answer, the first included, when the service is busy or fails."""
     retry_budget_s: float = 120.0
     """Longest total wait between those requests, in seconds."""
+    stream: bool = True
+    """Show answers in words as they come, on a terminal and in the JSON event stream."""
     profiles: Mapping[str, Profile] = field(default_factory=_default_profiles)
     """Profiles by name."""
 

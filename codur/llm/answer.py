@@ -78,6 +78,12 @@ class AnswerReader:
             usage=usage,
         )
 
+    def usage_so_far(self, body: Mapping[str, Any]) -> Usage:
+        """What the part of an answer that has come may have cost; nothing if none has."""
+        message = body["choices"][0]["message"]
+        spoken = "".join(str(part) for part in message.values() if part)
+        return self._usage(body.get("usage"), spoken) if spoken else Usage()
+
     def unreadable(self, what: str) -> ModelAnswerError:
         """The error for a response body that is not JSON but `what`."""
         return self._unusable({}, what)
@@ -109,11 +115,19 @@ class AnswerReader:
         details = counts.get("prompt_tokens_details")
         prompt = _count(counts.get("prompt_tokens"), at_least=1)
         completion = _count(counts.get("completion_tokens"), at_least=1 if text else 0)
-        cached = _count(details.get("cached_tokens") if isinstance(details, Mapping) else 0) or 0
+        details = details if isinstance(details, Mapping) else {}
+        cached = _count(details.get("cached_tokens")) or 0
+        written = _count(details.get("cache_write_tokens")) or 0
         prompt = prompt_tokens(self.request) if prompt is None else prompt
         completion = estimate_tokens(text) if completion is None else completion
         cached = min(cached, prompt)
-        cost = cost_usd(self.profile, prompt_tokens=prompt, completion_tokens=completion, cached_tokens=cached)
+        cost = cost_usd(
+            self.profile,
+            prompt_tokens=prompt,
+            completion_tokens=completion,
+            cached_tokens=cached,
+            written_tokens=min(written, prompt - cached),
+        )
         return Usage(calls=1, prompt_tokens=prompt, cached_tokens=cached, completion_tokens=completion, cost_usd=cost)
 
     def _why_empty(self, body: Mapping[str, Any]) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import cast
-
-import httpx
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
 
 MAX_BODY_BYTES = 20 * 1024 * 1024
 """Far more than any answer within a token limit has."""
@@ -15,16 +13,24 @@ class BodyTooLargeError(Exception):
     """A response's body is larger than `MAX_BODY_BYTES`."""
 
 
-async def cap_body(response: httpx.Response) -> None:
-    """An httpx event hook for responses: reading their body beyond the bound raises `BodyTooLargeError`.
+def body_cap(library: Any) -> Callable[[Any], Awaitable[None]]:
+    """An event hook for responses: reading their body beyond the bound raises `BodyTooLargeError`.
 
     Bytes are counted as they are sent; requests should ask for uncompressed answers.
+
+    Args:
+        library: httpx, or what is built like it; it takes streams of its own type only.
     """
-    response.stream = _Capped(cast(httpx.AsyncByteStream, response.stream))
+    kind: Any = type("Capped", (_Capped, library.AsyncByteStream), {})
+
+    async def hook(response: Any) -> None:
+        response.stream = kind(response.stream)
+
+    return hook
 
 
-class _Capped(httpx.AsyncByteStream):
-    def __init__(self, stream: httpx.AsyncByteStream) -> None:
+class _Capped:
+    def __init__(self, stream: Any) -> None:
         self._stream = stream
 
     async def __aiter__(self) -> AsyncIterator[bytes]:

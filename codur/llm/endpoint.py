@@ -9,12 +9,19 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from codur.errors import ConfigError
+from codur.redaction import secrets_of
 
 if TYPE_CHECKING:
     from codur.config.settings import Provider
 
 GROQ_URL = "https://api.groq.com"
-_GROQ_PATH = re.compile(r"(/openai)?(/v1)?/*$")
+ANTHROPIC_URL = "https://api.anthropic.com"
+OPENAI_HOST = "https://api.openai.com"
+_SDK_PATHS = {"groq": re.compile(r"(/openai)?(/v1)?/*$"), "anthropic": re.compile(r"(/v1)?/*$")}
+"""What the SDKs append themselves."""
+_OWN_URLS = {"groq": ("GROQ_BASE_URL", GROQ_URL), "anthropic": ("ANTHROPIC_BASE_URL", ANTHROPIC_URL)}
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_OWN_HEADERS = frozenset({"host", "content-length", "content-type", "transfer-encoding", "connection"})
 _LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})
 _LONGEST_MESSAGE = 300
 
@@ -25,17 +32,23 @@ class Endpoint:
 
     Attributes:
         provider: its name in the settings.
-        base_url: for `groq` without the path that the SDK appends.
+        base_url: for `groq` and `anthropic` without the path that the SDK appends.
+        max_tokens_field: how the limit of an answer is called in the OpenAI chat protocol.
         key_env: the variable that holds the key; empty if none is needed.
         key: the key; never shown.
+        headers: further headers; never shown.
+        secrets: the values among them that are secret; never shown.
     """
 
     provider: str
     api: str
     base_url: str
     timeout_s: float
+    max_tokens_field: str = "max_tokens"
     key_env: str = ""
     key: str = field(default="", repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def local(self) -> bool:
@@ -49,9 +62,9 @@ class Endpoint:
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
     def safe(self, text: str) -> str:
-        """`text` of the service as one bounded line without the key."""
-        if self.key:
-            text = text.replace(self.key, "[key]")
+        """`text` of the service as one bounded line without the key and secret headers."""
+        for secret in filter(None, (self.key, *self.secrets)):
+            text = text.replace(secret, "[key]")
         line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
         return line if len(line) <= _LONGEST_MESSAGE else line[: _LONGEST_MESSAGE - 1] + "…"
 
@@ -59,28 +72,70 @@ class Endpoint:
 def endpoint_of(name: str, provider: Provider, environ: Mapping[str, str]) -> Endpoint:
     """The endpoint of the provider called `name`.
 
-    A `groq` provider without `base_url` follows `GROQ_BASE_URL`, as Groq's own clients do.
+    A `groq` or `anthropic` provider without `base_url` follows `GROQ_BASE_URL` or `ANTHROPIC_BASE_URL`, as their own
+    clients do.
 
     Raises:
-        ConfigError: it has no usable base URL.
+        ConfigError: it has no usable base URL, or a header cannot be sent.
     """
     base_url = (provider.base_url or "").strip()
-    if provider.api == "groq":
-        base_url = _GROQ_PATH.sub("", base_url or environ.get("GROQ_BASE_URL", "").strip() or GROQ_URL)
+    if provider.api in _OWN_URLS:
+        variable, own = _OWN_URLS[provider.api]
+        base_url = _SDK_PATHS[provider.api].sub("", base_url or environ.get(variable, "").strip() or own)
     if not _is_url(base_url):
         raise ConfigError(
             f"not a URL: {base_url!r}" if base_url else "missing",
             key=f"providers.{name}.base_url",
             remedy="Write it like http://127.0.0.1:11434/v1.",
         )
+    secret = {header: _secret(name, header, variable, environ) for header, variable in provider.headers_env.items()}
+    headers = {**provider.headers, **secret}
+    for header, value in headers.items():
+        _check_header(name, header, value, known_secret=header in secret)
     return Endpoint(
         provider=name,
         api=provider.api,
         base_url=base_url.rstrip("/"),
         timeout_s=provider.timeout_s,
+        max_tokens_field=_max_tokens_field(provider, base_url),
         key_env=provider.api_key_env or "",
         key=key_of(provider, environ),
+        headers=headers,
+        secrets=tuple(secret.values()),
     )
+
+
+def _max_tokens_field(provider: Provider, base_url: str) -> str:
+    """Older servers of the OpenAI protocol know only `max_tokens`; OpenAI itself has given it up."""
+    if provider.max_tokens_field != "auto":
+        return provider.max_tokens_field
+    modern = provider.api == "groq" or base_url.startswith(OPENAI_HOST)
+    return "max_completion_tokens" if modern else "max_tokens"
+
+
+def _secret(name: str, header: str, variable: str, environ: Mapping[str, str]) -> str:
+    value = environ.get(variable, "").strip()
+    if not value:
+        raise ConfigError(
+            f"{variable} is not set",
+            key=f"providers.{name}.headers_env.{header}",
+            remedy=f"Set it with `export {variable}=…`.",
+        )
+    return value
+
+
+def _check_header(name: str, header: str, value: str, *, known_secret: bool) -> None:
+    key = f"providers.{name}.headers{'_env' if known_secret else ''}.{header}"
+    if not _HEADER_NAME.fullmatch(header) or header.lower() in _OWN_HEADERS:
+        raise ConfigError("not a header that can be set", key=key, remedy="Remove it.")
+    if not (value.isascii() and value.isprintable()):
+        raise ConfigError("the value cannot be sent: it holds other characters than ASCII's", key=key)
+    if not known_secret and secrets_of({header: value}):
+        raise ConfigError(
+            "looks like a secret, which does not belong into settings",
+            key=key,
+            remedy=f"Put it into an environment variable, and name that in providers.{name}.headers_env.",
+        )
 
 
 def is_local(base_url: str) -> bool:
@@ -101,3 +156,9 @@ def key_of(provider: Provider, environ: Mapping[str, str]) -> str:
     """The provider's key without white space around it; empty if it has none or it cannot be one."""
     key = environ.get(provider.api_key_env, "").strip() if provider.api_key_env else ""
     return key if key.isascii() and key.isprintable() and " " not in key else ""
+
+
+def secrets_of_provider(provider: Provider, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The provider's key and its secret headers, as far as they are set."""
+    values = (environ.get(variable, "").strip() for variable in provider.headers_env.values())
+    return tuple(filter(None, (key_of(provider, environ), *values)))

@@ -23,14 +23,20 @@ FailureKind = Literal[
     "model",
     "too_large",
     "request",
+    "address",
+    "broken",
+    "not_installed",
 ]
 """Why no answer came. `no_key`: the variable is not set; `key`: the service refused it; `forbidden`: it does not allow
-this with the key; `not_running`: no local server; `service`: busy or broken; `request`: this request was refused."""
+this with the key; `not_running`: no local server; `service`: busy or broken; `request`: this request was refused;
+`address`: nobody speaks the protocol there; `broken`: an answer ended in the middle; `not_installed`: no SDK."""
 
-PASSING: frozenset[FailureKind] = frozenset({"rate_limit", "service", "timeout", "unreachable"})
+PASSING: frozenset[FailureKind] = frozenset({"rate_limit", "service", "timeout", "unreachable", "broken"})
 """Kinds for which the same request may succeed a little later."""
 
-LASTING: frozenset[FailureKind] = frozenset({"unreachable", "not_running", "key", "forbidden", "quota", "model"})
+LASTING: frozenset[FailureKind] = frozenset(
+    {"unreachable", "not_running", "key", "forbidden", "quota", "model", "address", "not_installed"}
+)
 """Kinds that, once retries are used up, hold for the rest of a run."""
 
 PAUSING: frozenset[FailureKind] = frozenset({"service", "timeout"})
@@ -38,7 +44,7 @@ PAUSING: frozenset[FailureKind] = frozenset({"service", "timeout"})
 
 PAUSE_S = 60.0
 
-WHOLE_PROVIDER: frozenset[FailureKind] = frozenset({"unreachable", "not_running", "key"})
+WHOLE_PROVIDER: frozenset[FailureKind] = frozenset({"unreachable", "not_running", "key", "address", "not_installed"})
 """Kinds that hold for every profile of the same provider."""
 
 

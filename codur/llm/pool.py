@@ -12,11 +12,14 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from codur.config.settings import AUTO
 from codur.errors import ConfigError, LimitReached, ModelError, ModelUnavailable
-from codur.events import ModelSwitched
+from codur.events import AnswerDelta, ModelChosen, ModelSwitched
+from codur.llm.auto import AutoChoice, choose_profiles
 from codur.llm.budget import Budget
-from codur.llm.endpoint import Endpoint, endpoint_of, is_local, key_of
+from codur.llm.endpoint import Endpoint, endpoint_of, is_local, key_of, secrets_of_provider
 from codur.llm.exchange import Exchange, Spending
+from codur.llm.extras import installed, missing
 from codur.llm.failure import LASTING, PAUSE_S, PAUSING, WHOLE_PROVIDER, ServiceFailure
 from codur.llm.gate import Gate, Rules
 from codur.llm.retry import come_back
@@ -54,6 +57,7 @@ class ModelPool:
         waiting: what this run's wait for its turn among others is wrapped in, so that it can be counted.
         recorder: keeps each exchange.
         prompted: gets each request as it is sent.
+        stream: tell answers in words while they come (`AnswerDelta`), if the settings allow it.
     """
 
     def __init__(
@@ -75,8 +79,11 @@ class ModelPool:
         waiting: Callable[[], AbstractContextManager[None]] | None = None,
         recorder: Recorder | None = None,
         prompted: Callable[[ModelPrompted], None] | None = None,
+        stream: bool = False,
     ) -> None:
         self._settings = settings
+        self._stream = stream and settings.llm.stream
+        self._auto: AutoChoice | None = None
         self._environ = environ
         self._emit = emit
         self._offline = offline
@@ -118,6 +125,40 @@ class ModelPool:
         """What has been spent so far, failed questions included."""
         return self._budget.used
 
+    @property
+    def default_profile(self) -> str:
+        """Name of the profile that plans and codes; what `auto` stands for is found out when this is first read."""
+        name = self._settings.llm.default_profile
+        return self.chosen().default if name == AUTO else name
+
+    @property
+    def fast_profile(self) -> str:
+        """Name of the profile for small questions; see `default_profile`."""
+        name = self._settings.llm.fast_profile
+        return self.chosen().fast if name == AUTO else name
+
+    @property
+    def choice(self) -> AutoChoice | None:
+        """What `auto` was found to stand for; None if nobody has asked so far."""
+        return self._auto
+
+    def chosen(self) -> AutoChoice:
+        """What `auto` stands for; found out once, and told."""
+        if self._auto is None:
+            self._auto = choose_profiles(self._settings, self._environ, given=self._given)
+            name = self._auto.default if self._auto.found else ""
+            model = self._profile(name).model if name else ""
+            self._emit(ModelChosen(profile=name, model=model, reason=self._auto.reason))
+        return self._auto
+
+    def profile(self, name: str) -> Profile:
+        """The settings of a profile; `auto` is the default profile.
+
+        Raises:
+            ConfigError: the settings have no such profile.
+        """
+        return self._profile(self._named(name))
+
     def available(self, profile: str | None = None) -> bool:
         """Whether anybody can be asked: not offline, and a profile that `complete` would try has its key or needs none.
 
@@ -131,7 +172,7 @@ class ModelPool:
         """
         if self._offline:
             return False
-        blocked = [self._blocked(name) for name in self._chain(profile or self._default)]
+        blocked = [self._blocked(name) for name in self._chain(profile or AUTO)]
         return any(failure is None or failure.kind == "rate_limit" for failure in blocked)
 
     def problem(self, profile: str) -> str:
@@ -142,7 +183,7 @@ class ModelPool:
         """
         if self._offline:
             return "The run is offline."
-        failure = self._blocked(profile)
+        failure = self._blocked(self._named(profile))
         return failure.message if failure else ""
 
     def why_unavailable(self, profile: str | None = None) -> ModelUnavailable:
@@ -158,7 +199,7 @@ class ModelPool:
             return ModelUnavailable(
                 "A model is needed for this, and the run is offline.", remedy="Run it again without --offline."
             )
-        wanted = profile or self._default
+        wanted = self._named(profile or AUTO)
         blocked = [failure for name in self._chain(wanted) if (failure := self._blocked(name))]
         real = [failure for failure in blocked if failure.kind != "no_key"]
         return _needed((real or blocked or [self._no_key(wanted)])[0])
@@ -169,6 +210,7 @@ class ModelPool:
         Raises:
             ConfigError: the settings have no such profile.
         """
+        name = self._named(name)
         profile = self._given[name].profile if name in self._given else self._profile(name)
         most = self._gate.most_tokens(profile)
         if most >= profile.request_tokens:
@@ -214,12 +256,12 @@ class ModelPool:
         for model in (*self._opened.values(), *self._given.values()):
             await model.close()
 
-    @property
-    def _default(self) -> str:
-        return self._settings.llm.default_profile
-
     def _chain(self, profile: str) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((profile, self._default, *self._settings.llm.fallback_profiles)))
+        names = (self._named(profile), self.default_profile, *self._settings.llm.fallback_profiles)
+        return tuple(dict.fromkeys(names))
+
+    def _named(self, profile: str) -> str:
+        return self.default_profile if profile == AUTO else profile
 
     async def _ask_in_turn(self, names: tuple[str, ...], request: ChatRequest, spending: Spending) -> ChatReply:
         failures: dict[str, ServiceFailure] = {}
@@ -282,6 +324,8 @@ class ModelPool:
         provider = self._provider(name, profile)
         if provider.api_key_env and not key_of(provider, self._environ):
             return self._no_key(name)
+        if not installed(provider.api):
+            return missing(profile.provider, provider.api)
         return self._resting(name, profile.provider)
 
     def _resting(self, name: str, provider: str) -> ServiceFailure | None:
@@ -328,9 +372,11 @@ class ModelPool:
         if name in self._given:
             return self._given[name]
         if name not in self._opened:
-            from codur.llm.groq_model import GroqModel  # noqa: PLC0415 - lazy: loads the SDK, for runs that ask a model
+            from codur.llm.service_model import ServiceModel  # noqa: PLC0415 - lazy: for runs that ask a model
 
-            self._opened[name] = GroqModel(name, self._profile(name), self._endpoint(name), now=self._now)
+            self._opened[name] = ServiceModel(
+                name, self._profile(name), self._endpoint(name), now=self._now, show=self._show(name)
+            )
         return self._opened[name]
 
     def _rules(self, profile: Profile) -> Rules:
@@ -344,12 +390,19 @@ class ModelPool:
             probes=not is_local(provider.base_url or ""),
         )
 
+    def _show(self, name: str) -> Callable[[ChatRequest, str], None] | None:
+        def show(request: ChatRequest, words: str) -> None:
+            self._emit(AnswerDelta(profile=name, purpose=request.purpose, text=words))
+
+        return show if self._stream else None
+
     def _endpoint(self, name: str) -> Endpoint:
         profile = self._profile(name)
         return endpoint_of(profile.provider, self._provider(name, profile), self._environ)
 
     def _profile(self, name: str) -> Profile:
-        profile = self._settings.llm.profiles.get(name)
+        changed = self._auto.profiles if self._auto else {}
+        profile = changed.get(name) or self._settings.llm.profiles.get(name)
         if profile is None:
             known = ", ".join(sorted(self._settings.llm.profiles)) or "none"
             raise ConfigError(f"there is no profile {name!r}", key="llm.profiles", remedy=f"Profiles: {known}.")
@@ -368,7 +421,7 @@ class ModelPool:
 
 
 def _redactor(settings: Settings, environ: Mapping[str, str]) -> Redactor:
-    keys = (key_of(provider, environ) for provider in settings.providers.values())
+    keys = [key for provider in settings.providers.values() for key in secrets_of_provider(provider, environ)]
     return Redactor((*secrets_of(environ), *keys))
 
 

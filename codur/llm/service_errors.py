@@ -12,10 +12,33 @@ from codur.llm.retry import retry_after, spoken
 if TYPE_CHECKING:
     from codur.config.settings import Profile
     from codur.llm.endpoint import Endpoint
+    from codur.types import Usage
 
 _QUOTA_CODES = frozenset(
-    {"insufficient_quota", "billing_hard_limit_reached", "spend_limit_reached", "insufficient_funds"}
+    {"insufficient_quota", "billing_hard_limit_reached", "spend_limit_reached", "insufficient_funds", "billing_error"}
 )
+_STATUS_OF_WORD: dict[str, int] = {
+    "invalid_request_error": 400,
+    "bad_request": 400,
+    "context_length_exceeded": 400,
+    "tool_use_failed": 400,
+    "json_validate_failed": 400,
+    "authentication_error": 401,
+    "invalid_api_key": 401,
+    "billing_error": 402,
+    "insufficient_quota": 429,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "model_not_found": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+"""The types and codes of errors that services tell within an answer, where there is no status any more."""
+_UNKNOWN_STATUS = 500
+_WRONG_ADDRESS_CODES = frozenset({"unknown_url"})
 _KIND_OF_STATUS: dict[int, FailureKind] = {
     401: "key",
     402: "quota",
@@ -47,6 +70,8 @@ class FailureReader:
         """
         error = error_of(body)
         kind = _KIND_OF_STATUS.get(status, "service" if status >= 500 else "request")
+        if status in (404, 405) and _is_wrong_address(error):
+            kind = "address"
         if error.get("code") in _QUOTA_CODES or error.get("type") in _QUOTA_CODES:
             kind = "quota"
         wait = retry_after(headers, now)
@@ -79,6 +104,16 @@ class FailureReader:
             remedy="Check the network connection, a proxy or firewall, and the provider's base_url.",
         )
 
+    def of_break(self, reason: str, usage: Usage) -> ServiceFailure:
+        """The failure of an answer that ended in the middle; `usage` is what it may have cost."""
+        reason = self.endpoint.safe(reason)
+        return ServiceFailure(
+            f"The answer of {self._who} broke off{': ' + reason if reason else ''}.",
+            kind="broken",
+            remedy="Try again, or switch streaming off with CODUR_LLM__STREAM=false.",
+            usage=usage,
+        )
+
     @property
     def _who(self) -> str:
         return f"{self.endpoint.provider} ({self.profile.model})"
@@ -91,6 +126,11 @@ class FailureReader:
             return (
                 f"{self.endpoint.provider} has no model {self.profile.model!r}{said}.",
                 self._get_model() or f"Correct {name}.model, or choose another profile.",
+            )
+        if kind == "address":
+            return (
+                f"{self.endpoint.provider} has no such address below {self.endpoint.place}: status {status}{said}.",
+                f"Correct providers.{self.endpoint.provider}.base_url.",
             )
         if kind == "quota":
             return (
@@ -142,6 +182,22 @@ def error_of(body: Any) -> Mapping[str, Any]:
     """The error object of a decoded response body; empty if there is none."""
     error = body.get("error") if isinstance(body, Mapping) else None
     return error if isinstance(error, Mapping) else {}
+
+
+def status_of_error(error: Mapping[str, Any]) -> int:
+    """The HTTP status that an error within an answer stands for; 500 if it does not tell."""
+    for name in ("status_code", "status", "code", "type"):
+        value = error.get(name)
+        if isinstance(value, int) and not isinstance(value, bool) and 400 <= value <= 599:
+            return value
+        if isinstance(value, str) and value in _STATUS_OF_WORD:
+            return _STATUS_OF_WORD[value]
+    return _UNKNOWN_STATUS
+
+
+def _is_wrong_address(error: Mapping[str, Any]) -> bool:
+    """Whether a refusal is about the path: services that know it answer with an error object about the model."""
+    return not error or error.get("code") in _WRONG_ADDRESS_CODES
 
 
 def _said(body: Any, error: Mapping[str, Any]) -> str:

@@ -7,17 +7,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from codur.llm.tokens import answer_tokens
+from codur.types import Message
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile
     from codur.llm.endpoint import Endpoint
-    from codur.llm.model import ChatRequest
-    from codur.types import Message, ToolCall, ToolSpec
-
-OPENAI_HOST = "https://api.openai.com"
+    from codur.llm.model import ChatRequest, ToolChoice
+    from codur.types import ToolCall, ToolSpec
 
 
-def request_body(request: ChatRequest, profile: Profile, endpoint: Endpoint) -> dict[str, Any]:
+def request_body(request: ChatRequest, profile: Profile, endpoint: Endpoint, *, stream: bool = False) -> dict[str, Any]:
     """The body to send.
 
     A profile whose `tool_calls` is `json` gets no tools, and earlier calls and results as text: that is needed only
@@ -25,27 +24,36 @@ def request_body(request: ChatRequest, profile: Profile, endpoint: Endpoint) -> 
     refuse it.
     """
     native = profile.tool_calls == "native"
-    body: dict[str, Any] = {
-        "model": profile.model,
-        "messages": [_message(item) for item in request.messages] if native else _as_text(request.messages),
-        "temperature": profile.temperature if request.temperature is None else request.temperature,
-        # Older servers of the OpenAI protocol know only `max_tokens`; OpenAI itself has given it up.
-        "max_completion_tokens" if _is_modern(endpoint) else "max_tokens": answer_tokens(request, profile),
-    }
+    messages = request.messages if native else without_calls(request.messages)
+    body: dict[str, Any] = {"model": profile.model, "messages": [_message(item) for item in messages]}
+    body |= temperature(request, profile)
+    body[endpoint.max_tokens_field] = answer_tokens(request, profile)
     if request.tools and native:
         body["tools"] = [_tool(spec) for spec in request.tools]
-        body["tool_choice"] = request.tool_choice
+        body["tool_choice"] = tool_choice(request, profile)
     elif not request.tools:
         body |= _response_format(request, profile)
     if profile.reasoning_effort is not None:
         body["reasoning_effort"] = profile.reasoning_effort
     if profile.seed is not None:
         body["seed"] = profile.seed
+    if stream:
+        body["stream"] = True
+        # Groq gives the usage in a field of its own, unasked.
+        body |= {} if endpoint.api == "groq" else {"stream_options": {"include_usage": True}}
     return body
 
 
-def _is_modern(endpoint: Endpoint) -> bool:
-    return endpoint.api == "groq" or endpoint.place == OPENAI_HOST
+def temperature(request: ChatRequest, profile: Profile) -> dict[str, float]:
+    """The temperature to send, if any."""
+    if profile.temperature is None:
+        return {}
+    return {"temperature": profile.temperature if request.temperature is None else request.temperature}
+
+
+def tool_choice(request: ChatRequest, profile: Profile) -> ToolChoice:
+    """The tool choice to send: a call is not demanded of a profile whose service refuses that."""
+    return "auto" if request.tool_choice == "required" and not profile.forced_tools else request.tool_choice
 
 
 def _response_format(request: ChatRequest, profile: Profile) -> dict[str, Any]:
@@ -58,7 +66,7 @@ def _response_format(request: ChatRequest, profile: Profile) -> dict[str, Any]:
 
 
 def _message(message: Message) -> dict[str, Any]:
-    body: dict[str, Any] = {"role": message.role, "content": _clean(message.content)}
+    body: dict[str, Any] = {"role": message.role, "content": clean(message.content)}
     if message.tool_calls:
         body["tool_calls"] = [
             {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": _arguments(call)}}
@@ -69,21 +77,21 @@ def _message(message: Message) -> dict[str, Any]:
     return body
 
 
-def _as_text(messages: Sequence[Message]) -> list[dict[str, Any]]:
+def without_calls(messages: Sequence[Message]) -> tuple[Message, ...]:
     """The messages for a model without tool calls: calls in the form that the prompts teach, results as the user's."""
     names = {call.id: call.name for message in messages for call in message.tool_calls}
-    return [_text_message(message, names) for message in messages]
+    return tuple(_plain(message, names) for message in messages)
 
 
-def _text_message(message: Message, names: Mapping[str, str]) -> dict[str, Any]:
-    content = _clean(message.content)
+def _plain(message: Message, names: Mapping[str, str]) -> Message:
     if message.role == "tool":
         name = names.get(message.tool_call_id, "the call")
-        return {"role": "user", "content": f"Result of {name}:\n{content}"}
+        return Message(role="user", content=f"Result of {name}:\n{message.content}")
+    content = message.content
     if message.tool_calls:
         calls = [{"tool": call.name, "args": json.loads(_arguments(call))} for call in message.tool_calls]
         content = f"{content}\n{json.dumps({'tool_calls': calls}, ensure_ascii=False)}".strip()
-    return {"role": message.role, "content": content}
+    return Message(role=message.role, content=content)
 
 
 def _tool(spec: ToolSpec) -> dict[str, Any]:
@@ -92,9 +100,9 @@ def _tool(spec: ToolSpec) -> dict[str, Any]:
 
 
 def _arguments(call: ToolCall) -> str:
-    return _clean(json.dumps(dict(call.arguments), ensure_ascii=False, default=str))
+    return clean(json.dumps(dict(call.arguments), ensure_ascii=False, default=str))
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """`text` without lone surrogates, which file names can hold and UTF-8 cannot."""
     return text.encode("utf-8", "replace").decode()

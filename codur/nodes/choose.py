@@ -25,7 +25,7 @@ async def choose(state: RunState, context: RunContext) -> RunUpdate:
             _sources(state, context),
             pool=context.models,
             prompts=context.prompts,
-            profile=context.settings.llm.fast_profile,
+            profile=context.models.fast_profile,
         )
         why = f"the model took repair {number}" if number else "the answer named no repair; the first one is taken"
     except (ModelError, LimitReached) as error:

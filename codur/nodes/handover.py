@@ -46,7 +46,7 @@ def affordable(agent: Agent, state: RunState, context: RunContext) -> bool:
     in_time = context.time_left() > (verdict.duration_s if verdict else 0.0)
     if agent.external:  # what it costs is not known before
         return in_time and used.cost_usd < limits.max_cost_usd and used.total_tokens < limits.max_tokens
-    profile = context.settings.llm.profiles[agent.profile]
+    profile = context.models.profile(agent.profile)
     prompt = used.prompt_tokens // max(1, used.calls)
     cost = cost_usd(profile, prompt_tokens=prompt, completion_tokens=profile.max_completion_tokens)
     return (

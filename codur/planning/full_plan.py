@@ -57,7 +57,7 @@ async def make_plan(brief: PlanningBrief, *, pool: ModelPool, prompts: PromptLib
     """
     rules = prompts.render("llm_plan", tools=_tool_lines(brief.tools), agents=_agent_lines(brief.agents))
     system = f"{rules}\n{prompts.render('llm_plan.examples')}"
-    profile = pool.fitted(settings.llm.default_profile)
+    profile = pool.fitted(pool.default_profile)
     room = int((profile.request_tokens - ANSWER_TOKENS - SCHEMA_TOKENS) * BYTES_PER_TOKEN) - len(system)
     request = ChatRequest(
         purpose="plan",
@@ -67,9 +67,7 @@ async def make_plan(brief: PlanningBrief, *, pool: ModelPool, prompts: PromptLib
         ),
         max_completion_tokens=ANSWER_TOKENS,
     )
-    reply = await ask(
-        pool, settings.llm.default_profile, request, PlanReply, attempts=settings.planning.max_retry_attempts
-    )
+    reply = await ask(pool, pool.default_profile, request, PlanReply, attempts=settings.planning.max_retry_attempts)
     schemas = {spec.name: spec for spec in brief.tools}
     steps = tuple(_step(item, schemas.get(item.capability)) for item in reply.steps)
     return Plan(steps=steps, origin="plan", reason=reply.reasoning)

@@ -52,9 +52,7 @@ async def classify(
         temperature=TEMPERATURE,
         max_completion_tokens=ANSWER_TOKENS,
     )
-    return await ask(
-        pool, settings.llm.fast_profile, request, PrePlanReply, attempts=settings.planning.max_retry_attempts
-    )
+    return await ask(pool, pool.fast_profile, request, PrePlanReply, attempts=settings.planning.max_retry_attempts)
 
 
 def edit_plan(coder: str, *, edits: bool, reason: str, confidence: float = 1.0) -> Plan:

@@ -15,7 +15,7 @@ from codur.agents.registry import AgentRegistry
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import Settings
 from codur.events import Emit, Note, RunStarted
-from codur.llm.endpoint import key_of
+from codur.llm.endpoint import secrets_of_provider
 from codur.llm.model import ChatModel
 from codur.llm.pool import ModelPool
 from codur.nodes.state import BestState, Latest, RunContext
@@ -59,6 +59,7 @@ class Host:
         cancel: stops the run when it is set, from any thread; None: only the user's signals do.
         waited: gets the seconds that the run waited for others; they do not count as its time.
         exchanges: what is done with the exchange with models.
+        stream: somebody wants to see answers in words while they come.
     """
 
     environ: Mapping[str, str]
@@ -70,16 +71,17 @@ class Host:
     cancel: CancelToken | None = None
     waited: Waited | None = None
     exchanges: Exchanges = field(default_factory=Exchanges)
+    stream: bool = False
 
 
 def redactor_of(settings: Settings, environ: Mapping[str, str]) -> Redactor:
     """Blanks the keys of the configured providers and MCP servers, and what else in the environment is secret."""
-    keys = (key_of(provider, environ) for provider in settings.providers.values())
+    keys = [key for provider in settings.providers.values() for key in secrets_of_provider(provider, environ)]
     names = (
         name for server in settings.mcp_servers.values() for name in (*server.environment, *server.headers_env.values())
     )
     given = (environ.get(name, "") for name in names)
-    return Redactor((*filter(None, (*keys, *given)), *secrets_of(environ)))
+    return Redactor((*keys, *filter(None, given), *secrets_of(environ)))
 
 
 @contextmanager
@@ -331,6 +333,7 @@ def _context(
             redactor=record.redactor,
             waiting=host.waited.waiting if host.waited else None,
             **{"models": host.models, "shared": host.shared.models if host.shared else None, **pool},
+            stream=host.stream,
         ),
         agents=agents,
         externals=ExternalAgents(

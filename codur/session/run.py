@@ -82,7 +82,7 @@ def resume_task(run: RunDirectory, settings: Settings, *, host: Host, emit: Emit
 def _recorded(task: Task, settings: Settings, record: Recording, *, host: Host, started: float) -> RunResult:
     def work() -> RunResult:
         with opened(task, settings, host=host, emit=record.emit, started=started, record=record) as context:
-            result = within_scope(_run(task, context, record), context)
+            result = _with_model(within_scope(_run(task, context, record), context), context)
             return _with_program_changes(result, context) if record.run is not None else result
 
     result = _finished(_guarded(work if record.kept is None else partial(_going_on, work, record), task), task, started)
@@ -203,6 +203,15 @@ def _restore(task: Task, context: RunContext) -> None:
     if left:
         text = f"changed by someone else meanwhile, so not put back: {', '.join(left)}"
         context.emit(Note(level="warning", text=text))
+
+
+def _with_model(result: RunResult, context: RunContext) -> RunResult:
+    """Tell which model of a local server was asked, as nobody named it."""
+    choice = context.models.choice
+    if choice is None or not choice.server or not result.model_calls:
+        return result
+    model = context.models.profile(choice.default).model
+    return replace(result, notes=(*result.notes, f"model: {choice.default} ({model}): {choice.reason}"))
 
 
 def _with_program_changes(result: RunResult, context: RunContext) -> RunResult:

@@ -7,7 +7,7 @@ import time
 from dataclasses import asdict
 from typing import Any
 
-from codur.events import Emit, Event, RepairProgress, RunFinished
+from codur.events import AnswerDelta, Emit, Event, RepairProgress, RunFinished
 from codur.redaction import Redactor, redact_value
 from codur.store.append_log import AppendLog
 
@@ -69,7 +69,7 @@ class Trace:
     def _is_due(self, event: Event) -> bool:
         """A search tells of thousands of candidates; one line a second is enough to see how it went."""
         if not isinstance(event, RepairProgress):
-            return True
+            return not isinstance(event, AnswerDelta)  # the answer itself is kept where it is used
         if time.monotonic() - self._progress_kept < _PROGRESS_EVERY_S:
             return False
         self._progress_kept = time.monotonic()

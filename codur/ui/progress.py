@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from codur.events import (
     AgentMessage,
+    AnswerDelta,
     CheckRan,
     Decided,
     Event,
     FileChanged,
     ModelAnswered,
     ModelCalled,
+    ModelChosen,
     ModelPrompted,
     ModelSwitched,
     ModelWaiting,
@@ -37,6 +39,8 @@ _PHASES = {
     "execute": "letting an agent work",
     "review": "running the check",
 }
+WORDS_LINES = 8
+_WORDS_KEPT = 4000
 QUICK_NODES = frozenset({"pattern_plan", "policy"})
 """Nodes that end before a person could read a status."""
 
@@ -77,6 +81,10 @@ class Narrator:
         match event:
             case CheckRan():
                 return [self._check(event)]
+            case ModelChosen() if event.profile:
+                chosen = f"model: {event.profile} ({event.model}): {event.reason}"
+                self._told.add(chosen)
+                return [line((chosen, "dim"))]
             case ModelWaiting():
                 wait = f"waiting {event.seconds:.0f} s for {event.profile}: "
                 return [line((wait, "warn"), event.reason)]
@@ -115,6 +123,8 @@ def _detail(event: Event) -> str:
         case Decided():
             reason = f": {event.reason}" if event.reason else ""
             return f"route: {event.node} → {event.route} ({event.origin}, {event.tier}){reason}"
+        case ModelChosen():
+            return f"no model: {event.reason}"
         case ModelCalled():
             size = count(event.prompt_chars, "character")
             return f"model: {event.profile} ({event.model}), {event.purpose}, {size}"
@@ -141,10 +151,15 @@ class Status:
     def __init__(self) -> None:
         self._phase = "starting"
         self._calls = 0
+        self._words = ""
 
     def see(self, event: Event) -> None:
         """Take note of `event`."""
-        if isinstance(event, ModelAnswered):
+        if isinstance(event, AnswerDelta):
+            self._words = (self._words + event.text)[-_WORDS_KEPT:]
+        elif isinstance(event, (ModelCalled, NodeEntered)):
+            self._words = ""
+        elif isinstance(event, ModelAnswered):
             self._calls += 1
         self._phase = self._phase_of(event)
 
@@ -152,12 +167,27 @@ class Status:
         """Give the line: the phase, the time since the start, and the model's answers so far."""
         return sanitise(f"{self._phase} · {seconds:.0f} s · {count(self._calls, 'model call')}", keep_newlines=False)
 
+    def words(self, width: int) -> list[Shown]:
+        """Give the last lines of an answer that is coming, none wider than `width` columns; nothing if none is."""
+        import textwrap  # noqa: PLC0415 - lazy: only where an answer is shown while it comes
+
+        if not self._words:
+            return []
+        rows = [
+            row
+            for text in sanitise(self._words).splitlines()
+            for row in textwrap.wrap(text, max(width, 1), drop_whitespace=False) or [""]
+        ]
+        return [Shown(row) for row in rows[-WORDS_LINES:]]
+
     def _phase_of(self, event: Event) -> str:
         match event:
             case NodeEntered():
                 return _PHASES.get(event.node, event.node)
             case ModelCalled():
                 return f"asking {event.profile} ({event.purpose})"
+            case AnswerDelta():
+                return f"{event.profile} answers"
             case ModelAnswered():
                 return "reading the answer"
             case ModelWaiting():

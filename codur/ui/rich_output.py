@@ -78,7 +78,7 @@ class RichOutput:
         from codur.ui.screen import Screen  # noqa: PLC0415 - lazy: rich costs more than an instant answer
 
         if self._screen is None:
-            self._screen = Screen(self._out, self._err, color=self._color, status=self._now)
+            self._screen = Screen(self._out, self._err, color=self._color, status=self._now, words=self._status.words)
         return self._screen
 
     def _now(self) -> tuple[Shown, float]:

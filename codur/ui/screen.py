@@ -6,7 +6,7 @@ import io
 from collections.abc import Callable, Iterable, Sequence
 from typing import IO, cast
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -58,14 +58,22 @@ class Screen:
         out, err: the streams; colours and the live line appear only on terminals.
         color: whether colours may be used.
         status: gives the live line's text, and the seconds since the start.
+        words: gives the lines above it, none wider than the columns it is given.
     """
 
     def __init__(
-        self, out: SafeStream, err: SafeStream, *, color: bool, status: Callable[[], tuple[Shown, float]]
+        self,
+        out: SafeStream,
+        err: SafeStream,
+        *,
+        color: bool,
+        status: Callable[[], tuple[Shown, float]],
+        words: Callable[[int], Sequence[Shown]],
     ) -> None:
         self._out = _console(out, color=color and out.isatty(), terminal=out.isatty())
         self._err = _console(err, color=color and err.isatty(), terminal=err.isatty())
         self._status = status
+        self._words = words
         self._frames = _FRAMES if self._err.encoding.startswith("utf") else _ASCII_FRAMES
         self._live: Live | None = None
 
@@ -98,10 +106,13 @@ class Screen:
         for item in lines:
             self._out.print(_text(item))
 
-    def _live_text(self) -> Text:
+    def _live_text(self) -> Group:
         words, seconds = self._status()
         frame = self._frames[int(seconds * _FRAMES_PER_SECOND) % len(self._frames)]
-        return Text(f"{frame} {words}", style="dim", no_wrap=True, overflow="ellipsis")
+        status = Text(f"{frame} {words}", style="dim", no_wrap=True, overflow="ellipsis")
+        return Group(
+            *(Text(row, no_wrap=True, overflow="ellipsis") for row in self._words(self._err.width - 1)), status
+        )
 
 
 def render_table(

@@ -15,7 +15,7 @@ from codur.agents.coding import CodingOutcome, write_code
 from codur.agents.loop import LAST_WORD, LoopOutcome, run_agent
 from codur.agents.registry import AgentRegistry
 from codur.config.prompts import PromptLibrary
-from codur.config.settings import Profile, Settings, ToolSettings
+from codur.config.settings import LlmSettings, Profile, Settings, ToolSettings
 from codur.events import ignore
 from codur.llm.model import ChatReply
 from codur.llm.pool import ModelPool
@@ -26,7 +26,7 @@ from codur.types import Limits, ToolCall
 from codur.workspace.workspace import Workspace
 from tests.runs.kit import contents, fill
 
-SETTINGS = Settings()
+SETTINGS = Settings(llm=LlmSettings(default_profile="gpt-oss-120b"))
 FILES = {"main.py": "def one():\n    return 1\n\n\ndef two():\n    return 1\n"}
 BRIEF = CodingBrief(task="t", objective="", sources=FILES, python_version="3.12.1", inputs={}, check=None, verdict=None)
 

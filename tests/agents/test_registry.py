@@ -30,10 +30,10 @@ REGISTRY = AgentRegistry(SETTINGS)
 @pytest.mark.parametrize(
     ("reference", "name", "profile", "kind"),
     [
-        ("first", "first", "gpt-oss-120b", "coding"),
+        ("first", "first", "auto", "coding"),
         ("agent:second", "second", "gpt-oss-20b", "coding"),
         ("llm:gpt-oss-20b", "llm:gpt-oss-20b", "gpt-oss-20b", "coding"),
-        ("reader", "reader", "gpt-oss-120b", "llm"),
+        ("reader", "reader", "auto", "llm"),
     ],
 )
 def test_resolve(reference: str, name: str, profile: str, kind: str) -> None:

@@ -33,8 +33,9 @@ class Ran:
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
-    """A small environment with an empty home."""
-    return {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8", **more}
+    """A small environment with an empty home, in which no local server of models is found."""
+    nowhere = {"CODUR_PROVIDERS__OLLAMA__BASE_URL": "http://127.0.0.1:9/v1"}
+    return {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8", **nowhere, **more}
 
 
 def bound_by_permissions() -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from codur.sandbox.probe import candidates, choose_backend
 from tests.cli.kit import bound_by_permissions, codur
+from tests.support.ollama_server import OllamaServer
 
 
 def settings(tmp_path: Path, backend: str) -> str:
@@ -48,7 +49,8 @@ def test_a_back_end_that_does_not_work_is_reported(home: Path, tmp_path: Path) -
 
 def test_the_text_has_a_line_for_each_matter(home: Path, tmp_path: Path) -> None:
     ran = codur("doctor", cwd=tmp_path, home=home)
-    for start in ("programs: ", "system: ", "state directory: ", "python: ", "git: ", "model "):
+    starts = ("programs", "system", "state directory", "python", "git", "provider groq", "model auto", "model local")
+    for start in (f"{each}: " for each in starts):
         assert any(line.startswith(start) for line in ran.out.splitlines()), start
 
 
@@ -70,3 +72,36 @@ def test_control_characters_in_what_is_told_do_not_reach_the_terminal(home: Path
     ran = codur("doctor", cwd=tmp_path, home=home, XDG_STATE_HOME=str(tmp_path / "a\x1b]0;b\x07"))
     assert "\x1b" not in ran.out
     assert "\x07" not in ran.out
+
+
+def test_each_provider_is_told_with_its_key_and_its_package(home: Path, tmp_path: Path) -> None:
+    found = json.loads(codur("doctor", "--json", cwd=tmp_path, home=home, OPENAI_API_KEY="sk-secret-0123456789").out)
+    providers = {one["provider"]: one for one in found["providers"]}
+    assert [(name, one["api"], one["key"]) for name, one in providers.items()] == [
+        ("groq", "groq", "not set"),
+        ("ollama", "openai", "not needed"),
+        ("openai", "openai", "set"),
+        ("openrouter", "openai", "not set"),
+        ("anthropic", "anthropic", "not set"),
+    ]
+    assert providers["groq"]["sdk"] == "groq"
+    assert providers["groq"]["remedy"] == "export GROQ_API_KEY=…"
+    assert "secret" not in json.dumps(found)
+
+
+def test_it_says_what_auto_stands_for(home: Path, tmp_path: Path) -> None:
+    with OllamaServer(["qwen3:8b"]) as server:
+
+        def doctor(*words: str, **more: str) -> str:
+            more["CODUR_PROVIDERS__OLLAMA__BASE_URL"] = server.openai_url
+            return codur("doctor", *words, cwd=tmp_path, home=home, stdin=b"", before=(), **more).out
+
+        told, found = doctor(), json.loads(doctor("--json"))
+        keyed = doctor(GROQ_API_KEY="gsk_0123456789abcdefghij")
+        named = doctor("--json", CODUR_LLM__DEFAULT_PROFILE="local", CODUR_LLM__FAST_PROFILE="local")
+    reason = f"GROQ_API_KEY is not set, and qwen3:8b is served at {server.openai_url}."
+    assert f"model auto: local (qwen3:8b): {reason}\n" in told
+    assert (found["auto"]["profile"], found["auto"]["model"]) == ("local", "qwen3:8b")
+    assert "model auto: gpt-oss-120b (openai/gpt-oss-120b): GROQ_API_KEY is set.\n" in keyed
+    assert server.looked_up == ["/v1/models"] * 2
+    assert json.loads(named)["auto"] is None

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from codur.config.settings import Settings
 from codur.config.yaml_source import MAX_BYTES
 from tests.config.helpers import load, refusal
 
@@ -18,7 +19,7 @@ TOP = (
     "mcp_servers."
 )
 
-PROFILES = "Known: gpt-oss-120b, gpt-oss-20b, local."
+PROFILES = f"Known: {', '.join(sorted(Settings().llm.profiles))}."
 
 NOT_YAML = {
     "unclosed list": ("runtime: [", ":1: not valid YAML: expected the node content, but found '<stream end>'", YAML),

@@ -23,6 +23,8 @@ _REFERENCES = {
     "LlmSettings.fast_profile",
     "LlmSettings.fallback_profiles",
     "Profile.provider",
+    "Provider.headers",
+    "Provider.headers_env",
     "AgentConfig.profile",
     "AgentConfig.type",
     "AgentConfig.command",

@@ -31,12 +31,14 @@ LEAVES: Mapping[str, tuple[Any, Any, str]] = {
     "llm.fallback_profiles": (None, [], CANNOT),
     "llm.max_attempts": (1, 6, LOWER),
     "llm.retry_budget_s": (0.0, 121, LOWER),
+    "llm.stream": (None, False, CANNOT),
     "llm.profiles.local.provider": (None, "groq", CANNOT),
     "llm.profiles.local.model": (None, "x", CANNOT),
     "llm.profiles.local.temperature": (None, 0, CANNOT),
     "llm.profiles.local.max_completion_tokens": (None, 1, CANNOT),
     "llm.profiles.local.request_tokens": (None, 1, CANNOT),
     "llm.profiles.local.tool_calls": (None, "json", CANNOT),
+    "llm.profiles.local.forced_tools": (None, False, CANNOT),
     "llm.profiles.local.json_mode": (None, "text", CANNOT),
     "llm.profiles.local.reasoning_effort": (None, "high", CANNOT),
     "llm.profiles.local.seed": (None, 1, CANNOT),
@@ -44,6 +46,7 @@ LEAVES: Mapping[str, tuple[Any, Any, str]] = {
     "llm.profiles.local.tokens_per_minute": (None, 1, CANNOT),
     "llm.profiles.local.price_in": (None, 1, CANNOT),
     "llm.profiles.local.price_cached": (None, 1, CANNOT),
+    "llm.profiles.local.price_cache_write": (None, 1, CANNOT),
     "llm.profiles.local.price_out": (None, 1, CANNOT),
     "providers.groq.api": (None, "openai", CANNOT),
     "providers.groq.api_key_env": (None, "AWS_SECRET_ACCESS_KEY", CANNOT),
@@ -51,6 +54,9 @@ LEAVES: Mapping[str, tuple[Any, Any, str]] = {
     "providers.groq.timeout_s": (None, 1, CANNOT),
     "providers.groq.requests_per_minute": (None, 1, CANNOT),
     "providers.groq.tokens_per_minute": (None, 1, CANNOT),
+    "providers.groq.max_tokens_field": (None, "max_tokens", CANNOT),
+    "providers.groq.headers": (None, {"X-A": "b"}, CANNOT),
+    "providers.groq.headers_env": (None, {"X-A": "AWS_SECRET_ACCESS_KEY"}, CANNOT),
     "agents.preferences.default_agent": (None, "llm:gpt-oss-120b", CANNOT),
     "agents.preferences.routing": (None, {"code_fix": "llm:local"}, CANNOT),
     "agents.preferences.fallback_order": (None, ["llm:local"], CANNOT),
@@ -162,10 +168,8 @@ def test_the_table_names_every_setting() -> None:
                 parts[index] = kinds.NAMED
         return ".".join(parts)
 
-    known = {
-        ".".join(path).replace("routing.NAME", "routing").replace("headers_env.NAME", "headers_env")
-        for path in kinds.leaves(Settings)
-    }
+    plain = ("routing", "headers", "headers_env")
+    known = {".".join(path[:-1] if path[-2:-1] and path[-2] in plain else path) for path in kinds.leaves(Settings)}
     free = {name: f"agents.configs.NAME.{name}.NAME" for name in ("answer", "variables", "arguments")}
     for key in LEAVES:
         section = key.split(".")[3] if key.startswith("agents.configs.") else ""

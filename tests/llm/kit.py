@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from codur.config.settings import LlmSettings, Profile, Provider, Settings
-from codur.events import Event
+from codur.events import AnswerDelta, Event
 from codur.llm.model import ChatModel, ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
 from codur.types import Limits, Message, ToolSpec, Usage
@@ -77,6 +77,7 @@ class Client:
     environ: Mapping[str, str] = field(default_factory=lambda: KEYS)
     limits: Limits = field(default_factory=Limits)
     offline: bool = False
+    stream: bool = False
     models: Mapping[str, ChatModel] | None = None
     random: float = 1.0
     clock: float = 1_000_000.0
@@ -96,6 +97,7 @@ class Client:
             random=lambda: self.random,
             now=lambda: self.clock,
             time_left=self.time_left,
+            stream=self.stream,
         )
 
     def complete(self, request: ChatRequest | None = None, profile: str = "main") -> ChatReply:
@@ -104,6 +106,10 @@ class Client:
     def told(self) -> list[str]:
         """The kinds of the events so far."""
         return [event.kind for event in self.events]
+
+    def shown(self) -> str:
+        """The words that were told while an answer came."""
+        return "".join(event.text for event in self.events if isinstance(event, AnswerDelta))
 
     @property
     def usage(self) -> Usage:

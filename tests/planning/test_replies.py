@@ -73,7 +73,7 @@ def test_after_the_last_attempt_it_is_an_error() -> None:
 
 
 async def _ask(model: ScriptedModel, *, attempts: int) -> PrePlanReply:
-    profile = Settings().llm.fast_profile
+    profile = "gpt-oss-20b"
     pool = ModelPool(Settings(), {"GROQ_API_KEY": "x"}, Limits(), emit=ignore, models={profile: model})
     request = ChatRequest(messages=(Message(role="user", content="hi"),), purpose="classification")
     return await ask(pool, profile, request, PrePlanReply, attempts=attempts)

@@ -10,7 +10,8 @@ decoded request body; one that is called by several threads must be safe for tha
 server answers 500 with a clear message and counts the request in `unexpected`; an error in the function counts too.
 
 Replies are made by `text`, `calls`, `json_reply`, `error`, `failed_generation`, `raw`, `cut`, `hang_up` and `hold`;
-`dataclasses.replace(reply, delay_s=0.2)` changes one. A reply made by `hold` is sent only after `server.release()`;
+`dataclasses.replace(reply, delay_s=0.2)` changes one; streams are made in `chat_streams` and `anthropic_server`. A
+reply made by `hold` is sent only after `server.release()`;
 `server.holding` is an event that is set when a request waits there.
 """
 
@@ -41,6 +42,9 @@ class ServerReply:
         cut_at: send only so many bytes of the body, then close the connection.
         hang_up: close the connection without any response.
         held: wait for `GroqServer.release`.
+        stays_open: after the body (or what `cut_at` leaves of it), keep the connection until `GroqServer.release`.
+        sized: tell the length of the body; if not, it ends with the connection.
+        pieces: send the body in pieces of so many bytes.
     """
 
     status: int = 200
@@ -50,6 +54,9 @@ class ServerReply:
     cut_at: int | None = None
     hang_up: bool = False
     held: bool = False
+    stays_open: bool = False
+    sized: bool = True
+    pieces: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,9 +169,19 @@ class GroqServer:
         requests: what has come in, in order.
         unexpected: requests for which there was no reply, or on other paths.
         holding: set as soon as a request waits for `release`.
+        looked_up: the paths of GET requests.
+
+    Args:
+        paths: where requests are answered.
+        gets: what is answered to GET requests, by path.
     """
 
-    def __init__(self, replies: Replies = ()) -> None:
+    def __init__(
+        self, replies: Replies = (), *, paths: Sequence[str] = PATHS, gets: Mapping[str, ServerReply] | None = None
+    ) -> None:
+        self.paths = tuple(paths)
+        self.gets = gets or {}
+        self.looked_up: list[str] = []
         self.requests: list[RecordedRequest] = []
         self.unexpected = 0
         self.holding = threading.Event()
@@ -202,7 +219,7 @@ class GroqServer:
         """Record `request` and choose its reply."""
         with self._lock:
             self.requests.append(request)
-            if request.path not in PATHS:
+            if request.path not in self.paths:
                 self.unexpected += 1
                 return error(404, f"The test server has no path {request.path}.", code="unknown_url")
             if callable(self._replies):
@@ -256,6 +273,10 @@ class _Handler(BaseHTTPRequestHandler):
             return
         self._send(reply)
 
+    def do_GET(self) -> None:
+        self.server.owner.looked_up.append(self.path)
+        self._send(self.server.owner.gets.get(self.path) or error(404, f"There is nothing at {self.path}."))
+
     def _send(self, reply: ServerReply) -> None:
         content_type = "application/json" if isinstance(reply.body, Mapping) else "text/plain"
         body = reply.body
@@ -264,11 +285,18 @@ class _Handler(BaseHTTPRequestHandler):
         data = body.encode() if isinstance(body, str) else body
         headers = {"content-type": content_type, **{name.lower(): value for name, value in reply.headers.items()}}
         self.send_response(reply.status)
-        for name, value in {**headers, "content-length": str(len(data))}.items():
+        ending = {"content-length": str(len(data))} if reply.sized else {"connection": "close"}
+        for name, value in {**headers, **ending}.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(data if reply.cut_at is None else data[: reply.cut_at])
-        if reply.cut_at is not None:
+        data = data if reply.cut_at is None else data[: reply.cut_at]
+        size = reply.pieces or max(len(data), 1)
+        for start in range(0, len(data), size):
+            self.wfile.write(data[start : start + size])
+            self.wfile.flush()
+        if reply.stays_open:
+            self.server.owner.wait_for_release()
+        if reply.cut_at is not None or not reply.sized:
             self.close_connection = True
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class calls it so

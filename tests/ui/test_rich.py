@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from codur.events import ModelAnswered, ModelCalled, ModelWaiting, NodeEntered, RepairProgress
+from codur.events import AnswerDelta, ModelAnswered, ModelCalled, ModelWaiting, NodeEntered, RepairProgress
 from codur.ui.diffs import diff_lines
 from codur.ui.output import make_output
 from codur.ui.progress import Status
@@ -107,13 +107,32 @@ def test_status_words() -> None:
     ]
 
 
+def test_the_last_words_of_an_answer() -> None:
+    status = Status()
+    assert status.words(40) == []
+    for text in ("One two three\n", "four \x1b[31mfive", "\n\nsix"):
+        status.see(AnswerDelta(profile="fast", purpose="explain", text=text))
+    assert status.words(9) == ["One two ", "three", "four \\x1b", "[31mfive", "", "six"]
+    assert status.text(1.0) == "fast answers · 1 s · 0 model calls"
+    status.see(AnswerDelta(profile="fast", purpose="explain", text="x\n" * 9000))
+    assert status.words(80) == ["x"] * 8
+    status.see(ModelCalled(profile="fast", model="m", purpose="explain", prompt_chars=1))
+    assert status.words(40) == [], "another request, another answer"
+
+
 LIVE = """
-import sys
+import sys, time
+from codur.events import AnswerDelta, NodeEntered
 from codur.ui.output import make_output
 from tests.ui.samples import DONE, EVENTS, play
 output = make_output("rich", stdout=sys.stdout, stderr=sys.stderr, verbose=False, color=True)
 if sys.argv[1] == "whole":
     play(output, EVENTS, DONE)
+elif sys.argv[1] == "words":
+    output.event(NodeEntered(node="execute"))
+    output.event(AnswerDelta(profile="fast", purpose="explain", text="It adds\\nthe numbers\x1b]0;up"))
+    time.sleep(0.5)
+    output.close()
 else:
     for event in EVENTS[:5]:
         output.event(event)
@@ -149,6 +168,13 @@ def test_the_live_line_appears_and_leaves_the_terminal_as_it_was(how: str) -> No
     assert tail.startswith("\r\x1b[1A\x1b[2K")  # the live line is erased
     if how == "whole":
         assert tail.endswith("\x1b[2m1 model call (1 request repeated), 3,210 tokens, $0.0012, 4.5 s\x1b[0m\n")
+
+
+def test_words_are_shown_above_the_live_line_and_taken_away() -> None:
+    text = on_a_terminal("words")
+    shown = re.search("It adds\n(?:\x1b\\[2K)?the numbers\\\\x1b\\]0;up\n.*fast answers", text)
+    assert shown, repr(text)
+    assert text.rsplit("\x1b[?25h", 1)[1].count("\x1b[1A\x1b[2K") == 3
 
 
 def test_a_terminal_without_unicode() -> None:

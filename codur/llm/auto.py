@@ -1,0 +1,105 @@
+"""Which profiles `auto` stands for: Groq's if its key is set, else one of a local server that runs, else none."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from codur.llm.endpoint import is_local, key_of
+
+if TYPE_CHECKING:
+    from codur.config.settings import Profile, Provider, Settings
+
+_LOCAL = "local"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AutoChoice:
+    """What was found.
+
+    Attributes:
+        default, fast: names of profiles; where nothing was found, of those that would be asked if they had their key.
+        found: whether they can be asked.
+        profiles: profiles that differ from those of the settings, by name.
+        reason: why it is these, in a sentence.
+        server: where the local server answers, if it is one of its models; else empty.
+    """
+
+    default: str
+    fast: str
+    found: bool
+    reason: str
+    server: str = ""
+    profiles: Mapping[str, Profile] = field(default_factory=dict)
+
+
+def choose_profiles(settings: Settings, environ: Mapping[str, str], *, given: Collection[str] = ()) -> AutoChoice:
+    """Find out what `auto` stands for; looks once whether the local server runs, and only if Groq has no key.
+
+    Args:
+        given: names of profiles that can be asked whatever the settings say.
+    """
+    groq = _of_groq(settings)
+    ready = [name for name in groq if name in given or _has_key(settings, name, environ)] or [
+        name for name in settings.llm.profiles if name in given
+    ]
+    if ready:
+        variable = _provider(settings, ready[0]).api_key_env
+        reason = f"{variable} is set." if variable and ready[0] not in given else "It is given."
+        return AutoChoice(default=ready[0], fast=_cheapest(settings, ready), found=True, reason=reason)
+    no_key = f"{_provider(settings, groq[0]).api_key_env} is not set" if groq else "no profile of Groq is set up"
+    local = _local(settings)
+    if not local:
+        name = (groq or list(settings.llm.profiles) or [""])[0]
+        return AutoChoice(default=name, fast=name, found=False, reason=f"{_sentence(no_key)}.")
+    return _of_server(settings, local, groq, no_key)
+
+
+def _of_server(settings: Settings, local: str, groq: list[str], no_key: str) -> AutoChoice:
+    from codur.llm.local_models import matching, served_models  # noqa: PLC0415 - lazy: only where there is no key
+
+    profile = settings.llm.profiles[local]
+    url = _provider(settings, local).base_url or ""
+    names = served_models(url)
+    model = matching(profile.model, names or ())
+    if not model:
+        problem = f"nobody answers at {url}" if names is None else f"the server at {url} has no model"
+        default, fast = (groq[0], _cheapest(settings, groq)) if groq else (local, local)
+        return AutoChoice(default=default, fast=fast, found=False, reason=f"{_sentence(no_key)}, and {problem}.")
+    changed = {} if model == profile.model else {local: replace(profile, model=model)}
+    reason = f"{_sentence(no_key)}, and {model} is served at {url}."
+    return AutoChoice(default=local, fast=local, found=True, reason=reason, server=url, profiles=changed)
+
+
+def _of_groq(settings: Settings) -> list[str]:
+    return [name for name in settings.llm.profiles if _provider(settings, name).api == "groq"]
+
+
+def _local(settings: Settings) -> str:
+    """The profile `local`, or else the first that needs no key and is asked on this machine; empty if there is none."""
+    profiles = settings.llm.profiles
+    for name in (_LOCAL, *profiles):
+        provider = _provider(settings, name) if name in profiles else None
+        if provider and not provider.api_key_env and (name == _LOCAL or is_local(provider.base_url or "")):
+            return name
+    return ""
+
+
+def _cheapest(settings: Settings, names: list[str]) -> str:
+    return min(names, key=lambda name: settings.llm.profiles[name].price_out)
+
+
+def _has_key(settings: Settings, name: str, environ: Mapping[str, str]) -> bool:
+    provider = _provider(settings, name)
+    return not provider.api_key_env or bool(key_of(provider, environ))
+
+
+def _provider(settings: Settings, name: str) -> Provider:
+    from codur.config.settings import Provider  # noqa: PLC0415 - lazy: for a profile whose provider is missing
+
+    return settings.providers.get(settings.llm.profiles[name].provider) or Provider()
+
+
+def _sentence(words: str) -> str:
+    return words[0].upper() + words[1:]
