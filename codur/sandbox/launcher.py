@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sys
 import threading
 import time
@@ -169,6 +170,7 @@ class Launcher:
         read_only: Sequence[Path] = (),
         hidden: Sequence[Path] = (),
         writable: Sequence[Path] = (),
+        readable: Sequence[Path] = (),
     ) -> ProcessResult:
         """Run a program to its end.
 
@@ -182,6 +184,7 @@ class Launcher:
             read_only: absolute paths in it that it must not change, as far as the back end can prevent that.
             hidden: absolute paths that look empty to it, if the back end `hides`.
             writable: further directories that it may write.
+            readable: further directories that it may read.
 
         A program that cannot be started is a result too.
 
@@ -203,7 +206,7 @@ class Launcher:
                 read_only=(*read_only, *(Path(f"{workspace}/{path}") for path in self._nested_in(workspace))),
                 hidden=tuple(hidden),
                 writable=tuple(writable),
-                readable=(*self._readable(words), *names),
+                readable=(*self._readable(words), *names, *readable),
                 temporary_bytes=self._settings.temporary_mb * _MIB,
                 processes=self._settings.processes,
             )
@@ -213,6 +216,19 @@ class Launcher:
                     return not_begun(words, cancelled=True)
                 result = self._run(words, policy, variables, cwd, outputs, stdin, timeout_s)
         return replace(result, tripped=tuple(tripped)) if tripped else result
+
+    def find(self, name: str, *, outside: Path) -> str | None:
+        """The absolute path of a program on the children's `PATH` or beside Codur's interpreter; None if there is none.
+
+        Args:
+            outside: a directory whose programs do not count.
+        """
+        folders = [*self._environment["PATH"].split(os.pathsep), str(Path(sys.executable).parent)]
+        for folder in folders:
+            found = shutil.which(name, path=folder)
+            if found and not Path(os.path.realpath(found)).is_relative_to(outside):
+                return os.path.realpath(found)
+        return None
 
     def open_channel(
         self,

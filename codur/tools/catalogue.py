@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from codur.tools import edits, files, git, python_ast, run, search
+from codur.tools import edits, files, git, grep, lines, listing, python_ast, run
 from codur.tools.tool import Tool
 
 ALL: tuple[Tool, ...] = (
     *files.TOOLS,
-    *search.TOOLS,
+    *lines.TOOLS,
+    *listing.TOOLS,
+    *grep.TOOLS,
     *python_ast.TOOLS,
     *edits.TOOLS,
     *run.TOOLS,
