@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codur.tools import edits, files, git, grep, lines, listing, python_ast, run
+from codur.tools import data_ini, data_json, data_yaml, edits, files, git, grep, lines, listing, python_ast, run
 from codur.tools.tool import Tool
 
 ALL: tuple[Tool, ...] = (
@@ -10,6 +10,9 @@ ALL: tuple[Tool, ...] = (
     *lines.TOOLS,
     *listing.TOOLS,
     *grep.TOOLS,
+    *data_json.TOOLS,
+    *data_yaml.TOOLS,
+    *data_ini.TOOLS,
     *python_ast.TOOLS,
     *edits.TOOLS,
     *run.TOOLS,

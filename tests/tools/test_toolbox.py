@@ -16,13 +16,16 @@ from codur.types import ToolResult, ToolSpec
 from tests.tools.conftest import toolbox_on
 
 NAMES = tuple(
-    """
+    sorted(
+        """
     append_file copy_file delete_file file_tree find_definition git_blame git_diff git_log git_show git_status
     grep_files inject_function inject_lines list_dirs list_files move_file python_ast_dependencies
     python_ast_dependencies_multifile python_ast_outline read_file read_files replace_class replace_file_content
-    replace_function replace_in_file replace_lines replace_method run_pytest run_python_file search_files
-    validate_python_syntax write_file
+    read_ini read_json read_toml read_yaml replace_function replace_in_file replace_lines replace_method run_pytest
+    run_python_file search_files set_ini_value set_json_value set_yaml_value validate_python_syntax write_file
+    write_ini write_json write_yaml
     """.split()
+    )
 )
 
 
