@@ -237,19 +237,20 @@ def _context(
             run_id=record.id,
         )
     )
+    checker = Checker(
+        workspace,
+        launcher,
+        settings.verification,
+        python=python,
+        deadline=time_left,
+        allow_run=settings.tools.allow_run,
+    )
     return RunContext(
         settings=settings,
         workspace=workspace,
         launcher=launcher,
         python=python,
-        checker=Checker(
-            workspace,
-            launcher,
-            settings.verification,
-            python=python,
-            deadline=time_left,
-            allow_run=settings.tools.allow_run,
-        ),
+        checker=checker,
         toolbox=Toolbox(
             ToolContext(
                 workspace=workspace,
@@ -257,6 +258,8 @@ def _context(
                 python=python,
                 settings=settings.tools,
                 timeout_s=settings.verification.test_timeout_s,
+                check=checker.run_guarded,
+                home=Path(host.environ["HOME"]) if host.environ.get("HOME") else None,
             )
         ),
         models=ModelPool(

@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
-from codur.tools import data_ini, data_json, data_yaml, edits, files, git, grep, lines, listing, python_ast, run
+from codur.tools import (
+    apply_patch,
+    data_ini,
+    data_json,
+    data_yaml,
+    edits,
+    files,
+    git,
+    git_write,
+    grep,
+    lines,
+    lint,
+    listing,
+    meta,
+    python_ast,
+    python_graph,
+    run,
+    symbols,
+)
 from codur.tools.tool import Tool
 
 ALL: tuple[Tool, ...] = (
@@ -14,7 +32,13 @@ ALL: tuple[Tool, ...] = (
     *data_yaml.TOOLS,
     *data_ini.TOOLS,
     *python_ast.TOOLS,
+    *python_graph.TOOLS,
+    *symbols.TOOLS,
+    *lint.TOOLS,
     *edits.TOOLS,
+    *apply_patch.TOOLS,
     *run.TOOLS,
     *git.TOOLS,
+    *git_write.TOOLS,
+    *meta.TOOLS,
 )

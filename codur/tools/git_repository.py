@@ -39,14 +39,22 @@ class Repository:
     timeout_s: float
     path: str
 
-    def call(self, *arguments: str, config: tuple[tuple[str, str], ...] = git_config.ALWAYS) -> str:
+    def call(
+        self,
+        *arguments: str,
+        config: tuple[tuple[str, str], ...] = git_config.ALWAYS,
+        identity: tuple[tuple[str, str], ...] = (),
+    ) -> str:
         """Standard output of a git command.
+
+        Args:
+            identity: variables that say who commits.
 
         Raises:
             ToolError: git is not installed, failed, or took too long.
         """
         git_python = _git_python(self.path)
-        environment = [f"{name}={value}" for name, value in self._environment()]
+        environment = [f"{name}={value}" for name, value in (*self._environment(), *identity)]
         settings = [part for key, value in config for part in ("-c", f"{key}={value}")]
         output = _Capped()
         try:
@@ -65,7 +73,12 @@ class Repository:
             raise _not_installed(self.path) if status == 127 else _failure(str(problem), self.timeout_s)
         return output.data.decode("utf-8", "replace")
 
-    def safe(self, *arguments: str) -> str:
+    def setting(self, key: str, file: str | None = None) -> str:
+        """A setting of the repository, or of a settings file; empty if it has none."""
+        source = ["--file", file] if file else ["--local"]
+        return self.call("config", *source, "--includes", "--default", "", "--get", key).strip("\n")
+
+    def safe(self, *arguments: str, identity: tuple[tuple[str, str], ...] = ()) -> str:
         """As `call`, with every key overridden that could start a program.
 
         Raises:
@@ -77,7 +90,7 @@ class Repository:
             raise ToolError(
                 "refused", "the repository's configuration could run programs in ways that cannot be shut off"
             )
-        return self.call(*arguments, config=config)
+        return self.call(*arguments, config=config, identity=identity)
 
     def _environment(self) -> tuple[tuple[str, str], ...]:
         return (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from codur.sandbox.pytest_runner import pytest_runner
 from codur.tools.arguments import argument
-from codur.tools.outputs import ProgramResult
+from codur.tools.outputs import CheckResult, ProgramResult
 from codur.tools.tool import RUNNING_TASKS, ToolContext, ToolError, tool
 from codur.types import ToolResult
 
@@ -68,6 +68,57 @@ def run_pytest(context: ToolContext, given: RunPytest) -> ToolResult:
     return replace(result, data=replace(result.data, counts=counts))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunCommand:
+    command: str = argument("Command line for the shell, run in the workspace.")
+    stdin: str = argument("Text on standard input.", "")
+
+
+@tool(
+    RunCommand,
+    ProgramResult,
+    "Run a shell command in the workspace, in the sandbox and without a network.",
+    side_effect="run",
+    task_types=RUNNING_TASKS,
+)
+def run_command(context: ToolContext, given: RunCommand) -> ToolResult:
+    """Run a command line with `sh`: `ok` with its exit status, whichever it is."""
+    if not given.command.strip() or "\0" in given.command:
+        raise ToolError("invalid", "command must be a command line that is not empty")
+    outcome = context.launcher.run(
+        ["sh", "-c", given.command],
+        cwd=context.workspace.root,
+        stdin=given.stdin.encode(),
+        timeout_s=context.timeout_s,
+    )
+    return _reported(outcome, "the command", context.timeout_s)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunCheck:
+    pass
+
+
+@tool(
+    RunCheck,
+    CheckResult,
+    "Run the check that decides whether the task is done.",
+    side_effect="run",
+    task_types=RUNNING_TASKS,
+)
+def run_check(context: ToolContext, given: RunCheck) -> ToolResult:  # noqa: ARG001 - every tool takes its input
+    """The check's verdict: `ok` if there is one, whichever it is."""
+    verdict = context.check() if context.check is not None else None
+    if verdict is None:
+        raise ToolError("not_found", "there is no check for this task; run a program or tests instead")
+    progress = f"{verdict.progress:.0%} of it passes" if verdict.status == "failed" else ""
+    parts = [f"{verdict.status}: {verdict.check}".rstrip(": "), progress, verdict.note, verdict.error or verdict.actual]
+    data = CheckResult(
+        status=verdict.status, command=verdict.check, progress=verdict.progress, signature=verdict.signature
+    )
+    return ToolResult(text="\n".join(part for part in parts if part), data=data)
+
+
 def _target(context: ToolContext, given: str) -> str:
     """A path with its test id (`file.py::test`) kept, inside the workspace and no option."""
     path, mark, test = given.partition("::")
@@ -107,7 +158,4 @@ def _reported(outcome: ProcessResult, name: str, timeout_s: float) -> ToolResult
     return ToolResult(text="\n".join(parts) or f"{name} printed nothing", data=data)
 
 
-TOOLS = (
-    run_python_file,
-    run_pytest,
-)
+TOOLS = (run_python_file, run_pytest, run_command, run_check)
