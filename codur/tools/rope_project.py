@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from codur.tools.definitions import parse
 from codur.tools.tool import ToolContext, ToolError
 from codur.workspace.problems import FileError
 
@@ -31,7 +33,8 @@ class RopeProject:
         Raises:
             ToolError: `failed`: rope cannot tell.
         """
-        from rope.contrib.findit import find_occurrences  # type: ignore[import-untyped]  # noqa: PLC0415 - lazy: 0.2 s
+        with _quietly():
+            from rope.contrib.findit import find_occurrences  # type: ignore[import-untyped]  # noqa: PLC0415 - lazy: 0.2 s
 
         with _told(path):
             found = find_occurrences(self.project, self.project.get_resource(path), offset, in_hierarchy=True)
@@ -43,7 +46,8 @@ class RopeProject:
         Raises:
             ToolError: `failed`: rope cannot do it.
         """
-        from rope.refactor.rename import Rename  # type: ignore[import-untyped]  # noqa: PLC0415 - lazy: 0.2 s
+        with _quietly():
+            from rope.refactor.rename import Rename  # type: ignore[import-untyped]  # noqa: PLC0415 - lazy: 0.2 s
 
         with _told(path):
             rename = Rename(self.project, self.project.get_resource(path), offset)
@@ -52,11 +56,21 @@ class RopeProject:
 
 
 @contextlib.contextmanager
+def _quietly() -> Iterator[None]:
+    """Without rope's warnings about itself."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@contextlib.contextmanager
 def _told(path: str) -> Iterator[None]:
-    from rope.base.exceptions import RopeError  # type: ignore[import-untyped]  # noqa: PLC0415 - lazy: 0.2 s
+    with _quietly():
+        from rope.base.exceptions import RopeError  # type: ignore[import-untyped]  # noqa: PLC0415 - lazy: 0.2 s
 
     try:
-        yield
+        with _quietly():
+            yield
     except (RopeError, AttributeError, KeyError, IndexError, AssertionError) as error:
         # Rope's static analysis meets code that it does not foresee; the workspace is untouched then.
         reason = " ".join(str(error).split())[:200] or type(error).__name__
@@ -70,7 +84,8 @@ def rope_project(context: ToolContext) -> Iterator[RopeProject]:
     Raises:
         ToolError: `too_large`: there are more than 3,000 files.
     """
-    from rope.base.project import Project  # type: ignore[import-untyped]  # noqa: PLC0415 - lazy: 0.2 s
+    with _quietly():
+        from rope.base.project import Project  # type: ignore[import-untyped]  # noqa: PLC0415 - lazy: 0.2 s
 
     paths = context.workspace.list_files(pattern="*.py", limit=_MAX_FILES + 1)
     if len(paths) > _MAX_FILES:
@@ -79,9 +94,9 @@ def rope_project(context: ToolContext) -> Iterator[RopeProject]:
         )
     with context.launcher.temporary_directory() as directory:
         texts = {path: text for path in paths if (text := _copied(context, path, directory)) is not None}
-        project = Project(
-            str(directory), ropefolder=None, automatic_soa=False, import_dynload_stdmods=False, extension_modules=[]
-        )
+        options = {"automatic_soa": False, "import_dynload_stdmods": False, "extension_modules": []}
+        with _quietly():
+            project = Project(str(directory), ropefolder=None, **options)
         try:
             yield RopeProject(project=project, texts=texts)
         finally:
@@ -89,10 +104,11 @@ def rope_project(context: ToolContext) -> Iterator[RopeProject]:
 
 
 def _copied(context: ToolContext, path: str, directory: Path) -> str | None:
-    """The file's text, put where rope reads it with plain line ends; None if it has no text."""
+    """The file's text, put where rope reads it with plain line ends; None if it has none, or does not parse."""
     try:
         file = context.workspace.read_text(path)
-    except FileError:
+        parse(path, file.text)
+    except (FileError, ToolError):
         return None
     target = directory / path
     target.parent.mkdir(parents=True, exist_ok=True)

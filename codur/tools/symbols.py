@@ -107,7 +107,7 @@ def write_all(context: ToolContext, texts: dict[str, str]) -> None:
 def _defined(context: ToolContext, project: RopeProject, path: str, name: str, line: int | None) -> tuple[int, int]:
     """Line and offset of the name in its definition."""
     if path not in project.texts:
-        context.workspace.read_text(path)
+        parse(path, context.workspace.read_text(path).text)
         raise ToolError("invalid", f"{path} is not among the workspace's Python files")
     text = project.texts[path]
     tree = parse(path, text)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
 import jsonschema
 import pytest
 
+from codur.config.settings import ToolSettings
 from codur.tools import code_outputs, outputs
 from codur.tools.arguments import argument, schema
 from codur.tools.catalogue import ALL
@@ -17,8 +18,9 @@ from codur.tools.outputs import Edit, Matches, Place, to_json
 from codur.tools.tool import Tool, ToolContext, tool
 from codur.tools.toolbox import Toolbox
 from codur.tools.values import PATHS, Value, accepts, can_feed, fits, gives, values_in
-from codur.types import ToolResult
+from codur.types import ToolResult, Verdict
 from tests.tools.conftest import toolbox_on
+from tests.tools.git_vectors import git
 
 KINDS = {kind for module in (outputs, code_outputs) for kind in vars(module).values() if isinstance(kind, type)}
 
@@ -138,7 +140,28 @@ CALLS: dict[str, dict[str, Any]] = {
     "replace_file_content": {"path": "a.py", "content": "x = 1\n"},
     "run_python_file": {"path": "a.py"},
     "run_pytest": {"paths": ["test_a.py"]},
+    "run_command": {"command": "true"},
+    "run_check": {},
+    "python_ast_graph": {},
+    "find_usages": {"path": "a.py", "name": "f"},
+    "rename_symbol": {"path": "a.py", "name": "f", "new_name": "g"},
+    "lint_python": {},
+    "apply_patch": {"patch": "--- a/notes.txt\n+++ b/notes.txt\n@@ -1 +1 @@\n-one\n+1\n"},
+    "ask_user": {"question": "Why?"},
+    "list_tools": {},
+    "tool_help": {"name": "read_file"},
+    "git_status": {},
+    "git_diff": {},
+    "git_log": {},
+    "git_show": {},
+    "git_blame": {"path": "notes.txt"},
+    "git_stage_files": {"paths": ["notes.txt"]},
+    "git_commit": {"message": "x"},
 }
+
+
+def test_every_tool_is_called_below() -> None:
+    assert {row.name for row in ALL} == set(CALLS)
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -146,7 +169,13 @@ def test_results_keep_to_the_declared_output(tmp_path: Path, name: str) -> None:
     for path, text in FILES.items():
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(text)
-    toolbox = toolbox_on(tmp_path)
+    for command in (["init", "-q"], ["add", "notes.txt"], ["commit", "-q", "-m", "x"], ["add", "a.py"]):
+        git(tmp_path, *command)
+    git(tmp_path, "config", "user.name", "Ann")
+    git(tmp_path, "config", "user.email", "ann@example.org")
+    context = toolbox_on(tmp_path, ToolSettings(allow_git_write=True))._context
+    passed = Verdict(status="passed", check="true")
+    toolbox = Toolbox(replace(context, ask=lambda question, options: "x", check=lambda: passed))
     row = toolbox.get(name)
     assert row is not None
     result = toolbox.call(name, CALLS[name])
