@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 from codur.tools.tool import ToolContext
 
@@ -40,13 +41,17 @@ def candidates(context: ToolContext, paths: list[str], pattern: str, *, regex: b
         return paths
     expression = _expression(literal, ignore_case=ignore_case)
     found: set[str] = set()
-    for some in _portions(paths):
-        hits = _search(context, program, expression, some)
-        if hits is None:
-            return paths
-        found |= hits
     root, limit = context.workspace.root, context.workspace.max_file_bytes
-    return [path for path in paths if path in found or _size(f"{root}/{path}") > limit]
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        # Ten thousand sizes take as long as a third of the search; ripgrep is another process meanwhile.
+        large = pool.submit(lambda: {path for path in paths if _size(f"{root}/{path}") > limit})
+        for some in _portions(paths):
+            hits = _search(context, program, expression, some)
+            if hits is None:
+                return paths
+            found |= hits
+        found |= large.result()
+    return [path for path in paths if path in found]
 
 
 def _search(context: ToolContext, program: str, expression: str, paths: list[str]) -> set[str] | None:
