@@ -430,6 +430,8 @@ class ToolSettings:
     """Tools and checks may start programs."""
     allow_network: bool = False
     """Tools may reach the network."""
+    allow_git_write: bool = False
+    """Tools may stage files and make commits; `undo` does not take these back."""
     max_file_kb: int = 1024
     """Largest file that is read or written, in KiB."""
     whole_file_lines: int = 200

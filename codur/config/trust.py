@@ -87,6 +87,7 @@ RULES: Mapping[tuple[str, ...], _Rule] = {
     ("tools", "allow_write"): _OFF,
     ("tools", "allow_run"): _OFF,
     ("tools", "allow_network"): _OFF,
+    ("tools", "allow_git_write"): _OFF,
     ("tools", "max_file_kb"): _LOWER,
     ("tools", "whole_file_lines"): _LOWER,
     ("scope", "allow"): _WITHIN,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sys
 import threading
 import time
@@ -210,6 +211,19 @@ class Launcher:
                     return not_begun(words, cancelled=True)
                 result = self._run(words, policy, variables, cwd, outputs, stdin, timeout_s)
         return replace(result, tripped=tuple(tripped)) if tripped else result
+
+    def find(self, name: str, *, outside: Path) -> str | None:
+        """The absolute path of a program on the children's `PATH` or beside Codur's interpreter; None if there is none.
+
+        Args:
+            outside: a directory whose programs do not count.
+        """
+        folders = [*self._surroundings.variables["PATH"].split(os.pathsep), str(Path(sys.executable).parent)]
+        for folder in folders:
+            found = shutil.which(name, path=folder)
+            if found and not Path(os.path.realpath(found)).is_relative_to(outside):
+                return os.path.realpath(found)
+        return None
 
     def open_channel(
         self,

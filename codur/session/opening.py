@@ -298,19 +298,20 @@ def _context(
             run_id=record.id,
         )
     )
+    checker = Checker(
+        workspace,
+        launcher,
+        settings.verification,
+        python=python,
+        deadline=time_left,
+        allow_run=settings.tools.allow_run,
+    )
     return RunContext(
         settings=settings,
         workspace=workspace,
         launcher=launcher,
         python=python,
-        checker=Checker(
-            workspace,
-            launcher,
-            settings.verification,
-            python=python,
-            deadline=time_left,
-            allow_run=settings.tools.allow_run,
-        ),
+        checker=checker,
         toolbox=Toolbox(
             ToolContext(
                 workspace=workspace,
@@ -319,6 +320,8 @@ def _context(
                 settings=settings.tools,
                 timeout_s=settings.verification.test_timeout_s,
                 mcp=_mcp_servers(settings, host, launcher, workspace, cancel, time_left),
+                check=checker.run_guarded,
+                home=Path(host.environ["HOME"]) if host.environ.get("HOME") else None,
             )
         ),
         repository=RepositoryIndex(workspace, max_files=settings.context.max_files),

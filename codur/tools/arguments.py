@@ -6,11 +6,12 @@ import json
 import re
 import types
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, field, fields
+from dataclasses import MISSING, Field, field, fields, is_dataclass
 from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from codur.tools.tool import ToolError
+from codur.tools.values import Value
 
 _JSON_TYPES: dict[type, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
@@ -20,13 +21,19 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _NAMES: dict[type, str] = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 
 
-def argument(doc: str, default: Any = MISSING) -> Any:
-    """A field of an input class with its one-line description."""
-    return field(metadata={"doc": doc}) if default is MISSING else field(default=default, metadata={"doc": doc})
+def argument(doc: str, default: Any = MISSING, *, accepts: Value | tuple[Value, ...] = ()) -> Any:
+    """A field of an input class.
+
+    Args:
+        doc: its one-line description.
+        accepts: kinds of other tools' outputs that it takes.
+    """
+    metadata = {"doc": doc, "accepts": (accepts,) if isinstance(accepts, str) else accepts}
+    return field(metadata=metadata) if default is MISSING else field(default=default, metadata=metadata)
 
 
 def schema(input_type: type) -> dict[str, Any]:
-    """The JSON schema object of an input class."""
+    """The JSON schema object of an input or output class."""
     members = _members(input_type)
     return {
         "type": "object",
@@ -74,10 +81,14 @@ def _members(input_type: type) -> dict[str, tuple[Field[Any], Any]]:
 
 
 def _json_type(hint: Any) -> dict[str, Any]:
-    if get_origin(_without_none(hint)) is Mapping:
-        return {"type": "object"}
+    if hint is Any:
+        return {}
+    if is_dataclass(hint) and isinstance(hint, type):
+        return schema(hint)
     if get_origin(hint) is tuple:
         return {"type": "array", "items": _json_type(get_args(hint)[0])}
+    if get_origin(_without_none(hint)) is Mapping:
+        return {"type": "object", "additionalProperties": _json_type(get_args(_without_none(hint))[1])}
     inner = _without_none(hint)
     if inner is not hint:
         return {"type": [_JSON_TYPES[inner], "null"]}
@@ -93,6 +104,8 @@ def _without_none(hint: Any) -> Any:
 
 def _value(place: str, given: Any, hint: Any) -> Any:
     hint = _without_none(hint)
+    if hint is Any:
+        return given
     if get_origin(hint) is tuple:
         items = [given] if isinstance(given, str) else given
         if not isinstance(items, list | tuple):

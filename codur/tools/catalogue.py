@@ -2,15 +2,45 @@
 
 from __future__ import annotations
 
-from codur.tools import edits, files, git, mcp, python_ast, run, search
+from codur.tools import (
+    apply_patch,
+    data_ini,
+    data_json,
+    data_yaml,
+    edits,
+    files,
+    git,
+    git_write,
+    grep,
+    lines,
+    lint,
+    listing,
+    mcp,
+    meta,
+    python_ast,
+    python_graph,
+    run,
+    symbols,
+)
 from codur.tools.tool import Tool
 
 ALL: tuple[Tool, ...] = (
     *files.TOOLS,
-    *search.TOOLS,
+    *lines.TOOLS,
+    *listing.TOOLS,
+    *grep.TOOLS,
+    *data_json.TOOLS,
+    *data_yaml.TOOLS,
+    *data_ini.TOOLS,
     *python_ast.TOOLS,
+    *python_graph.TOOLS,
+    *symbols.TOOLS,
+    *lint.TOOLS,
     *edits.TOOLS,
+    *apply_patch.TOOLS,
     *run.TOOLS,
     *git.TOOLS,
     *mcp.TOOLS,
+    *git_write.TOOLS,
+    *meta.TOOLS,
 )

@@ -15,7 +15,8 @@ from codur.tools.arguments import argument
 from codur.tools.definitions import Definition, definitions, names_of, parse
 from codur.tools.layout import leading
 from codur.tools.new_code import NewCode, indented, read_definition, without_fence
-from codur.tools.tool import Tool, ToolContext, ToolError
+from codur.tools.outputs import Edit
+from codur.tools.tool import ToolContext, ToolError, tool
 from codur.types import CODE_TASKS, ToolResult
 
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -25,29 +26,29 @@ _CODE_DOC = "The whole new definition as Python code, with its first line; impor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplaceFunction:
-    path: str = argument("Python file, relative to the workspace.")
-    name: str = argument("Name of the function; outer.inner for one inside another.")
+    path: str = argument("Python file, relative to the workspace.", accepts="python_path")
+    name: str = argument("Name of the function; outer.inner for one inside another.", accepts="symbol")
     code: str = argument(_CODE_DOC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplaceClass:
-    path: str = argument("Python file, relative to the workspace.")
-    name: str = argument("Name of the class.")
+    path: str = argument("Python file, relative to the workspace.", accepts="python_path")
+    name: str = argument("Name of the class.", accepts=("symbol", "class_name"))
     code: str = argument(_CODE_DOC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplaceMethod:
-    path: str = argument("Python file, relative to the workspace.")
-    class_name: str = argument("Name of the class.")
-    method_name: str = argument("Name of the method.")
+    path: str = argument("Python file, relative to the workspace.", accepts="python_path")
+    class_name: str = argument("Name of the class.", accepts=("symbol", "class_name"))
+    method_name: str = argument("Name of the method.", accepts="symbol")
     code: str = argument(_CODE_DOC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InjectFunction:
-    path: str = argument("Python file, relative to the workspace; it is made if it is absent.")
+    path: str = argument("Python file, relative to the workspace; it is made if it is absent.", accepts="python_path")
     code: str = argument("The whole new function as Python code; imports it needs may stand above it.")
     name: str = argument("Name of the new function.")
     class_name: str = argument("Class that it becomes a method of; none if left out.", "")
@@ -56,10 +57,17 @@ class InjectFunction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplaceFileContent:
-    path: str = argument("File to make or to replace whole, relative to the workspace.")
+    path: str = argument("File to make or to replace whole, relative to the workspace.", accepts="path")
     content: str = argument("The whole new text.")
 
 
+@tool(
+    ReplaceFunction,
+    Edit,
+    "Replace one function of a Python file; decorators that the code does not mention stay.",
+    side_effect="write",
+    task_types=CODE_TASKS,
+)
 def replace_function(context: ToolContext, given: ReplaceFunction) -> ToolResult:
     """Exchange a function."""
 
@@ -69,6 +77,7 @@ def replace_function(context: ToolContext, given: ReplaceFunction) -> ToolResult
     return _replace(context, given.path, _read(given.code, given.name, _FUNCTION), find)
 
 
+@tool(ReplaceClass, Edit, "Replace one class of a Python file.", side_effect="write", task_types=CODE_TASKS)
 def replace_class(context: ToolContext, given: ReplaceClass) -> ToolResult:
     """Exchange a class."""
 
@@ -78,6 +87,13 @@ def replace_class(context: ToolContext, given: ReplaceClass) -> ToolResult:
     return _replace(context, given.path, _read(given.code, given.name, ast.ClassDef), find)
 
 
+@tool(
+    ReplaceMethod,
+    Edit,
+    "Replace one method of a class of a Python file; decorators that the code does not mention stay.",
+    side_effect="write",
+    task_types=CODE_TASKS,
+)
 def replace_method(context: ToolContext, given: ReplaceMethod) -> ToolResult:
     """Exchange a method of a class."""
     label = f"{given.class_name}.{given.method_name}"
@@ -137,7 +153,7 @@ def _finish(
     context: ToolContext, path: str, before: str, after: str, what: str, lines: tuple[int, int] | None = None
 ) -> ToolResult:
     if after == before:
-        return ToolResult(text=f"{path} has this code already")
+        return ToolResult(text=f"{path} has this code already", data=Edit(path=path, action="none", count=0))
     if path.endswith(_PYTHON_SUFFIXES):
         try:
             parse(path, after)
@@ -145,13 +161,21 @@ def _finish(
             raise ToolError("syntax_error", f"the edit was refused, since {error.message}") from error
     context.write(path, after)
     place = f" (lines {lines[0]}-{lines[1]})" if lines else ""
-    data = {"path": path, "start_line": lines[0], "end_line": lines[1]} if lines else {"path": path}
+    start, end = lines or (None, None)
+    data = Edit(path=path, action="changed" if before else "made", start_line=start, end_line=end)
     return ToolResult(text=f"{what} in {path}{place}", data=data, changed_files=(path,))
 
 
 # --- adding -----------------------------------------------------------------------------------------------------------
 
 
+@tool(
+    InjectFunction,
+    Edit,
+    "Add a new function, or a new method of a class, to a Python file.",
+    side_effect="write",
+    task_types=CODE_TASKS,
+)
 def inject_function(context: ToolContext, given: InjectFunction) -> ToolResult:
     """Add a function or method that is not there yet."""
     code = _read(given.code, given.name, _FUNCTION, given.class_name)
@@ -203,6 +227,7 @@ def _anchor(path: str, found: list[Definition], owner: Definition | None, after:
 # --- whole files ------------------------------------------------------------------------------------------------------
 
 
+@tool(ReplaceFileContent, Edit, "Make a file or replace a short one whole.", side_effect="write", task_types=CODE_TASKS)
 def replace_file_content(context: ToolContext, given: ReplaceFileContent) -> ToolResult:
     """Make a file, or replace a short one whole."""
     path = context.workspace.relative(given.path)
@@ -224,44 +249,9 @@ def replace_file_content(context: ToolContext, given: ReplaceFileContent) -> Too
 
 
 TOOLS = (
-    Tool(
-        name="replace_function",
-        description="Replace one function of a Python file; decorators that the code does not mention stay.",
-        input=ReplaceFunction,
-        run=replace_function,
-        side_effect="write",
-        task_types=CODE_TASKS,
-    ),
-    Tool(
-        name="replace_class",
-        description="Replace one class of a Python file.",
-        input=ReplaceClass,
-        run=replace_class,
-        side_effect="write",
-        task_types=CODE_TASKS,
-    ),
-    Tool(
-        name="replace_method",
-        description="Replace one method of a class of a Python file; decorators that the code does not mention stay.",
-        input=ReplaceMethod,
-        run=replace_method,
-        side_effect="write",
-        task_types=CODE_TASKS,
-    ),
-    Tool(
-        name="inject_function",
-        description="Add a new function, or a new method of a class, to a Python file.",
-        input=InjectFunction,
-        run=inject_function,
-        side_effect="write",
-        task_types=CODE_TASKS,
-    ),
-    Tool(
-        name="replace_file_content",
-        description="Make a file or replace a short one whole.",
-        input=ReplaceFileContent,
-        run=replace_file_content,
-        side_effect="write",
-        task_types=CODE_TASKS,
-    ),
+    replace_function,
+    replace_class,
+    replace_method,
+    inject_function,
+    replace_file_content,
 )

@@ -6,33 +6,34 @@ import difflib
 from dataclasses import dataclass
 
 from codur.tools.arguments import argument
-from codur.tools.tool import READING_TASKS, Tool, ToolContext, ToolError
-from codur.types import CODE_TASKS, TaskType, ToolResult
-
-_WRITING_TASKS: frozenset[TaskType] = CODE_TASKS | {"file_operation"}
+from codur.tools.outputs import Edit, Edits, FileContent
+from codur.tools.tool import WRITING_TASKS, ToolContext, ToolError, tool
+from codur.types import ToolResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadFile:
-    path: str = argument("File to read, relative to the workspace.")
-    start_line: int | None = argument("First line, counted from 1; the whole file if left out.", None)
+    path: str = argument("File to read, relative to the workspace.", accepts="path")
+    start_line: int | None = argument("First line, counted from 1; the whole file if left out.", None, accepts="line")
     end_line: int | None = argument("Last line, included.", None)
 
 
+@tool(ReadFile, FileContent, "Read a text file, or some of its lines.")
 def read_file(context: ToolContext, given: ReadFile) -> ToolResult:
     """The file's text, or some of its lines."""
     path = context.workspace.relative(given.path)
-    lines = _lines(context.workspace.read_text(path).text)
+    lines = lines_of(context.workspace.read_text(path).text)
     start, end = given.start_line or 1, min(given.end_line or len(lines), len(lines))
     if start < 1 or (lines and start > len(lines)) or (given.end_line is not None and given.end_line < start):
         raise ToolError("invalid", f"{path} has lines 1 to {len(lines)}; give start_line and end_line among them")
     return ToolResult(
         text="".join(lines[start - 1 : end]),
-        data={"path": path, "start_line": start, "end_line": end, "total_lines": len(lines)},
+        data=FileContent(path=path, start_line=start, end_line=end, total_lines=len(lines)),
     )
 
 
-def _lines(text: str) -> list[str]:
+def lines_of(text: str) -> list[str]:
+    """The lines with their ends; the last one may have none."""
     parts = text.split("\n")
     whole = [f"{part}\n" for part in parts[:-1]]
     return [*whole, parts[-1]] if parts[-1] else whole
@@ -40,10 +41,11 @@ def _lines(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteFile:
-    path: str = argument("File to write, relative to the workspace; it is made or replaced.")
+    path: str = argument("File to write, relative to the workspace; it is made or replaced.", accepts="path")
     content: str = argument("The whole new text.")
 
 
+@tool(WriteFile, Edit, "Make a file or replace its whole text.", side_effect="write", task_types=WRITING_TASKS)
 def write_file(context: ToolContext, given: WriteFile) -> ToolResult:
     """Make a file or replace its text."""
     return _write(context, given.path, given.content, "wrote")
@@ -55,16 +57,21 @@ def _write(context: ToolContext, path: str, text: str, verb: str) -> ToolResult:
     before = workspace.read_bytes(relative) if workspace.exists(relative) else None
     context.write(relative, text)
     if before is not None and before == workspace.read_bytes(relative):
-        return ToolResult(text=f"{relative} has this text already")
-    return ToolResult(text=f"{verb} {relative} ({len(_lines(text))} lines)", changed_files=(relative,))
+        return ToolResult(text=f"{relative} has this text already", data=Edit(path=relative, action="none", count=0))
+    return ToolResult(
+        text=f"{verb} {relative} ({len(lines_of(text))} lines)",
+        data=Edit(path=relative, action="made" if before is None else "changed"),
+        changed_files=(relative,),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppendFile:
-    path: str = argument("File to add to; it is made if it is absent.")
+    path: str = argument("File to add to; it is made if it is absent.", accepts="path")
     content: str = argument("Text to put at the end, on its own lines.")
 
 
+@tool(AppendFile, Edit, "Add text at the end of a file.", side_effect="write", task_types=WRITING_TASKS)
 def append_file(context: ToolContext, given: AppendFile) -> ToolResult:
     """Add text at the end of a file."""
     workspace = context.workspace
@@ -75,40 +82,46 @@ def append_file(context: ToolContext, given: AppendFile) -> ToolResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteFile:
-    path: str = argument("File to delete, relative to the workspace.")
+    path: str = argument("File to delete, relative to the workspace.", accepts="path")
 
 
+@tool(DeleteFile, Edit, "Delete a file.", side_effect="write", task_types=WRITING_TASKS)
 def delete_file(context: ToolContext, given: DeleteFile) -> ToolResult:
     """Delete a file."""
     path = context.workspace.relative(given.path)
     context.workspace.delete(path)
-    return ToolResult(text=f"deleted {path}", changed_files=(path,))
+    return ToolResult(text=f"deleted {path}", data=Edit(path=path, action="deleted"), changed_files=(path,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopyFile:
-    source: str = argument("File to copy, relative to the workspace.")
+    source: str = argument("File to copy, relative to the workspace.", accepts="path")
     target: str = argument("New path; nothing may be there yet.")
 
 
+@tool(CopyFile, Edit, "Copy a file to a new path.", side_effect="write", task_types=WRITING_TASKS)
 def copy_file(context: ToolContext, given: CopyFile) -> ToolResult:
     """Copy a file within the workspace."""
     source, target = _ends(context, given.source, given.target)
     context.workspace.copy(source, target)
-    return ToolResult(text=f"copied {source} to {target}", changed_files=(target,))
+    return ToolResult(
+        text=f"copied {source} to {target}", data=Edit(path=target, action="made"), changed_files=(target,)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoveFile:
-    source: str = argument("File to move or rename, relative to the workspace.")
+    source: str = argument("File to move or rename, relative to the workspace.", accepts="path")
     target: str = argument("New path; nothing may be there yet.")
 
 
+@tool(MoveFile, Edits, "Move or rename a file.", side_effect="write", task_types=WRITING_TASKS)
 def move_file(context: ToolContext, given: MoveFile) -> ToolResult:
     """Move or rename a file within the workspace."""
     source, target = _ends(context, given.source, given.target)
     context.workspace.move(source, target)
-    return ToolResult(text=f"moved {source} to {target}", changed_files=(source, target))
+    done = (Edit(path=source, action="deleted"), Edit(path=target, action="made"))
+    return ToolResult(text=f"moved {source} to {target}", data=Edits(edits=done), changed_files=(source, target))
 
 
 def _ends(context: ToolContext, source: str, target: str) -> tuple[str, str]:
@@ -122,12 +135,19 @@ def _ends(context: ToolContext, source: str, target: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplaceInFile:
-    path: str = argument("File to edit, relative to the workspace.")
+    path: str = argument("File to edit, relative to the workspace.", accepts="path")
     old: str = argument("Text to replace, exactly as it is in the file, with enough around it to be unique.")
     new: str = argument("Text to put in its place.")
     all: bool = argument("Replace every occurrence instead of exactly one.", default=False)
 
 
+@tool(
+    ReplaceInFile,
+    Edit,
+    "Replace a piece of text in a file; it must occur exactly once, unless all is true.",
+    side_effect="write",
+    task_types=WRITING_TASKS,
+)
 def replace_in_file(context: ToolContext, given: ReplaceInFile) -> ToolResult:
     """Replace a piece of text in a file."""
     path = context.workspace.relative(given.path)
@@ -149,10 +169,10 @@ def replace_in_file(context: ToolContext, given: ReplaceInFile) -> ToolResult:
         raise ToolError("too_large", f"{path} would be larger than {limit // 1024} KiB")
     context.write(path, text.replace(old, new))
     if old == new:
-        return ToolResult(text=f"{path} has this text already")
+        return ToolResult(text=f"{path} has this text already", data=Edit(path=path, action="none", count=0))
     return ToolResult(
         text=f"replaced {count} {'place' if count == 1 else 'places'} in {path}",
-        data={"path": path, "count": count, "lines": _line_numbers(text, old)},
+        data=Edit(path=path, action="changed", count=count, start_line=_line_numbers(text, old)[0]),
         changed_files=(path,),
     )
 
@@ -175,60 +195,11 @@ def _nearest(text: str, old: str) -> str:
 
 
 TOOLS = (
-    Tool(
-        name="read_file",
-        description="Read a text file, or some of its lines.",
-        input=ReadFile,
-        run=read_file,
-        side_effect="read",
-        task_types=READING_TASKS,
-    ),
-    Tool(
-        name="write_file",
-        description="Make a file or replace its whole text.",
-        input=WriteFile,
-        run=write_file,
-        side_effect="write",
-        task_types=_WRITING_TASKS,
-    ),
-    Tool(
-        name="append_file",
-        description="Add text at the end of a file.",
-        input=AppendFile,
-        run=append_file,
-        side_effect="write",
-        task_types=_WRITING_TASKS,
-    ),
-    Tool(
-        name="delete_file",
-        description="Delete a file.",
-        input=DeleteFile,
-        run=delete_file,
-        side_effect="write",
-        task_types=_WRITING_TASKS,
-    ),
-    Tool(
-        name="copy_file",
-        description="Copy a file to a new path.",
-        input=CopyFile,
-        run=copy_file,
-        side_effect="write",
-        task_types=_WRITING_TASKS,
-    ),
-    Tool(
-        name="move_file",
-        description="Move or rename a file.",
-        input=MoveFile,
-        run=move_file,
-        side_effect="write",
-        task_types=_WRITING_TASKS,
-    ),
-    Tool(
-        name="replace_in_file",
-        description="Replace a piece of text in a file; it must occur exactly once, unless all is true.",
-        input=ReplaceInFile,
-        run=replace_in_file,
-        side_effect="write",
-        task_types=_WRITING_TASKS,
-    ),
+    read_file,
+    write_file,
+    append_file,
+    delete_file,
+    copy_file,
+    move_file,
+    replace_in_file,
 )

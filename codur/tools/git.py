@@ -1,28 +1,21 @@
-"""Read-only git tools, through GitPython; no program that a repository's configuration names is started."""
+"""Git tools that read; no program that a repository's configuration names is started."""
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import sys
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, BinaryIO, cast
+from datetime import UTC, datetime
 
-from codur.tools import git_config
 from codur.tools.arguments import argument
-from codur.tools.tool import Tool, ToolContext, ToolError
-from codur.types import CODE_TASKS, TaskType, ToolResult
+from codur.tools.code_outputs import Blame, BlamedLine, ChangedFile, Commit, Commits, Diff, RepositoryStatus
+from codur.tools.git_repository import repository_of
+from codur.tools.tool import GIT_TASKS, ToolContext, ToolError, tool
+from codur.types import ToolResult
 
-_TASKS: frozenset[TaskType] = CODE_TASKS | {"git"}
 _REVISION = re.compile(r"[\w@][\w./@^~{}:+-]*")
-_MAX_OUTPUT = 4_000_000
 _MAX_LOG = 500
-_ENV = "/usr/bin/env"
-_PATH = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin:/run/current-system/sw/bin"
-"""Where git is looked for: never in a directory that a workspace could have put on the path."""
-_PROGRAM_VARIABLE = "GIT_PYTHON_GIT_EXECUTABLE"
+_MAX_LINE = 300
+_MAX_BLAMED = 2_000
 _DIFF_OPTIONS = (
     "--no-ext-diff",
     "--no-textconv",
@@ -36,167 +29,15 @@ _LOG_FORMAT = "%H%x1f%an%x1f%aI%x1f%s%x1e"
 _SHOW_FORMAT = "commit %H%nAuthor: %an%nDate:   %aI%n%n%w(0,4,4)%B"
 
 
-class _Capped:
-    """A stream that keeps the first bytes and drops the rest."""
-
-    def __init__(self) -> None:
-        self.data = bytearray()
-
-    def write(self, chunk: bytes) -> int:
-        self.data += chunk[: max(_MAX_OUTPUT - len(self.data), 0)]
-        return len(chunk)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Repository:
-    """A repository around the workspace: its top directory and the way to call git in it."""
-
-    top: Path
-    root: Path
-    timeout_s: float
-    path: str
-
-    def call(self, *arguments: str, config: tuple[tuple[str, str], ...] = git_config.ALWAYS) -> str:
-        """Standard output of a git command.
-
-        Raises:
-            ToolError: git is not installed, failed, or took too long.
-        """
-        git_python = _git_python(self.path)
-        environment = [f"{name}={value}" for name, value in self._environment()]
-        settings = [part for key, value in config for part in ("-c", f"{key}={value}")]
-        output = _Capped()
-        try:
-            # GitPython hands on its whole environment; env -i cuts it down to what is listed here.
-            status, _, problem = git_python.Git(self.root).execute(
-                [_ENV, "-i", *environment, "git", "--no-pager", "--no-replace-objects", *settings, *arguments],
-                with_extended_output=True,
-                with_exceptions=False,
-                stdout_as_string=False,
-                output_stream=cast(BinaryIO, output),
-                kill_after_timeout=self.timeout_s,
-            )
-        except git_python.GitCommandNotFound as error:
-            raise _not_installed(self.path) from error
-        if status != 0:
-            raise _not_installed(self.path) if status == 127 else _failure(str(problem), self.timeout_s)
-        return output.data.decode("utf-8", "replace")
-
-    def safe(self, *arguments: str) -> str:
-        """As `call`, with every key overridden that could start a program.
-
-        Raises:
-            ToolError: as `call`; `refused` if a key cannot be overridden.
-        """
-        names = self.call("config", "--list", "--name-only", "-z").split("\0")
-        config = git_config.overrides(name for name in names if name)
-        if config is None:
-            raise ToolError(
-                "refused", "the repository's configuration could run programs in ways that cannot be shut off"
-            )
-        return self.call(*arguments, config=config)
-
-    def _environment(self) -> tuple[tuple[str, str], ...]:
-        return (
-            ("PATH", self.path),
-            ("GIT_DIR", str(self.top / ".git")),
-            ("GIT_WORK_TREE", str(self.top)),
-            *git_config.ENVIRONMENT,
-        )
-
-
-def _git_python(path: str) -> Any:
-    """GitPython, told where git is: on its own it starts the first on the user's `PATH`, maybe one in the workspace.
-
-    Raises:
-        ToolError: git is not installed.
-    """
-    if "git" in sys.modules:
-        return sys.modules["git"]
-    program = shutil.which("git", path=path)
-    if program is None:
-        raise _not_installed(path)
-    variables = os.environ  # noqa: TID251 - written, not read: GitPython's import takes it from nowhere else
-    before = variables.get(_PROGRAM_VARIABLE)
-    variables[_PROGRAM_VARIABLE] = program
-    try:
-        import git  # noqa: PLC0415 - lazy: 0.15 s, and it starts git
-    except ImportError as error:
-        raise _not_installed(path) from error
-    finally:
-        del variables[_PROGRAM_VARIABLE]
-        if before is not None:
-            variables[_PROGRAM_VARIABLE] = before
-    return git
-
-
-def _not_installed(path: str) -> ToolError:
-    return ToolError("failed", f"git is not installed in {path}")
-
-
-def _failure(problem: str, timeout_s: float) -> ToolError:
-    if "did not complete in" in problem:
-        return ToolError("timeout", f"git ran longer than {timeout_s:g} s")
-    line = next((line for line in problem.splitlines() if line.startswith(("fatal:", "error:"))), problem.strip())
-    text = line.partition(": ")[2] or line
-    if "bad config" in text or "not a git repository" in text:
-        return ToolError("failed", f"git cannot read this repository: {text:.200}")
-    if "unknown revision" in text or "bad revision" in text or "bad object" in text:
-        return ToolError("not_found", f"git knows no such revision: {text:.200}")
-    return ToolError("failed", f"git failed: {text:.200}")
-
-
-# --- finding the repository -------------------------------------------------------------------------------------------
-
-
-def _repository(context: ToolContext) -> _Repository:
-    """The repository that the workspace is in.
-
-    Raises:
-        ToolError: `not_found` if there is none; `refused` if it belongs to someone else or leads to another place.
-    """
-    root = context.workspace.root
-    for top in (root, *root.parents):
-        mark = top / ".git"
-        if not os.path.lexists(mark):
-            continue
-        if top != root and mark.lstat().st_uid not in (os.getuid(), 0):
-            raise ToolError("refused", f"the repository in {top} belongs to another user")
-        if not _leads_home(top, mark):
-            raise ToolError("refused", f"{mark} leads to a repository elsewhere")
-        return _Repository(top=top, root=root, timeout_s=context.timeout_s, path=_PATH)
-    raise ToolError("not_found", "the workspace is not in a git repository; git init makes one")
-
-
-def _leads_home(top: Path, mark: Path) -> bool:
-    """Whether `.git` is the repository's own: a directory, or a file as linked work trees and submodules have it."""
-    if mark.is_symlink():
-        return False
-    if mark.is_dir():
-        return not (mark / "commondir").exists()
-    if not mark.is_file() or mark.stat().st_size > 4096:
-        return False
-    target = Path(os.path.realpath(top / _first_line(mark).removeprefix("gitdir:").strip()))
-    back = target / "gitdir"
-    linked = back.is_file() and Path(os.path.realpath(target / _first_line(back))) == mark
-    return linked or any(target.is_relative_to(above / ".git") for above in top.parents)
-
-
-def _first_line(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="surrogateescape").partition("\n")[0]
-
-
-# --- tools ------------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitStatus:
     pass
 
 
+@tool(GitStatus, RepositoryStatus, "Show the branch and the changed files.", task_types=GIT_TASKS)
 def git_status(context: ToolContext, given: GitStatus) -> ToolResult:  # noqa: ARG001 - every tool takes its input
     """Branch and changed files."""
-    repository = _repository(context)
+    repository = repository_of(context)
     output = repository.safe(
         "status", "--porcelain=v1", "-z", "--branch", "--no-renames", "--ignore-submodules=all", "--", "."
     )
@@ -204,42 +45,44 @@ def git_status(context: ToolContext, given: GitStatus) -> ToolResult:  # noqa: A
     head = next((item[3:] for item in items if item.startswith("## ")), "")
     branch = head.removeprefix("No commits yet on ").partition("...")[0]
     prefix = repository.root.relative_to(repository.top).as_posix()
-    entries = [
-        {"status": item[:2], "path": item[3:].removeprefix(f"{prefix}/")}
+    entries = tuple(
+        ChangedFile(status=item[:2], path=item[3:].removeprefix(f"{prefix}/"))
         for item in items
         if not item.startswith("## ")
-    ]
+    )
     lines = [f"on branch {head}" if not head.startswith("HEAD ") else "on no branch"]
-    lines += [f"{entry['status']} {entry['path']}" for entry in entries] or ["nothing changed"]
-    return ToolResult(text="\n".join(lines), data={"branch": branch, "entries": entries})
+    lines += [f"{entry.status} {entry.path}" for entry in entries] or ["nothing changed"]
+    return ToolResult(text="\n".join(lines), data=RepositoryStatus(branch=branch, entries=entries))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitDiff:
-    path: str = argument("Only this file or directory.", "")
+    path: str = argument("Only this file or directory.", "", accepts=("path", "directory"))
     staged: bool = argument("Show what is staged instead of what is not.", default=False)
-    revision: str = argument("Compare with this commit instead of the index.", "")
+    revision: str = argument("Compare with this commit instead of the index.", "", accepts="revision")
 
 
+@tool(GitDiff, Diff, "Show changes that are not committed.", task_types=GIT_TASKS)
 def git_diff(context: ToolContext, given: GitDiff) -> ToolResult:
     """Changes of the working tree."""
     options = ["--cached"] if given.staged else []
     revision = [_revision(given.revision)] if given.revision else []
-    output = _repository(context).safe("diff", *_DIFF_OPTIONS, *options, *revision, "--", _path(context, given.path))
-    return ToolResult(text=output or "no differences", data={"diff": output})
+    output = repository_of(context).safe("diff", *_DIFF_OPTIONS, *options, *revision, "--", _path(context, given.path))
+    return ToolResult(text=output or "no differences", data=Diff(revision=given.revision, files=_files(output)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitLog:
     limit: int = argument("Commits at most.", 10)
-    path: str = argument("Only commits that changed this file or directory.", "")
-    revision: str = argument("Where to start; HEAD if left out.", "")
+    path: str = argument("Only commits that changed this file or directory.", "", accepts=("path", "directory"))
+    revision: str = argument("Where to start; HEAD if left out.", "", accepts="revision")
 
 
+@tool(GitLog, Commits, "Show the latest commits.", task_types=GIT_TASKS)
 def git_log(context: ToolContext, given: GitLog) -> ToolResult:
     """The latest commits."""
     limit = max(1, min(given.limit, _MAX_LOG))
-    repository = _repository(context)
+    repository = repository_of(context)
     revision = [_revision(given.revision)] if given.revision else []
     path = ["--", _path(context, given.path)] if given.path else ["--"]
     options = [f"--max-count={limit}", "--no-show-signature", "--no-color", f"--format={_LOG_FORMAT}"]
@@ -250,23 +93,66 @@ def git_log(context: ToolContext, given: GitLog) -> ToolResult:
             raise
         output = ""
     records = [record.strip("\n").split("\x1f") for record in output.split("\x1e") if record.strip()]
-    commits = [{"hash": item[0], "author": item[1], "date": item[2], "subject": item[3]} for item in records]
-    lines = [f"{item['hash'][:10]} {item['date'][:10]} {item['author']}: {item['subject']}" for item in commits]
-    return ToolResult(text="\n".join(lines) or "no commits yet", data={"commits": commits})
+    commits = tuple(Commit(hash=item[0], author=item[1], date=item[2], subject=item[3]) for item in records)
+    lines = [f"{item.hash[:10]} {item.date[:10]} {item.author}: {item.subject}" for item in commits]
+    return ToolResult(text="\n".join(lines) or "no commits yet", data=Commits(commits=commits))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitShow:
-    revision: str = argument("Commit to show.", "HEAD")
-    path: str = argument("Only this file or directory.", "")
+    revision: str = argument("Commit to show.", "HEAD", accepts="revision")
+    path: str = argument("Only this file or directory.", "", accepts=("path", "directory"))
 
 
+@tool(GitShow, Diff, "Show one commit with its changes.", task_types=GIT_TASKS)
 def git_show(context: ToolContext, given: GitShow) -> ToolResult:
     """One commit with its changes."""
     path = ["--", _path(context, given.path)] if given.path else ["--"]
     options = ["--no-show-signature", f"--format={_SHOW_FORMAT}", *_DIFF_OPTIONS]
-    output = _repository(context).safe("show", *options, _revision(given.revision), *path)
-    return ToolResult(text=output, data={"revision": given.revision})
+    output = repository_of(context).safe("show", *options, _revision(given.revision), *path)
+    return ToolResult(text=output, data=Diff(revision=given.revision, files=_files(output)))
+
+
+def _files(diff: str) -> tuple[str, ...]:
+    """Paths in git's own diff, each once; the new one for a renamed file."""
+    found = re.findall(r"^(?:\+\+\+ b/|--- a/|rename to )(.+?)\t?$", diff, re.MULTILINE)
+    return tuple(dict.fromkeys(found))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitBlame:
+    path: str = argument("File to look at, relative to the workspace.", accepts="path")
+    start_line: int | None = argument("First line, counted from 1; the whole file if left out.", None, accepts="line")
+    end_line: int | None = argument("Last line, included.", None)
+    revision: str = argument("As it was in this commit instead of now.", "", accepts="revision")
+
+
+@tool(GitBlame, Blame, "Show which commit changed each line of a file last.", task_types=GIT_TASKS)
+def git_blame(context: ToolContext, given: GitBlame) -> ToolResult:
+    """Commit, date and author before each line."""
+    start, end = given.start_line or 1, given.end_line
+    if start < 1 or (end is not None and end < start):
+        raise ToolError("invalid", "give start_line and end_line counted from 1, the first one first")
+    last = min(end or start + _MAX_BLAMED - 1, start + _MAX_BLAMED - 1)
+    revision = [_revision(given.revision)] if given.revision else []
+    options = ["--line-porcelain", f"-L{start},{last}"]
+    output = repository_of(context).safe("blame", *options, *revision, "--", _path(context, given.path))
+    lines = tuple(_blamed(block) for block in re.split(r"(?<=\n)(?=[0-9a-f]{40} \d+ \d+)", output) if block)
+    shown = [
+        f"{item.commit.hash[:10]} {item.commit.date} {item.commit.author} {item.line}: {item.text}" for item in lines
+    ]
+    return ToolResult(text="\n".join(shown), data=Blame(path=_path(context, given.path), lines=lines))
+
+
+def _blamed(block: str) -> BlamedLine:
+    """One line of `git blame --line-porcelain`."""
+    head, _, text = block.partition("\n\t")
+    first, *rest = head.split("\n")
+    facts = dict(item.partition(" ")[::2] for item in rest)
+    hash_, _, line = first.split(" ")[:3]
+    date = datetime.fromtimestamp(int(facts.get("author-time", "0")), tz=UTC).date().isoformat()
+    commit = Commit(hash=hash_, author=facts.get("author", ""), date=date, subject=facts.get("summary", ""))
+    return BlamedLine(line=int(line), commit=commit, text=text.removesuffix("\n")[:_MAX_LINE])
 
 
 def _revision(text: str) -> str:
@@ -279,37 +165,4 @@ def _path(context: ToolContext, given: str) -> str:
     return context.workspace.relative(given) or "."
 
 
-TOOLS = (
-    Tool(
-        name="git_status",
-        description="Show the branch and the changed files.",
-        input=GitStatus,
-        run=git_status,
-        side_effect="read",
-        task_types=_TASKS,
-    ),
-    Tool(
-        name="git_diff",
-        description="Show changes that are not committed.",
-        input=GitDiff,
-        run=git_diff,
-        side_effect="read",
-        task_types=_TASKS,
-    ),
-    Tool(
-        name="git_log",
-        description="Show the latest commits.",
-        input=GitLog,
-        run=git_log,
-        side_effect="read",
-        task_types=_TASKS,
-    ),
-    Tool(
-        name="git_show",
-        description="Show one commit with its changes.",
-        input=GitShow,
-        run=git_show,
-        side_effect="read",
-        task_types=_TASKS,
-    ),
-)
+TOOLS = (git_status, git_diff, git_log, git_show, git_blame)

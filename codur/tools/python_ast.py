@@ -7,11 +7,21 @@ import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from codur.tools.arguments import argument
+from codur.tools.code_outputs import (
+    Dependencies,
+    DependencySet,
+    Edge,
+    Findings,
+    Import,
+    Outline,
+    OutlineItem,
+    SymbolPlace,
+    SymbolPlaces,
+)
 from codur.tools.definitions import Definition, definitions, parse, syntax_message
-from codur.tools.tool import READING_TASKS, Tool, ToolContext, ToolError
+from codur.tools.tool import ToolContext, ToolError, tool
 from codur.types import ToolResult
 from codur.workspace.problems import FileError
 from codur.workspace.workspace import Workspace
@@ -22,60 +32,83 @@ _MAX_TOGETHER = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneFile:
-    path: str = argument("Python file, relative to the workspace.")
+    path: str = argument("Python file, relative to the workspace.", accepts="python_path")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeveralFiles:
-    paths: tuple[str, ...] = argument("Python files, relative to the workspace.")
+    paths: tuple[str, ...] = argument("Python files, relative to the workspace.", accepts="python_path")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindDefinition:
-    name: str = argument("Name of a function, class, method or variable; Class.method for a method.")
-    path: str = argument("File or directory to search; the workspace if left out.", "")
+    name: str = argument("Name of a function, class, method or variable; Class.method for a method.", accepts="symbol")
+    path: str = argument(
+        "File or directory to search; the workspace if left out.", "", accepts=("python_path", "directory")
+    )
 
 
+@tool(
+    OneFile,
+    Outline,
+    "List the functions, classes and methods of a Python file with their lines.",
+    name="python_ast_outline",
+)
 def outline(context: ToolContext, given: OneFile) -> ToolResult:
     """Functions, classes and methods with their lines."""
     path, _, tree = _parsed(context, given.path)
     found = definitions(tree)
     lines = [f"{'  ' * item.qualname.count('.')}{item.signature}  (lines {item.start}-{item.end})" for item in found]
-    data = [
-        {
-            "name": item.qualname,
-            "kind": item.kind,
-            "start_line": item.start,
-            "end_line": item.end,
-            "signature": item.signature,
-            "doc": (ast.get_docstring(item.node) or "").partition("\n")[0],
-        }
+    items = tuple(
+        OutlineItem(
+            name=item.qualname,
+            kind=item.kind,
+            start_line=item.start,
+            end_line=item.end,
+            signature=item.signature,
+            doc=(ast.get_docstring(item.node) or "").partition("\n")[0],
+        )
         for item in found
-    ]
-    return ToolResult(text="\n".join(lines) or f"{path} defines nothing", data={"path": path, "definitions": data})
+    )
+    return ToolResult(text="\n".join(lines) or f"{path} defines nothing", data=Outline(path=path, definitions=items))
 
 
+@tool(
+    OneFile,
+    Dependencies,
+    "Show what a Python file imports and which of its functions call which.",
+    name="python_ast_dependencies",
+)
 def dependencies(context: ToolContext, given: OneFile) -> ToolResult:
     """What a file imports, and which of its definitions call which."""
-    facts = _facts(context, given.path)
+    facts = dependencies_of(context, given.path)
     return ToolResult(text=_told(facts), data=facts)
 
 
+@tool(
+    SeveralFiles,
+    DependencySet,
+    "Show imports and calls of several Python files, and which file imports which.",
+    name="python_ast_dependencies_multifile",
+)
 def dependencies_multifile(context: ToolContext, given: SeveralFiles) -> ToolResult:
     """The same for several files, and which file imports which."""
     if not 1 <= len(given.paths) <= _MAX_TOGETHER:
         raise ToolError("invalid", f"give 1 to {_MAX_TOGETHER} files")
-    every = [_facts(context, path) for path in given.paths]
-    edges = [(facts["path"], item["path"]) for facts in every for item in facts["imports"] if item["path"]]
+    every = tuple(dependencies_of(context, path) for path in given.paths)
+    edges = tuple(
+        Edge(source=facts.path, target=item.path, kind="imports")
+        for facts in every
+        for item in facts.imports
+        if item.path
+    )
     told = [_told(facts) for facts in every]
     if edges:
-        told.append("\n".join(f"{source} imports {target}" for source, target in edges))
-    return ToolResult(
-        text="\n\n".join(told),
-        data={"files": every, "edges": [{"from": source, "to": target} for source, target in edges]},
-    )
+        told.append("\n".join(f"{edge.source} imports {edge.target}" for edge in edges))
+    return ToolResult(text="\n\n".join(told), data=DependencySet(files=every, edges=edges))
 
 
+@tool(FindDefinition, SymbolPlaces, "Find where a function, class, method or module variable is defined.")
 def find_definition(context: ToolContext, given: FindDefinition) -> ToolResult:
     """Where a name is defined."""
     last = given.name.rpartition(".")[2]
@@ -84,14 +117,15 @@ def find_definition(context: ToolContext, given: FindDefinition) -> ToolResult:
     workspace = context.workspace
     single = workspace.is_file(given.path)
     paths = [given.path] if single else workspace.list_files(given.path, pattern="*.py", limit=_MAX_FILES)
-    found = [place for path in paths for place in _places(workspace, path, given.name, last)]
+    found = [place for path in paths for place in places_of(workspace, path, given.name, last)]
     if not found:
         raise ToolError("not_found", f"no definition of {given.name} in {given.path or 'the workspace'}")
-    lines = [f"{place['path']}:{place['line']}: {place['text']}" for place in found]
-    return ToolResult(text="\n".join(lines), data={"definitions": found})
+    lines = [f"{place.path}:{place.line}: {place.text}" for place in found]
+    return ToolResult(text="\n".join(lines), data=SymbolPlaces(name=given.name, places=tuple(found)))
 
 
-def _places(workspace: Workspace, path: str, name: str, last: str) -> Iterator[dict[str, Any]]:
+def places_of(workspace: Workspace, path: str, name: str, last: str) -> Iterator[SymbolPlace]:
+    """Where a file defines a name, whose last part is `last`; nowhere if the file cannot be read or parsed."""
     try:
         text = workspace.peek_text(path)
         tree = parse(path, text) if last in text else None
@@ -104,10 +138,12 @@ def _places(workspace: Workspace, path: str, name: str, last: str) -> Iterator[d
     relative = workspace.relative(path)
     for item in definitions(tree):
         if item.qualname == name or item.qualname.endswith(f".{name}"):
-            yield {"path": relative, "line": item.line, "kind": item.kind, "text": lines[item.line - 1].strip()[:200]}
+            shown = lines[item.line - 1].strip()[:200]
+            yield SymbolPlace(path=relative, line=item.line, kind=item.kind, text=shown)
     for node in tree.body:
         if "." not in name and last in _assigned(node):
-            yield {"path": relative, "line": node.lineno, "kind": "variable", "text": lines[node.lineno - 1][:200]}
+            shown = lines[node.lineno - 1][:200]
+            yield SymbolPlace(path=relative, line=node.lineno, kind="variable", text=shown)
 
 
 def _assigned(node: ast.stmt) -> set[str]:
@@ -115,6 +151,7 @@ def _assigned(node: ast.stmt) -> set[str]:
     return {part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)}
 
 
+@tool(OneFile, Findings, "Check that a Python file compiles; nothing is run.", name="validate_python_syntax")
 def validate(context: ToolContext, given: OneFile) -> ToolResult:
     """Whether a file compiles."""
     path = context.workspace.relative(given.path)
@@ -126,7 +163,7 @@ def validate(context: ToolContext, given: OneFile) -> ToolResult:
             compile(text, path, "exec", dont_inherit=True)
     except SyntaxError as error:
         raise ToolError("syntax_error", syntax_message(path, text, error)) from error
-    return ToolResult(text=f"{path} is valid Python", data={"path": path})
+    return ToolResult(text=f"{path} is valid Python", data=Findings(paths=(path,)))
 
 
 def _parsed(context: ToolContext, given_path: str) -> tuple[str, str, ast.Module]:
@@ -138,32 +175,36 @@ def _parsed(context: ToolContext, given_path: str) -> tuple[str, str, ast.Module
 # --- dependencies -----------------------------------------------------------------------------------------------------
 
 
-def _facts(context: ToolContext, given_path: str) -> dict[str, Any]:
+def dependencies_of(context: ToolContext, given_path: str) -> Dependencies:
+    """What one file imports, defines and calls.
+
+    Raises:
+        ToolError: `syntax_error`.
+        WorkspaceError: it cannot be read.
+    """
     path, _, tree = _parsed(context, given_path)
     found = definitions(tree)
-    return {
-        "path": path,
-        "imports": [item for node in ast.walk(tree) for item in _imports(context.workspace, path, node)],
-        "calls": {item.qualname: called for item in found if (called := _calls(item, found))},
-        "definitions": [item.qualname for item in found],
-    }
+    return Dependencies(
+        path=path,
+        imports=tuple(item for node in ast.walk(tree) for item in _imports(context.workspace, path, node)),
+        calls={item.qualname: called for item in found if (called := _calls(item, found))},
+        definitions=tuple(item.qualname for item in found),
+    )
 
 
-def _told(facts: dict[str, Any]) -> str:
-    lines = [facts["path"]]
+def _told(facts: Dependencies) -> str:
+    lines = [facts.path]
     for kind, label in (("local", "imports from the workspace"), ("stdlib", "standard library"), ("other", "packages")):
         names = [
-            f"{item['module']}{' → ' + item['path'] if item['path'] else ''}"
-            for item in facts["imports"]
-            if item["kind"] == kind
+            f"{item.module}{' → ' + item.path if item.path else ''}" for item in facts.imports if item.kind == kind
         ]
         if names:
             lines.append(f"  {label}: {', '.join(dict.fromkeys(names))}")
-    lines += [f"  {name} calls {', '.join(called)}" for name, called in facts["calls"].items()]
-    return "\n".join(lines if len(lines) > 1 else [f"{facts['path']} depends on nothing"])
+    lines += [f"  {name} calls {', '.join(called)}" for name, called in facts.calls.items()]
+    return "\n".join(lines if len(lines) > 1 else [f"{facts.path} depends on nothing"])
 
 
-def _imports(workspace: Workspace, path: str, node: ast.AST) -> Iterator[dict[str, Any]]:
+def _imports(workspace: Workspace, path: str, node: ast.AST) -> Iterator[Import]:
     if isinstance(node, ast.Import):
         for alias in node.names:
             yield _import(workspace, path, alias.name, 0, (), node.lineno)
@@ -172,12 +213,10 @@ def _imports(workspace: Workspace, path: str, node: ast.AST) -> Iterator[dict[st
         yield _import(workspace, path, node.module or "", node.level, names, node.lineno)
 
 
-def _import(
-    workspace: Workspace, path: str, module: str, level: int, names: tuple[str, ...], line: int
-) -> dict[str, Any]:
+def _import(workspace: Workspace, path: str, module: str, level: int, names: tuple[str, ...], line: int) -> Import:
     local = _local_file(workspace, path, module, level, names)
     kind = "local" if local or level else "stdlib" if module.partition(".")[0] in sys.stdlib_module_names else "other"
-    return {"module": "." * level + module, "names": list(names), "line": line, "kind": kind, "path": local}
+    return Import(module="." * level + module, names=names, line=line, kind=kind, path=local)
 
 
 def _local_file(workspace: Workspace, path: str, module: str, level: int, names: tuple[str, ...]) -> str | None:
@@ -199,10 +238,10 @@ def _local_file(workspace: Workspace, path: str, module: str, level: int, names:
     return None
 
 
-def _calls(item: Definition, found: list[Definition]) -> list[str]:
+def _calls(item: Definition, found: list[Definition]) -> tuple[str, ...]:
     """Definitions of the same file that a function's body calls by name, or by `self.` in a method."""
     if item.kind == "class":
-        return []
+        return ()
     known = {other.qualname for other in found}
     owner = item.qualname.rpartition(".")[0]
     called: dict[str, None] = {}
@@ -212,7 +251,7 @@ def _calls(item: Definition, found: list[Definition]) -> list[str]:
         name = _called_name(node.func, item.qualname, owner, known)
         if name:
             called[name] = None
-    return list(called)
+    return tuple(called)
 
 
 def _called_name(function: ast.expr, qualname: str, owner: str, known: set[str]) -> str | None:
@@ -225,44 +264,9 @@ def _called_name(function: ast.expr, qualname: str, owner: str, known: set[str])
 
 
 TOOLS = (
-    Tool(
-        name="python_ast_outline",
-        description="List the functions, classes and methods of a Python file with their lines.",
-        input=OneFile,
-        run=outline,
-        side_effect="read",
-        task_types=READING_TASKS,
-    ),
-    Tool(
-        name="python_ast_dependencies",
-        description="Show what a Python file imports and which of its functions call which.",
-        input=OneFile,
-        run=dependencies,
-        side_effect="read",
-        task_types=READING_TASKS,
-    ),
-    Tool(
-        name="python_ast_dependencies_multifile",
-        description="Show imports and calls of several Python files, and which file imports which.",
-        input=SeveralFiles,
-        run=dependencies_multifile,
-        side_effect="read",
-        task_types=READING_TASKS,
-    ),
-    Tool(
-        name="find_definition",
-        description="Find where a function, class, method or module variable is defined.",
-        input=FindDefinition,
-        run=find_definition,
-        side_effect="read",
-        task_types=READING_TASKS,
-    ),
-    Tool(
-        name="validate_python_syntax",
-        description="Check that a Python file compiles; nothing is run.",
-        input=OneFile,
-        run=validate,
-        side_effect="read",
-        task_types=READING_TASKS,
-    ),
+    outline,
+    dependencies,
+    dependencies_multifile,
+    find_definition,
+    validate,
 )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from codur.config.settings import ToolSettings
 from codur.errors import CodurError
 from codur.redaction import REDACTED
-from codur.types import CODE_TASKS, SideEffect, TaskType, ToolCode, ToolResult
+from codur.tools.outputs import Text
+from codur.types import CODE_TASKS, SideEffect, TaskType, ToolCode, ToolResult, Verdict
 from codur.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -17,6 +19,13 @@ if TYPE_CHECKING:
     from codur.sandbox.launcher import Launcher
 
 READING_TASKS: frozenset[TaskType] = CODE_TASKS | {"search", "explanation", "file_operation", "unknown"}
+WRITING_TASKS: frozenset[TaskType] = CODE_TASKS | {"file_operation"}
+RUNNING_TASKS: frozenset[TaskType] = CODE_TASKS | {"run"}
+GIT_TASKS: frozenset[TaskType] = CODE_TASKS | {"git"}
+EVERY_TASK: frozenset[TaskType] = READING_TASKS | RUNNING_TASKS | GIT_TASKS | {"web_search", "greeting"}
+
+Permission = Literal["", "allow_git_write"]
+"""A switch of the `tools` settings that a tool needs beside that of its side effect."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +36,10 @@ class ToolContext:
         python: the interpreter for the workspace's programs.
         timeout_s: wall time of one program that a tool starts, in seconds.
         mcp: the configured MCP servers; None if there are none.
+        check: runs the check of the task; None if it has none, and so does a call that gives None.
+        ask: puts a question and its possible answers to the user and waits for the answer; None if nobody is there.
+        home: the user's home directory, where git's own settings have their name; None to leave them alone.
+        tools: all tools, filled in by the toolbox.
     """
 
     workspace: Workspace
@@ -35,6 +48,10 @@ class ToolContext:
     settings: ToolSettings
     timeout_s: float
     mcp: McpServers | None = None
+    check: Callable[[], Verdict | None] | None = None
+    ask: Callable[[str, tuple[str, ...]], str] | None = None
+    home: Path | None = None
+    tools: tuple[Tool, ...] = ()
 
     def write(self, path: str, text: str) -> None:
         """Write a file's text as a tool was given it.
@@ -62,6 +79,9 @@ class Tool:
         input: a frozen dataclass; its fields are the arguments, with `doc` in their metadata.
         run: does it; may raise `ToolError` or `WorkspaceError`, and then has changed nothing.
         task_types: kinds of request that it serves.
+        output: the kind of output that `ToolResult.data` holds after a call that is `ok`; a frozen dataclass of
+            `codur.tools.outputs` or `codur.tools.code_outputs`.
+        permission: a switch of the settings that must be on.
     """
 
     name: str
@@ -70,6 +90,41 @@ class Tool:
     run: Callable[[ToolContext, Any], ToolResult]
     side_effect: SideEffect
     task_types: frozenset[TaskType]
+    output: type = Text
+    permission: Permission = ""
+
+
+def tool(
+    given: type,
+    gives: type,
+    description: str,
+    *,
+    side_effect: SideEffect = "read",
+    task_types: frozenset[TaskType] = READING_TASKS,
+    permission: Permission = "",
+    name: str = "",
+) -> Callable[[Callable[[ToolContext, Any], ToolResult]], Tool]:
+    """Make a function the tool of its name; the arguments are `Tool`'s fields.
+
+    Args:
+        given: the input class.
+        gives: the output class.
+        name: if it is not the function's.
+    """
+
+    def made(run: Callable[[ToolContext, Any], ToolResult]) -> Tool:
+        return Tool(
+            name=name or run.__name__,
+            description=description,
+            input=given,
+            run=run,
+            side_effect=side_effect,
+            task_types=task_types,
+            output=gives,
+            permission=permission,
+        )
+
+    return made
 
 
 class ToolError(CodurError):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from codur.errors import WorkspaceError
 from codur.tools.arguments import build, schema
 from codur.tools.bounds import MAX_PROBLEM, MAX_TEXT, bounded
 from codur.tools.catalogue import ALL
+from codur.tools.outputs import to_json
 from codur.tools.tool import Tool, ToolContext, ToolError
 from codur.types import ToolResult, ToolSpec
 from codur.workspace.problems import FileError
@@ -30,7 +31,7 @@ class Toolbox:
     """
 
     def __init__(self, context: ToolContext, tools: Sequence[Tool] = ALL) -> None:
-        self._context = context
+        self._context = replace(context, tools=tuple(sorted(tools, key=lambda tool: tool.name)))
         self._tools = {tool.name: tool for tool in tools}
 
     @property
@@ -74,14 +75,16 @@ class Toolbox:
     def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Run a tool. What goes wrong is a result with a code and one sentence; then nothing was changed.
 
-        The text is bounded and can be encoded in UTF-8, whatever is in the files and the arguments.
+        The text is bounded and can be encoded in UTF-8, whatever is in the files and the arguments; `data` is plain
+        JSON of the tool's kind of output.
         """
         return _sendable(self._result(name, arguments))
 
     def _result(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         try:
             tool, given = self._admit(name, arguments)
-            return tool.run(self._context, given)
+            result = tool.run(self._context, given)
+            return replace(result, data=to_json(result.data)) if is_dataclass(result.data) else result
         except (ToolError, FileError) as error:
             return ToolResult(code=error.code, text=_sentence(error))
         except WorkspaceError as error:
@@ -103,6 +106,8 @@ class Toolbox:
             raise ToolError("refused", f"{name} starts a program, which tools.allow_run forbids")
         if tool.side_effect == "network" and not settings.allow_network:
             raise ToolError("refused", f"{name} uses the network, which tools.allow_network forbids")
+        if tool.permission and not getattr(settings, tool.permission):
+            raise ToolError("refused", f"{name} needs tools.{tool.permission}, which is off")
         return tool, build(name, tool.input, arguments)
 
 

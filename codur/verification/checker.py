@@ -58,6 +58,7 @@ class Checker:
         self._pristine = Pristine()
         self._conditions = Conditions()
         self._tripped: list[str] = []
+        self._guarded: Check | None = None
 
     def guard(self, check: Check) -> None:
         """Keep the check's files as they are now, and refuse edits to them from now on.
@@ -65,6 +66,7 @@ class Checker:
         Raises:
             WorkspaceError: one of them cannot be read.
         """
+        self._guarded = check
         self._pristine.keep(check, self._workspace)
         self._conditions.keep(check, self._workspace)
         self._workspace.protect(check.protected)
@@ -83,6 +85,14 @@ class Checker:
         other._pristine.restore(workspace)  # a copy has no ignored files, and the check may need one
         other._conditions = self._conditions.copy(workspace)
         return other
+
+    def run_guarded(self) -> Verdict | None:
+        """Run the check that was guarded last; None if there is none.
+
+        Raises:
+            Interrupted, LimitReached, WorkspaceError: as `run`.
+        """
+        return self.run(self._guarded) if self._guarded is not None else None
 
     def run(self, check: Check | None) -> Verdict:
         """Run a check once.

@@ -64,16 +64,35 @@ def walk(root: Root, under: str) -> Iterator[str]:
     that cannot be shown are left out. It stops after 200,000 directory entries.
     """
     budget = [_MAX_ENTRIES]
+    yield from (
+        path
+        for path in _walk(root, f"{under}/" if under else "", _rules_above(root, under), budget)
+        if not path.endswith("/")
+    )
+
+
+def directories(root: Root, under: str) -> Iterator[str]:
+    """Paths of directories below `under`, as `walk` goes through them, also those that hold no file."""
+    budget = [_MAX_ENTRIES]
+    for path in _walk(root, f"{under}/" if under else "", _rules_above(root, under), budget):
+        if path.endswith("/"):
+            yield path.rstrip("/")
+
+
+def _rules_above(root: Root, under: str) -> IgnoreRules | None:
     rules: IgnoreRules | None = None
     parts = under.split("/") if under else []
     for depth in range(len(parts)):
         base = "".join(f"{part}/" for part in parts[:depth])
         rules = ignore.load(root, base, rules)
-    yield from _walk(root, f"{under}/" if under else "", rules, budget)
+    return rules
 
 
 def _walk(root: Root, base: str, rules: IgnoreRules | None, budget: list[int]) -> Iterator[str]:
-    """Depth first, with a stack of its own: a hostile tree is deeper than functions can call each other."""
+    """Files, and directories with a slash at the end; depth first.
+
+    It has a stack of its own, since a hostile tree is deeper than functions can call each other.
+    """
     open_directories = [_inside(root, base, rules, budget)]
     while open_directories:
         found = next(open_directories[-1], None)
@@ -83,8 +102,7 @@ def _walk(root: Root, base: str, rules: IgnoreRules | None, budget: list[int]) -
         path, rules = found
         if path.endswith("/"):
             open_directories.append(_inside(root, path, rules, budget))
-        else:
-            yield path
+        yield path
 
 
 def _inside(

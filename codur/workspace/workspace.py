@@ -6,6 +6,7 @@ the check and what other programs execute is not edited, and every change can be
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -159,6 +160,17 @@ class Workspace:
         if not (self.root / key).is_dir():
             raise FileError(f"there is no directory {under}", code="not_found")
         return listing.find(self._pinned, key, pattern, limit)
+
+    def list_directories(self, under: str = "", *, limit: int = 10_000) -> list[str]:
+        """Relative paths of the directories below `under`, as `list_files` goes through them, sorted.
+
+        Raises:
+            WorkspaceError: as `list_files`.
+        """
+        key = paths.real(self.root, under)
+        if not (self.root / key).is_dir():
+            raise FileError(f"there is no directory {under}", code="not_found")
+        return list(itertools.islice(listing.directories(self._pinned, key), limit))
 
     # --- protection ---------------------------------------------------------------------------------------------------
 

@@ -120,6 +120,7 @@ LEAVES: Mapping[str, tuple[Any, Any, str]] = {
     "tools.allow_write": (False, None, OFF),
     "tools.allow_run": (False, None, OFF),
     "tools.allow_network": (None, True, OFF),
+    "tools.allow_git_write": (None, True, OFF),
     "tools.max_file_kb": (1, 1025, LOWER),
     "tools.whole_file_lines": (0, 201, LOWER),
     "sandbox.backend": (None, "none", CANNOT),

@@ -413,14 +413,17 @@ def test_encoding_and_mark_stay(tmp_path: Path, toolbox: Toolbox) -> None:
 def test_new_files(tmp_path: Path, toolbox: Toolbox) -> None:
     code = "import re\ndef f():\n    return re"
     assert toolbox.call("inject_function", {"path": "pkg/new.py", "name": "f", "code": code}) == ToolResult(
-        text="added function f in pkg/new.py", data={"path": "pkg/new.py"}, changed_files=("pkg/new.py",)
+        text="added function f in pkg/new.py",
+        data={"path": "pkg/new.py", "action": "made", "start_line": None, "end_line": None, "count": 1},
+        changed_files=("pkg/new.py",),
     )
     assert (tmp_path / "pkg" / "new.py").read_text() == "import re\n\n\ndef f():\n    return re\n"
     content = "```python\nprint(1)\n```"
     assert toolbox.call("replace_file_content", {"path": "x.py", "content": content}).text == "wrote 1 lines in x.py"
     assert (tmp_path / "x.py").read_text() == "print(1)\n"
     assert toolbox.call("replace_file_content", {"path": "x.py", "content": "print(1)"}) == ToolResult(
-        text="x.py has this code already"
+        text="x.py has this code already",
+        data={"path": "x.py", "action": "none", "start_line": None, "end_line": None, "count": 0},
     )
 
 

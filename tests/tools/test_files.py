@@ -25,6 +25,10 @@ def view(start: int, end: int, total: int = 3) -> dict[str, Any]:
     return {"path": "a.txt", "start_line": start, "end_line": end, "total_lines": total}
 
 
+def edit(path: str, action: str, count: int = 1, line: int | None = None) -> dict[str, Any]:
+    return {"path": path, "action": action, "start_line": line, "end_line": None, "count": count}
+
+
 CALLS: list[tuple[str, dict[str, Any], ToolResult, dict[str, bytes | None]]] = [
     ("read_file", {"path": "a.txt"}, ToolResult(text="one\ntwo\nthree", data=view(1, 3)), {}),
     (
@@ -57,19 +61,19 @@ CALLS: list[tuple[str, dict[str, Any], ToolResult, dict[str, bytes | None]]] = [
     (
         "write_file",
         {"path": "new/c.txt", "content": "1\n2\n"},
-        ToolResult(text="wrote new/c.txt (2 lines)", changed_files=("new/c.txt",)),
+        ToolResult(text="wrote new/c.txt (2 lines)", data=edit("new/c.txt", "made"), changed_files=("new/c.txt",)),
         {"new/c.txt": b"1\n2\n"},
     ),
     (
         "write_file",
         {"path": "a.txt", "content": "one\n2\n"},
-        ToolResult(text="wrote a.txt (2 lines)", changed_files=("a.txt",)),
+        ToolResult(text="wrote a.txt (2 lines)", data=edit("a.txt", "changed"), changed_files=("a.txt",)),
         {"a.txt": b"one\r\n2\r\n"},
     ),
     (
         "write_file",
         {"path": "a.txt", "content": "one\ntwo\nthree"},
-        ToolResult(text="a.txt has this text already"),
+        ToolResult(text="a.txt has this text already", data=edit("a.txt", "none", 0)),
         {},
     ),
     (
@@ -84,21 +88,28 @@ CALLS: list[tuple[str, dict[str, Any], ToolResult, dict[str, bytes | None]]] = [
     (
         "append_file",
         {"path": "a.txt", "content": "four\n"},
-        ToolResult(text="added to a.txt (4 lines)", changed_files=("a.txt",)),
+        ToolResult(text="added to a.txt (4 lines)", data=edit("a.txt", "changed"), changed_files=("a.txt",)),
         {"a.txt": b"one\r\ntwo\r\nthree\r\nfour\r\n"},
     ),
     (
         "append_file",
         {"path": "c.txt", "content": "x"},
-        ToolResult(text="added to c.txt (1 lines)", changed_files=("c.txt",)),
+        ToolResult(text="added to c.txt (1 lines)", data=edit("c.txt", "made"), changed_files=("c.txt",)),
         {"c.txt": b"x"},
     ),
-    ("delete_file", {"path": "b.txt"}, ToolResult(text="deleted b.txt", changed_files=("b.txt",)), {"b.txt": None}),
+    (
+        "delete_file",
+        {"path": "b.txt"},
+        ToolResult(text="deleted b.txt", data=edit("b.txt", "deleted"), changed_files=("b.txt",)),
+        {"b.txt": None},
+    ),
     ("delete_file", {"path": "dir"}, ToolResult(code="not_a_file", text="dir is a directory, not a file"), {}),
     (
         "copy_file",
         {"source": "data.bin", "target": "dir"},
-        ToolResult(text="copied data.bin to dir/data.bin", changed_files=("dir/data.bin",)),
+        ToolResult(
+            text="copied data.bin to dir/data.bin", data=edit("dir/data.bin", "made"), changed_files=("dir/data.bin",)
+        ),
         {"dir/data.bin": b"\0\1"},
     ),
     (
@@ -110,7 +121,11 @@ CALLS: list[tuple[str, dict[str, Any], ToolResult, dict[str, bytes | None]]] = [
     (
         "move_file",
         {"source": "data.bin", "target": "sub/x.bin"},
-        ToolResult(text="moved data.bin to sub/x.bin", changed_files=("data.bin", "sub/x.bin")),
+        ToolResult(
+            text="moved data.bin to sub/x.bin",
+            data={"edits": [edit("data.bin", "deleted"), edit("sub/x.bin", "made")]},
+            changed_files=("data.bin", "sub/x.bin"),
+        ),
         {"data.bin": None, "sub/x.bin": b"\0\1"},
     ),
     (
@@ -118,7 +133,7 @@ CALLS: list[tuple[str, dict[str, Any], ToolResult, dict[str, bytes | None]]] = [
         {"path": "a.txt", "old": "one\r\ntwo", "new": "1\n2\n2b"},
         ToolResult(
             text="replaced 1 place in a.txt",
-            data={"path": "a.txt", "count": 1, "lines": [1]},
+            data=edit("a.txt", "changed", 1, 1),
             changed_files=("a.txt",),
         ),
         {"a.txt": b"1\r\n2\r\n2b\r\nthree"},
@@ -137,7 +152,7 @@ CALLS: list[tuple[str, dict[str, Any], ToolResult, dict[str, bytes | None]]] = [
         {"path": "b.txt", "old": "x = 1", "new": "x = 3", "all": True},
         ToolResult(
             text="replaced 2 places in b.txt",
-            data={"path": "b.txt", "count": 2, "lines": [1, 3]},
+            data=edit("b.txt", "changed", 2, 1),
             changed_files=("b.txt",),
         ),
         {"b.txt": b"x = 3\ny = 2\nx = 3\n"},
@@ -163,7 +178,7 @@ CALLS: list[tuple[str, dict[str, Any], ToolResult, dict[str, bytes | None]]] = [
     (
         "replace_in_file",
         {"path": "b.txt", "old": "y", "new": "y"},
-        ToolResult(text="b.txt has this text already"),
+        ToolResult(text="b.txt has this text already", data=edit("b.txt", "none", 0)),
         {},
     ),
 ]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from codur.tools.git import _Repository
 from codur.tools.git_config import overrides
+from codur.tools.git_repository import Repository
 from codur.tools.tool import ToolError
 from codur.tools.toolbox import Toolbox
 from codur.types import ToolResult
@@ -148,7 +148,7 @@ def test_no_repository(toolbox: Toolbox) -> None:
 
 
 def test_without_git(root: Path) -> None:
-    missing = _Repository(top=root, root=root, timeout_s=5.0, path="/nonexistent")
+    missing = Repository(top=root, root=root, timeout_s=5.0, path="/nonexistent")
     with pytest.raises(ToolError) as caught:
         missing.call("status")
     assert (caught.value.code, caught.value.message) == ("failed", "git is not installed in /nonexistent")

@@ -110,9 +110,9 @@ def test_dependencies_of_several_files(root: Path, toolbox: Toolbox) -> None:
         "sibling.py imports main.py\npkg/__init__.py imports pkg/core.py\npkg/__init__.py imports main.py"
     )
     assert result.data["edges"] == [
-        {"from": "sibling.py", "to": "main.py"},
-        {"from": "pkg/__init__.py", "to": "pkg/core.py"},
-        {"from": "pkg/__init__.py", "to": "main.py"},
+        {"source": "sibling.py", "target": "main.py", "kind": "imports"},
+        {"source": "pkg/__init__.py", "target": "pkg/core.py", "kind": "imports"},
+        {"source": "pkg/__init__.py", "target": "main.py", "kind": "imports"},
     ]
     many = toolbox.call("python_ast_dependencies_multifile", {"paths": ["main.py"] * 21})
     assert (many.code, many.text) == ("invalid", "give 1 to 20 files")

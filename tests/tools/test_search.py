@@ -57,6 +57,7 @@ CALLS: list[tuple[str, dict[str, Any], ToolResult]] = [
         ToolResult(
             text="./\n  a.py\n  data.bin\n  docs/\n    Guide.md\n  src/\n    app/\n      main.py\n      util.py",
             data={
+                "path": "",
                 "entries": [*["a.py", "data.bin", "docs/", "docs/Guide.md"], *APP],
                 "complete": True,
             },
@@ -65,7 +66,7 @@ CALLS: list[tuple[str, dict[str, Any], ToolResult]] = [
     (
         "file_tree",
         {"path": "src", "depth": 1},
-        ToolResult(text="src/\n  app/", data={"entries": ["app/"], "complete": True}),
+        ToolResult(text="src/\n  app/", data={"path": "src", "entries": ["app/"], "complete": True}),
     ),
     ("file_tree", {"depth": 0}, ToolResult(code="invalid", text="depth must be 1 or more")),
     (

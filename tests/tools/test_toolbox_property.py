@@ -23,7 +23,27 @@ TEXT = st.one_of(
     st.text(st.characters(exclude_categories=()), max_size=20),
     st.sampled_from(
         [
-            *("a.py", "sub", "sub/b.txt", "new.py", "link", "..", "/", "/etc/passwd", ".git/config", "a.py/x", "~", ""),
+            *(
+                "a.py",
+                "d.json",
+                "d.yaml",
+                "d.ini",
+                "a.b[0]",
+                "/a/0",
+                "s",
+                "k",
+                "sub",
+                "sub/b.txt",
+                "new.py",
+                "link",
+                "..",
+                "/",
+                "/etc/passwd",
+                ".git/config",
+                "a.py/x",
+                "~",
+                "",
+            ),
             *(
                 "x" * 300,
                 "ä" * 200,
@@ -59,6 +79,8 @@ BY_TYPE: dict[str, st.SearchStrategy[Any]] = {
     "integer": NUMBER,
     "boolean": st.booleans(),
     "array": st.lists(TEXT, max_size=3),
+    "object": st.dictionaries(TEXT, JSON, max_size=3),
+    "anything": JSON,
 }
 
 
@@ -67,7 +89,8 @@ def arguments_of(toolbox: Toolbox, name: str) -> st.SearchStrategy[dict[str, Any
     parameters = toolbox.spec(name).parameters
     values: dict[str, st.SearchStrategy[Any]] = {}
     for key, member in parameters["properties"].items():
-        kind = member["type"] if isinstance(member["type"], str) else member["type"][0]
+        declared = member.get("type", "anything")
+        kind = declared if isinstance(declared, str) else declared[0]
         values[key] = st.integers(0, 9).flatmap(lambda n, kind=kind: BY_TYPE[kind] if n else JSON)  # type: ignore[misc]
     fitting = st.fixed_dictionaries(
         {key: value for key, value in values.items() if key in parameters["required"]},
@@ -83,6 +106,9 @@ def furnish(root: Path) -> None:
         "import os\n\ndef f(x):\n    return x\n\nclass K:\n    def m(self):\n        return f(1)\n"
     )
     (root / "sub" / "b.txt").write_text("one\ntwo\n")
+    (root / "d.json").write_text('{"a": {"b": [1]}}')
+    (root / "d.yaml").write_text("a:\n  b: [1]\n")
+    (root / "d.ini").write_text("[s]\nk = 1\n")
     if not (root / "link").is_symlink():
         (root / "link").symlink_to("/etc")
 

@@ -1,0 +1,159 @@
+"""Lines of files that match a text or a regular expression.
+
+Where ripgrep is installed it picks the files that can match, and only those are read; the lines are found by the same
+code either way, so that the answers are the same.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from codur.tools.arguments import argument
+from codur.tools.outputs import Matches, Place
+from codur.tools.ripgrep import candidates
+from codur.tools.tool import ToolContext, ToolError, tool
+from codur.types import ToolResult
+from codur.workspace.problems import FileError
+
+_MAX_MATCHES = 1_000
+_MAX_FILES = 200_000
+_MAX_LINE = 300
+_MAX_LITERAL_CHARS = 500_000_000
+_MAX_REGEX_CHARS = 20_000_000
+_REGEX_TIMEOUT_S = 5.0
+_REGEX_PROGRAM = """
+import json, re, sys
+task = json.load(sys.stdin)
+pattern = re.compile(task["pattern"], task["flags"])
+found = []
+for path, text in task["files"]:
+    for number, line in enumerate(text.split("\\n"), 1):
+        if pattern.search(line):
+            found.append([path, number, line[:task["width"]]])
+            if len(found) >= task["limit"]:
+                break
+    if len(found) >= task["limit"]:
+        break
+json.dump(found, sys.stdout)
+"""
+"""Runs in a process of its own, because a search in this one cannot be stopped when a pattern takes for ever."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GrepFiles:
+    pattern: str = argument("Text to find, or a Python regular expression if regex is true.", accepts="symbol")
+    path: str = argument("File or directory to search; the workspace if left out.", "", accepts=("path", "directory"))
+    glob: str | None = argument("Only files that match this glob, such as *.py.", None)
+    regex: bool = argument("Read pattern as a regular expression.", default=False)
+    ignore_case: bool = argument("Letter case makes no difference.", default=False)
+    limit: int = argument("Matches at most.", 100)
+
+
+@tool(GrepFiles, Matches, "Find lines in files by text or regular expression.")
+def grep_files(context: ToolContext, given: GrepFiles) -> ToolResult:
+    """Lines that match, as path:line: text."""
+    if not given.pattern or "\n" in given.pattern:
+        raise ToolError("invalid", "pattern must be one line of text that is not empty")
+    limit = max(1, min(given.limit, _MAX_MATCHES))
+    search = _regex_matches if given.regex else _literal_matches
+    skipped: list[str] = []
+    matches = search(context, given, limit + 1, skipped)
+    shown = matches[:limit]
+    lines = [f"{place.path}:{place.line}: {place.text}" for place in shown]
+    if len(matches) > limit:
+        lines.append(f"… more than {limit} matches; narrow the pattern or the path")
+    if not lines:
+        lines.append(f"no line matches {given.pattern}")
+    if skipped:
+        more = f" and {len(skipped) - 3} more" if len(skipped) > 3 else ""
+        lines.append(f"not searched, too large or not readable: {', '.join(skipped[:3])}{more}")
+    return ToolResult(
+        text="\n".join(lines), data=Matches(matches=tuple(shown), complete=len(matches) <= limit and not skipped)
+    )
+
+
+def _literal_matches(context: ToolContext, given: GrepFiles, limit: int, skipped: list[str]) -> list[Place]:
+    matches = _line_test(given)
+    found: list[Place] = []
+    for path, text in _texts(context, given, skipped, _MAX_LITERAL_CHARS):
+        if not matches(text):
+            continue
+        for number, line in enumerate(text.split("\n"), start=1):
+            if matches(line):
+                found.append(Place(path=path, line=number, text=line[:_MAX_LINE]))
+                if len(found) >= limit:
+                    return found
+    return found
+
+
+def _line_test(given: GrepFiles) -> Callable[[str], bool]:
+    if not given.ignore_case:
+        return lambda text: given.pattern in text
+    pattern = re.compile(re.escape(given.pattern), re.IGNORECASE)
+    return lambda text: pattern.search(text) is not None
+
+
+def _regex_matches(context: ToolContext, given: GrepFiles, limit: int, skipped: list[str]) -> list[Place]:
+    flags = re.IGNORECASE if given.ignore_case else re.NOFLAG
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            re.compile(given.pattern, flags)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ToolError("invalid", f"the pattern is no regular expression: {error}") from error
+    texts = list(_texts(context, given, skipped, _MAX_REGEX_CHARS))
+    if not texts:
+        return []
+    task = {"pattern": given.pattern, "flags": int(flags), "files": texts, "width": _MAX_LINE, "limit": limit}
+    outcome = context.launcher.run(
+        [sys.executable, "-I", "-S", "-c", _REGEX_PROGRAM],
+        cwd=Path("/"),
+        root=Path("/"),
+        stdin=json.dumps(task).encode(),
+        timeout_s=min(_REGEX_TIMEOUT_S, context.timeout_s),
+        max_output_bytes=4_000_000,
+    )
+    if outcome.timed_out:
+        raise ToolError("timeout", "the search took too long; use a simpler pattern or a narrower path")
+    if outcome.exit_status != 0 or outcome.truncated:
+        raise ToolError("failed", "the search could not be finished; use a narrower pattern or path")
+    return [Place(path=path, line=number, text=line) for path, number, line in json.loads(outcome.stdout)]
+
+
+def _texts(context: ToolContext, given: GrepFiles, skipped: list[str], limit: int) -> Iterator[tuple[str, str]]:
+    """Path and text of each file that can match, up to `limit` characters.
+
+    Binary files are passed over; others that cannot be read are added to `skipped`.
+    """
+    workspace = context.workspace
+    single = workspace.is_file(given.path)
+    names = (
+        [workspace.relative(given.path)]
+        if single
+        else workspace.list_files(given.path, pattern=given.glob, limit=_MAX_FILES)
+    )
+    if not single:
+        names = candidates(context, names, given.pattern, regex=given.regex, ignore_case=given.ignore_case)
+    left = limit
+    for name in names:
+        try:
+            text = workspace.peek_text(name)
+        except FileError as error:
+            if single:
+                raise
+            if error.code != "binary":
+                skipped.append(name)
+            continue
+        left -= len(text)
+        if left < 0:
+            raise ToolError("too_large", "there is too much text to search; give a narrower path or glob")
+        yield name, text
+
+
+TOOLS = (grep_files,)

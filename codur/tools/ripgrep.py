@@ -1,0 +1,139 @@
+"""Which files can hold a match, by ripgrep where it is installed; every file where it is not or cannot tell.
+
+Ripgrep gets the files by name and looks for bytes that every match holds, whatever the file's encoding; what it finds
+beside that does no harm, since the lines are matched again.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+from codur.tools.tool import ToolContext
+
+_FEWEST_FILES = 50
+"""Fewer are read faster than a program is started."""
+_MOST_ARGUMENT_BYTES = 600_000
+_MOST_OUTPUT_BYTES = 32_000_000
+_TIMEOUT_S = 20.0
+_OTHER_CASES = {"i": "ıİ", "k": "\u212a", "s": "ſ"}
+"""What Python takes for the same letter beside the two of ASCII when letter case makes no difference."""
+_ODD_ENCODING = r"coding[:=][ \t]*(?:[^uUaAlLiI \t]|[uU](?:[^tT]|[tT][fF][-_]?[^-_8])|[iI][^sS])"
+"""A coding cookie of an encoding in which the bytes of ASCII may stand for something else, or the other way round."""
+_WORD = re.compile(r"[A-Za-z0-9_ ]")
+
+
+def candidates(context: ToolContext, paths: list[str], pattern: str, *, regex: bool, ignore_case: bool) -> list[str]:
+    """The paths, in their order, without files that surely hold no line that matches.
+
+    Files that cannot be read, or are too large to be, stay in.
+
+    Args:
+        pattern: a text, or a Python regular expression.
+    """
+    literal = _required(pattern) if regex else pattern
+    if len(paths) < _FEWEST_FILES or not literal or not literal.isascii():
+        return paths
+    program = context.launcher.find("rg", outside=context.workspace.root)
+    if program is None:
+        return paths
+    expression = _expression(literal, ignore_case=ignore_case)
+    found: set[str] = set()
+    root, limit = context.workspace.root, context.workspace.max_file_bytes
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        # Ten thousand sizes take as long as a third of the search; ripgrep is another process meanwhile.
+        large = pool.submit(lambda: {path for path in paths if _size(f"{root}/{path}") > limit})
+        for some in _portions(paths):
+            hits = _search(context, program, expression, some)
+            if hits is None:
+                return paths
+            found |= hits
+        found |= large.result()
+    return [path for path in paths if path in found]
+
+
+def _search(context: ToolContext, program: str, expression: str, paths: list[str]) -> set[str] | None:
+    """The paths of files with a match; None if ripgrep failed or met a file that it could not read."""
+    root = context.workspace.root
+    outcome = context.launcher.run(
+        [
+            program,
+            *("--no-config", "--files-with-matches", "--null", "--text", "--encoding=none", "--no-ignore", "--hidden"),
+            *(f"--regexp={expression}", f"--regexp={_ODD_ENCODING}", "--"),
+            *(f"./{path}" for path in paths),
+        ],
+        cwd=root,
+        root=type(root)("/"),
+        readable=(root,),
+        timeout_s=min(_TIMEOUT_S, context.timeout_s),
+        max_output_bytes=_MOST_OUTPUT_BYTES,
+    )
+    if outcome.exit_status not in (0, 1) or outcome.truncated:
+        return None
+    return {path.removeprefix("./") for path in outcome.stdout.split("\0") if path}
+
+
+def _portions(paths: list[str]) -> Iterator[list[str]]:
+    """The paths in lists that are short enough for one command line."""
+    some: list[str] = []
+    size = 0
+    for path in paths:
+        size += len(path.encode()) + 16
+        if size > _MOST_ARGUMENT_BYTES:
+            yield some
+            some, size = [], len(path.encode()) + 16
+        some.append(path)
+    yield some
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size  # noqa: PTH116 - ten thousand of them, and a Path for each takes longer
+    except OSError:  # gone meanwhile: reading it will tell
+        return 2**62
+
+
+def _expression(literal: str, *, ignore_case: bool) -> str:
+    """A regular expression of ripgrep's that matches the text as Python's would."""
+    return "".join(_letter(char) if ignore_case and char.isalpha() else f"\\x{{{ord(char):x}}}" for char in literal)
+
+
+def _letter(char: str) -> str:
+    lower = char.lower()
+    return f"[{lower}{lower.upper()}{_OTHER_CASES.get(lower, '')}]"
+
+
+def _required(pattern: str) -> str:
+    """A text that every match of a Python regular expression holds; empty if none can be told.
+
+    Only letters, digits and blanks outside of all groups count, where there is no alternative and no flag.
+    """
+    if "|" in pattern or re.search(r"\(\?(?!:|P<)", pattern) or re.search(r"\\[xuUN0-9]", pattern):
+        return ""
+    runs, current, depth, at = [], "", 0, 0
+    while at < len(pattern):
+        char = pattern[at]
+        following = pattern[at + 1 : at + 2]
+        if depth == 0 and _WORD.match(char) and following not in ("*", "?", "{"):
+            current += char
+        else:
+            runs.append(current)
+            current = ""
+        if char == "+":
+            current = ""
+        if char == "[":
+            at = _end_of_set(pattern, at)
+        depth += (char == "(") - (char == ")")
+        at += 2 if char == "\\" else 1
+    return max([*runs, current], key=len)
+
+
+def _end_of_set(pattern: str, at: int) -> int:
+    """Where the character set that begins at `at` ends."""
+    at += 2 if pattern[at + 1 : at + 2] == "^" else 1
+    at += pattern[at : at + 1] == "]"
+    while at < len(pattern) and pattern[at] != "]":
+        at += 2 if pattern[at] == "\\" else 1
+    return at

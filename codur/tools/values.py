@@ -1,0 +1,107 @@
+"""Kinds of values that tools give and take: what tells which tool can follow which, from declarations alone.
+
+A field of an output class says what kind of value it gives, an argument of an input class which kinds it takes. A path
+whose suffix fits is also a path of a narrower kind, so that only Python files are offered to tools for Python.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
+
+Value = Literal[
+    "path",
+    "python_path",
+    "json_path",
+    "yaml_path",
+    "ini_path",
+    "toml_path",
+    "directory",
+    "line",
+    "symbol",
+    "class_name",
+    "text",
+    "diff",
+    "revision",
+    "url",
+    "tool_name",
+    "server",
+    "resource",
+]
+
+PATHS: Final[Mapping[Value, tuple[str, ...]]] = {
+    "python_path": (".py", ".pyi", ".pyw"),
+    "json_path": (".json",),
+    "yaml_path": (".yaml", ".yml"),
+    "ini_path": (".ini", ".cfg"),
+    "toml_path": (".toml",),
+}
+"""Narrower kinds of paths and the suffixes of their files."""
+
+
+def member(doc: str, gives: Value | None = None, default: Any = dataclasses.MISSING) -> Any:
+    """A field of an output class.
+
+    Args:
+        gives: the kind of its value, or of its elements, that other tools' arguments may take.
+    """
+    return dataclasses.field(default=default, metadata={"doc": doc, "gives": gives})
+
+
+def can_feed(given: Value, taken: Value) -> bool:
+    """Whether a value of the first kind can be one of the second, as far as the declarations tell."""
+    return given == taken or (given == "path" and taken in PATHS) or (given in PATHS and taken == "path")
+
+
+def fits(taken: Value, value: object) -> bool:
+    """Whether one value that was given can be of this kind: the suffix for narrower paths, a number for lines."""
+    if taken == "line":
+        return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, str) and value.endswith(PATHS.get(taken, ("",)))
+
+
+@cache
+def accepts(input_type: type) -> Mapping[str, tuple[Value, ...]]:
+    """The kinds that each argument of an input class takes from outputs; arguments that take none are absent."""
+    declared = {item.name: item.metadata.get("accepts", ()) for item in dataclasses.fields(input_type)}
+    return {name: kinds for name, kinds in declared.items() if kinds}
+
+
+@cache
+def gives(output_type: type) -> Mapping[str, Value]:
+    """Where an output class holds which kind, by paths such as `path` and `matches[].path`."""
+    return dict(_gives(output_type, ""))
+
+
+def _gives(output_type: type, prefix: str) -> Iterator[tuple[str, Value]]:
+    hints = get_type_hints(output_type)
+    for item in dataclasses.fields(output_type):
+        hint, place = hints[item.name], f"{prefix}{item.name}"
+        if get_origin(hint) is tuple:
+            hint, place = get_args(hint)[0], f"{place}[]"
+        if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+            yield from _gives(hint, f"{place}.")
+        elif item.metadata.get("gives"):
+            yield place, item.metadata["gives"]
+
+
+def values_in(output_type: type, data: Any) -> Mapping[Value, tuple[Any, ...]]:
+    """The values of each kind that one output (as plain JSON) holds, each once, in their order; nulls are left out."""
+    found: dict[Value, dict[Any, None]] = {}
+    for place, kind in gives(output_type).items():
+        for value in _at(data, place.replace("[]", ".[]").split(".")):
+            if value is not None:
+                found.setdefault(kind, {})[value] = None
+    return {kind: tuple(values) for kind, values in found.items()}
+
+
+def _at(data: Any, parts: list[str]) -> Iterator[Any]:
+    if not parts:
+        yield data
+    elif parts[0] == "[]":
+        for item in data or ():
+            yield from _at(item, parts[1:])
+    elif isinstance(data, Mapping) and parts[0] in data:
+        yield from _at(data[parts[0]], parts[1:])
