@@ -10,6 +10,7 @@ from typing import Final
 
 from codur.nodes.choose import choose
 from codur.nodes.coding import coding
+from codur.nodes.consult import consult
 from codur.nodes.delegate import delegate
 from codur.nodes.execute import execute
 from codur.nodes.llm_plan import llm_plan
@@ -38,6 +39,7 @@ PLAIN_NODES: Final[dict[NodeName, PlainNode]] = {
     "review": review,
 }
 MODEL_NODES: Final[dict[NodeName, ModelNode]] = {
+    "consult": consult,
     "llm_pre_plan": llm_pre_plan,
     "llm_plan": llm_plan,
     "choose": choose,
@@ -49,7 +51,8 @@ ROUTES: Final[dict[NodeName, tuple[Route, ...]]] = {
     "pattern_plan": ("llm_pre_plan", "policy"),
     "llm_pre_plan": ("llm_plan", "policy"),
     "llm_plan": ("policy",),
-    "policy": ("repair", "coding", "tool", "delegate", "llm_plan", "end"),
+    "policy": ("consult", "repair", "coding", "tool", "delegate", "llm_plan", "end"),
+    "consult": ("policy", "review"),
     "repair": ("choose", "review"),
     "choose": ("repair",),
     "coding": ("review",),

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from codur.errors import CodurError
 from codur.nodes.judge import Judged, judge
 from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import can_ask, can_repair, edits, go, repair_tried, unfinished, why_not
+from codur.nodes.updates import (
+    blocked,
+    can_ask,
+    can_repair,
+    edits,
+    failed_steps,
+    go,
+    repair_tried,
+    unfinished,
+    why_not,
+)
 from codur.planning.retry import Decision, Situation, decide
 from codur.types import Attempt, Outcome, Plan, StepRecord
+
+_MOST_QUESTIONS = 3
 
 
 def review(state: RunState, context: RunContext) -> RunUpdate:
@@ -23,6 +36,11 @@ def review(state: RunState, context: RunContext) -> RunUpdate:
         return _after_edits(record, judge(record, state, context), state, context)
     if _steps_left(state):
         return _next_step(state)
+    if record.action == "ask" and record.ok:
+        return _with_answer(record, state, context)
+    lost = blocked(state)
+    if lost:
+        return _plan_failed(lost, state, context)
     return _end_of_plan(record, state, context)
 
 
@@ -34,12 +52,49 @@ def _plan(state: RunState) -> Plan:
 
 
 def _steps_left(state: RunState) -> bool:
-    return state["cursor"] + 1 < len(_plan(state).steps)
+    return _following(state) is not None
+
+
+def _following(state: RunState) -> int | None:
+    """The index of the next step that can still run."""
+    steps, lost = _plan(state).steps, blocked(state)
+    return next((index for index in range(state["cursor"] + 1, len(steps)) if steps[index].id not in lost), None)
 
 
 def _next_step(state: RunState) -> RunUpdate:
-    origin = _plan(state).origin
-    return RunUpdate(cursor=state["cursor"] + 1, **go("review", "policy", origin=origin, reason="next step"))
+    following = _following(state)
+    if following is None:
+        raise AssertionError("there is no step left")
+    return RunUpdate(cursor=following, **go("review", "policy", origin=_plan(state).origin, reason="next step"))
+
+
+def _with_answer(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
+    """The plan was a question: with the answer, one that carries out the task."""
+    step = _plan(state).steps[state["cursor"]]
+    if not can_ask(state, context) or state["replans"] > _MOST_QUESTIONS:
+        return _end(record, "not_achieved", "the plan ended with a question")
+    reason = (
+        f"You asked: {step.arguments.get('text', '')} The user answered: {context.artifacts.get(record.output_ref)}"
+    )
+    return RunUpdate(
+        replans=1, reason=reason, **go("review", "llm_plan", origin="user", tier="open", reason="answered")
+    )
+
+
+def _plan_failed(lost: Sequence[str], state: RunState, context: RunContext) -> RunUpdate:
+    """Steps could not run because one before them failed: a new plan that knows what was done, or the end."""
+    plan, failed = _plan(state), failed_steps(state)
+    first = failed[0]
+    reason = f"step {first.step_id} failed: {first.error}"
+    if plan.origin == "plan" and state["replans"] < 1 and can_ask(state, context):
+        told = f"{reason}. {_done(state)} Make a plan for what is left; its steps may use these outputs as inputs."
+        return RunUpdate(replans=1, reason=told, **go("review", "llm_plan", origin="plan", tier="open", reason=reason))
+    return _end(first, "not_achieved", f"{reason}; not run: {', '.join(lost)}")
+
+
+def _done(state: RunState) -> str:
+    done = [f"{record.step_id} ({record.capability})" for record in state["records"][state["since"] :] if record.ok]
+    return f"Done already: {', '.join(done)}." if done else "Nothing was done yet."
 
 
 def _to_be_judged(record: StepRecord, state: RunState, context: RunContext) -> bool:

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable
 from codur.events import FileChanged
 from codur.nodes.state import NodeName, Route, RunContext, RunState, RunUpdate
-from codur.types import CODE_TASKS, Origin, Outcome, Plan, RouteStep, Step, Tier
+from codur.planning.schedule import blocked_by
+from codur.types import CODE_TASKS, Origin, Outcome, Plan, RouteStep, Step, StepRecord, Tier
 from codur.workspace.diff import line_counts
 
 
@@ -71,6 +72,17 @@ def current_step(state: RunState) -> Step:
     if plan is None:
         raise AssertionError("a step was asked for before there was a plan")
     return plan.steps[state["cursor"]]
+
+
+def failed_steps(state: RunState) -> tuple[StepRecord, ...]:
+    """The steps of the present plan that failed."""
+    return tuple(record for record in state["records"][state["since"] :] if not record.ok)
+
+
+def blocked(state: RunState) -> tuple[str, ...]:
+    """Ids of the steps of the present plan that cannot run, because one whose output they need failed."""
+    plan = state["plan"]
+    return blocked_by(plan, {record.step_id for record in failed_steps(state)}) if plan else ()
 
 
 def origin_of(state: RunState) -> Origin:

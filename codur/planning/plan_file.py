@@ -70,7 +70,8 @@ def plan_text(plan: Plan, *, task: str, workspace: str) -> str:
 
     steps = [_entry(step) for step in plan.steps]
     document = {"codur_plan": VERSION, "task": task, "workspace": workspace, "steps": steps}
-    return cast("str", yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=110))
+    text: str = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=110)
+    return text
 
 
 def read_plan(data: bytes, name: str) -> PlanFile:

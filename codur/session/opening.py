@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from codur.agents.registry import AgentRegistry
@@ -16,6 +17,8 @@ from codur.llm.endpoint import key_of
 from codur.llm.model import ChatModel
 from codur.llm.pool import ModelPool
 from codur.nodes.state import BestAttempt, Latest, RunContext
+from codur.planning.plan_file import plan_text
+from codur.questions import Answer, Question
 from codur.redaction import Redactor, secrets_of
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.interpreter import find_python
@@ -26,7 +29,7 @@ from codur.session.scratch import Scratch, scratch_directories
 from codur.session.shared import Shared
 from codur.store.blobs import BlobStore
 from codur.tools.toolbox import Toolbox, ToolContext
-from codur.types import Task, Usage
+from codur.types import Plan, Task, Usage
 from codur.verification.checker import Checker
 from codur.workspace.artifacts import ArtifactStore
 from codur.workspace.disk_journal import DiskJournal
@@ -46,6 +49,7 @@ class Host:
         shared: what the run has in common with others that go on at the same time; None if it goes on alone.
         cancel: stops the run when it is set, from any thread; None: only the user's signals do.
         waited: gets the seconds that the run waited for others; they do not count as its time.
+        consult: asks the user; None if there is nobody to ask. Its time does not count as the run's.
     """
 
     environ: Mapping[str, str]
@@ -56,6 +60,7 @@ class Host:
     shared: Shared | None = None
     cancel: CancelToken | None = None
     waited: Waited | None = None
+    consult: Callable[[Question], Answer] | None = None
 
 
 def redactor_of(settings: Settings, environ: Mapping[str, str]) -> Redactor:
@@ -221,9 +226,10 @@ def _context(
     launcher: Launcher,
     cancel: CancelToken,
 ) -> RunContext:
+    waited = host.waited or Waited()
+
     def time_left() -> float:
-        waited = host.waited.seconds if host.waited else 0.0
-        return task.limits.max_runtime_s + waited - (time.monotonic() - started)
+        return task.limits.max_runtime_s + waited.seconds - (time.monotonic() - started)
 
     agents = AgentRegistry(settings)
     if task.agent is not None:
@@ -280,4 +286,27 @@ def _context(
         scratch=scratch,
         best=BestAttempt(),
         latest=Latest(),
+        consult=_consulting(host.consult, waited) if host.consult else None,
+        keep_plan=partial(_keep_plan, task, record),
     )
+
+
+def _consulting(consult: Callable[[Question], Answer], waited: Waited) -> Callable[[Question], Answer]:
+    """Asks the user; the time until the answer comes does not count."""
+
+    def ask(question: Question) -> Answer:
+        begin = time.monotonic()
+        try:
+            return consult(question)
+        finally:
+            waited.add(time.monotonic() - begin)
+
+    return ask
+
+
+def _keep_plan(task: Task, record: Recording, plan: Plan) -> str:
+    """Keep a plan with the run; gives its path, or an empty text if nothing is kept."""
+    if record.run is None:
+        return ""
+    text = record.redactor(plan_text(plan, task=task.prompt, workspace=task.workspace))
+    return str(record.run.write_plan(text))
