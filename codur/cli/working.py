@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from codur.cli import surroundings
+from codur.cli import planned, surroundings
+from codur.cli.asking import user_at
 from codur.errors import UsageError
 from codur.events import Note
 from codur.patches import RepairRequest
@@ -23,13 +24,13 @@ NO_HOME = "no home directory is known."
 
 
 def carry_out(
-    prompt: str,
     directory: Path,
     *,
     config: Path | None,
     overrides: Mapping[str, Any],
     output: Mapping[str, bool],
     explain_route: bool,
+    prompt: str,
     **task: Any,
 ) -> int:
     """Carry out one task and show it.
@@ -49,10 +50,11 @@ def carry_out(
         limits=surroundings.limits_of(loaded.settings),
         **task,
     )
-    host = surroundings.host()
+    shown: Output = surroundings.output(**output)
+    consult = user_at(shown, task=prompt, workspace=directory.absolute())
+    host = replace(surroundings.host(), consult=consult)
     unkept = () if host.state or asked.dry_run else (f"the run is not kept: {NO_HOME} {surroundings.STATE_REMEDY}",)
     notes = (*loaded.notes, *unkept)
-    shown: Output = surroundings.output(**output)
     try:
         for note in notes:
             shown.event(Note(level="warning", text=note))
@@ -62,6 +64,16 @@ def carry_out(
     if output["json"]:  # the one object is all that is printed
         result = replace(result, notes=(*notes, *result.notes))
     return shown_result(result, shown, explain_route=explain_route)
+
+
+def planned_task(prompt: str, plan_file: Path, directory: Path) -> dict[str, Any]:
+    """The fields of `Task` for a plan in a file; without a prompt, the plan's own task.
+
+    Raises:
+        ConfigError: it is no plan, or it was made for another directory.
+    """
+    found = planned.read(plan_file, directory)
+    return {"prompt": prompt or found.task, "plan": found.plan}
 
 
 def repair_place(paths: Sequence[Path], directory: Path) -> tuple[Path, tuple[str, ...]]:

@@ -20,9 +20,10 @@ from codur.nodes.updates import (
     why_not,
 )
 from codur.planning.retry import Decision, Situation, decide
-from codur.types import Attempt, Outcome, Plan, StepRecord
+from codur.types import CODE_TASKS, Attempt, Outcome, Plan, StepRecord
 
 _MOST_QUESTIONS = 3
+_PLAIN_ACTIONS = frozenset({"tool", "respond", "ask"})
 
 
 def review(state: RunState, context: RunContext) -> RunUpdate:
@@ -100,15 +101,23 @@ def _done(state: RunState) -> str:
 def _to_be_judged(record: StepRecord, state: RunState, context: RunContext) -> bool:
     """Whether the check is due: after the last step of a plan that edits, and after an edit that failed.
 
-    What the user asked for in so many words ("append x to notes.txt") is carried out, not judged.
+    What the user asked for in so many words ("append x to notes.txt") is carried out, not judged; so are the tool calls
+    of the user's own plan for a task that is not about code.
     """
     plan = _plan(state)
+    if plan.origin == "user" and not _about_code(plan, state):
+        return False
     if plan.origin == "pattern" or not edits(plan.steps[state["cursor"]], context):
         return False
     if not record.ok:
         return True
     later = plan.steps[state["cursor"] + 1 :]
     return not any(edits(step, context) for step in later)
+
+
+def _about_code(plan: Plan, state: RunState) -> bool:
+    task_type, is_goal = state["discovery"].task_type, state["task"].check_is_goal
+    return task_type in CODE_TASKS or is_goal or any(step.action not in _PLAIN_ACTIONS for step in plan.steps)
 
 
 def _end_of_plan(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
