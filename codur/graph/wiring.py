@@ -49,7 +49,7 @@ MODEL_NODES: Final[dict[NodeName, ModelNode]] = {
 }
 
 ROUTES: Final[dict[NodeName, tuple[Route, ...]]] = {
-    "pattern_plan": ("llm_pre_plan", "policy"),
+    "pattern_plan": ("llm_pre_plan", "llm_plan", "policy"),
     "llm_pre_plan": ("llm_plan", "policy"),
     "llm_plan": ("policy",),
     "policy": ("consult", "repair", "coding", "tool", "delegate", "llm_plan", "end"),

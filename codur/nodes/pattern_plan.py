@@ -10,6 +10,7 @@ from codur.nodes.updates import can_ask, can_repair, go, why_not
 from codur.patches import RepairRequest
 from codur.planning.first import first_plan, repair_plan
 from codur.planning.patterns.decide import decide
+from codur.planning.patterns.several import lists_steps
 from codur.types import CODE_TASKS, Discovery, Plan, Verdict
 
 
@@ -51,6 +52,9 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
         no_model=None if can_ask(state, context) else why_not(state, context),
     )
     update = RunUpdate(discovery=discovery, before=before, verdict=before)
+    if plan is None and lists_steps(task.prompt):
+        reason = "the request lists several steps, so it needs a plan"
+        return RunUpdate(**update, **go("pattern_plan", "llm_plan", origin="pattern", tier="open", reason=reason))
     if plan is None:
         return RunUpdate(
             **update, **go("pattern_plan", "llm_pre_plan", origin="pattern", tier="open", reason=discovery.reason)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from codur.nodes.approving import ask_first, effects, rejected
 from codur.nodes.state import Route, RunContext, RunState, RunUpdate
-from codur.nodes.updates import can_ask, go, unfinished, why_not
+from codur.nodes.updates import can_ask, go, output_of, unfinished, why_not
 from codur.planning.plan_file import plan_text
+from codur.planning.references import UnresolvedReference, filled
 from codur.planning.validate import Asked, Capabilities, Problem, complete, find_problem
 from codur.questions import Answer, Question
 from codur.types import LOOKING_TASKS, Action, Plan, Step
@@ -128,7 +129,7 @@ def _let_through(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
 
 def _last_word(step: Step, plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
     """End with the step's text; without one, with the last output; a question ends the run unanswered."""
-    text = str(step.arguments.get("text", ""))
+    text = _text_of(step, state, context)
     answer_ref = context.artifacts.put(text) if text else _last_output(state)
     outcome = plan.outcome
     reason = plan.reason if outcome != "done" else ""
@@ -145,6 +146,14 @@ def _last_word(step: Step, plan: Plan, state: RunState, context: RunContext) -> 
         solved_by=solved_by if outcome == "done" else "",
         **go("policy", "end", origin=plan.origin, reason=plan.reason),
     )
+
+
+def _text_of(step: Step, state: RunState, context: RunContext) -> str:
+    """What a step says, with the outputs that it quotes."""
+    try:
+        return str(filled(step.arguments, lambda name: output_of(name, state, context)).get("text", ""))
+    except UnresolvedReference as problem:
+        return f"{step.arguments.get('text', '')}\n({problem})"
 
 
 def _last_output(state: RunState) -> str:

@@ -11,13 +11,12 @@ from codur.events import ToolRan
 from codur.nodes.criteria import not_met
 from codur.nodes.judge import seen_before
 from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import blocked, current_step, edits, go, origin_of, tell_changes
-from codur.planning.references import Output, UnresolvedReference, filled
+from codur.nodes.updates import DATA, blocked, current_step, edits, go, origin_of, output_of, tell_changes
+from codur.planning.references import UnresolvedReference, filled
 from codur.planning.schedule import side_by_side
 from codur.types import Plan, Step, StepRecord, ToolCode, ToolResult
 
 SMALL_LISTING = 5
-DATA = "data"
 DEPENDENCIES = "dependencies"
 _MOST_DATA = 50_000
 """Longest typed output that later steps may refer to, in characters of its JSON."""
@@ -81,20 +80,10 @@ def _run_at_once(steps: Sequence[Step], state: RunState, context: RunContext) ->
 
 def _run(step: Step, state: RunState, context: RunContext) -> _Ran:
     try:
-        arguments = filled(step.arguments, lambda name: _output(name, state, context))
+        arguments = filled(step.arguments, lambda name: output_of(name, state, context))
     except UnresolvedReference as problem:
         return _Ran(step=step, arguments=step.arguments, result=ToolResult(code="invalid", text=str(problem)))
     return _Ran(step=step, arguments=arguments, result=context.toolbox.call(step.capability, arguments))
-
-
-def _output(name: str, state: RunState, context: RunContext) -> Output | None:
-    outputs = state["outputs"]
-    if name not in outputs:
-        return None
-    data = outputs.get(f"{name}.{DATA}")
-    return Output(
-        text=context.artifacts.get(outputs[name]), data=json.loads(context.artifacts.get(data)) if data else None
-    )
 
 
 def _record(ran: _Ran, state: RunState, context: RunContext) -> StepRecord:
