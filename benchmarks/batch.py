@@ -3,12 +3,12 @@
     python benchmarks/batch.py [--challenges N] [--jobs N] [--latency MS] [--kills N] [--only speed,memory,kills]
                                [--check]
 
-A model on the loopback interface answers each request after `--latency`; each challenge takes two requests (what to do,
-and the change). The ideal is calls x latency / jobs, or the processor time of the whole batch / processors if that is
-more. Memory is the proportional set size (PSS) of the command with all that it started, the largest of samples taken
-every 0.2 s. Overhead is processor time beyond that of the programs under check, which are run alone for comparison.
-The bound holds against contained
-programs. `--check` makes the exit status 1 if a figure is beyond its bound.
+A model on the loopback interface answers each request after `--latency`; each challenge takes one request, for the
+change (a challenge with one source needs no classification). The ideal is calls x latency / jobs, or the processor time
+of the whole batch / processors if that is more. Memory is the proportional set size (PSS) of the command with all that
+it started, the largest of samples taken every 0.2 s. Overhead is processor time beyond that of the programs under
+check, which are run alone for comparison. The bound holds against contained programs.
+`--check` makes the exit status 1 if a figure is beyond its bound.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ DECISION = {
     "suggested_action": "edit",
     "reasoning": "One function is unfinished.",
 }
-CALLS = 2
+CALLS = 1
 RUNS = 4
 """Program runs of a challenge: before, after, the confirming run, and the one without the expected output."""
 PROCESSORS = len(os.sched_getaffinity(0))

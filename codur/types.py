@@ -87,6 +87,21 @@ class Limits:
     max_runtime_s: float = 900.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeRules:
+    """Which files may change.
+
+    Attributes:
+        allow: globs of the files that may; empty allows all.
+        deny: globs of files that may not, whatever `allow` says.
+        max_files: how many files may change altogether; 0 is no bound.
+    """
+
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    max_files: int = 0
+
+
 CheckKind = Literal["command", "output", "tests", "syntax"]
 
 
@@ -138,6 +153,7 @@ class Task:
         plan_only: make a plan and carry out nothing of it.
         show_plan: ask the user before the plan is carried out, whatever the settings say.
         approved: the user has approved of any plan beforehand.
+        scope: which files may change; None: as the settings say.
     """
 
     prompt: str
@@ -156,6 +172,7 @@ class Task:
     plan_only: bool = False
     show_plan: bool = False
     approved: bool = False
+    scope: ScopeRules | None = None
 
 
 # --- what Phase 0 finds out -------------------------------------------------------------------------------------------
@@ -298,7 +315,11 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One try at the task, as later tries and the report see it."""
+    """One try at the task, as later tries and the report see it.
+
+    Attributes:
+        edit: names what it changed altogether: equal for equal changes, empty if nothing could be applied.
+    """
 
     number: int
     by: str
@@ -307,6 +328,23 @@ class Attempt:
     progress: float = 0.0
     error: str = ""
     diff: str = ""
+    edit: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BestAttempt:
+    """The attempt that came furthest in a run in which none passed.
+
+    Attributes:
+        number, by: which attempt it was, and of which agent.
+        progress: how far it came, 0 to 1.
+        kept: it is what stays changed.
+    """
+
+    number: int
+    by: str
+    progress: float
+    kept: bool = False
 
 
 # --- models -----------------------------------------------------------------------------------------------------------
@@ -400,6 +438,20 @@ class ToolResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeViolation:
+    """A change out of scope that a program made.
+
+    Attributes:
+        change: what was done to the path.
+        reverted: whether it was put back; not if someone changed it once more, or its old content is not known.
+    """
+
+    path: str
+    change: Literal["made", "changed", "deleted"]
+    reverted: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RouteStep:
     """One super-step of a run: which node ran, where it went, who decided and why."""
 
@@ -420,8 +472,10 @@ class RunResult:
         answer: the answer to a request that asked for one.
         explanation: what was wrong, in a sentence, where it is known (an offline repair knows it).
         repair: what the last search for a repair came to; None if there was none.
+        best: the attempt that came furthest, if attempts were checked and none passed; else None.
         solved_by: `pattern`, `repair`, an agent's name, or empty.
         diff: unified diff of what stays changed.
+        scope_violations: what programs changed although it was out of scope.
         sandbox: the back end that contained the programs; `none` if nothing did, and `sandbox_note` says why.
         run_id: names the run for `codur show`, `diff`, `undo` and `resume`; empty if it was not recorded.
     """
@@ -438,6 +492,7 @@ class RunResult:
     before: Verdict | None = None
     verdict: Verdict | None = None
     repair: RepairReport | None = None
+    best: BestAttempt | None = None
     solved_by: str = ""
     iterations: int = 0
     model_calls: int = 0
@@ -449,6 +504,7 @@ class RunResult:
     records: tuple[StepRecord, ...] = ()
     route: tuple[RouteStep, ...] = ()
     notes: tuple[str, ...] = ()
+    scope_violations: tuple[ScopeViolation, ...] = ()
     sandbox: str = "none"
     sandbox_note: str = ""
     run_id: str = ""

@@ -1,20 +1,29 @@
-"""What the coding agent is told: the task, the situation, the check's result, the files, what was tried."""
+"""What the coding agent is told: the task, the situation, the files, the check's result, what was tried.
+
+The parts are in the order of how long they stay the same: what differs between two attempts of a run comes last, so
+that a service that caches the beginnings of requests finds the same beginning again.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from codur.agents.outline import NOTHING_ELSE, Outline
 from codur.agents.source import Excerpt, fit
 from codur.llm.tokens import BYTES_PER_TOKEN
+from codur.tools.bounds import bounded
+from codur.tools.repository.selection import Want
 from codur.types import Attempt, Check, Verdict
 from codur.verification.describe import attempts_text, check_text, verdict_text
 
-MIN_SOURCE_CHARS = 3500
-FILE_FRAME_CHARS = 120
-_TRACEBACK_PLACE = re.compile(r'File "(?:[^"]*/)?([^"/]+)", line (\d+)(?:, in (\w+))?')
-_WORD = re.compile(r"[A-Za-z_]\w{2,}")
+FILE_FRAME_CHARS = 110
+TASK_CHARS = 4000
+_BETWEEN = "\n\n"
+_TAIL_SHARE = 0.3
+"""Of the message: what the check's result and earlier attempts may take, and what is kept free for them."""
+_OUTLINE_SHARE = 0.15
+_OUTLINE_CHARS = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +44,9 @@ class CodingBrief:
     Attributes:
         objective: what this step is for, where the plan says more than the task.
         sources: present text by path, most relevant first.
+        wants: what of them should be shown, the most useful first; empty: each in turn.
+        outline: the files that are not shown.
+        withheld: files that are not shown because they may hold secrets.
         read_only: paths among `sources` that may not be edited.
         inputs: outputs of earlier steps, by step id.
         verdict: the check's last verdict; None if it was not run.
@@ -45,8 +57,10 @@ class CodingBrief:
     task: str
     objective: str
     sources: Mapping[str, str]
-    other_files: Sequence[str] = ()
+    wants: Sequence[Want] = ()
+    outline: Outline = NOTHING_ELSE
     missing_files: Sequence[str] = ()
+    withheld: Sequence[str] = ()
     python_version: str
     read_only: frozenset[str] = frozenset()
     inputs: Mapping[str, str]
@@ -57,35 +71,70 @@ class CodingBrief:
     steer: str = ""
 
 
-def brief_text(brief: CodingBrief, *, budget_tokens: int) -> str:
+def brief_text(brief: CodingBrief, *, budget_tokens: int, source_tokens: int | None = None) -> str:
     """The request's user message, cut to a token budget (estimated).
 
-    Outputs and earlier diffs are cut as far as it takes to leave room for the sources, then the sources themselves.
+    Outputs and earlier diffs are cut to a share of the budget; that share is kept free for them from the first attempt
+    on, so that the files shown do not change from one attempt to the next only because there is more to tell.
+
+    Args:
+        source_tokens: for sources and outline together, at most; None: as the budget allows.
     """
-    budget = int(budget_tokens * BYTES_PER_TOKEN) - FILE_FRAME_CHARS * len(brief.sources)
-    limits = next(
-        (limits for limits in _LIMITS if budget - len(_assemble(brief, [], limits)) >= MIN_SOURCE_CHARS), _LIMITS[-1]
+    budget = int(budget_tokens * BYTES_PER_TOKEN) - 2 * len(_BETWEEN)
+    head = _joined(_head(brief))
+    reserved = int(budget * _TAIL_SHARE)
+    tails = (_joined(_tail(brief, limits)) for limits in _LIMITS)
+    tail = next((tail for tail in tails if len(tail) <= reserved), None)
+    if tail is None:
+        tail = bounded(_joined(_tail(brief, _LIMITS[-1])), max(reserved, budget - len(head)))
+    room = max(0, budget - len(head) - max(reserved, len(tail)))
+    if source_tokens is not None:
+        room = min(room, int(source_tokens * BYTES_PER_TOKEN))
+    return "\n\n".join(
+        part for part in (head, _files(brief.sources, brief.wants, brief.outline, room, brief.read_only), tail) if part
     )
-    room = budget - len(_assemble(brief, [], limits))
-    excerpts = fit(brief.sources, budget_chars=max(0, room), focus=_focus(brief))
-    return _assemble(brief, excerpts, limits)
 
 
-def _assemble(brief: CodingBrief, excerpts: Sequence[Excerpt], limits: _Limits) -> str:
-    sections = [
-        ("Task", _cut(brief.task, 4000)),
+def _joined(sections: Sequence[tuple[str, str]]) -> str:
+    return _BETWEEN.join(f"# {title}\n{body}" for title, body in sections if body)
+
+
+def _head(brief: CodingBrief) -> list[tuple[str, str]]:
+    return [
+        ("Task", bounded(brief.task, TASK_CHARS)),
         ("This step", brief.objective if brief.objective != brief.task else ""),
         ("Situation", _situation(brief)),
+    ]
+
+
+def _tail(brief: CodingBrief, limits: _Limits) -> list[tuple[str, str]]:
+    return [
+        *((f"Result of step {name}", bounded(text, limits.output)) for name, text in brief.inputs.items()),
         ("The check now", _verdict(brief, limits.output)),
-        *((f"Result of step {name}", _cut(text, limits.output)) for name, text in brief.inputs.items()),
         (
             "Earlier attempts, undone unless their result was better",
             attempts_text(brief.attempts, diff_chars=limits.diff, error_chars=limits.output),
         ),
         ("Hint", brief.steer),
-        ("Files", "\n\n".join(_file(item, brief.read_only) for item in excerpts)),
+        ("Last attempt", "" if brief.will_retry or brief.check is None else "There is no further one."),
     ]
-    return "\n\n".join(f"# {title}\n{body}" for title, body in sections if body)
+
+
+def _files(
+    sources: Mapping[str, str],
+    wants: Sequence[Want],
+    outline: Outline,
+    room: int,
+    read_only: frozenset[str] = frozenset(),
+) -> str:
+    """The files and the outline of the others, in `room` characters."""
+    reserve = min(int(room * _OUTLINE_SHARE), _OUTLINE_CHARS) if outline.names else 0
+    excerpts = fit(sources, budget_chars=room - reserve, wants=wants, frame=FILE_FRAME_CHARS)
+    used = sum(len(item.text) + FILE_FRAME_CHARS for item in excerpts)
+    shown = {item.path for item in excerpts}
+    others = outline.text(budget_chars=min(room - used, _OUTLINE_CHARS), shown=shown)
+    texts = "\n\n".join(_file(item, read_only) for item in excerpts)
+    return _joined([("Files", texts), ("Other files, not shown", others)])
 
 
 def _verdict(brief: CodingBrief, limit: int) -> str:
@@ -94,39 +143,25 @@ def _verdict(brief: CodingBrief, limit: int) -> str:
 
 
 def _situation(brief: CodingBrief) -> str:
-    after = "If it fails you see its output and may try again." if brief.will_retry else "There is no further attempt."
+    after = " It is run after your edits; if it fails and an attempt is left, you see its output and try again."
     lines = [
-        f"Python {brief.python_version}. All paths are relative to the workspace.",
-        check_text(brief.check) + (f" It is run after your edits. {after}" if brief.check else ""),
+        f"Python {brief.python_version}. All paths are relative to the workspace, which is the working directory.",
+        check_text(brief.check) + (after if brief.check else ""),
     ]
     if brief.missing_files:
         lines.append("Named in the task, but absent: " + ", ".join(brief.missing_files))
-    if brief.other_files:
-        lines.append("Other files, not shown: " + ", ".join(brief.other_files))
+    if brief.withheld:
+        lines.append("Never shown, as they may hold secrets: " + ", ".join(brief.withheld))
     return "\n".join(lines)
 
 
 def _file(item: Excerpt, read_only: frozenset[str]) -> str:
-    marks = [f"{item.lines} lines"]
+    marks = [f"{item.lines} line{'' if item.lines == 1 else 's'}"]
     if item.path in read_only:
         marks.append("read only")
     if not item.whole:
         marks.append("in part")
     return f"===== {item.path} ({', '.join(marks)})\n{item.text.rstrip()}\n===== end of {item.path}"
-
-
-def _focus(brief: CodingBrief) -> set[str]:
-    """Names in the task and places in the traceback: what must not be cut out of a long file."""
-    focus = set(_WORD.findall(brief.task)) | set(_WORD.findall(brief.objective))
-    for text in [brief.verdict.error if brief.verdict else "", *(attempt.error for attempt in brief.attempts)]:
-        for name, line, function in _TRACEBACK_PLACE.findall(text):
-            focus.add(function)
-            focus.update(f"{path}:{line}" for path in brief.sources if path.rsplit("/", 1)[-1] == name)
-    return focus
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[: limit // 2]}\n…\n{text[-limit // 2 :]}"
 
 
 def question_text(
@@ -135,17 +170,13 @@ def question_text(
     *,
     sources: Mapping[str, str],
     inputs: Mapping[str, str],
-    files: Sequence[str],
+    outline: Outline,
+    wants: Sequence[Want] = (),
     budget_tokens: int,
 ) -> str:
     """The user message for an agent that answers in words; the sources are cut to the budget."""
-    excerpts = fit(sources, budget_chars=int(budget_tokens * BYTES_PER_TOKEN), focus=set(_WORD.findall(task)))
-    shown = {item.path for item in excerpts}
-    sections = [
-        ("Task", _cut(task, 4000)),
-        ("This step", objective),
-        *((f"Result of step {name}", _cut(text, 4000)) for name, text in inputs.items()),
-        ("Files", "\n\n".join(_file(item, frozenset()) for item in excerpts)),
-        ("Other files", "\n".join([path for path in files if path not in shown][:60])),
-    ]
-    return "\n\n".join(f"# {title}\n{body}" for title, body in sections if body)
+    head = _joined([("Task", bounded(task, TASK_CHARS)), ("This step", objective)])
+    tail = _joined([(f"Result of step {name}", bounded(text, 4000)) for name, text in inputs.items()])
+    room = max(0, int(budget_tokens * BYTES_PER_TOKEN) - len(head) - len(tail))
+    files = _files(sources, wants, outline, room)
+    return _BETWEEN.join(part for part in (head, files, tail) if part)

@@ -52,6 +52,8 @@ async def write_code(
     workspace: Workspace,
     whole_file_lines: int,
     read_text_calls: bool,
+    source_tokens: int | None = None,
+    instructions: str = "",
 ) -> CodingOutcome:
     """Ask the agent for edits and apply them.
 
@@ -59,11 +61,13 @@ async def write_code(
         profile: the profile that answers.
         target: the file meant by an answer that is bare code; None if no single file is meant.
         read_text_calls: whether tool calls written as text count.
+        source_tokens: tokens of source text at most; None: as many as the profile has room for.
+        instructions: the end of the system prompt: what the user and the project want.
 
     Raises:
         ModelUnavailable, ModelAnswerError, LimitReached: as `ModelPool.complete`.
     """
-    request = _request(brief, agent, profile, prompts, toolbox, whole_file_lines)
+    request = _request(brief, agent, profile, prompts, toolbox, whole_file_lines, source_tokens, instructions)
     reply = await pool.complete(agent.profile, request)
     if reply.finish_reason == "length":
         limit = reply.max_completion_tokens or request.max_completion_tokens
@@ -85,19 +89,25 @@ def _request(
     prompts: PromptLibrary,
     toolbox: Toolbox,
     whole_file_lines: int,
+    source_tokens: int | None,
+    instructions: str,
 ) -> ChatRequest:
     specs = toolbox.specs(agent.config.tools)
     system = system_prompt(agent, prompts, default="coding", whole_file_lines=str(whole_file_lines))
     native = profile.tool_calls == "native"
     if not native:
         system += prompts.render("coding.json_mode", tools=_tool_lines(specs))
+    system += instructions
     overhead = len(system) + (len(json.dumps([asdict(spec) for spec in specs])) + 60 * len(specs) if native else 0)
     room = profile.request_tokens - profile.max_completion_tokens - int(overhead / BYTES_PER_TOKEN)
     return ChatRequest(
         purpose="coding",
         messages=(
             Message(role="system", content=system),
-            Message(role="user", content=brief_text(brief, budget_tokens=max(MIN_PROMPT_TOKENS, room))),
+            Message(
+                role="user",
+                content=brief_text(brief, budget_tokens=max(MIN_PROMPT_TOKENS, room), source_tokens=source_tokens),
+            ),
         ),
         tools=specs if native else (),
         tool_choice="required" if native else "auto",

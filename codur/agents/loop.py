@@ -47,16 +47,20 @@ async def run_agent(
     toolbox: Toolbox,
     emit: Emit,
     read_text_calls: bool,
+    instructions: str = "",
 ) -> LoopOutcome:
     """Let the agent work until it answers without a tool call, or its steps are used up.
 
     Args:
         task: the whole user message.
+        instructions: the end of the system prompt: what the user and the project want.
 
     Raises:
         ModelUnavailable, ModelAnswerError, LimitReached: as `ModelPool.complete`.
     """
-    conversation = _Conversation(task, agent, profile, prompts, toolbox, emit, read_text_calls=read_text_calls)
+    conversation = _Conversation(
+        task, agent, profile, prompts, toolbox, emit, read_text_calls=read_text_calls, instructions=instructions
+    )
     for step in range(agent.config.max_steps):
         last = step == agent.config.max_steps - 1
         reply = await conversation.ask(pool, last=last)
@@ -80,6 +84,7 @@ class _Conversation:
         emit: Emit,
         *,
         read_text_calls: bool,
+        instructions: str,
     ) -> None:
         self._agent = agent
         self._profile = profile
@@ -97,6 +102,7 @@ class _Conversation:
                 f"- {spec.name}: {spec.description} {json.dumps(dict(spec.parameters))}" for spec in self._specs
             )
             system += prompts.render("agent.json_mode", tools=lines)
+        system += instructions
         self._messages: list[Message] = [Message(role="system", content=system), Message(role="user", content=task)]
 
     async def ask(self, pool: ModelPool, *, last: bool) -> ChatReply:

@@ -85,13 +85,6 @@ class AgentRegistry:
         """The agent for edits."""
         return self.resolve(explicit or self._settings.agents.preferences.default_agent)
 
-    def after(self, name: str) -> Agent | None:
-        """The next editing agent of `fallback_order` after this one (the first if it is not in the order), or None."""
-        order = [self.resolve(item) for item in self._settings.agents.preferences.fallback_order if self.codes(item)]
-        names = [agent.name for agent in order]
-        start = names.index(name) + 1 if name in names else 0
-        return next((agent for agent in order[start:] if agent.name != name), None)
-
     def _coding_config(self) -> AgentConfig:
         return self._configs.get(CODING_AGENT) or AgentConfig(type="coding", prompt="coding")
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 
-MAX_PARTS = 400
+from codur.agents.parts import Part, parts_of
+from codur.tools.repository.selection import Want
+
 SHOWN_NAMES = 12
+MIN_WINDOW_CHARS = 200
+SHORT_CHARS = 600
+_HEAD_NOTE_CHARS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,78 +25,123 @@ class Excerpt:
     whole: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A top-level definition (or the code between two), as 0-based half-open lines."""
-
-    name: str
-    start: int
-    end: int
-
-
-def fit(sources: Mapping[str, str], *, budget_chars: int, focus: Iterable[str] = ()) -> list[Excerpt]:
+def fit(sources: Mapping[str, str], *, budget_chars: int, wants: Sequence[Want] = (), frame: int = 0) -> list[Excerpt]:
     """Choose what of the files is shown.
 
+    Each want is met in turn, as far as there is room: the whole function or method around a line, or the whole file.
+
     Args:
-        sources: text by path, most relevant first.
+        sources: text by path, in the order in which the files are shown.
         budget_chars: characters at most, all files together.
-        focus: names (functions, classes) and `path:line` places that matter, e.g. from a traceback.
+        wants: what should be shown, the most useful first; without any, each file in turn, in part if need be.
+        frame: characters that each shown file takes beside its text.
 
     Returns:
-        One excerpt per file that still found room, in the given order.
+        One excerpt for each file that anything is shown of, in the given order.
     """
-    left = budget_chars
-    places = set(focus)
-    chosen: list[Excerpt] = []
-    for path, text in sources.items():
-        lines = text.count("\n") + (not text.endswith("\n"))
-        if len(text) <= left:
-            excerpt = Excerpt(path, text, lines, whole=True)
-        else:
-            excerpt = Excerpt(path, _excerpt(path, text, left, places), lines, whole=False)
-        if excerpt.text:
-            chosen.append(excerpt)
-            left -= len(excerpt.text)
-    return chosen
+    shelf = _Shelf(sources, budget_chars, frame)
+    for want in wants or [Want(path=path, partly=True) for path in sources]:
+        if want.path in sources:
+            shelf.meet(want)
+    return shelf.excerpts()
 
 
-def _excerpt(path: str, text: str, budget: int, focus: set[str]) -> str:
-    lines = text.splitlines()
-    parts = _parts(text)
-    if not 0 < len(parts) <= MAX_PARTS:
-        return _head(lines, budget)
-    kept: set[_Part] = set()
-    for part in sorted(parts, key=lambda part: (not _matters(path, part, focus), part.start)):
-        if len(_shown(parts, lines, {*kept, part})) <= budget:
-            kept.add(part)
-    return _shown(parts, lines, kept) if kept else _head(lines, budget)
+@dataclass(slots=True)
+class _Shown:
+    """What is shown of one file so far; `parts` is None until the file had to be cut."""
+
+    text: str = ""
+    whole: bool = False
+    parts: list[Part] | None = None
+    kept: set[Part] = field(default_factory=set)
 
 
-def _parts(text: str) -> list[_Part]:
-    """The file's top-level parts without gaps, or nothing if it does not parse."""
-    try:
-        body = ast.parse(text).body
-    except (SyntaxError, ValueError):
-        return []
-    parts: list[_Part] = []
-    for node in body:
-        start = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))]) - 1
-        end = node.end_lineno or node.lineno
-        name = getattr(node, "name", "")
-        if parts and not name and not parts[-1].name:
-            parts[-1] = _Part("", parts[-1].start, end)
-        else:
-            parts.append(_Part(name, start, end))
-    return parts
+class _Shelf:
+    """The files, and the room that is left."""
 
+    def __init__(self, sources: Mapping[str, str], budget: int, frame: int) -> None:
+        self._sources = sources
+        self._left = budget
+        self._frame = frame
+        self._shown = {path: _Shown() for path in sources}
 
-def _matters(path: str, part: _Part, focus: set[str]) -> bool:
-    if part.name and part.name in focus:
+    def meet(self, want: Want) -> None:
+        """Show what is wanted, if there is room for it."""
+        shown = self._shown[want.path]
+        if shown.whole:
+            return
+        if want.line:
+            self._show_line(want)
+        elif not self._put(want.path, self._sources[want.path], whole=True) and want.partly:
+            self._show_parts(want.path)
+
+    def excerpts(self) -> list[Excerpt]:
+        """What is shown, file by file."""
+        return [
+            Excerpt(path, shown.text, _line_count(self._sources[path]), whole=shown.whole)
+            for path, shown in self._shown.items()
+            if shown.text
+        ]
+
+    def _put(self, path: str, text: str, *, whole: bool = False) -> bool:
+        """Show `text` of a file in place of what was shown of it; False if there is no room."""
+        shown = self._shown[path]
+        before = len(shown.text) + (self._frame if shown.text else 0)
+        if not text or len(text) + self._frame - before > self._left:
+            return False
+        self._left -= len(text) + self._frame - before
+        shown.text, shown.whole = text, whole
         return True
-    return any(f"{path}:{line + 1}" in focus for line in range(part.start, part.end))
+
+    def _show_line(self, want: Want) -> None:
+        path, shown = want.path, self._shown[want.path]
+        parts = self._parts(path)
+        part = next((part for part in parts if part.start < want.line <= part.end), None)
+        if part in shown.kept:
+            return
+        lines = self._sources[path].splitlines()
+        if part is not None and self._keep(path, part, lines):
+            self._keep_imports(path, lines)
+            return
+        room = self._left - self._frame
+        if not shown.text and room >= MIN_WINDOW_CHARS:
+            self._put(path, _window(lines, want.line, room // 2))
+
+    def _keep_imports(self, path: str, lines: list[str]) -> None:
+        """With a part of a file, what it needs of the rest: imports and constants, if they are short."""
+        for part in self._parts(path):
+            short = sum(len(line) + 1 for line in lines[part.start : part.end]) <= SHORT_CHARS
+            if not part.name and short and part not in self._shown[path].kept:
+                self._keep(path, part, lines)
+
+    def _show_parts(self, path: str) -> None:
+        lines = self._sources[path].splitlines()
+        for part in self._parts(path):
+            if part not in self._shown[path].kept:
+                self._keep(path, part, lines)
+        if not self._shown[path].text:
+            self._put(path, _head(lines, self._left - self._frame))
+
+    def _keep(self, path: str, part: Part, lines: list[str]) -> bool:
+        shown = self._shown[path]
+        kept = {*shown.kept, part}
+        if not self._put(path, _joined(self._parts(path), lines, kept)):
+            return False
+        shown.kept = kept
+        return True
+
+    def _parts(self, path: str) -> list[Part]:
+        shown = self._shown[path]
+        if shown.parts is None:
+            shown.parts = parts_of(self._sources[path])
+        return shown.parts
 
 
-def _shown(parts: list[_Part], lines: list[str], kept: set[_Part]) -> str:
+def _line_count(text: str) -> int:
+    return text.count("\n") + (not text.endswith("\n"))
+
+
+def _joined(parts: Sequence[Part], lines: Sequence[str], kept: set[Part]) -> str:
     """The kept parts in order; what was left out between them becomes a line with the names."""
     shown: list[str] = []
     for whole, run in groupby(parts, key=lambda part: part in kept):
@@ -106,9 +155,9 @@ def _shown(parts: list[_Part], lines: list[str], kept: set[_Part]) -> str:
     return "\n".join(shown)
 
 
-def _head(lines: list[str], budget: int) -> str:
+def _head(lines: Sequence[str], budget: int) -> str:
     kept: list[str] = []
-    used = 40
+    used = _HEAD_NOTE_CHARS
     for line in lines:
         used += len(line) + 1
         if used > budget:
@@ -117,3 +166,18 @@ def _head(lines: list[str], budget: int) -> str:
     if not kept:
         return ""
     return "\n".join([*kept, f"# … {len(lines) - len(kept)} more lines not shown"])
+
+
+def _window(lines: Sequence[str], line: int, budget: int) -> str:
+    """Whole lines around a line (1-based), with what is left out said above and below."""
+    start = end = max(0, min(line, len(lines)) - 1)
+    room = budget - 2 * _HEAD_NOTE_CHARS
+    while room > 0 and (start > 0 or end < len(lines)):
+        room -= (len(lines[end]) if end < len(lines) else 0) + (len(lines[start - 1]) if start else 0) + 2
+        if room >= 0:
+            start, end = max(0, start - 1), min(len(lines), end + 1)
+    if start == end:
+        return ""
+    above = [f"# … lines 1 to {start} not shown"] if start else []
+    below = [f"# … {len(lines) - end} more lines not shown"] if end < len(lines) else []
+    return "\n".join([*above, *lines[start:end], *below])

@@ -17,7 +17,7 @@ from codur.types import Limits
 
 _LEFT_OUT = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".git", RESULTS_NAME})
 """Made by running the programs or by looking after them; they say nothing about the task."""
-_NO_MATTER = ("state", "mcp_servers")
+_NO_MATTER = ("state",)
 _BLOCK = 1 << 20
 
 

@@ -8,6 +8,7 @@ from codur import __version__
 from codur.cli.challenge import challenge_app
 from codur.cli.doctor import doctor
 from codur.cli.inspect import agents, config_app, graph, route
+from codur.cli.mcp import mcp_app
 from codur.cli.plan import plan
 from codur.cli.records import resume, runs, show
 from codur.cli.repair import repair
@@ -46,6 +47,7 @@ app.command(help="List the agents and whether their models can be asked.")(agent
 app.command(help="Look at a project's settings and instructions, and accept them.")(trust)
 app.command(help="Show how programs are contained here, and what else a run needs.")(doctor)
 app.add_typer(challenge_app, name="challenge", help="Make a challenge directory; check that one is sound.")
+app.add_typer(mcp_app, name="mcp", help="Look at the MCP servers and their tools, call them, and accept them.")
 app.add_typer(config_app, name="config", help="Show and check the settings.")
 
 

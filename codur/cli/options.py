@@ -39,6 +39,12 @@ MaxIterations = Annotated[int | None, typer.Option("--max-iterations", min=1, me
 MaxTokens = Annotated[int | None, typer.Option("--max-tokens", min=0, metavar="N", help="Tokens at most, all calls.")]
 Timeout = Annotated[float | None, typer.Option("--timeout", min=0.1, metavar="S", help="Seconds at most.")]
 
+Scope = Annotated[
+    list[str] | None,
+    typer.Option("--scope", metavar="GLOB", help="Only files that match GLOB may change (can be repeated)."),
+]
+MaxFiles = Annotated[int | None, typer.Option("--max-files", min=1, metavar="N", help="Files that may change at most.")]
+
 NoSandbox = Annotated[bool, typer.Option("--no-sandbox", help="Run programs with your own permissions.")]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait while another run works in the directory.")]
 ShowPlan = Annotated[bool, typer.Option("--plan", help="Show the plan and ask before it is carried out.")]
@@ -51,10 +57,15 @@ Raw = Annotated[bool, typer.Option("--raw", help="Print only the answer, or only
 ExplainRoute = Annotated[bool, typer.Option("--explain-route", help="At the end, show each decision and who took it.")]
 
 
-def overrides(*, no_sandbox: bool, **limits_given: float | None) -> dict[str, dict[str, Any]]:
-    """The settings that options stand for: `--no-sandbox`, and those of `limits`."""
+def overrides(
+    *, no_sandbox: bool, scope: list[str] | None = None, max_files: int | None = None, **limits_given: float | None
+) -> dict[str, dict[str, Any]]:
+    """The settings that options stand for: `--no-sandbox`, `--scope`, `--max-files`, and those of `limits`."""
     sandbox = {"sandbox": {"backend": "none"}} if no_sandbox else {}
-    return {**limits(**limits_given), **sandbox}
+    given: dict[str, Any] = {"allow": scope} if scope else {}
+    if max_files is not None:
+        given["max_files"] = max_files
+    return {**limits(**limits_given), **sandbox, **({"scope": given} if given else {})}
 
 
 def limits(

@@ -32,6 +32,8 @@ def repair(
         int, typer.Option("--pick", min=1, metavar="N", help="Apply repair N of those that --all shows.")
     ] = 1,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Work in a copy; print the diff, change nothing.")] = False,
+    scope: options.Scope = None,
+    max_files: options.MaxFiles = None,
     config: options.ConfigFile = None,
     json: options.Json = False,
     json_stream: options.JsonStream = False,
@@ -51,7 +53,10 @@ def repair(
         root,
         prompt=" ".join(["repair", *files]),
         config=config,
-        overrides={**options.overrides(no_sandbox=no_sandbox), **({"repair": given} if given else {})},
+        overrides={
+            **options.overrides(no_sandbox=no_sandbox, scope=scope, max_files=max_files),
+            **({"repair": given} if given else {}),
+        },
         output={"json": json, "json_stream": json_stream, "raw": raw, "verbose": verbose},
         explain_route=explain_route,
         check_is_goal=True,

@@ -29,6 +29,8 @@ def run(
     max_iterations: options.MaxIterations = None,
     max_tokens: options.MaxTokens = None,
     timeout: options.Timeout = None,
+    scope: options.Scope = None,
+    max_files: options.MaxFiles = None,
     config: options.ConfigFile = None,
     json: options.Json = False,
     json_stream: options.JsonStream = False,
@@ -48,7 +50,13 @@ def run(
         directory,
         config=config,
         overrides=options.overrides(
-            no_sandbox=no_sandbox, calls=max_llm_calls, iterations=max_iterations, tokens=max_tokens, timeout=timeout
+            no_sandbox=no_sandbox,
+            scope=scope,
+            max_files=max_files,
+            calls=max_llm_calls,
+            iterations=max_iterations,
+            tokens=max_tokens,
+            timeout=timeout,
         ),
         output={"json": json, "json_stream": json_stream, "raw": raw, "verbose": verbose},
         explain_route=explain_route,

@@ -73,6 +73,8 @@ def solve(
     ] = False,
     list_only: Annotated[bool, typer.Option("--list", help="Show what would be done, and do nothing.")] = False,
     offline: options.Offline = False,
+    scope: options.Scope = None,
+    max_files: options.MaxFiles = None,
     config: options.ConfigFile = None,
     json: options.Json = False,
     junit: Annotated[
@@ -103,6 +105,11 @@ def solve(
         shown=batch_shown.ShownAs(json=json, quiet=quiet, list_only=list_only),
         config=config,
         overrides=options.overrides(
-            no_sandbox=no_sandbox, calls=max_llm_calls, iterations=max_iterations, timeout=timeout
+            no_sandbox=no_sandbox,
+            scope=scope,
+            max_files=max_files,
+            calls=max_llm_calls,
+            iterations=max_iterations,
+            timeout=timeout,
         ),
     )

@@ -156,7 +156,7 @@ def _lines(found: _Found) -> list[str]:
         ]
         lines += [f"  {note}" for note in report.ignored]
         if report.kind == "instructions":
-            lines.append(f"  instructions for models, {count(report.lines, 'line')}; this version does not send them")
+            lines.append(f"  instructions for models, {count(report.lines, 'line')}; sent once accepted")
     return [_line(line) for line in lines]
 
 

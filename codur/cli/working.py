@@ -15,6 +15,7 @@ from codur.errors import UsageError
 from codur.events import Note
 from codur.patches import RepairRequest
 from codur.session.run import run_task
+from codur.session.scoping import rules_of
 from codur.session.stop import code_of
 from codur.types import RunResult, Task
 from codur.ui.output import Output, show
@@ -48,6 +49,7 @@ def carry_out(
         prompt=prompt,
         workspace=str(directory.absolute()),
         limits=surroundings.limits_of(loaded.settings),
+        scope=rules_of(loaded.settings.scope),
         **task,
     )
     shown: Output = surroundings.output(**output)

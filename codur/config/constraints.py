@@ -52,6 +52,7 @@ BOUNDS: Mapping[str, Bounds] = {
     "LlmSettings.max_attempts": _AT_LEAST_ONE,
     "LlmSettings.retry_budget_s": _ANY_TIME,
     "AgentConfig.max_steps": _AT_LEAST_ONE,
+    "AgentPreferences.patience": _AT_LEAST_ONE,
     "RuntimeSettings.max_runtime_s": _ANY_TIME,
     "PlanningSettings.max_retry_attempts": _AT_LEAST_ONE,
     "PlanningSettings.confidence_threshold": Bounds(high=1),
@@ -63,17 +64,21 @@ BOUNDS: Mapping[str, Bounds] = {
     "RepairSettings.offline_budget_s": _ANY_TIME,
     "RepairSettings.max_order": _AT_LEAST_ONE,
     "ToolSettings.max_file_kb": _AT_LEAST_ONE,
+    "McpServer.timeout_s": _SOME_TIME,
 }
 """By `Class.field` of `settings`."""
 
+# Capitals only, so that a key pasted here by mistake is refused and never shown.
+_VARIABLE = Pattern(regex=r"^[A-Z_][A-Z0-9_]*$", meaning="the name of an environment variable in capitals, never a key")
+_ADDRESS = Pattern(
+    regex=r"^https?://[^\s/?#@]+(/[^\s?#@]*)?$", meaning="an http or https address without user name or query"
+)
 PATTERNS: Mapping[str, Pattern] = {
-    # Capitals only, so that a key pasted here by mistake is refused and never shown.
-    "Provider.api_key_env": Pattern(
-        regex=r"^[A-Z_][A-Z0-9_]*$", meaning="the name of an environment variable in capitals, never a key"
-    ),
-    "Provider.base_url": Pattern(
-        regex=r"^https?://[^\s/?#@]+(/[^\s?#@]*)?$", meaning="an http or https address without user name or query"
-    ),
+    "Provider.api_key_env": _VARIABLE,
+    "Provider.base_url": _ADDRESS,
+    "McpServer.environment": _VARIABLE,
+    "McpServer.headers_env": _VARIABLE,
+    "McpServer.url": _ADDRESS,
 }
 """By `Class.field` of `settings`."""
 

@@ -38,11 +38,16 @@ _HEADER = f"""\
 def effective_yaml(settings: Settings) -> str:
     """All settings as YAML that `--config` reads.
 
-    Keys of services are not part of the settings, only the names of their variables are. What stands in entries of
-    `mcp_servers` is hidden, because it may hold secrets.
+    Keys of services are not part of the settings, only the names of their variables are. The arguments and paths of
+    MCP servers are hidden, because they may hold secrets.
     """
     values = _plain(asdict(settings))
-    values["mcp_servers"] = _hide(values["mcp_servers"])
+    for server in values["mcp_servers"].values():
+        server["command"] = [*server["command"][:1], *(HIDDEN for _ in server["command"][1:])]
+        if server["url"] is not None:
+            scheme, _, rest = server["url"].partition("://")
+            host, slash, _ = rest.partition("/")
+            server["url"] = f"{scheme}://{host}{slash}{HIDDEN if slash else ''}"
     return _dump(values, flow=False)
 
 
@@ -50,7 +55,7 @@ def reference_yaml() -> str:
     """The text of `config/codur.yaml`: every key with its default, below one comment line that says what it means.
 
     The first entry of a mapping (profiles, services, agents) shows all keys of its kind, the others those that differ
-    from the kind's defaults.
+    from the kind's defaults. A mapping without entries is empty; the schema has its keys.
     """
     return _HEADER + "\n".join(["", *_section_lines(Settings(), "", everything=True)]) + "\n"
 
@@ -87,12 +92,6 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def _hide(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _hide(inner) for name, inner in value.items()}
-    return [_hide(item) for item in value] if isinstance(value, list) else HIDDEN
-
-
 def _section_lines(section: Any, indent: str, *, everything: bool) -> Iterator[str]:
     kind: Any = type(section)
     top = kind is Settings
@@ -112,7 +111,7 @@ def _key_lines(name: str, value: Any, kind: Any, indent: str) -> Iterator[str]:
     if kinds.is_section(kind):
         yield f"{indent}{name}:"
         yield from _section_lines(value, inner, everything=True)
-    elif entry is not None and kinds.is_section(entry):
+    elif entry is not None and kinds.is_section(entry) and value:
         yield f"{indent}{name}:"
         for position, (entry_name, section) in enumerate(value.items()):
             yield f"{inner}# {meanings()[entry.__name__]}"

@@ -133,6 +133,10 @@ class _Layers:
         from codur.config.references import check_references  # noqa: PLC0415 - lazy: start-up time
 
         check_references(self.settings, self._origins)
+        if self.settings.mcp_servers:
+            from codur.config.servers import check_servers  # noqa: PLC0415 - lazy: start-up time
+
+            check_servers(self.settings.mcp_servers, self._origins)
         return LoadedSettings(
             settings=self.settings, sources=tuple(self._sources), notes=self._notes, project=self._project
         )
@@ -156,11 +160,16 @@ def _user_file(environ: Mapping[str, str], config_file: Path | None, home: Path)
     return path if _exists(path, _shown(path, home)) else None
 
 
-def _usual_user_file(environ: Mapping[str, str], home: Path) -> Path:
+def user_directory(environ: Mapping[str, str], home: Path) -> Path:
+    """The directory of the user's own settings."""
     base = Path(environ.get("XDG_CONFIG_HOME", ""))
     if not base.is_absolute():  # the XDG specification: a relative path is to be ignored
         base = home / ".config"
-    return base / "codur" / "config.yaml"
+    return base / "codur"
+
+
+def _usual_user_file(environ: Mapping[str, str], home: Path) -> Path:
+    return user_directory(environ, home) / "config.yaml"
 
 
 def _must_exist(path: Path, named_by: str) -> Path:

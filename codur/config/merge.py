@@ -28,7 +28,7 @@ def merge(value: Any, kind: Any, changes: Any, at: At) -> Any:
         )
     entry = kinds.entry_kind(kind)
     if entry is None:
-        return changes
+        return build(kind, changes, at)
     merged = dict(value)
     for name, new in changes.items():
         place = at.child(name)
@@ -43,6 +43,9 @@ def build(kind: Any, values: Any, at: At) -> Any:
     entry = kinds.entry_kind(kind)
     if entry is not None:
         return {name: build(entry, new, at.child(name)) for name, new in values.items()}
+    item = kinds.item_kind(kind)
+    if kinds.is_section(item):
+        return tuple(build(item, new, at.child(index)) for index, new in enumerate(values))
     return values
 
 

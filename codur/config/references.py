@@ -66,6 +66,7 @@ def _agents(settings: Settings) -> Iterator[_Reference]:
     here = ("agents", "preferences")
     names: list[tuple[KeyPath, str]] = [((*here, "default_agent"), preferences.default_agent)]
     names += [((*here, "fallback_order", index), name) for index, name in enumerate(preferences.fallback_order)]
+    names += [((*here, "escalation", index), name) for index, name in enumerate(preferences.escalation)]
     for task_type, name in preferences.routing.items():
         route = (*here, "routing", task_type)
         yield _Reference(path=route, name=task_type, what="task type", known=get_args(TaskType))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 ToolCallStyle = Literal["native", "json"]
 JsonStyle = Literal["strict", "object", "text"]
@@ -162,7 +162,25 @@ class AgentPreferences:
     routing: Mapping[str, str] = field(default_factory=lambda: {"explanation": "agent:codur-explaining"})
     """Agent by task type; what is not named goes to `default_agent`."""
     fallback_order: tuple[str, ...] = ()
-    """Agents tried in this order when one makes no progress."""
+    """Agents that stand in, in this order, when one cannot run."""
+    escalation: tuple[str, ...] = ()
+    """Agents that take over, in this order, when one makes no progress; each gets one turn."""
+    escalation_start: Literal["best", "clean"] = "best"
+    """What an agent that takes over starts from: the `best` attempt so far, or the `clean` workspace."""
+    patience: int = 3
+    """Attempts in a row without progress that an agent is given; one more if it has made none and fails in new ways."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentInstructions:
+    """Instructions for some agents; `text` or `file` or both."""
+
+    agents: str = "*"
+    """Glob pattern of an agent's name, its profile's (`llm:PROFILE` too) or its model's."""
+    text: str = ""
+    """The instructions, written out."""
+    file: str | None = None
+    """A file with instructions, absolute, with `~/`, or relative to the directory of the user's settings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,6 +191,8 @@ class AgentSettings:
     """Which agent gets which work."""
     configs: Mapping[str, AgentConfig] = field(default_factory=_default_agents)
     """Agents by name."""
+    model_agent_instructions: tuple[AgentInstructions, ...] = ()
+    """Instructions added to the system prompts of the agents that match."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,6 +229,20 @@ class PlanningSettings:
     """Whether you are asked before a plan is carried out: `never`, before it `writes` files, or `always`."""
     approve: tuple[Literal["write", "run", "network", "git", "delegate"], ...] = ()
     """Kinds of side effects before which you are asked all the same: write, run, network, git, delegate."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextSettings:
+    """What of the workspace models are shown."""
+
+    project_instructions: bool = True
+    """Read the project's AGENTS.md (else CLAUDE.md, else GEMINI.md) once they are accepted with `codur trust`."""
+    instruction_tokens: int = 2_000
+    """All instructions in one request, in tokens at most, and never more than an eighth of `request_tokens`."""
+    source_tokens: int = 12_000
+    """Source text in one request, in tokens at most; a profile's `request_tokens` may leave less room."""
+    max_files: int = 3_000
+    """Python files looked into to choose them; of more, those near to the files that the task names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,6 +294,18 @@ class ToolSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeSettings:
+    """Which files of the workspace may change."""
+
+    allow: tuple[str, ...] = ()
+    """Globs of files that may change (`src/**`, `*.py`; a directory means all below it); none stands for all files."""
+    deny: tuple[str, ...] = ()
+    """Globs of files that must not change, whatever `allow` says."""
+    max_files: int = 0
+    """Files that may change at most; 0 is no bound."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxSettings:
     """How the programs that Codur starts (checks, tests, repair candidates) are contained."""
 
@@ -290,6 +336,26 @@ class StateSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class McpServer:
+    """A server of tools, spoken to by the Model Context Protocol: started with `command`, or reached at `url`."""
+
+    command: tuple[str, ...] = ()
+    """Program and arguments that start it, contained; it is spoken to over its standard input and output."""
+    environment: tuple[str, ...] = ()
+    """Names of the environment variables that it gets beside the few that every program gets."""
+    cwd: str | None = None
+    """Directory where it starts and that it may read, as an absolute path; null is the workspace."""
+    network: bool = False
+    """The started program may reach the network (and this machine's own services)."""
+    url: str | None = None
+    """Address of a server that runs already, spoken to over streamable HTTP."""
+    headers_env: Mapping[str, str] = field(default_factory=dict)
+    """Names of environment variables by the HTTP header whose value they hold."""
+    timeout_s: float = 60.0
+    """Time limit of one request, the server's start included, in seconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """All settings of Codur."""
 
@@ -303,15 +369,19 @@ class Settings:
     """Hard limits of one run."""
     planning: PlanningSettings = PlanningSettings()
     """How a run decides what to do."""
+    context: ContextSettings = ContextSettings()
+    """What of the workspace models are shown."""
     verification: VerificationSettings = VerificationSettings()
     """How results are checked."""
     repair: RepairSettings = RepairSettings()
     """Offline repair."""
     tools: ToolSettings = ToolSettings()
     """What tools may do."""
+    scope: ScopeSettings = ScopeSettings()
+    """Which files of the workspace may change."""
     sandbox: SandboxSettings = SandboxSettings()
     """How programs are contained."""
     state: StateSettings = StateSettings()
     """What is kept of runs."""
-    mcp_servers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """MCP servers by name; kept for a later version, not used yet."""
+    mcp_servers: Mapping[str, McpServer] = field(default_factory=dict)
+    """MCP servers by name."""

@@ -1,9 +1,9 @@
 """What a project's own settings file may do: narrow, never widen.
 
-Such a file comes with the code that is worked on. It may lower limits, budgets and time-outs, switch permissions, the
-pre-plan and offline repair off, and take tools away from an agent. Once the user has accepted its content, it may also
-name the check command. Models, services, keys, agents' instructions and MCP servers are never its business, accepted or
-not.
+Such a file comes with the code that is worked on. It may lower limits, budgets and time-outs, narrow the scope, switch
+permissions, the pre-plan and offline repair off, and take tools away from an agent. Once the user has accepted its
+content, it may also name the check command. Models, services, keys, agents' instructions and MCP servers are never its
+business, accepted or not.
 """
 
 from __future__ import annotations
@@ -49,6 +49,14 @@ _ASK_MORE = _Rule(
     otherwise="a project's file can only have you asked more often",
 )
 _ASK_MORE_KINDS = _Rule(narrower=lambda new, old: set(new) >= set(old), otherwise=_ASK_MORE.otherwise)
+_WITHIN = _Rule(
+    narrower=lambda new, old: bool(new) and (not old or set(new) <= set(old)),
+    otherwise="a project's file can only leave globs out",
+)
+_MORE = _Rule(narrower=lambda new, old: set(new) >= set(old), otherwise="a project's file can only deny more")
+_BOUND = _Rule(
+    narrower=lambda new, old: new > 0 and (not old or new <= old), otherwise="a project's file can only lower this"
+)
 _ACCEPTED = _Rule(
     narrower=lambda _new, _old: True, otherwise="the file is not accepted; look at it with `codur trust`", accepted=True
 )
@@ -70,6 +78,10 @@ RULES: Mapping[tuple[str, ...], _Rule] = {
     ("planning", "max_steps"): _LOWER,
     ("planning", "approval"): _ASK_MORE,
     ("planning", "approve"): _ASK_MORE_KINDS,
+    ("context", "project_instructions"): _OFF,
+    ("context", "instruction_tokens"): _LOWER,
+    ("context", "source_tokens"): _LOWER,
+    ("context", "max_files"): _LOWER,
     ("verification", "command"): _ACCEPTED,
     ("verification", "timeout_s"): _LOWER,
     ("verification", "test_timeout_s"): _LOWER,
@@ -83,6 +95,9 @@ RULES: Mapping[tuple[str, ...], _Rule] = {
     ("tools", "allow_network"): _OFF,
     ("tools", "max_file_kb"): _LOWER,
     ("tools", "whole_file_lines"): _LOWER,
+    ("scope", "allow"): _WITHIN,
+    ("scope", "deny"): _MORE,
+    ("scope", "max_files"): _BOUND,
     ("sandbox", "memory_mb"): _LOWER,
     ("sandbox", "processes"): _LOWER,
     ("sandbox", "file_mb"): _LOWER,

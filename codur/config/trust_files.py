@@ -11,8 +11,13 @@ from typing import Literal
 from codur.config.loader import PROJECT_FILES
 from codur.errors import ConfigError
 
-INSTRUCTION_FILES = ("AGENTS.md", ".codur/instructions.md")
+OWN_INSTRUCTIONS = ".codur/instructions.md"
+INSTRUCTION_NAMES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
+"""Of these, the first that a project has anywhere counts, in every directory that has one (see https://agents.md)."""
 MAX_BYTES = 1024**2
+MAX_FILES = 100
+_MAX_DIRECTORIES = 20_000
+_SKIPPED = frozenset({"node_modules", "venv", "__pycache__", "__pypackages__", "site-packages"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,15 +30,54 @@ class ControlFile:
 
 
 def instruction_files(workspace: Path) -> tuple[ControlFile, ...]:
-    """The instructions that a project has for models.
+    """The instructions that a project has for models, from the top downwards.
 
     Raises:
-        ConfigError: one is not a regular file, too large, or cannot be read.
+        ConfigError: one is not a regular file, too large, leads out of the project, or cannot be read.
     """
-    found = ((name, _read(workspace / name, name)) for name in INSTRUCTION_FILES)
-    return tuple(
-        ControlFile(name=name, kind="instructions", content=content) for name, content in found if content is not None
-    )
+    found, problems = usable_instruction_files(workspace)
+    for problem in problems:
+        raise problem
+    return found
+
+
+def usable_instruction_files(workspace: Path) -> tuple[tuple[ControlFile, ...], tuple[ConfigError, ...]]:
+    """The same, and what is wrong with those that cannot be used."""
+    found: list[ControlFile] = []
+    problems: list[ConfigError] = []
+    names, unread = _instruction_names(workspace)
+    problems += [_unusable(name or ".", "cannot be read, so no instructions in it count") for name in unread]
+    for name in names:
+        try:
+            content = _read(workspace, name)
+        except ConfigError as error:
+            problems.append(error)
+            continue
+        if content is not None:
+            found.append(ControlFile(name=name, kind="instructions", content=content))
+    return tuple(found), tuple(problems)
+
+
+def _instruction_names(workspace: Path) -> tuple[list[str], list[str]]:
+    """The instruction files' paths, those near the top first, and the directories that cannot be read."""
+    found: dict[str, list[str]] = {name: [] for name in INSTRUCTION_NAMES}
+    unread: list[str] = []
+
+    def failed(error: OSError) -> None:
+        if isinstance(error, PermissionError):
+            unread.append(os.path.relpath(error.filename, workspace))
+
+    for count, (directory, inner, files) in enumerate(os.walk(workspace, onerror=failed), 1):
+        inner[:] = sorted(name for name in inner if not name.startswith(".") and name not in _SKIPPED)
+        base = os.path.relpath(directory, workspace)
+        for name in INSTRUCTION_NAMES:
+            if name in files or name in inner:
+                found[name].append(name if base == "." else f"{base}/{name}")
+        if count >= _MAX_DIRECTORIES:
+            break
+    first = next((found[name] for name in INSTRUCTION_NAMES if found[name]), [])
+    ordered = sorted(first, key=lambda path: (path.count("/"), path))[:MAX_FILES]
+    return [*ordered, OWN_INSTRUCTIONS], unread
 
 
 def settings_file(name: str, content: bytes) -> ControlFile:
@@ -43,10 +87,13 @@ def settings_file(name: str, content: bytes) -> ControlFile:
 
 def control_names() -> tuple[str, ...]:
     """The names of all files that tell Codur what to do."""
-    return (*PROJECT_FILES, *INSTRUCTION_FILES)
+    return (*PROJECT_FILES, *INSTRUCTION_NAMES, OWN_INSTRUCTIONS)
 
 
-def _read(path: Path, name: str) -> bytes | None:
+def _read(workspace: Path, name: str) -> bytes | None:
+    path = workspace / name
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(workspace)):
+        raise _unusable(name, "leads out of the project")
     # Without waiting: a pipe with no writer would block for ever.
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

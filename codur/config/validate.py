@@ -54,7 +54,7 @@ def _entries(value: Any, kind: Any, at: At) -> dict[str, Any]:
     for name, inner in _mapping(value, at).items():
         if not name or not name.isprintable():
             raise at.child(name).error("a name must be printable text", "Give the entry another name.")
-        checked[name] = _check(inner, kind, at.child(name))
+        checked[name] = _check(inner, kind, at.child(name, at.owner))
     return checked
 
 

@@ -7,7 +7,7 @@ from codur.agents.coding import CodingOutcome, write_code
 from codur.agents.registry import Agent
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.judge import seen_before
-from codur.nodes.sources import inputs, readable, target
+from codur.nodes.sources import inputs, instruction_notes, material, objective, target
 from codur.nodes.state import NodeName, RunContext, RunState, RunUpdate
 from codur.nodes.updates import current_step, go, origin_of, outcome_of, tell_changes
 from codur.sandbox.interpreter import python_version
@@ -51,23 +51,28 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
     return RunUpdate(
         usage=context.models.usage - spent,
         records=[_record(agent, node, outcome, state)],
+        notes=instruction_notes(context),
         outputs={current_step(state).id: context.artifacts.put(outcome.summary or outcome.error)},
         **go(node, "review", origin=origin_of(state), tier="open", reason=outcome.summary or outcome.error),
     )
 
 
 async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOutcome:
+    import asyncio  # noqa: PLC0415 - lazy: a model-free run never loads it
+
     step = current_step(state)
-    texts = readable(state, step, context)
+    found = await asyncio.to_thread(material, state, step, context)
     settings = context.settings
     brief = CodingBrief(
         task=state["task"].prompt,
-        objective=step.objective if origin_of(state) == "plan" else "",
-        sources=texts,
-        other_files=[path for path in context.workspace.list_files() if path not in texts][:30],
+        objective=objective(state, step),
+        sources=found.texts,
+        wants=found.wants,
+        outline=found.outline,
+        withheld=found.withheld,
         missing_files=state["discovery"].missing_files,
         python_version=python_version(context.python, context.launcher),
-        read_only=frozenset(path for path in texts if context.workspace.is_protected(path)),
+        read_only=frozenset(path for path in found.texts if not context.workspace.may_edit(path)),
         inputs=inputs(state, step, context),
         check=state["discovery"].check,
         verdict=state["verdict"],
@@ -79,12 +84,14 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
         brief,
         agent,
         profile=settings.llm.profiles[agent.profile],
-        target=target(state, step, texts, context),
+        target=target(state, step, found.texts, context),
         pool=context.models,
         prompts=context.prompts,
         toolbox=context.toolbox,
         workspace=context.workspace,
         whole_file_lines=settings.tools.whole_file_lines,
+        source_tokens=settings.context.source_tokens,
+        instructions=context.instructions.text(agent, settings.llm.profiles[agent.profile], found.texts),
         read_text_calls=settings.runtime.detect_tool_calls_from_text,
     )
 

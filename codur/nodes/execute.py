@@ -8,7 +8,7 @@ from codur.agents.registry import Agent
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.coding import code_with
 from codur.nodes.judge import seen_before
-from codur.nodes.sources import inputs, readable
+from codur.nodes.sources import inputs, instruction_notes, material
 from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.nodes.updates import current_step, edits, go, origin_of, outcome_of
 from codur.types import CODE_TASKS, StepRecord
@@ -47,6 +47,7 @@ async def execute(state: RunState, context: RunContext) -> RunUpdate:
     return RunUpdate(
         **seen,
         usage=context.models.usage - spent,
+        notes=instruction_notes(context),
         records=[record],
         outputs={step.id: record.output_ref},
         **end,
@@ -63,14 +64,18 @@ async def _seen_before(state: RunState, context: RunContext) -> RunUpdate:
 
 
 async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcome:
+    import asyncio  # noqa: PLC0415 - lazy: a model-free run never loads it
+
     step = current_step(state)
     profile = context.settings.llm.profiles[agent.profile]
+    found = await asyncio.to_thread(material, state, step, context)
     task = question_text(
         state["task"].prompt,
         step.objective if origin_of(state) == "plan" else "",
-        sources=readable(state, step, context),
+        sources=found.texts,
+        wants=found.wants,
+        outline=found.outline,
         inputs=inputs(state, step, context),
-        files=context.workspace.list_files(),
         budget_tokens=(profile.request_tokens - profile.max_completion_tokens) // 2,
     )
     return await run_agent(
@@ -82,4 +87,5 @@ async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcom
         toolbox=context.toolbox,
         emit=context.emit,
         read_text_calls=context.settings.runtime.detect_tool_calls_from_text,
+        instructions=context.instructions.text(agent, profile, found.texts),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass, replace
 
@@ -24,13 +25,13 @@ class Judged:
         verdict: the check's verdict on the state that the next attempt starts from, or on the passing state.
         last: the verdict on the attempt itself.
         attempt: the failed attempt; None if there is nothing to do better.
-        best_before: the best progress before this step; -1 if nothing was checked.
+        gained: the attempt came further than where it started from.
     """
 
     verdict: Verdict | None
     last: Verdict | None
     attempt: Attempt | None
-    best_before: float
+    gained: bool = False
 
 
 def seen_before(state: RunState, context: RunContext) -> RunUpdate:
@@ -61,7 +62,7 @@ def check_before(discovery: Discovery, context: RunContext) -> Verdict:
             remedy="Correct the command given with --check (or in challenge.yaml).",
         )
     if verdict.status in {"failed", "passed"}:
-        context.best.progress = verdict.progress
+        context.best.found(verdict.progress)
     context.emit(CheckRan(when="before", verdict=verdict))
     return verdict
 
@@ -69,24 +70,37 @@ def check_before(discovery: Discovery, context: RunContext) -> Verdict:
 def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
     """The verdict on a step that was to edit files.
 
-    An attempt that came further than all before it becomes the new starting point; any other is undone.
+    An attempt that came further than where it started from becomes the new starting point; any other is undone.
     """
-    best_before = context.best.progress
     if not record.ok:
         present = state["verdict"]
         progress = present.progress if present else 0.0
-        attempt = _attempt(record, state, context, f"edit: {_NUMBERS.sub('#', record.error)}", progress, record.error)
-        context.workspace.restore(context.best.snapshot)  # edits of earlier steps of the same plan go, too
-        return Judged(verdict=present, last=present, attempt=attempt, best_before=best_before)
-    verdict = _check(state, context)
+        attempt = _attempt(record, state, f"edit: {_NUMBERS.sub('#', record.error)}", progress, record.error)
+        context.workspace.restore(context.best.start)  # edits of earlier steps of the same plan go, too
+        return Judged(verdict=present, last=present, attempt=attempt)
+    diff = context.workspace.diff()
+    edit = hashlib.sha256(diff.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    verdict = _known_failure(record, edit, state, context) or _check(state, context)
     if verdict.status in {"passed", "flaky"} or _nothing_to_check(verdict, state, context):
-        return Judged(verdict=verdict, last=verdict, attempt=None, best_before=best_before)
+        return Judged(verdict=verdict, last=verdict, attempt=None)
     error = verdict.note if verdict.status in {"tampered", "no_check"} else verdict.error or _difference(verdict)
     signature = verdict.signature or f"{verdict.status}: {verdict.note}"
-    attempt = _attempt(record, state, context, signature, verdict.progress, error)
-    kept = _keep_if_better(verdict, context)
-    start = verdict if kept else state["verdict"] or verdict
-    return Judged(verdict=start, last=verdict, attempt=attempt, best_before=best_before)
+    progress = verdict.progress if verdict.status == "failed" else 0.0
+    attempt = replace(_attempt(record, state, signature, progress, error), diff=diff[:4000], edit=edit)
+    gained = _keep_if_better(verdict, context)
+    start = verdict if gained else state["verdict"] or verdict
+    return Judged(verdict=start, last=verdict, attempt=attempt, gained=gained)
+
+
+def _known_failure(record: StepRecord, edit: str, state: RunState, context: RunContext) -> Verdict | None:
+    """The verdict on the same change earlier in this run, for an agent that ran no programs of its own."""
+    known = state["failures"].get(edit)
+    if known is None or record.action != "coding":
+        return None
+    number = next(attempt.number for attempt in state["attempts"] if attempt.edit == edit)
+    known = replace(known, note=f"the same change as attempt {number}, so the check was not run again")
+    context.emit(CheckRan(when="attempt", verdict=known))
+    return known
 
 
 def _nothing_to_check(verdict: Verdict, state: RunState, context: RunContext) -> bool:
@@ -111,17 +125,14 @@ def _check(state: RunState, context: RunContext) -> Verdict:
 
 
 def _keep_if_better(verdict: Verdict, context: RunContext) -> bool:
-    if verdict.status == "failed" and verdict.progress > context.best.progress:
-        context.best.snapshot = context.workspace.snapshot()
-        context.best.progress = verdict.progress
+    if verdict.status == "failed" and verdict.progress > context.best.start_progress:
+        context.best.gained(context.workspace.snapshot(), verdict.progress)
         return True
-    context.workspace.restore(context.best.snapshot)
+    context.workspace.restore(context.best.start)
     return False
 
 
-def _attempt(
-    record: StepRecord, state: RunState, context: RunContext, signature: str, progress: float, error: str
-) -> Attempt:
+def _attempt(record: StepRecord, state: RunState, signature: str, progress: float, error: str) -> Attempt:
     return Attempt(
         number=len(state["attempts"]) + 1,
         by=record.capability or record.node,
@@ -129,7 +140,6 @@ def _attempt(
         signature=signature,
         progress=progress,
         error=error[-1500:],
-        diff=context.workspace.diff()[:4000] if record.ok else "",
     )
 
 

@@ -11,9 +11,9 @@ from codur.types import Plan
 
 async def llm_plan(state: RunState, context: RunContext) -> RunUpdate:
     """Make a plan, or, for the retry of a single edit, take the same step again without asking."""
-    agent = state["coder"] or state["task"].agent or context.settings.agents.preferences.default_agent
     if state["attempts"]:
-        again = retry_plan(state["plan"], agent=agent, steer=state["steer"])
+        agent = _who(state, context)
+        again = retry_plan(state["plan"], agent=agent, codes=context.agents.codes(agent))
         if again is not None:
             return RunUpdate(plan=again, cursor=0, **go("llm_plan", "policy", origin="plan", reason=again.reason))
     spent = context.models.usage
@@ -34,6 +34,13 @@ async def llm_plan(state: RunState, context: RunContext) -> RunUpdate:
         usage=context.models.usage - spent,
         **go("llm_plan", "policy", origin="plan", tier="open", reason=_summary(plan)),
     )
+
+
+def _who(state: RunState, context: RunContext) -> str:
+    """Who tries again: the agent that took over, else the one that tried, else the user's choice or the default."""
+    tried = next((item.by for item in reversed(state["attempts"]) if context.agents.knows(item.by)), "")
+    default = context.settings.agents.preferences.default_agent
+    return state["coder"] or tried or state["task"].agent or default
 
 
 def _brief(state: RunState, context: RunContext) -> PlanningBrief:

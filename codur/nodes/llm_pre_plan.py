@@ -7,7 +7,7 @@ from dataclasses import replace
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.nodes.updates import go, plan_after_model_error
-from codur.planning.pre_plan import classify, plan_from
+from codur.planning.pre_plan import classify, edit_plan, plan_from
 from codur.planning.replies import PrePlanReply
 from codur.types import CODE_TASKS, Discovery
 from codur.workspace.workspace import Workspace
@@ -17,6 +17,8 @@ async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
     """Ask the fast profile for the task's type; a confident answer may route without a plan."""
     if not context.settings.planning.use_llm_pre_plan:
         return go("llm_pre_plan", "llm_plan", origin="pattern", tier="open", reason="classification is switched off")
+    if _is_settled(state, context):
+        return _settled(state, context)
     spent = context.models.usage
     try:
         reply = await classify(
@@ -40,6 +42,25 @@ async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
             **go("llm_pre_plan", "policy", origin="llm_error", reason=error.message),
         )
     return RunUpdate(usage=context.models.usage - spent, **_decide(reply, state, context))
+
+
+def _is_settled(state: RunState, context: RunContext) -> bool:
+    """Whether there is nothing to classify: a red check is to pass, and there is one source that can make it pass."""
+    before, workspace = state["before"], context.workspace
+    if not state["task"].check_is_goal or before is None or before.status != "failed":
+        return False
+    sources = [path for path in workspace.list_files(pattern="*.py") if workspace.may_edit(path)]
+    return len(sources) == 1 and sources[0] in state["discovery"].files
+
+
+def _settled(state: RunState, context: RunContext) -> RunUpdate:
+    coder = context.agents.for_task("code_fix", explicit=state["task"].agent)
+    reason = "a check is to pass, and there is one file to edit: nothing to classify"
+    return RunUpdate(
+        plan=edit_plan(coder.name, edits=coder.config.type == "coding", reason=reason),
+        cursor=0,
+        **go("llm_pre_plan", "policy", origin="pre_plan", reason=reason),
+    )
 
 
 def _decide(reply: PrePlanReply, state: RunState, context: RunContext) -> RunUpdate:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from codur.errors import CodurError
+from codur.nodes.handover import Handover, affordable, escalation_after, stand_in_for
 from codur.nodes.judge import Judged, judge
 from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.nodes.updates import (
@@ -19,18 +20,27 @@ from codur.nodes.updates import (
     unfinished,
     why_not,
 )
-from codur.planning.retry import Decision, Situation, decide
-from codur.types import CODE_TASKS, Attempt, Outcome, Plan, StepRecord
+from codur.planning.full_plan import retry_plan
+from codur.planning.retry import UNAFFORDABLE, Decision, Situation, decide
+from codur.types import CODE_TASKS, Attempt, Outcome, Plan, StepRecord, Verdict
 
+_LIMITS_REMEDY = (
+    "Raise the limits (--max-llm-calls, --max-tokens, --timeout), or shorten agents.preferences.escalation."
+)
 _MOST_QUESTIONS = 3
 _PLAIN_ACTIONS = frozenset({"tool", "respond", "ask"})
 
 
 def review(state: RunState, context: RunContext) -> RunUpdate:
-    """What follows the step just done."""
+    """What follows the step just done; what programs changed out of scope meanwhile is put back first."""
+    broken = list(context.workspace.enforce_scope())
+    return RunUpdate(**_review(state, context), violations=broken) if broken else _review(state, context)
+
+
+def _review(state: RunState, context: RunContext) -> RunUpdate:
     record = state["records"][-1]
     if record.node != "repair" and record.origin == "llm_error":
-        return _model_failed(state, context)
+        return _model_failed(record, state, context)
     if record.node == "repair":
         return _after_repair(record, state, context)
     if _to_be_judged(record, state, context):
@@ -144,12 +154,37 @@ def _after_repair(record: StepRecord, state: RunState, context: RunContext) -> R
     return _nothing_found(record, state, context)
 
 
-def _model_failed(state: RunState, context: RunContext) -> RunUpdate:
-    """No model answered: offline work if there is some left to do, else the end."""
+def _model_failed(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
+    """No model answered: another agent if one stands in, offline work if there is some left to do, else the end."""
+    other = _standing_in(record, state, context)
+    if other:
+        return other
     if can_repair(state, context) and not repair_tried(state):
         return go("review", "repair", origin="llm_error", reason=f"{state['reason']}; searching offline instead")
     outcome = state["outcome"] or "no_model"
     return RunUpdate(outcome=outcome, **go("review", "end", origin="llm_error", reason=state["reason"]))
+
+
+def _standing_in(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
+    """The same edit by an agent that stands in; empty if there is none, or nothing left to pay for it."""
+    found = stand_in_for(record.capability, state, context)
+    if found.agent is None or not affordable(found.agent, state, context):
+        return RunUpdate()
+    agent = found.agent
+    plan = retry_plan(state["plan"], agent=agent.name, codes=agent.config.type == "coding")
+    if plan is None:
+        return RunUpdate()
+    reason = f"{record.capability} cannot run; {agent.name} stands in"
+    return RunUpdate(
+        plan=plan,
+        cursor=0,
+        coder=agent.name,
+        outcome=None,
+        reason="",
+        remedy="",
+        notes=[*found.notes, f"{reason}: {record.error}"],
+        **go("review", "policy", origin="llm_error", reason=reason),
+    )
 
 
 def _nothing_found(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
@@ -197,7 +232,7 @@ def _left_out(state: RunState, context: RunContext) -> list[str]:
     """Sources that the task names beside others and that stayed as they were: the check may not have seen them."""
     changed = context.workspace.changed_files()
     named = [path for path in state["discovery"].files if path.endswith(".py") and _names(state["task"].prompt, path)]
-    rest = [path for path in named if path not in changed and not context.workspace.is_protected(path)]
+    rest = [path for path in named if path not in changed and context.workspace.may_edit(path)]
     return [f"named in the task and not changed: {', '.join(rest)}"] if rest and len(named) > len(rest) else []
 
 
@@ -208,20 +243,8 @@ def _names(prompt: str, path: str) -> bool:
 def _after_failure(
     record: StepRecord, attempt: Attempt, judged: Judged, state: RunState, context: RunContext
 ) -> RunUpdate:
-    next_agent = context.agents.after(record.capability)
-    decision = decide(
-        Situation(
-            attempt=attempt,
-            earlier=state["attempts"],
-            before=state["before"],
-            best_progress=judged.best_before,
-            stalls=state["stalls"],
-            iteration=state["iteration"] + 1,
-            max_iterations=state["task"].limits.max_iterations,
-            near_miss_repair=can_repair(state, context) and record.ok,
-            another_agent=next_agent is not None,
-        )
-    )
+    following = escalation_after(_agent_at_work(record, state), state, context)
+    decision = decide(_situation(record, attempt, judged, following, state, context))
     update = RunUpdate(
         iteration=1,
         attempts=[attempt],
@@ -229,14 +252,55 @@ def _after_failure(
         steer=decision.steer,
         verdict=judged.last if decision.move == "stop" else judged.verdict,
     )
-    if decision.move == "escalate" and next_agent is not None:
-        update["coder"] = next_agent.name
-    return RunUpdate(**update, **_move(record, decision, state, context))
+    if judged.last is not None and attempt.edit:
+        update["failures"] = {attempt.edit: judged.last}
+    if decision.move == "escalate" or (decision.move == "stop" and decision.stalls):
+        update["notes"] = list(following.notes)
+    if decision.move == "escalate" and following.agent is not None:
+        update["coder"] = following.agent.name
+        if context.settings.agents.preferences.escalation_start == "clean":
+            update["verdict"] = _start_clean(state, context)
+    return RunUpdate(**update, **_move(record, decision, {**state, **update}, context))
+
+
+def _agent_at_work(record: StepRecord, state: RunState) -> str:
+    """Whose attempt it was; what an offline search came to counts for the agent that it helped."""
+    if record.node != "repair":
+        return record.capability
+    return next((attempt.by for attempt in reversed(state["attempts"]) if attempt.by != "repair"), state["coder"])
+
+
+def _situation(
+    record: StepRecord, attempt: Attempt, judged: Judged, following: Handover, state: RunState, context: RunContext
+) -> Situation:
+    agent = following.agent
+    return Situation(
+        attempt=attempt,
+        earlier=state["attempts"],
+        before=state["before"],
+        gained=judged.gained,
+        stalls=state["stalls"],
+        patience=context.settings.agents.preferences.patience,
+        iteration=state["iteration"] + 1,
+        max_iterations=state["task"].limits.max_iterations,
+        near_miss_repair=can_repair(state, context) and record.ok and attempt.progress > 0,
+        another_agent=agent is not None,
+        affordable=agent is None or affordable(agent, state, context),
+    )
+
+
+def _start_clean(state: RunState, context: RunContext) -> Verdict | None:
+    """Put the workspace back to how it was found; the verdict on it."""
+    before = state["before"]
+    context.best.start_clean(before.progress if before else -1.0)
+    context.workspace.restore(context.best.start)
+    return before
 
 
 def _move(record: StepRecord, decision: Decision, state: RunState, context: RunContext) -> RunUpdate:
     if decision.move == "stop":
-        return _end(record, decision.outcome, decision.reason)
+        remedy = _LIMITS_REMEDY if UNAFFORDABLE in decision.reason else ""
+        return _end(record, decision.outcome, decision.reason, remedy=remedy)
     if decision.move == "near_miss":
         return go("review", "repair", origin="repair", reason=decision.reason)
     if not can_ask(state, context):

@@ -2,29 +2,122 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+from posixpath import basename, dirname
+
+from codur.agents.outline import Outline, outline_of
 from codur.errors import WorkspaceError
+from codur.events import Note
 from codur.nodes.state import RunContext, RunState
-from codur.types import Step
+from codur.nodes.updates import origin_of
+from codur.planning.full_plan import RETRY_OBJECTIVE
+from codur.tools.repository.private import may_hold_secrets
+from codur.tools.repository.selection import Want, select
+from codur.types import Check, Step
+from codur.verification.entry import is_test_code
 
-_NOT_SHOWN = ("challenge.yaml", "args.txt")
+_NOT_SHOWN = frozenset({"challenge.yaml", "args.txt"})
 """Files whose content the check's command line says already."""
+_EXPECTED = frozenset({"expected.txt", "expected_output.txt"})
+"""Expected output, of this check or of others: what a program should print is told by the check's verdict alone."""
 
 
-def readable(state: RunState, step: Step, context: RunContext) -> dict[str, str]:
-    """Present text by path: the step's own file first, then the discovered files, then what the check reads."""
-    check = state["discovery"].check
-    wanted = [str(step.arguments.get("path", "")), *state["discovery"].files]
-    told_elsewhere = set(_NOT_SHOWN)
-    if check is not None:
-        wanted += check.protected
-        told_elsewhere.add(check.expected_file or "")
-    texts: dict[str, str] = {}
-    for path in wanted:
-        if path and path not in texts and path not in told_elsewhere and context.workspace.is_file(path):
-            text = _text(path, context)
-            if text is not None:
-                texts[path] = text
-    return texts
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """What of the workspace a model may see.
+
+    Attributes:
+        texts: present text by path, most relevant first.
+        wants: what of them should be shown, the most useful first.
+        outline: the files that are not shown.
+        withheld: files that would be shown if they did not look as if they held secrets.
+    """
+
+    texts: dict[str, str]
+    wants: tuple[Want, ...]
+    outline: Outline
+    withheld: tuple[str, ...]
+
+
+def material(state: RunState, step: Step, context: RunContext) -> Material:
+    """The step's own file and the discovered ones, what the failure points to, what these lead to, and what the check
+    reads; an outline of the rest.
+    """
+    discovery, verdict = state["discovery"], state["verdict"]
+    files = context.workspace.list_files()
+    hidden = _Hidden(discovery.check)
+    named = [path for path in dict.fromkeys((str(step.arguments.get("path", "")), *discovery.files)) if path]
+    selection = select(
+        context.repository,
+        files,
+        task=f"{state['task'].prompt}\n{objective(state, step)}",
+        named=named,
+        failure=verdict.error if verdict is not None and verdict.status == "failed" else "",
+        also=discovery.check.protected if discovery.check is not None else (),
+    )
+    shown = [path for path in selection.paths if not hidden.withholds(path) and not may_hold_secrets(path)]
+    texts = {path: text for path in shown if (text := _text(path, context)) is not None}
+    return Material(
+        texts=texts,
+        wants=tuple(want for want in _without_other_tests(selection.wants, named) if want.path in texts),
+        outline=outline_of(selection.ranked, files, lambda path: _glance(path, hidden, context)),
+        withheld=tuple(path for path in named if may_hold_secrets(path) and context.workspace.is_file(path)),
+    )
+
+
+def objective(state: RunState, step: Step) -> str:
+    """What a plan says of the step beyond the task; empty if it says nothing new."""
+    return step.objective if origin_of(state) == "plan" and step.objective != RETRY_OBJECTIVE else ""
+
+
+def instruction_notes(context: RunContext) -> list[str]:
+    """What to tell the user of instructions that were left out: once in a run."""
+    notes = list(context.instructions.notes())
+    for note in notes:
+        context.emit(Note(level="warning", text=note))
+    return notes
+
+
+def _without_other_tests(wants: Iterable[Want], named: Iterable[str]) -> Iterable[Want]:
+    """The wants without tests that the failure says nothing of, if it names any test."""
+    wants = tuple(wants)
+    told = {want.path for want in wants if want.line} | set(named)
+    if not any(is_test_code(path) for path in told):
+        return wants
+    near = {dirname(path) for path in told}
+    return [
+        want
+        for want in wants
+        if want.path in told or not is_test_code(want.path) or (_is_support(want.path) and dirname(want.path) in near)
+    ]
+
+
+def _is_support(path: str) -> bool:
+    return basename(path) == "conftest.py"
+
+
+class _Hidden:
+    """Files that a model must not see: what the check expects, and what its command line says already."""
+
+    def __init__(self, check: Check | None) -> None:
+        self._expected = check.expected_file if check is not None else None
+
+    def withholds(self, path: str) -> bool:
+        return path in _NOT_SHOWN or path == self._expected
+
+    def withholds_head(self, path: str) -> bool:
+        """Whether not even the first line is told unasked."""
+        return self.withholds(path) or basename(path) in _EXPECTED or may_hold_secrets(path)
+
+
+def _glance(path: str, hidden: _Hidden, context: RunContext) -> str | None:
+    if hidden.withholds_head(path):
+        return None
+    try:
+        return context.workspace.peek_text(path)
+    except WorkspaceError:
+        return None
 
 
 def target(state: RunState, step: Step, texts: dict[str, str], context: RunContext) -> str | None:
@@ -32,7 +125,7 @@ def target(state: RunState, step: Step, texts: dict[str, str], context: RunConte
     named = str(step.arguments.get("path", ""))
     if named:
         return named
-    writable = [path for path in texts if not context.workspace.is_protected(path)]
+    writable = [path for path in texts if context.workspace.may_edit(path)]
     if len(writable) == 1:
         return writable[0]
     missing = state["discovery"].missing_files

@@ -17,6 +17,7 @@ from codur.types import (
     Outcome,
     Plan,
     RouteStep,
+    ScopeViolation,
     StepRecord,
     Task,
     Usage,
@@ -24,12 +25,14 @@ from codur.types import (
 )
 
 if TYPE_CHECKING:
+    from codur.agents.instructions import Instructions
     from codur.agents.registry import AgentRegistry
     from codur.config.prompts import PromptLibrary
     from codur.config.settings import Settings
     from codur.llm.pool import ModelPool
     from codur.sandbox.cancel import CancelToken
     from codur.sandbox.launcher import Launcher
+    from codur.tools.repository.index import RepositoryIndex
     from codur.tools.toolbox import Toolbox
     from codur.verification.checker import Checker
     from codur.workspace.artifacts import ArtifactStore
@@ -54,6 +57,11 @@ Route = NodeName | Literal["end"]
 
 def merge(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
     """Reducer: the new keys over the old ones."""
+    return {**old, **new}
+
+
+def merge_verdicts(old: Mapping[str, Verdict], new: Mapping[str, Verdict]) -> dict[str, Verdict]:
+    """Reducer: as `merge`."""
     return {**old, **new}
 
 
@@ -87,7 +95,9 @@ class RunState(TypedDict):
     since: int
     """How many steps were on record when the present plan was accepted."""
     stalls: int
-    """Attempts in a row without progress."""
+    """Attempts in a row without progress, of the agent at work."""
+    failures: Annotated[dict[str, Verdict], merge_verdicts]
+    """The verdict on each change that failed, by the name of the change (`Attempt.edit`)."""
     steer: str
     """The hint given to the next attempt after a stall; empty otherwise."""
     repair: RepairReport | None
@@ -99,6 +109,8 @@ class RunState(TypedDict):
     usage: Annotated[Usage, add]
     trail: Annotated[list[RouteStep], add]
     notes: Annotated[list[str], add]
+    violations: Annotated[list[ScopeViolation], add]
+    """What programs changed out of scope."""
     answer_ref: str
     solved_by: str
     outcome: Outcome | None
@@ -126,6 +138,7 @@ class RunUpdate(TypedDict, total=False):
     approved: PlanEffects | None
     since: int
     stalls: int
+    failures: dict[str, Verdict]
     steer: str
     repair: RepairReport | None
     patched: tuple[str, ...]
@@ -134,6 +147,7 @@ class RunUpdate(TypedDict, total=False):
     usage: Usage
     trail: list[RouteStep]
     notes: list[str]
+    violations: list[ScopeViolation]
     answer_ref: str
     solved_by: str
     outcome: Outcome | None
@@ -161,6 +175,7 @@ def initial_state(task: Task) -> RunState:
         approved=None,
         since=0,
         stalls=0,
+        failures={},
         steer="",
         repair=None,
         patched=(),
@@ -169,6 +184,7 @@ def initial_state(task: Task) -> RunState:
         usage=Usage(),
         trail=[],
         notes=[],
+        violations=[],
         answer_ref="",
         solved_by="",
         outcome=None,
@@ -178,16 +194,34 @@ def initial_state(task: Task) -> RunState:
 
 
 @dataclass(slots=True)
-class BestAttempt:
-    """The best state of the workspace so far: what the next attempt starts from, and what `--keep` leaves behind.
+class BestState:
+    """The best state of the workspace so far, which `--keep` leaves behind, and where the next attempt starts from.
+
+    They differ only after an agent took over that starts from the clean workspace.
 
     Attributes:
-        snapshot: the workspace's contents; None is the workspace as it was found.
-        progress: its verdict's progress; below 0 while nothing was checked.
+        snapshot, start: the workspace's contents; None is the workspace as it was found.
+        progress, start_progress: the progress of their verdicts; below 0 while nothing was checked.
     """
 
     snapshot: Snapshot | None = None
     progress: float = -1.0
+    start: Snapshot | None = None
+    start_progress: float = -1.0
+
+    def found(self, progress: float) -> None:
+        """Take note of how far the untouched workspace comes."""
+        self.progress = self.start_progress = progress
+
+    def gained(self, snapshot: Snapshot, progress: float) -> None:
+        """Start from this state, which came further, from now on."""
+        self.start, self.start_progress = snapshot, progress
+        if progress > self.progress:
+            self.snapshot, self.progress = snapshot, progress
+
+    def start_clean(self, progress: float) -> None:
+        """Start from the workspace as it was found."""
+        self.start, self.start_progress = None, progress
 
 
 @dataclass(slots=True)
@@ -218,15 +252,17 @@ class RunContext:
     python: str
     checker: Checker
     toolbox: Toolbox
+    repository: RepositoryIndex
     models: ModelPool
     agents: AgentRegistry
+    instructions: Instructions
     prompts: PromptLibrary
     artifacts: ArtifactStore
     cancel: CancelToken
     emit: Emit
     time_left: Callable[[], float]
     scratch: Callable[[], Path]
-    best: BestAttempt
+    best: BestState
     latest: Latest
     consult: Callable[[Question], Answer] | None = None
     keep_plan: Callable[[Plan], str] = _kept_nowhere

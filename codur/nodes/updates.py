@@ -33,13 +33,13 @@ def tell_changes(paths: Iterable[str], context: RunContext) -> None:
 
 def why_not(state: RunState, context: RunContext) -> ModelUnavailable:
     """The error for a task that needs a model and has none."""
-    agent = state["task"].agent
+    agent = state["coder"] or state["task"].agent
     return context.models.why_unavailable(context.agents.resolve(agent).profile if agent else None)
 
 
 def can_ask(state: RunState, context: RunContext) -> bool:
-    """Whether a model can be asked for this task: the default one, or that of the agent that the user named."""
-    agent = state["task"].agent
+    """Whether a model can be asked: the default one, or that of the agent that took over or that the user named."""
+    agent = state["coder"] or state["task"].agent
     return context.models.available(context.agents.resolve(agent).profile if agent else None)
 
 
@@ -49,11 +49,12 @@ def edits(step: Step, context: RunContext) -> bool:
         tool = context.toolbox.get(step.capability)
         return tool is not None and tool.side_effect == "write"
     if step.action == "delegate":
-        return not context.agents.knows(step.capability) or _may_edit(step.capability, context)
+        return not context.agents.knows(step.capability) or agent_may_edit(step.capability, context)
     return step.action in {"coding", "repair"}
 
 
-def _may_edit(agent: str, context: RunContext) -> bool:
+def agent_may_edit(agent: str, context: RunContext) -> bool:
+    """Whether an agent changes files that is asked in words (a profile by itself then explains)."""
     config = context.agents.resolve(agent, in_words=True).config
     tools = [context.toolbox.get(name) for name in config.tools]
     return config.type == "coding" or any(tool is not None and tool.side_effect == "write" for tool in tools)

@@ -12,7 +12,7 @@ from codur.llm.pool import ModelPool
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.planning.facts import discovery_text, file_list
 from codur.planning.replies import PlanReply, StepReply, argument_values, ask
-from codur.types import Attempt, Discovery, Message, Plan, Step, ToolSpec, Verdict
+from codur.types import Action, Attempt, Discovery, Message, Plan, Step, ToolSpec, Verdict
 from codur.verification.describe import attempts_text, check_text, verdict_text
 
 ANSWER_TOKENS = 1500
@@ -20,6 +20,8 @@ PROMPT_CHARS = 4000
 SCHEMA_TOKENS = 500
 _LIMITS = ((1500, 1000), (700, 400), (300, 150), (150, 0))
 """Characters of an output and of a diff, from generous to tight."""
+RETRY_OBJECTIVE = "Make the check pass."
+"""What the retry of an edit is for: nothing that the task does not say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,15 +75,20 @@ async def make_plan(brief: PlanningBrief, *, pool: ModelPool, prompts: PromptLib
     return Plan(steps=steps, origin="plan", reason=reply.reasoning)
 
 
-def retry_plan(plan: Plan | None, *, agent: str, steer: str) -> Plan | None:
-    """The plan of a retry that needs no model: the same single edit again, now with the failure before it.
+def retry_plan(plan: Plan | None, *, agent: str, codes: bool) -> Plan | None:
+    """The plan of a retry that needs no model: the same single edit again, now with the failure and the hint before it.
+
+    Args:
+        agent: who makes the edit.
+        codes: it answers with edits; otherwise it is a delegate that works by itself.
 
     Returns:
-        None if the retry needs a plan of its own: the last plan had several steps, or attempts made no progress.
+        None if the retry needs a plan of its own: the last plan had several steps.
     """
-    if steer or plan is None or len(plan.steps) != 1 or plan.steps[0].action not in {"coding", "repair"}:
+    if plan is None or len(plan.steps) != 1 or plan.steps[0].action not in {"coding", "delegate", "repair"}:
         return None
-    step = Step(id="edit", action="coding", capability=agent, objective="Make the check pass.", tier="open")
+    action: Action = "coding" if codes else "delegate"
+    step = Step(id="edit", action=action, capability=agent, objective=RETRY_OBJECTIVE, tier="open")
     return Plan(steps=(step,), origin="plan", reason="the same edit again, with the failure")
 
 

@@ -57,6 +57,18 @@ async def classify(
     )
 
 
+def edit_plan(coder: str, *, edits: bool, reason: str, confidence: float = 1.0) -> Plan:
+    """The plan of a single edit.
+
+    Args:
+        coder: name of the agent.
+        edits: whether it edits in one answer; else it is delegated to.
+    """
+    action: Action = "coding" if edits else "delegate"
+    step = Step(id="edit", action=action, capability=coder, objective=reason, tier="open")
+    return Plan(steps=(step,), origin="pre_plan", reason=reason, confidence=confidence)
+
+
 def plan_from(reply: PrePlanReply, *, threshold: float, coder: str, coder_edits: bool, explainer: str) -> Plan | None:
     """The plan that a confident classification settles; None if the task needs a plan of its own.
 
@@ -68,13 +80,11 @@ def plan_from(reply: PrePlanReply, *, threshold: float, coder: str, coder_edits:
     if reply.confidence < threshold:
         return None
     if reply.task_type in CODE_TASKS and reply.suggested_action == "edit":
-        action: Action = "coding" if coder_edits else "delegate"
-        step = Step(id="edit", action=action, capability=coder, objective=reply.reasoning, tier="open")
-    elif reply.task_type == "explanation" and reply.suggested_action == "explain":
+        return edit_plan(coder, edits=coder_edits, reason=reply.reasoning, confidence=reply.confidence)
+    if reply.task_type == "explanation" and reply.suggested_action == "explain":
         step = Step(id="explain", action="delegate", capability=explainer, objective=reply.reasoning, tier="open")
-    else:
-        return None
-    return Plan(steps=(step,), origin="pre_plan", reason=reply.reasoning, confidence=reply.confidence)
+        return Plan(steps=(step,), origin="pre_plan", reason=reply.reasoning, confidence=reply.confidence)
+    return None
 
 
 def _system(prompts: PromptLibrary) -> str:

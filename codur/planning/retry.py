@@ -1,4 +1,4 @@
-"""What a review decides after an attempt: done, again, with a hint, with another agent, or stop. Pure."""
+"""What a review decides after an attempt: again, with a hint, with another agent, or stop. Pure."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from codur.types import Attempt, Outcome, Verdict
 
 Move = Literal["retry", "steer", "escalate", "near_miss", "stop"]
 
+UNAFFORDABLE = "what is left of the limits does not pay for an attempt of the next agent"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
@@ -17,24 +19,29 @@ class Situation:
 
     Attributes:
         attempt: the attempt just judged.
-        earlier: attempts before it, oldest first.
+        earlier: attempts before it, of any agent, oldest first.
         before: the verdict before anything was changed.
-        best_progress: the best progress of earlier attempts, or of `before`; -1 if nothing was checked.
-        stalls: attempts in a row without progress, before this one.
+        gained: the attempt came further than the state that it started from, so the next one starts from it.
+        stalls: attempts in a row of this agent that gained nothing, before this one.
+        patience: attempts in a row without a gain that an agent is given; one more if it gained nothing at all so far
+            and still fails in new ways.
         iteration: attempts judged, this one included.
         near_miss_repair: whether an offline search may follow an attempt that came closer.
         another_agent: whether an agent is left to escalate to.
+        affordable: whether what is left of the run's limits pays for an attempt of that agent.
     """
 
     attempt: Attempt
     earlier: Sequence[Attempt]
     before: Verdict | None
-    best_progress: float
+    gained: bool
     stalls: int
+    patience: int
     iteration: int
     max_iterations: int
     near_miss_repair: bool
     another_agent: bool
+    affordable: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +49,7 @@ class Decision:
     """The next move.
 
     Attributes:
-        stalls: attempts in a row without progress, now.
+        stalls: attempts in a row without a gain of the agent at work, now.
         outcome, reason: how the run ends, for `stop`.
         steer: the hint for the next attempt, for `steer` and `escalate`.
     """
@@ -57,8 +64,10 @@ class Decision:
 def decide(now: Situation) -> Decision:
     """The next move after a failed attempt.
 
-    Progress is what the check says, never how often a tool was called: an attempt stalls if it fails in the same way
-    (equal signature) and just as far (equal progress) as the one before it, or as the untouched program.
+    Progress is what the check says, never how often a tool was called. An attempt that came further is followed by
+    another one, whatever it fails of. Of those that did not, the first is followed by a retry with its failure, the
+    next by one with a hint; then the agent is given up: at once if it fails in a way that was seen before (which a
+    program that goes back and forth between two failures does, too) or if it had its gains, else after one more.
     """
     if now.iteration >= now.max_iterations:
         return Decision(
@@ -66,42 +75,78 @@ def decide(now: Situation) -> Decision:
             outcome="limit",
             reason=f"the check still fails after {_count(now.iteration, 'attempt')}, the limit",
         )
-    stalls = now.stalls + 1 if _stalled(now) else 0
-    if stalls == 0:
-        if now.near_miss_repair and now.attempt.progress > max(now.best_progress, 0.0):
+    if now.gained:
+        if now.near_miss_repair:
             return Decision(move="near_miss", reason="the attempt came closer; searching nearby without a model")
-        return Decision(move="retry", reason="the check fails; trying again with its output")
+        return Decision(move="retry", reason="the attempt came further; going on from it")
+    stalls = now.stalls + 1
+    if stalls > now.patience or (stalls == now.patience and (_seen(now) or _had_gains(now, stalls))):
+        return _given_up(now, stalls)
     if stalls == 1:
-        return Decision(move="steer", stalls=1, steer=_hint(now), reason="no progress; trying again with a hint")
+        return Decision(move="retry", stalls=1, reason="the check fails; trying again with its output")
+    return Decision(move="steer", stalls=stalls, steer=_hint(now), reason="no progress; trying again with a hint")
+
+
+def _given_up(now: Situation, stalls: int) -> Decision:
+    if now.another_agent and now.affordable:
+        return Decision(move="escalate", steer=_hint(now), reason="no progress; handing over to the next agent")
+    tries = "1 attempt" if stalls == 1 else f"{stalls} attempts in a row"
+    early = f"stopped early: {tries} came no further"
     if now.another_agent:
-        return Decision(
-            move="escalate", stalls=0, steer=_hint(now), reason="no progress; handing over to the next agent"
-        )
-    return Decision(
-        move="stop", stalls=stalls, reason=f"stopped early: {stalls} attempts in a row failed without any progress"
-    )
+        return Decision(move="stop", stalls=stalls, outcome="limit", reason=f"{early}, and {UNAFFORDABLE}")
+    return Decision(move="stop", stalls=stalls, reason=early)
 
 
-def _stalled(now: Situation) -> bool:
-    if now.earlier:
-        last = now.earlier[-1]
-        return (now.attempt.signature, now.attempt.progress) == (last.signature, last.progress)
-    before = now.before
-    return before is not None and (now.attempt.signature, now.attempt.progress) == (before.signature, before.progress)
+def _seen(now: Situation) -> bool:
+    """Whether the attempt told nothing new: it fails as an earlier one or the untouched program, or repeats an edit."""
+    known = {attempt.signature for attempt in now.earlier}
+    if now.before is not None:
+        known.add(now.before.signature)
+    return now.attempt.signature in known or _repeated(now) is not None
+
+
+def _had_gains(now: Situation, stalls: int) -> bool:
+    """Whether the agent's turn has more attempts than those without a gain at its end."""
+    return 1 + sum(attempt.by == now.attempt.by for attempt in now.earlier) > stalls
+
+
+def _repeated(now: Situation) -> Attempt | None:
+    same = [attempt for attempt in now.earlier if attempt.edit and attempt.edit == now.attempt.edit]
+    return same[0] if same else None
 
 
 def _hint(now: Situation) -> str:
     tries = [attempt for attempt in now.earlier if attempt.signature == now.attempt.signature]
-    if not tries:
+    numbers = ", ".join(str(attempt.number) for attempt in [*tries, now.attempt])
+    repeated = _repeated(now)
+    if not now.attempt.edit:
+        return (
+            f"Nothing could be applied in {_attempts(numbers, tries)}. Give the edit in another form: "
+            "replace the whole function or the whole file instead of parts of it."
+        )
+    if repeated is not None:
+        return (
+            f"Attempt {now.attempt.number} made the same change as attempt {repeated.number}, which cannot pass. "
+            "Leave that change out: the cause is something else."
+        )
+    if tries:
+        return (
+            f"Attempts {numbers} failed in exactly the same way. Do not repeat them: question the assumption they "
+            "share, and look at code that none of them touched."
+        )
+    if now.before is not None and now.attempt.signature == now.before.signature:
         return (
             "The edit changed nothing in how the check fails. The cause is probably somewhere else: "
             "follow the failing value back to where it is made."
         )
-    numbers = ", ".join(str(attempt.number) for attempt in [*tries, now.attempt])
     return (
-        f"Attempts {numbers} failed in exactly the same way. Do not repeat them: question the assumption they share, "
-        "and look at code that none of them touched."
+        "The last attempts failed in different ways, and none came further. Begin with the first difference only: "
+        "find the statement that makes this value, and work out by hand what it should be."
     )
+
+
+def _attempts(numbers: str, others: Sequence[Attempt]) -> str:
+    return f"attempt{'s' if others else ''} {numbers}"
 
 
 def _count(number: int, noun: str) -> str:

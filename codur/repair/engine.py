@@ -173,7 +173,7 @@ def _python_files(workspace: Workspace, check: Check, files: Sequence[str]) -> l
     """Python files that may be changed, the given ones first."""
     present = [path for path in files if path.endswith(".py") and workspace.is_file(path)]
     found = dict.fromkeys([*present, *workspace.list_files(pattern="*.py")])
-    return [path for path in found if path not in check.protected and not workspace.is_protected(path)]
+    return [path for path in found if path not in check.protected and workspace.may_edit(path)]
 
 
 def _in_question(

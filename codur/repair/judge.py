@@ -155,7 +155,7 @@ class Judge:
 
     def _encoded(self, warm: Warm, texts: Texts) -> dict[str, bytes] | None:
         """The files' bytes as they would be written; None if they cannot be, or are not in the worker's hands."""
-        if any(path not in warm.files or self._workspace.is_protected(path) for path in texts):
+        if any(path not in warm.files or not self._workspace.may_edit(path) for path in texts):
             return None
         if any("\0" in new for new in texts.values()):  # the interpreter reads such a file in another way
             return None

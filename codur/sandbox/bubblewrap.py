@@ -1,4 +1,5 @@
-"""Containment by bubblewrap: a view of the machine that holds only what the program may see, and no network.
+"""Containment by bubblewrap: a view of the machine that holds only what the program may see, and no network
+unless the policy grants it.
 
 The program runs in namespaces of its own (users, processes, network, mounts, IPC, host name, control groups), without
 capabilities and under a filter of system calls. See bwrap(1) for the options and `view` for what it sees.
@@ -25,13 +26,13 @@ _ISOLATION = (
     "--unshare-user",
     "--unshare-ipc",
     "--unshare-pid",
-    "--unshare-net",
     "--unshare-uts",
     "--unshare-cgroup-try",
     "--new-session",
     "--cap-drop",
     "ALL",
 )
+_NO_NETWORK = "--unshare-net"
 _PROCESS_LIMITER = "/usr/bin/prlimit"
 _FIRST_FREE_DESCRIPTOR = 64
 
@@ -80,7 +81,8 @@ class BubblewrapBackend:
         """
         program = _program(argv[0], env, cwd)
         home = Path(env["HOME"]) if env.get("HOME", "").startswith("/") else None
-        options = [str(self._path), *_ISOLATION, *mount_options(policy, home=home, program=program, cwd=cwd)]
+        isolation = _ISOLATION if policy.network else (*_ISOLATION, _NO_NETWORK)
+        options = [str(self._path), *isolation, *mount_options(policy, home=home, program=program, cwd=cwd)]
         descriptors: tuple[int, ...] = ()
         if self._seccomp is not None:
             descriptors = (_memory_file(self._seccomp),)

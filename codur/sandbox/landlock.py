@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codur.errors import CodurError
 from codur.sandbox.backend import Confined
 from codur.sandbox.policy import FileRules, Policy
 from codur.sandbox.seccomp import filter_program
@@ -154,7 +155,14 @@ class LandlockBackend:
 
         Its home is its temporary directory: the real one cannot be opened. Files in shared memory can be made, because
         locks between processes are such files; their size is not bounded by the temporary directory's.
+
+        Raises:
+            CodurError: the program is to reach the network.
         """
+        if policy.network:
+            raise CodurError(
+                "Landlock cannot let a contained program reach the network", remedy="Install bubblewrap (bwrap)."
+            )
         workspace = (policy.workspace,) if policy.workspace is not None else ()
         rules = LandlockRules.of(
             read=policy.readable,

@@ -31,6 +31,7 @@ from codur.sandbox.output import BoundedOutput
 from codur.sandbox.policy import Limits, Policy
 from codur.sandbox.process_result import ProcessResult, ended, not_begun, not_started, status_of_shell
 from codur.sandbox.scratch import private_directory, temporary_base
+from codur.sandbox.stream import Stream
 from codur.sandbox.system_paths import interpreter_paths, toolchain_paths, without_home
 from codur.sandbox.tripwire import Tripwire
 
@@ -239,23 +240,77 @@ class Launcher:
         """
         words = tuple(argv)
         with contextlib.ExitStack() as stack:
-            temporary = stack.enter_context(private_directory(self._temporary))
-            search_path, names = stack.enter_context(self._search_path(words))
-            policy = Policy(
-                workspace=None,
-                temporary=Path(temporary),
-                hidden=tuple(hidden),
-                readable=(*self._readable(words), *names, cwd),
-                temporary_bytes=self._settings.temporary_mb * _MIB,
-                processes=self._settings.processes,
-            )
-            variables = {**self._environment, "PATH": search_path, "TMPDIR": temporary, **(env or {})}
-            limits = replace(limits_of(self._settings, cpu_s), wall_s=0.0)
             try:
-                process = self._confined(policy, words, variables, cwd, limits, has_input=True)[0]
+                process = self._kept(stack, words, cwd, env, cpu_s=cpu_s, hidden=tuple(hidden), readable=(cwd,))
             except (OSError, ValueError) as error:
                 return Channel(None, stack.pop_all(), self._cancel, problem=str(error))
             return Channel(process, stack.pop_all(), self._cancel)
+
+    def open_stream(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str] | None = None,
+        readable: Sequence[Path] = (),
+        root: Path | None = None,
+        network: bool = False,
+    ) -> Stream:
+        """Start a program that is talked to for as long as wanted. Leaving the stream's context ends it.
+
+        Args:
+            argv: the program, looked up on the children's `PATH`, and its arguments.
+            cwd: it may read this directory, with all below.
+            env: variables set on top of the allowed ones, as they are.
+            readable: more paths that it may read.
+            root: the directory that it may write, with all below; None for its temporary directory only.
+            network: it may reach the network.
+
+        A program that cannot be started is a stream that has ended.
+
+        Raises:
+            CodurError: no temporary directory can be made for it, or it cannot be contained.
+        """
+        words = tuple(argv)
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(self._watched(root))
+            try:
+                process = self._kept(stack, words, cwd, env, readable=(cwd, *readable), workspace=root, network=network)
+            except (OSError, ValueError) as error:
+                return Stream(None, stack.pop_all(), problem=not_started(words, cwd, error).stderr)
+            return Stream(process, stack.pop_all())
+
+    def _kept(
+        self,
+        stack: contextlib.ExitStack,
+        words: tuple[str, ...],
+        cwd: Path,
+        env: Mapping[str, str] | None,
+        *,
+        cpu_s: float | None = None,
+        hidden: tuple[Path, ...] = (),
+        readable: tuple[Path, ...],
+        workspace: Path | None = None,
+        network: bool = False,
+    ) -> Process:
+        """A started program that nobody waits for; what is made for it goes with the stack."""
+        temporary = stack.enter_context(private_directory(self._temporary))
+        search_path, names = stack.enter_context(self._search_path(words))
+        policy = Policy(
+            workspace=workspace,
+            temporary=Path(temporary),
+            read_only=tuple(Path(f"{workspace}/{path}") for path in self._nested_in(workspace)),
+            hidden=hidden,
+            readable=(*self._readable(words), *names, *readable),
+            temporary_bytes=self._settings.temporary_mb * _MIB,
+            processes=self._settings.processes,
+            network=network,
+        )
+        variables = {**self._environment, "PATH": search_path, "TMPDIR": temporary, **(env or {})}
+        limits = replace(limits_of(self._settings, cpu_s or 0.0), wall_s=0.0)
+        if cpu_s is None:
+            limits = replace(limits, cpu_s=0)
+        return self._confined(policy, words, variables, cwd, limits, has_input=True)[0]
 
     def _turn(self) -> contextlib.AbstractContextManager[bool]:
         if self._shared is None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """What a program may read and write. No program reaches a network.
+    """What a program may read and write, and whether it reaches a network.
 
     Attributes:
         workspace: the directory that it may write; None if there is none. Its other files stay invisible or unchanged.
@@ -20,6 +20,7 @@ class Policy:
         temporary_bytes: size of what it may keep there, where the back end can bound it.
         processes: processes and threads of the whole tree, where the back end can bound them.
         home_hidden: the home directory is an empty one.
+        network: it shares the machine's network, its loopback services too.
     """
 
     workspace: Path | None
@@ -31,6 +32,7 @@ class Policy:
     temporary_bytes: int = 268_435_456
     processes: int = 256
     home_hidden: bool = True
+    network: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,6 +75,7 @@ def profile_text(policy: Policy) -> str:
         kept += [policy.workspace / name for name in sorted(PROTECTED_NAMES)]
     rules = [
         _START,
+        "(allow network*)" if policy.network else "",
         _rule("allow file-read*", [*map(Path, _SYSTEM), *policy.readable, *writable]),
         _rule("allow file-write*", writable),
         _rule("allow file-read* file-write-data", map(Path, _DEVICES), kind="literal"),

@@ -8,7 +8,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from codur.agents.instructions import Instructions
 from codur.agents.registry import AgentRegistry
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import Settings
@@ -16,7 +18,7 @@ from codur.events import Emit, Note, RunStarted
 from codur.llm.endpoint import key_of
 from codur.llm.model import ChatModel
 from codur.llm.pool import ModelPool
-from codur.nodes.state import BestAttempt, Latest, RunContext
+from codur.nodes.state import BestState, Latest, RunContext
 from codur.planning.plan_file import plan_text
 from codur.questions import Answer, Question
 from codur.redaction import Redactor, secrets_of
@@ -25,15 +27,23 @@ from codur.sandbox.interpreter import find_python
 from codur.sandbox.launcher import Launcher
 from codur.sandbox.turns import Waited
 from codur.session.recording import START_MARK, Recording
+from codur.session.scoping import scoped
 from codur.session.scratch import Scratch, scratch_directories
 from codur.session.shared import Shared
 from codur.store.blobs import BlobStore
+from codur.store.directory import StateDirectory
+from codur.store.trust import TrustStore
+from codur.tools.repository.index import RepositoryIndex
 from codur.tools.toolbox import Toolbox, ToolContext
 from codur.types import Plan, Task, Usage
 from codur.verification.checker import Checker
 from codur.workspace.artifacts import ArtifactStore
 from codur.workspace.disk_journal import DiskJournal
 from codur.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from codur.config.instructions import InstructionSet
+    from codur.mcp.servers import McpServers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +74,13 @@ class Host:
 
 
 def redactor_of(settings: Settings, environ: Mapping[str, str]) -> Redactor:
-    """Blanks the keys of the configured providers and what else in the environment is secret."""
+    """Blanks the keys of the configured providers and MCP servers, and what else in the environment is secret."""
     keys = (key_of(provider, environ) for provider in settings.providers.values())
-    return Redactor((*filter(None, keys), *secrets_of(environ)))
+    names = (
+        name for server in settings.mcp_servers.values() for name in (*server.environment, *server.headers_env.values())
+    )
+    given = (environ.get(name, "") for name in names)
+    return Redactor((*filter(None, (*keys, *given)), *secrets_of(environ)))
 
 
 @contextmanager
@@ -99,10 +113,13 @@ def opened(
         scratch = stack.enter_context(scratch_directories())
         if task.dry_run:
             workspace = workspace.scratch_copy(scratch())
+        workspace = scoped(workspace, task, settings, kept=journal is not None and not task.dry_run, scratch=scratch)
         clock = time.monotonic() if started is None else started
         cancel = host.cancel or CancelToken()
         launcher = stack.enter_context(_launcher(settings, host, record, workspace, python, cancel))
         context = _context(task, settings, host, record, clock, workspace, python, scratch, launcher, cancel)
+        if context.toolbox.mcp is not None:
+            stack.callback(context.toolbox.mcp.close)
         record.begin(context, journal, used_s=lambda: time.monotonic() - clock)
         yield context
 
@@ -214,6 +231,42 @@ def _launcher(
         yield launcher
 
 
+def _mcp_servers(
+    settings: Settings,
+    host: Host,
+    launcher: Launcher,
+    workspace: Workspace,
+    cancel: CancelToken,
+    time_left: Callable[[], float],
+) -> McpServers | None:
+    """The configured servers; none is started yet."""
+    if not settings.mcp_servers:
+        return None
+    from codur.mcp.connection import Place  # noqa: PLC0415 - lazy: most runs have no servers
+    from codur.mcp.pins import Pins  # noqa: PLC0415 - lazy: as above
+    from codur.mcp.servers import McpServers  # noqa: PLC0415 - lazy: as above
+
+    return McpServers(
+        settings.mcp_servers,
+        Place(launcher=launcher, environ=host.environ, workspace=workspace.root),
+        pins=Pins(StateDirectory(host.state).mcp_file if host.state else None),
+        cancel=cancel,
+        time_left=time_left,
+    )
+
+
+def _instructions(task: Task, settings: Settings, host: Host) -> Instructions:
+    def load() -> InstructionSet:
+        from codur.config.instructions import load_instructions  # noqa: PLC0415 - lazy: a model-free run needs none
+        from codur.config.trust import nobody  # noqa: PLC0415 - lazy: a model-free run needs none
+
+        trust_of = TrustStore(StateDirectory(host.state).trust_file).state_of if host.state else nobody
+        workspace = Path(task.workspace)  # what was accepted is the project itself, not a copy of it
+        return load_instructions(settings, workspace, environ=host.environ, home=host.home, trust_of=trust_of)
+
+    return Instructions(load, max_tokens=settings.context.instruction_tokens)
+
+
 def _context(
     task: Task,
     settings: Settings,
@@ -263,8 +316,10 @@ def _context(
                 python=python,
                 settings=settings.tools,
                 timeout_s=settings.verification.test_timeout_s,
+                mcp=_mcp_servers(settings, host, launcher, workspace, cancel, time_left),
             )
         ),
+        repository=RepositoryIndex(workspace, max_files=settings.context.max_files),
         models=ModelPool(
             settings,
             host.environ,
@@ -278,13 +333,14 @@ def _context(
             shared=host.shared.models if host.shared else None,
         ),
         agents=agents,
+        instructions=_instructions(task, settings, host),
         prompts=host.shared.prompts if host.shared else PromptLibrary(),
         artifacts=_Artifacts(record.run.artifacts if record.run else scratch(), record.redactor),
         cancel=cancel,
         emit=record.emit,
         time_left=time_left,
         scratch=scratch,
-        best=BestAttempt(),
+        best=BestState(),
         latest=Latest(),
         consult=_consulting(host.consult, waited) if host.consult else None,
         keep_plan=partial(_keep_plan, task, record),

@@ -66,6 +66,8 @@ class Recording:
         self._steps = StepLog(run.steps, redact=redactor, part=part, kept=kept or Kept()) if run else None
         self._best: Snapshot | None = None
         self._best_mark = kept.best_mark if kept else ""
+        self._start: Snapshot | None = None
+        self._start_mark = kept.start_mark if kept else ""
         self._spent: Callable[[], tuple[Usage, float]] = lambda: (Usage(), 0.0)
 
     @property
@@ -90,7 +92,7 @@ class Recording:
 
     def begin_again(self, context: RunContext) -> None:
         """Take note that the context is where the earlier part of the run left it."""
-        self._best = context.best.snapshot
+        self._best, self._start = context.best.snapshot, context.best.start
         self.is_in_place = True
 
     def finished(self, context: RunContext) -> Callable[[NodeName, RunUpdate, RunState], None]:
@@ -105,14 +107,20 @@ class Recording:
             )  # first the files, then the step: a step without its files is not gone on from
             if context.best.snapshot is not self._best:
                 self._best, self._best_mark = context.best.snapshot, mark
+            if context.best.start is not self._start:
+                self._start, self._start_mark = context.best.start, mark if context.best.start else ""
             usage, used_s = self._spent()
             self._steps.step(
                 node,
                 update,
                 usage=usage,
                 used_s=used_s,
-                best_mark=self._best_mark,
-                best_progress=context.best.progress,
+                best={
+                    "best_mark": self._best_mark,
+                    "best_progress": context.best.progress,
+                    "start_mark": self._start_mark,
+                    "start_progress": context.best.start_progress,
+                },
             )
 
         return keep

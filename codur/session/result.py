@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codur.errors import CodurError
 from codur.nodes.state import RunContext, RunState
-from codur.types import EXIT_CODES, Outcome, RunResult, Task
+from codur.types import EXIT_CODES, BestAttempt, Outcome, RunResult, Task
 
 _OUTCOME_OF_EXIT: dict[int, Outcome] = {code: outcome for outcome, code in EXIT_CODES.items()}
 
@@ -26,6 +26,7 @@ def result_of(state: RunState, context: RunContext) -> RunResult:
         before=state["before"],
         verdict=state["verdict"],
         repair=state["repair"],
+        best=None if outcome == "done" else _best(state, context),
         solved_by=state["solved_by"],
         iterations=state["iteration"],
         model_calls=usage.calls,
@@ -36,9 +37,20 @@ def result_of(state: RunState, context: RunContext) -> RunResult:
         records=tuple(state["records"]),
         route=tuple(state["trail"]),
         notes=tuple(state["notes"]),
+        scope_violations=tuple(state["violations"]),
         sandbox=context.launcher.name,
         sandbox_note=context.launcher.note,
     )
+
+
+def _best(state: RunState, context: RunContext) -> BestAttempt | None:
+    """The attempt that came furthest, the earlier one of two that came equally far."""
+    checked = [attempt for attempt in state["attempts"] if attempt.edit]
+    if not checked:
+        return None
+    best = max(checked, key=lambda attempt: attempt.progress)
+    kept = state["task"].keep and context.best.snapshot is not None
+    return BestAttempt(number=best.number, by=best.by, progress=best.progress, kept=kept)
 
 
 def error_result(error: CodurError, task: Task) -> RunResult:

@@ -99,6 +99,10 @@ def put_in_place(context: RunContext, record: Recording, start: RunState) -> Non
         context.workspace.rewind(kept.best_mark)
         context.best.snapshot = context.workspace.snapshot()
     context.best.progress = kept.best_progress
+    if kept.start_mark:
+        context.workspace.rewind(kept.start_mark)
+        context.best.start = context.workspace.snapshot()
+    context.best.start_progress = kept.start_progress
     if kept.mark:
         context.workspace.rewind(kept.mark)
     record.begin_again(context)

@@ -18,6 +18,7 @@ from codur.session.opening import Host, open_workspace, opened, redactor_of
 from codur.session.recording import Recording, recording
 from codur.session.result import error_result, result_of
 from codur.session.resume import CannotResume, put_in_place, resumed
+from codur.session.scoping import within_scope
 from codur.session.stop import code_of
 from codur.session.tidy import tidy
 from codur.store.directory import StateDirectory
@@ -81,7 +82,8 @@ def resume_task(run: RunDirectory, settings: Settings, *, host: Host, emit: Emit
 def _recorded(task: Task, settings: Settings, record: Recording, *, host: Host, started: float) -> RunResult:
     def work() -> RunResult:
         with opened(task, settings, host=host, emit=record.emit, started=started, record=record) as context:
-            return _with_program_changes(_run(task, context, record), context)
+            result = within_scope(_run(task, context, record), context)
+            return _with_program_changes(result, context) if record.run is not None else result
 
     result = _finished(_guarded(work if record.kept is None else partial(_going_on, work, record), task), task, started)
     if record.run is not None and result.outcome == "interrupted":

@@ -21,6 +21,7 @@ class Kept:
         done: the finished nodes with their updates.
         mark: the workspace's mark after the last of them; empty if nothing had finished.
         best_mark, best_progress: when the best attempt was there, if there was one, and how far it came.
+        start_mark, start_progress: the same for what the next attempt starts from.
         usage: what models have cost, also in the node that was cut off.
         used_s: seconds that the run has used.
     """
@@ -29,6 +30,8 @@ class Kept:
     mark: str = ""
     best_mark: str = ""
     best_progress: float = -1.0
+    start_mark: str = ""
+    start_progress: float = -1.0
     usage: Usage = field(default_factory=Usage)
     used_s: float = 0.0
 
@@ -54,9 +57,12 @@ class StepLog:
         return f"{self._part}.{self._count + 1}"
 
     def step(
-        self, node: NodeName, update: RunUpdate, *, usage: Usage, used_s: float, best_mark: str, best_progress: float
+        self, node: NodeName, update: RunUpdate, *, usage: Usage, used_s: float, best: Mapping[str, str | float]
     ) -> None:
         """Keep a finished node.
+
+        Args:
+            best: the fields of `Kept` about the best attempt and the next one's start.
 
         Raises:
             StateError: it cannot be written.
@@ -69,8 +75,7 @@ class StepLog:
                 "number": self._count,
                 "node": node,
                 "mark": mark,
-                "best_mark": best_mark,
-                "best_progress": best_progress,
+                **best,
                 "update": encode(update, self._redact),
                 "whole": self._is_whole(update),
             },
@@ -128,6 +133,8 @@ def read_steps(log: AppendLog, *, on_damage: Callable[[str], None]) -> Kept:
             mark=last["mark"],
             best_mark=last["best_mark"],
             best_progress=last["best_progress"],
+            start_mark=last.get("start_mark", last["best_mark"]),
+            start_progress=last.get("start_progress", last["best_progress"]),
             usage=kept.usage,
             used_s=kept.used_s,
         )

@@ -26,6 +26,7 @@ class StateDirectory:
         locks: a file for each workspace that was worked in.
         cache: what can be found out again.
         trust_file: the workspaces that the user accepted.
+        mcp_file: the definitions of MCP servers' tools that are accepted.
     """
 
     def __init__(self, root: Path) -> None:
@@ -35,6 +36,7 @@ class StateDirectory:
         self.locks = root / "locks"
         self.cache = root / "cache"
         self.trust_file = root / "trust.json"
+        self.mcp_file = root / "mcp.json"
 
     def prepare(self) -> None:
         """Make the directory and those in it, for its owner alone; remove temporary files that a crash left.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import types
 from collections.abc import Mapping
@@ -73,6 +74,8 @@ def _members(input_type: type) -> dict[str, tuple[Field[Any], Any]]:
 
 
 def _json_type(hint: Any) -> dict[str, Any]:
+    if get_origin(_without_none(hint)) is Mapping:
+        return {"type": "object"}
     if get_origin(hint) is tuple:
         return {"type": "array", "items": _json_type(get_args(hint)[0])}
     inner = _without_none(hint)
@@ -95,6 +98,8 @@ def _value(place: str, given: Any, hint: Any) -> Any:
         if not isinstance(items, list | tuple):
             raise ToolError("invalid", f"{place} must be a list of texts, not {_shown(given)}")
         return tuple(_value(place, item, get_args(hint)[0]) for item in items)
+    if get_origin(hint) is Mapping:
+        return _object(place, given)
     value = _number(given, hint) if hint in (int, float) else given
     if not isinstance(value, hint) or (isinstance(value, bool) and hint is not bool):
         raise ToolError("invalid", f"{place} must be {_NAMES[hint]}, not {_shown(given)}")
@@ -104,6 +109,24 @@ def _value(place: str, given: Any, hint: Any) -> Any:
     if odd:
         raise ToolError("invalid", f"{place} holds {odd[0]!r}, which is no character")
     return value
+
+
+def _object(place: str, given: Any) -> Mapping[str, Any]:
+    """An object; also one written as JSON in a text, as models do."""
+    if isinstance(given, str):
+        try:
+            given = json.loads(given or "{}")
+        except (ValueError, RecursionError) as error:
+            raise ToolError("invalid", f"{place} must be an object, not text that is no JSON") from error
+    if not isinstance(given, Mapping):
+        raise ToolError("invalid", f"{place} must be an object, not {_shown(given)}")
+    try:
+        text = json.dumps(given, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ToolError("invalid", f"{place} must be an object of JSON") from error
+    if _SURROGATE.search(text):
+        raise ToolError("invalid", f"{place} holds what is no character")
+    return given
 
 
 def _number(given: Any, hint: type) -> Any:

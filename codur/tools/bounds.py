@@ -15,17 +15,19 @@ def bounded(text: str, limit: int) -> str:
     """
     if len(text) <= limit:
         return text
-    room = limit - len(_note(len(text)))
+    room = limit - len(_note("x" * len(text)))
     if room <= 0:
         return text[: max(limit, 0)]
     head_room = room * 2 // 3
     head = _whole_lines_head(text[:head_room])
     tail = _whole_lines_tail(text[len(text) - (room - head_room) :])
-    return f"{head}{_note(len(text) - len(head) - len(tail))}{tail}"
+    return f"{head}{_note(text[len(head) : len(text) - len(tail)])}{tail}"
 
 
-def _note(left_out: int) -> str:
-    return f"\n… [{left_out} characters left out] …\n"
+def _note(left_out: str) -> str:
+    lines = left_out.strip("\n").count("\n") + 1
+    told = f"{lines} lines" if lines > 1 else f"{len(left_out)} characters"
+    return f"\n… [{told} left out] …\n"
 
 
 def _whole_lines_head(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codur.tools import edits, files, git, python_ast, run, search
+from codur.tools import edits, files, git, mcp, python_ast, run, search
 from codur.tools.tool import Tool
 
 ALL: tuple[Tool, ...] = (
@@ -12,4 +12,5 @@ ALL: tuple[Tool, ...] = (
     *edits.TOOLS,
     *run.TOOLS,
     *git.TOOLS,
+    *mcp.TOOLS,
 )

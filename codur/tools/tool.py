@@ -13,6 +13,7 @@ from codur.types import CODE_TASKS, SideEffect, TaskType, ToolCode, ToolResult
 from codur.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
+    from codur.mcp.servers import McpServers
     from codur.sandbox.launcher import Launcher
 
 READING_TASKS: frozenset[TaskType] = CODE_TASKS | {"search", "explanation", "file_operation", "unknown"}
@@ -25,6 +26,7 @@ class ToolContext:
     Attributes:
         python: the interpreter for the workspace's programs.
         timeout_s: wall time of one program that a tool starts, in seconds.
+        mcp: the configured MCP servers; None if there are none.
     """
 
     workspace: Workspace
@@ -32,6 +34,7 @@ class ToolContext:
     python: str
     settings: ToolSettings
     timeout_s: float
+    mcp: McpServers | None = None
 
     def write(self, path: str, text: str) -> None:
         """Write a file's text as a tool was given it.

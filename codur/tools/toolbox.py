@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from codur.errors import WorkspaceError
 from codur.tools.arguments import build, schema
@@ -14,6 +14,9 @@ from codur.tools.catalogue import ALL
 from codur.tools.tool import Tool, ToolContext, ToolError
 from codur.types import ToolResult, ToolSpec
 from codur.workspace.problems import FileError
+
+if TYPE_CHECKING:
+    from codur.mcp.servers import McpServers
 
 __all__ = ["Tool", "ToolContext", "ToolError", "Toolbox"]
 
@@ -29,6 +32,11 @@ class Toolbox:
     def __init__(self, context: ToolContext, tools: Sequence[Tool] = ALL) -> None:
         self._context = context
         self._tools = {tool.name: tool for tool in tools}
+
+    @property
+    def mcp(self) -> McpServers | None:
+        """The MCP servers that the tools ask, if there are any."""
+        return self._context.mcp
 
     def names(self) -> tuple[str, ...]:
         """All tools' names, sorted."""

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from codur.events import CheckRan, Event, RunFinished
 from codur.store.run_record import RunRecord
-from codur.types import Attempt, Difference, RunResult, Usage, Verdict
+from codur.types import Attempt, BestAttempt, Difference, RunResult, Usage, Verdict
 from codur.ui.lines import Line, Style, clip, joined, line
 from codur.ui.progress import Narrator
 from codur.ui.report import body_lines, money, summary_lines
@@ -156,6 +156,7 @@ def _result(value: Mapping[str, Any]) -> RunResult:
         **{name: value[name] for name in (*names, "duration_s")},
         before=_verdict(value["before"]),
         verdict=_verdict(value["verdict"]),
+        best=BestAttempt(**value["best"]) if value.get("best") else None,
         usage=Usage(**value["usage"]),
         changed_files=tuple(value["changed_files"]),
         attempts=tuple(Attempt(**item) for item in value["attempts"]),

@@ -73,7 +73,8 @@ def failure_lines(result: RunResult) -> list[Line]:
     verdict = verdict_line(result)
     if verdict:
         lines.append(verdict)
-    return [*lines, *_detail_lines(result.verdict or result.before), *_attempt_lines(result.attempts)]
+    details = _detail_lines(result.verdict or result.before)
+    return [*lines, *details, *_attempt_lines(result.attempts), *_best_lines(result)]
 
 
 def error_lines(result: RunResult) -> list[Line]:
@@ -137,6 +138,15 @@ def _attempt_lines(attempts: tuple[Attempt, ...]) -> list[Line]:
     earlier = len(attempts) - len(rows)
     title = f"  tried (the last {len(rows)} of {len(attempts)}):" if earlier else "  tried:"
     return [line((title, "dim")), *rows]
+
+
+def _best_lines(result: RunResult) -> list[Line]:
+    best = result.best
+    if best is None or len(result.attempts) < 2 or not best.progress:
+        return []
+    kept = "" if best.kept else "; not kept"
+    where = f"attempt {best.number}, by {worker(best.by)}, {percent(best.progress)} of the check{kept}"
+    return [line(("  furthest: ", "dim"), where)]
 
 
 def _attempt_words(attempt: Attempt) -> str:

@@ -28,12 +28,14 @@ class ChallengeFile:
         check: command whose exit status is the verdict.
         timeout_s: time limit of one run, in seconds.
         args: the program's arguments.
+        scope: globs of the files that may change.
     """
 
     entry: str | None = None
     check: str | None = None
     timeout_s: float | None = None
     args: tuple[str, ...] | None = None
+    scope: tuple[str, ...] | None = None
 
 
 def read_challenge(workspace: Workspace) -> ChallengeFile:
@@ -55,6 +57,7 @@ def read_challenge(workspace: Workspace) -> ChallengeFile:
         check=_given(source, "check", _check),
         timeout_s=_given(source, "timeout", _timeout),
         args=_given(source, "args", _args),
+        scope=_given(source, "scope", _scope),
     )
 
 
@@ -120,6 +123,14 @@ def _args(value: object) -> tuple[str, ...]:
     return tuple(str(item) for item in items)
 
 
+def _scope(value: object) -> tuple[str, ...]:
+    items = value if isinstance(value, list) else [value]
+    globs = tuple(item.strip() for item in items if isinstance(item, str) and item.strip())
+    if not globs or len(globs) < len(items):
+        raise _WrongError("must be one glob or a list of globs", "Write scope: main.py, or scope: [src/**, '*.py'].")
+    return globs
+
+
 def split_args(text: str) -> tuple[str, ...]:
     """A command line's arguments, split as a shell does. Raises ValueError with a sentence's end if that fails."""
     try:
@@ -128,4 +139,4 @@ def split_args(text: str) -> tuple[str, ...]:
         raise ValueError(f"cannot be split into arguments: {str(error).lower()}") from error
 
 
-_KEYS = ("entry", "check", "timeout", "args")
+_KEYS = ("entry", "check", "timeout", "args", "scope")

@@ -78,10 +78,18 @@ def attempts_text(attempts: Sequence[Attempt], *, diff_chars: int = 1500, error_
 
 
 def _cut(text: str, limit: int) -> str:
+    """A long text's head and tail, with a note of how much is left out between them."""
     if len(text) <= limit:
         return text.rstrip()
-    return f"{text[:limit].rstrip()}\n… ({len(text) - limit} characters cut)"
+    head, tail = limit * 2 // 3, len(text) - limit // 3
+    return f"{text[:head].rstrip()}\n{_left_out(text[head:tail])}\n{text[tail:].strip()}"
 
 
 def _tail(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"…{text[-limit:]}"
+    """The end of a long text, where an error says what it is, with a note of how much is left out before it."""
+    return text if len(text) <= limit else f"{_left_out(text[:-limit])}\n{text[-limit:].lstrip()}"
+
+
+def _left_out(text: str) -> str:
+    lines = text.strip("\n").count("\n") + 1
+    return f"… [{lines} lines left out] …" if lines > 1 else f"… [{len(text)} characters left out] …"

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from codur.errors import StateError, WorkspaceError
+from codur.types import ScopeViolation
 from codur.workspace import listing, paths, scratch, text
 from codur.workspace.command_changes import CommandChange, command_changes
 from codur.workspace.diff import unified_diff
@@ -24,6 +25,8 @@ from codur.workspace.problems import FileError, from_os_error, require_mode
 from codur.workspace.protection import Protection
 from codur.workspace.put_back import PutBack
 from codur.workspace.root import Root
+from codur.workspace.scope import Scope
+from codur.workspace.scope_breaches import breaches, violations
 from codur.workspace.sweep import sweep
 from codur.workspace.text import TextFile
 
@@ -36,6 +39,7 @@ class Workspace:
     Attributes:
         root: the directory, absolute and without links.
         max_file_bytes: the largest file that is read or written.
+        scope: which files may change.
     """
 
     def __init__(
@@ -53,6 +57,7 @@ class Workspace:
         self._journal = Journal(self._pinned, max_bytes=max_file_bytes, durable=durable, disk=journal)
         self._programs = ProgramWatch(self._pinned, journal) if journal else None
         self._protection = Protection(root)
+        self.scope = Scope(root)
 
     @classmethod
     def open(
@@ -204,6 +209,30 @@ class Workspace:
         """Whether edits to the path are refused."""
         return self._protection.covers(rel)
 
+    def may_edit(self, rel: str | Path) -> bool:
+        """Whether edits to the path are accepted: it is not protected, and in scope."""
+        return not self.is_protected(rel) and self.scope.allows(rel)
+
+    def enforce_scope(self) -> tuple[ScopeViolation, ...]:
+        """Put back what programs changed out of scope, or of too many files; nothing without a journal on disk.
+
+        What is put back stays in the journal's store of contents.
+
+        Raises:
+            StateError: the journal cannot be written.
+        """
+        disk = self._disk
+        if disk is None or not self.scope.is_narrow:
+            return ()
+        found = breaches(disk.entries, self.scope, self.changed_files())
+        if not found:
+            return ()
+        # By "command", too: together with what the program did it comes to nothing, and is nothing to be undone.
+        outcome = PutBack(self._pinned, disk, by="command", copies=False, must_record=False).run(found)
+        disk.notes += outcome.notes
+        left = {conflict.path for conflict in outcome.conflicts}
+        return violations(found.values(), left)
+
     # --- writing ------------------------------------------------------------------------------------------------------
 
     def write_text(self, rel: str | Path, new: str) -> None:
@@ -290,12 +319,16 @@ class Workspace:
             raise FileError(
                 f"{normal} is protected and is not edited", code="refused", remedy="Edit it yourself if it must change."
             )
+        self.scope.require(rel, self._all_changed() if self.scope.max_files else ())
         lexical = self.root / normal
         if lexical.is_symlink() and not lexical.exists():
             raise FileError(f"{normal} is a symbolic link that leads nowhere", code="refused")
         if not paths.can_be_shown(key):
             raise FileError(f"the name {key!r} has characters that cannot be shown", code="invalid")
         return key
+
+    def _all_changed(self) -> set[str]:
+        return {*self.changed_files(), *(change.path for change in self.command_changes())}
 
     # --- changes and undo ---------------------------------------------------------------------------------------------
 
@@ -418,4 +451,5 @@ class Workspace:
         scratch.copy_files(self._pinned, (*listed, *asked), target)
         copy = Workspace(target.resolve(), max_file_bytes=self.max_file_bytes, durable=False)
         copy.protect(self._protection.keys)
+        copy.scope = self.scope.on(copy.root)
         return copy

@@ -117,6 +117,10 @@ TESTS: dict[str, str] = {
     "J02": "adversarial/test_malformed: test_j02_j03_what_is_no_text_is_refused_and_stays; workspace/test_text: test_encode_keeps_the_form",
     "J03": "adversarial/test_malformed: test_j02_j03_what_is_no_text_is_refused_and_stays",
     "J04": "adversarial/test_malformed: test_j04_odd_names_are_names",
+    "D11": "mcp/test_hostile: test_d11_it_gets_its_own_variables_alone",
+    "E01": "mcp/test_command: test_e01_a_project_starts_no_server",
+    "E17": "mcp/test_hostile: test_names_and_descriptions_are_cleaned_cut_and_their_own test_only_so_many_tools_are_taken test_a_tool_that_changes_between_calls_is_refused; mcp/test_command: test_e17_a_changed_tool_is_asked_about_again",
+    "E18": "mcp/test_hostile: test_a_server_that_misbehaves_is_one_error test_what_a_server_asks_of_the_client_is_denied; mcp/test_http: test_a_server_that_misbehaves_is_one_error",
     "J05": "adversarial/test_malformed: test_j05_a_deep_tree_and_a_long_path_end_in_order",
     "J06": "adversarial/test_malformed: test_j06_empty_inputs_have_a_defined_result",
     "J07": "config/test_errors: test_a_broken_file_of_the_user test_aliases_cannot_explode test_no_more_is_read_than_a_settings_file_may_hold; cli/test_bad_input: test_broken_settings",
@@ -142,22 +146,17 @@ EXTRA_ATTACKS: dict[str, tuple[str, ...]] = {
 """Attacks that show a further case than the one that their row names."""
 
 _NO_WEB = "no web tool brings pages to a model yet"
-_NO_MCP = "MCP servers are settings for later and are not started"
 _NO_COMMANDS = "the model has no tool for commands of its own making, so nothing is approved"
 NOT_SHOWN: dict[str, str] = {
     "C18": "there is no server mode",
     "D04": "the rules for .env files have no test of their own",
-    "D11": _NO_MCP,
     "D12": "no option and no argument takes a key",
-    "E01": _NO_MCP,
     "E02": "there are no hooks, commands or agents of a project that could be executed",
     "E12": _NO_COMMANDS,
     "E13": _NO_WEB,
     "E14": _NO_COMMANDS,
     "E15": _NO_COMMANDS,
     "E16": _NO_COMMANDS,
-    "E17": _NO_MCP,
-    "E18": _NO_MCP,
     "H07": "there are no chains of commands",
     "I05": "runs write no file in common except under the lock that I01 shows",
     "I07": "a test cannot set the clock without touching the machine",

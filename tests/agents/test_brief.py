@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from codur.agents.brief import CodingBrief, brief_text, question_text
+from codur.agents.outline import Outline, outline_of
 from codur.agents.source import fit
+from codur.tools.repository.selection import Want
 from codur.types import Attempt, Check, Difference, Verdict
 
 CHECK = Check(kind="output", argv=("{python}", "main.py"), expected_file="expected.txt", source="x")
@@ -21,7 +27,7 @@ BRIEF = CodingBrief(
     task="fix main.py",
     objective="",
     sources={"main.py": "print('a')\n", "data.txt": "1\n"},
-    other_files=["notes.txt"],
+    outline=Outline(names=["main.py", "notes.txt"]),
     read_only=frozenset({"data.txt"}),
     python_version="3.12.1",
     inputs={"look": "two files"},
@@ -41,10 +47,24 @@ WHOLE = """# Task
 fix main.py
 
 # Situation
-Python 3.12.1. All paths are relative to the workspace.
+Python 3.12.1. All paths are relative to the workspace, which is the working directory.
 `python main.py` must print exactly what expected.txt says (white space at line ends does not count). \
-It is run after your edits. If it fails you see its output and may try again.
-Other files, not shown: notes.txt
+It is run after your edits; if it fails and an attempt is left, you see its output and try again.
+
+# Files
+===== main.py (1 line)
+print('a')
+===== end of main.py
+
+===== data.txt (1 line, read only)
+1
+===== end of data.txt
+
+# Other files, not shown
+Names only: notes.txt
+
+# Result of step look
+two files
 
 # The check now
 Result: failed: KeyError: 1
@@ -64,9 +84,6 @@ b
 Actual output:
 a
 
-# Result of step look
-two files
-
 # Earlier attempts, undone unless their result was better
 Attempt 1 (codur-coding): replace_function f in main.py
 Outcome: KeyError: 1
@@ -74,48 +91,113 @@ Attempt 2 (codur-coding): replace_function g in main.py
 Outcome: same failure as attempt 1
 
 # Hint
-Look elsewhere.
-
-# Files
-===== main.py (1 lines)
-print('a')
-===== end of main.py
-
-===== data.txt (1 lines, read only)
-1
-===== end of data.txt"""
+Look elsewhere."""
 
 
 def test_the_whole_message() -> None:
     assert brief_text(BRIEF, budget_tokens=3000) == WHOLE
 
 
+def test_only_the_end_differs_between_attempts() -> None:
+    files = {f"part_{number}.py": LONG for number in range(3)}
+    wants = [Want(path=path, line=5 * place + 1) for path in files for place in (3, 40, 55)]
+    first = replace(BRIEF, sources=files, wants=wants, attempts=(), steer="", inputs={})
+    diff = "".join(f"+line {number}\n" for number in range(200))
+    later = replace(
+        first, attempts=[Attempt(number=1, by="codur-coding", summary="x", error="E" * 1000, diff=diff)], steer="Think."
+    )
+    last = replace(later, will_retry=False)
+    one, two, three = (brief_text(brief, budget_tokens=1500) for brief in (first, later, last))
+    assert one.startswith("# Task")
+    assert "= x + 55" in one
+    assert two.startswith(one)
+    assert three == f"{two}\n\n# Last attempt\nThere is no further one."
+    assert max(len(one), len(two), len(three)) <= 1500 * 3.5
+
+
+def test_what_may_hold_secrets_is_named_and_not_shown() -> None:
+    assert "Never shown, as they may hold secrets: .env" in brief_text(
+        replace(BRIEF, withheld=[".env"]), budget_tokens=3000
+    )
+
+
+@pytest.mark.parametrize("budget", [300, 600, 1000, 2000, 4000])
+def test_the_message_keeps_to_its_budget(budget: int) -> None:
+    noisy = replace(
+        BRIEF,
+        sources={"big.py": LONG, "more.py": LONG},
+        outline=Outline(names=[f"package/module_{number}.py" for number in range(500)]),
+        inputs={"look": "line\n" * 3000},
+        verdict=replace(RED, error="Error\n" * 400, expected="e\n" * 900, actual="a\n" * 900),
+    )
+    text = brief_text(noisy, budget_tokens=budget, source_tokens=500)
+    assert len(text) <= budget * 3.5 + 10
+    assert text.startswith("# Task\nfix main.py")
+
+
 LONG = "\n\n\n".join(f"def part_{number}(x):\n    y = x + {number}\n    return y * 2" for number in range(60)) + "\n"
 
 
-def test_a_long_file_keeps_the_parts_in_question() -> None:
-    (excerpt,) = fit({"big.py": LONG}, budget_chars=len(LONG) * 2 // 3, focus={"part_59"})
+def line_of(text: str, words: str) -> int:
+    return text[: text.index(words)].count("\n") + 1
+
+
+def test_the_function_around_a_line_is_shown_whole() -> None:
+    (excerpt,) = fit({"big.py": LONG}, budget_chars=400, wants=[Want(path="big.py", line=line_of(LONG, "x + 57"))])
     assert not excerpt.whole
-    assert "    y = x + 59\n" in excerpt.text
-    assert "not shown: part_" in excerpt.text
+    assert "def part_57(x):\n    y = x + 57\n    return y * 2" in excerpt.text
+    assert "# … lines 1 to 283 not shown: part_0, " in excerpt.text
 
 
-def test_a_place_in_a_traceback_is_kept() -> None:
-    line = LONG[: LONG.index("x + 57")].count("\n") + 1
-    (excerpt,) = fit({"big.py": LONG}, budget_chars=len(LONG) * 2 // 3, focus={f"big.py:{line}"})
-    assert "    y = x + 57\n" in excerpt.text
+def test_each_want_comes_before_the_next_file_is_shown_whole() -> None:
+    wants = [Want(path="b.py", line=line_of(LONG, "x + 9\n")), Want(path="a.py"), Want(path="b.py", partly=True)]
+    first, second = fit({"a.py": "x = 1\n" * 100, "b.py": LONG}, budget_chars=1000, wants=wants)
+    assert (first.path, first.whole) == ("a.py", True)
+    assert "= x + 9\n" in second.text
+    assert not second.whole
 
 
-def test_a_file_that_does_not_parse_is_cut_at_its_end() -> None:
-    (excerpt,) = fit({"big.py": "def (:\n" + LONG}, budget_chars=400)
-    assert excerpt.text.startswith("def (:\n")
+LONG_CLASS = (
+    'import os\n\nLIMIT = 3\n\n\nclass Big:\n    """A class."""\n\n    size = 1\n'
+    + "".join(f"\n    def method_{number}(self):\n        return self.size + {number}\n" for number in range(40))
+    + "\n\ndef after():\n    return 1\n"
+)
+
+
+def test_a_long_class_is_shown_method_by_method_with_the_imports() -> None:
+    wants = [Want(path="c.py", line=line_of(LONG_CLASS, "+ 30"))]
+    (excerpt,) = fit({"c.py": LONG_CLASS}, budget_chars=600, wants=wants)
+    assert "    def method_30(self):\n        return self.size + 30\n" in excerpt.text
+    assert excerpt.text.startswith("import os\n\nLIMIT = 3\n")
+    assert "method_29(self)" not in excerpt.text
+    assert "not shown: Big, Big.method_0, " in excerpt.text
+
+
+def test_a_function_that_is_too_long_is_cut_around_the_line() -> None:
+    text = "def long(x):\n" + "".join(f"    x += {number}\n" for number in range(500)) + "    return x\n"
+    (excerpt,) = fit({"f.py": text}, budget_chars=800, wants=[Want(path="f.py", line=250)])
+    assert "    x += 248\n" in excerpt.text
+    assert excerpt.text.startswith("# … lines 1 to ")
     assert excerpt.text.endswith("more lines not shown")
 
 
-@given(st.integers(0, 6000), st.dictionaries(st.sampled_from(["a.py", "b.py", "c.txt"]), st.text(max_size=3000)))
-def test_the_budget_holds(budget: int, sources: dict[str, str]) -> None:
-    excerpts = fit(sources, budget_chars=budget)
-    assert sum(len(item.text) for item in excerpts) <= budget
+@pytest.mark.parametrize("text", ["def (:\n" + LONG, "{" * 500 + "\n" + LONG, "\x00\n" + LONG])
+def test_a_file_that_does_not_parse_is_cut_at_its_end(text: str) -> None:
+    (excerpt,) = fit({"big.py": text}, budget_chars=2000)
+    assert excerpt.text.startswith(text.partition("\n")[0])
+    assert excerpt.text.endswith("more lines not shown")
+
+
+NAMES = st.sampled_from(["a.py", "b.py", "c.txt"])
+TEXTS = st.sampled_from([LONG, LONG_CLASS, "", "x", "\n", "a b\n" * 500, "é" * 3000]) | st.text(max_size=200)
+WANTS = st.lists(st.builds(Want, path=NAMES, line=st.integers(0, 300), partly=st.booleans()), max_size=12)
+
+
+@given(st.integers(0, 6000), st.dictionaries(NAMES, TEXTS), WANTS)
+def test_the_budget_holds(budget: int, sources: dict[str, str], wants: list[Want]) -> None:
+    excerpts = fit(sources, budget_chars=budget, wants=wants, frame=10)
+    assert sum(len(item.text) + 10 for item in excerpts) <= max(budget, 0)
+    assert [item.path for item in excerpts] == [path for path in sources if path in {item.path for item in excerpts}]
     for item in excerpts:
         assert not item.whole or item.text == sources[item.path]
 
@@ -126,10 +208,42 @@ def test_a_question_carries_the_files_that_it_is_about() -> None:
         "",
         sources={"main.py": "print('a')\n"},
         inputs={},
-        files=["main.py", "other.py"],
+        outline=Outline(names=["main.py", "other.py"]),
         budget_tokens=500,
     )
     assert text == (
-        "# Task\nwhat is it for?\n\n# Files\n===== main.py (1 lines)\nprint('a')\n===== end of main.py\n\n"
-        "# Other files\nother.py"
+        "# Task\nwhat is it for?\n\n# Files\n===== main.py (1 line)\nprint('a')\n===== end of main.py\n\n"
+        "# Other files, not shown\nNames only: other.py"
     )
+
+
+def test_an_outline_has_signatures_first_lines_and_names() -> None:
+    texts = {
+        "shop/api.py": "class Api(Base):\n    @property\n    def size(self) -> int: ...\n\n\ndef f(a, *, b=1): ...\n",
+        "broken.py": "def f(:\n",
+        "prices.csv": "sku,price\n1,2\n",
+        "empty.py": "",
+        "secret.json": "no",
+    }
+    outline = outline_of(
+        ["shop/api.py", "broken.py", "empty.py"],
+        ["a.md", *texts],
+        lambda path: None if path == "secret.json" else texts[path],
+    )
+    assert outline.text(budget_chars=2000, shown=["a.md"]) == (
+        "shop/api.py\n  class Api(Base)\n    def size(self) -> int\n  def f(a, *, b=1)\n"
+        "broken.py (has a syntax error)\nprices.csv (2 lines): sku,price\nNames only: empty.py, secret.json"
+    )
+    assert Outline(names=outline.names).text(budget_chars=60, shown=[]) == (
+        "Names only: shop/api.py, broken.py, empty.py, … and 3 more"
+    )
+    assert outline.text(budget_chars=20, shown=[]) == ""
+
+
+def test_long_outputs_keep_head_and_tail_and_say_how_many_lines_are_left_out() -> None:
+    lines = "".join(f"line {number}\n" for number in range(2000))
+    noisy = replace(BRIEF, attempts=(), inputs={"look": lines}, verdict=replace(RED, actual=lines, error=lines))
+    text = brief_text(noisy, budget_tokens=12_000)
+    assert text.count("\nline 1999") == 3
+    assert text.count("line 0\n") == 2  # of an error, the end is what counts
+    assert len(re.findall(r"\[\d+ lines left out\]", text)) == 3

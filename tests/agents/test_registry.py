@@ -16,7 +16,6 @@ SETTINGS = replace(
         preferences=AgentPreferences(
             default_agent="agent:first",
             routing={"explanation": "reader", "refactor": "llm:gpt-oss-20b"},
-            fallback_order=("second", "llm:gpt-oss-20b"),
         ),
         configs={
             "first": AgentConfig(type="coding", prompt="coding"),
@@ -64,11 +63,3 @@ def test_routing_and_the_users_choice() -> None:
     assert REGISTRY.for_task("code_fix").name == "first"
     assert REGISTRY.for_task("explanation", explicit="second").name == "second"
     assert REGISTRY.coding(explicit=None).name == "first"
-
-
-@pytest.mark.parametrize(
-    ("present", "following"), [("first", "second"), ("second", "llm:gpt-oss-20b"), ("llm:gpt-oss-20b", None)]
-)
-def test_fallback_order(present: str, following: str | None) -> None:
-    agent = REGISTRY.after(present)
-    assert (agent.name if agent else None) == following

@@ -16,7 +16,7 @@ from tests.cli.kit import codur, codur_here, environment, the_object
 PROJECT = """\
 verification: {command: "python3 check.py"}
 runtime: {max_llm_calls: 3, max_tokens: 900000}
-mcp_servers: {x: {command: touch, args: [PWN]}}
+mcp_servers: {x: {command: [touch, PWN]}}
 """
 
 
@@ -55,7 +55,7 @@ def test_without_a_terminal_nothing_is_accepted(work: Path, home: Path) -> None:
         "  codur.yaml:2: runtime.max_tokens: ignored: a project's file can only lower this",
         "  codur.yaml:3: mcp_servers: ignored: a project's file cannot set this",
         "AGENTS.md: not accepted",
-        "  instructions for models, 2 lines; this version does not send them",
+        "  instructions for models, 2 lines; sent once accepted",
     ]
     assert command_in_force(work, home) == "command: null"
     assert not (work / "PWN").exists()

@@ -51,12 +51,12 @@ def test_the_reference_file_holds_exactly_the_defaults() -> None:
 
 
 def _keys(value: Any, kind: Any, path: str = "") -> Iterator[str]:
-    """Every key that the reference must hold: all of a section's, and all of the first entry of a mapping."""
+    """Every key that the reference must hold: all of a section's, and all of a mapping's first entry."""
     if kinds.is_section(kind):
         for name, inner in kinds.fields_of(kind).items():
             yield f"{path}{name}"
             yield from _keys(value[name], inner, f"{path}{name}.")
-    elif kinds.entry_kind(kind) is not None and kinds.is_section(kinds.entry_kind(kind)):
+    elif kinds.entry_kind(kind) is not None and kinds.is_section(kinds.entry_kind(kind)) and value:
         first, entry = next(iter(value.items()))
         yield from _keys(entry, kinds.entry_kind(kind), f"{path}{first}.")
 
@@ -157,11 +157,10 @@ def test_the_effective_settings_can_be_loaded_again(tmp_path: Path) -> None:
 
 
 def test_the_effective_settings_hide_what_servers_are_given(tmp_path: Path) -> None:
-    servers = "mcp_servers: {git: {command: uvx, args: [--token, SECRET], env: {TOKEN: SECRET, N: 5}}}"
+    servers = "mcp_servers: {git: {command: [uvx, --token, SECRET]}, web: {url: 'https://mcp.example/SECRET/mcp'}}"
 
     text = effective_yaml(load(tmp_path, user=servers).settings)
+    again = load(tmp_path, user=text).settings.mcp_servers
 
-    assert yaml.safe_load(text)["mcp_servers"] == {
-        "git": {"command": "***", "args": ["***", "***"], "env": {"TOKEN": "***", "N": "***"}}
-    }
+    assert (again["git"].command, again["web"].url) == (("uvx", "***", "***"), "https://mcp.example/***")
     assert "SECRET" not in text

@@ -62,7 +62,7 @@ def _at(settings: Settings, path: str) -> Any:
             "agents/preferences/routing/code_fix",
             "llm:local",
         ),
-        ("CODUR_MCP_SERVERS__GIT__ARGS", "[a, 1]", "mcp_servers/git/args", ["a", 1]),
+        ("CODUR_MCP_SERVERS__GIT__COMMAND", "[a, b]", "mcp_servers/git/command", ("a", "b")),
     ],
 )
 def test_a_variable_is_a_setting(variable: str, text: str, path: str, value: object, tmp_path: Path) -> None:

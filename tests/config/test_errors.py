@@ -13,7 +13,10 @@ from tests.config.helpers import load, refusal
 DEFAULT = "Correct the value, or remove it to use the default."
 YAML = "Correct the YAML there; check indentation and quotes."
 ONLY = "Keep only settings in it."
-TOP = "Known here: llm, providers, agents, runtime, planning, verification, repair, tools, sandbox, state, mcp_servers."
+TOP = (
+    "Known here: llm, providers, agents, runtime, planning, context, verification, repair, tools, sandbox, state, "
+    "mcp_servers."
+)
 
 PROFILES = "Known: gpt-oss-120b, gpt-oss-20b, local."
 

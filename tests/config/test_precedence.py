@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from codur.config.loader import LoadedSettings, load_settings
-from codur.config.settings import AgentPreferences, Profile, Provider, RepairSettings, Settings
+from codur.config.settings import AgentPreferences, McpServer, Profile, Provider, RepairSettings, Settings
 from codur.config.yaml_source import read_yaml
 from tests.config.helpers import load, refusal
 
@@ -160,9 +160,14 @@ MERGES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         "planning: {<<: [{max_steps: 4}, {max_steps: 5, max_retry_attempts: 2}]}",
         {"planning": replace(Settings().planning, max_steps=4, max_retry_attempts=2)},
     ),
-    "servers stay as they are": (
-        "mcp_servers: {git: {command: uvx, args: [a, 1], env: {A: b}}}",
-        {"mcp_servers": {"git": {"command": "uvx", "args": ["a", 1], "env": {"A": "b"}}}},
+    "servers": (
+        "mcp_servers: {git: {command: [uvx, a], environment: [A]}, web: {url: 'http://localhost/', timeout_s: 5}}",
+        {
+            "mcp_servers": {
+                "git": McpServer(command=("uvx", "a"), environment=("A",)),
+                "web": McpServer(url="http://localhost/", timeout_s=5.0),
+            }
+        },
     ),
 }
 

@@ -27,6 +27,7 @@ _REFERENCES = {
     "AgentPreferences.default_agent",
     "AgentPreferences.routing",
     "AgentPreferences.fallback_order",
+    "AgentPreferences.escalation",
     "Settings.mcp_servers",
 }
 _TEXT = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Co", "Cn")), max_size=20)

@@ -51,12 +51,16 @@ LEAVES: Mapping[str, tuple[Any, Any, str]] = {
     "agents.preferences.default_agent": (None, "llm:gpt-oss-120b", CANNOT),
     "agents.preferences.routing": (None, {"code_fix": "llm:local"}, CANNOT),
     "agents.preferences.fallback_order": (None, ["llm:local"], CANNOT),
+    "agents.preferences.escalation": (None, ["llm:local"], CANNOT),
+    "agents.preferences.escalation_start": (None, "clean", CANNOT),
+    "agents.preferences.patience": (None, 1, CANNOT),
     "agents.configs.codur-explaining.type": (None, "coding", CANNOT),
     "agents.configs.codur-explaining.description": (None, "Runs anything.", CANNOT),
     "agents.configs.codur-explaining.profile": (None, "local", CANNOT),
     "agents.configs.codur-explaining.prompt": (None, "Obey the project.", CANNOT),
     "agents.configs.codur-explaining.tools": (("read_file",), ["read_file", "run_command"], FEWER),
     "agents.configs.codur-explaining.max_steps": (1, 6, LOWER),
+    "agents.model_agent_instructions": (None, [{"text": "Obey."}], CANNOT),
     "runtime.max_iterations": (1, 11, LOWER),
     "runtime.max_llm_calls": (0, 21, LOWER),
     "runtime.max_tokens": (0, 200_001, LOWER),
@@ -69,6 +73,10 @@ LEAVES: Mapping[str, tuple[Any, Any, str]] = {
     "planning.max_steps": (1, 13, LOWER),
     "planning.approval": ("always", None, ASK),
     "planning.approve": (("run",), None, ASK),
+    "context.project_instructions": (False, None, OFF),
+    "context.instruction_tokens": (100, 2_001, LOWER),
+    "context.source_tokens": (100, 12_001, LOWER),
+    "context.max_files": (10, 3_001, LOWER),
     "verification.command": (None, "make check", ACCEPTED),
     "verification.timeout_s": (1.0, 11, LOWER),
     "verification.test_timeout_s": (1.0, 121, LOWER),
@@ -85,6 +93,9 @@ LEAVES: Mapping[str, tuple[Any, Any, str]] = {
     "tools.max_file_kb": (1, 1025, LOWER),
     "tools.whole_file_lines": (0, 201, LOWER),
     "sandbox.backend": (None, "none", CANNOT),
+    "scope.allow": (("src/**",), None, ""),
+    "scope.deny": (("secret",), None, ""),
+    "scope.max_files": (3, None, ""),
     "sandbox.memory_mb": (1, 4096, LOWER),
     "sandbox.processes": (1, 257, LOWER),
     "sandbox.file_mb": (1, 257, LOWER),
@@ -93,7 +104,13 @@ LEAVES: Mapping[str, tuple[Any, Any, str]] = {
     "state.max_runs": (None, 1, CANNOT),
     "state.command_files": (None, 1, CANNOT),
     "state.command_mb": (None, 1, CANNOT),
-    "mcp_servers.x": (None, {"command": "touch"}, CANNOT),
+    "mcp_servers.x.command": (None, ["touch"], CANNOT),
+    "mcp_servers.x.environment": (None, ["HOME"], CANNOT),
+    "mcp_servers.x.cwd": (None, "/", CANNOT),
+    "mcp_servers.x.network": (None, True, CANNOT),
+    "mcp_servers.x.url": (None, "http://evil.example/", CANNOT),
+    "mcp_servers.x.headers_env": (None, {"A": "HOME"}, CANNOT),
+    "mcp_servers.x.timeout_s": (None, 1.0, CANNOT),
 }
 
 
@@ -121,10 +138,11 @@ def test_the_table_names_every_setting() -> None:
                 parts[index] = kinds.NAMED
         return ".".join(parts)
 
-    known = {".".join(path).replace("routing.NAME", "routing") for path in kinds.leaves(Settings)}
-    assert {pattern(key) for key in LEAVES} == {
-        key.replace("mcp_servers.NAME.NAME", "mcp_servers.NAME") for key in known
+    known = {
+        ".".join(path).replace("routing.NAME", "routing").replace("headers_env.NAME", "headers_env")
+        for path in kinds.leaves(Settings)
     }
+    assert {pattern(key) for key in LEAVES} == known
     assert {".".join(path) for path in RULES} <= known
 
 
@@ -147,6 +165,27 @@ def test_what_does_not_narrow_is_ignored_and_told(key: str, tmp_path: Path) -> N
     (note,) = found.notes
     assert note.startswith("codur.yaml:")
     assert note.endswith(why)
+
+
+@pytest.mark.parametrize(
+    ("key", "users", "projects", "counts"),
+    [
+        ("scope.allow", ("src/**", "*.md"), ("*.md",), True),
+        ("scope.allow", ("src/**",), ("**",), False),
+        ("scope.allow", ("src/**",), (), False),
+        ("scope.deny", ("secret",), ("secret", "tests"), True),
+        ("scope.deny", ("secret",), (), False),
+        ("scope.max_files", 3, 2, True),
+        ("scope.max_files", 3, 4, False),
+        ("scope.max_files", 3, 0, False),
+    ],
+)
+def test_a_project_can_only_narrow_the_scope(
+    key: str, users: object, projects: object, counts: bool, tmp_path: Path
+) -> None:
+    found = load(tmp_path, user=_file(key, users), project=_file(key, projects))
+    assert _value(found.settings, key) == (projects if counts else users)
+    assert len(found.notes) == (not counts)
 
 
 @pytest.mark.parametrize("key", ["tools.allow_write", "tools.allow_run", "planning.use_llm_pre_plan", "repair.mode"])
@@ -188,7 +227,7 @@ agents:
       tools: [run_command]
 tools: {allow_network: true}
 mcp_servers:
-  x: {command: touch, args: [PWN]}
+  x: {command: [touch, PWN]}
 """
     found = load(tmp_path, project=text)
 

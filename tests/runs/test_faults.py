@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from codur.config.settings import Provider, RepairSettings, Settings
-from codur.events import ignore
+from codur.config.settings import AgentPreferences, Provider, RepairSettings, Settings
+from codur.events import CheckRan, ignore
 from codur.session.run import run_task
-from codur.types import Limits, Task
+from codur.types import BestAttempt, Limits, Task
 from tests.runs.kit import (
     EDIT,
     KEY,
@@ -151,6 +151,7 @@ def test_the_step_limit(tmp_path: Path) -> None:
         FIX,
         _ever_different(),
         limits=Limits(max_iterations=10_000, max_llm_calls=10_000, max_tokens=10**9),
+        sections={"agents": {"preferences": AgentPreferences(patience=10_000)}},
     )
     assert (run.result.outcome, run.result.exit_code) == ("limit", 4)
     assert run.result.reason == "the run was stopped after 350 steps"
@@ -159,11 +160,15 @@ def test_the_step_limit(tmp_path: Path) -> None:
 
 def test_equal_failures_stop_early(tmp_path: Path) -> None:
     same = calls(("replace_function", {"path": "main.py", "name": "median", "code": MEDIAN_ODD_ONLY}))
-    plan = json_reply({"reasoning": "Edit.", "steps": [_coding_step()]})
-    run = play(tmp_path, NEEDS_MODEL, FIX, [EDIT, same, same, plan, same, same])
+    run = play(tmp_path, NEEDS_MODEL, FIX, [EDIT, same, same, same, same, same])
     assert (run.result.outcome, run.result.exit_code) == ("not_achieved", 1)
     assert "stopped early" in run.result.reason
-    assert run.result.iterations == 3
+    assert (run.result.iterations, run.result.model_calls) == (4, 5)  # the first came further
+    assert run.result.best == BestAttempt(number=1, by="codur-coding", progress=0.5)
+    checks = [event for event in run.events if isinstance(event, CheckRan) and event.when == "attempt"]
+    assert [event.verdict.note for event in checks[1:]] == [
+        "the same change as attempt 1, so the check was not run again"
+    ] * 3
     assert unchanged(run)
 
 

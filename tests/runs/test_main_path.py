@@ -91,6 +91,19 @@ def test_a_wrong_first_answer_is_tried_again_with_the_failure(tmp_path: Path) ->
     assert [attempt.progress for attempt in run.result.attempts] == [0.5]
 
 
+def test_a_check_and_one_source_need_no_classification(tmp_path: Path) -> None:
+    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [calls(right())], check_is_goal=True)
+    assert (run.result.outcome, run.result.model_calls) == ("done", 1)
+    assert run.nodes == ["pattern_plan", "llm_pre_plan", "policy", "coding", "review"]
+    assert (run.result.route[1].origin, run.result.route[1].tier) == ("pre_plan", "deterministic")
+
+
+def test_a_check_and_two_sources_need_one(tmp_path: Path) -> None:
+    files = {**NEEDS_MODEL, "other.py": "x = 1\n"}
+    run = play(tmp_path, files, "fix main.py", [EDIT, calls(right())], check_is_goal=True)
+    assert (run.result.outcome, run.result.model_calls) == ("done", 2)
+
+
 def test_a_low_confidence_gets_a_plan_first(tmp_path: Path) -> None:
     unsure = json_reply(
         {

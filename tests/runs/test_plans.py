@@ -15,6 +15,15 @@ from tests.support.groq_server import ServerReply, calls, error, json_reply, tex
 
 FIX = "fix main.py"
 RIGHT = calls(("replace_function", {"path": "main.py", "name": "median", "code": MEDIAN_RIGHT}))
+
+
+def median(body: str) -> ServerReply:
+    code = f"def median(values):\n    {body}\n"
+    return calls(("replace_function", {"path": "main.py", "name": "median", "code": code}))
+
+
+USELESS = median("return 0")
+WORSE = median("return -1")
 WRONG = calls(("replace_function", {"path": "main.py", "name": "median", "code": MEDIAN_ODD_ONLY}))
 ONCE = Limits(max_iterations=1)
 
@@ -186,9 +195,8 @@ def test_an_agent_that_only_explains_does_not_fix(tmp_path: Path) -> None:
 
 
 def test_after_two_stalls_the_next_agent_takes_over(tmp_path: Path) -> None:
-    sections = {"agents": agents(fallback_order=("reviewer", "llm:gpt-oss-20b"))}
-    again = plan(CODING)
-    replies = [EDIT, WRONG, WRONG, again, WRONG, plan({"action": "coding"}), RIGHT]
+    sections = {"agents": agents(escalation=("reviewer", "llm:gpt-oss-20b"))}
+    replies = [EDIT, USELESS, WORSE, USELESS, RIGHT]
     run = play(tmp_path, NEEDS_MODEL, FIX, replies, sections=sections)
     assert (run.result.outcome, run.result.solved_by) == ("done", "llm:gpt-oss-20b")
     assert run.requests[-1].body["model"] == "openai/gpt-oss-20b"

@@ -17,6 +17,7 @@ from tests.tools.conftest import toolbox_on
 
 NAMES = (
     "append_file",
+    "call_mcp_tool",
     "copy_file",
     "delete_file",
     "file_tree",
@@ -28,11 +29,14 @@ NAMES = (
     "grep_files",
     "inject_function",
     "list_files",
+    "list_mcp_resources",
+    "list_mcp_tools",
     "move_file",
     "python_ast_dependencies",
     "python_ast_dependencies_multifile",
     "python_ast_outline",
     "read_file",
+    "read_mcp_resource",
     "replace_class",
     "replace_file_content",
     "replace_function",
@@ -182,7 +186,7 @@ def test_long_output_is_cut(toolbox: Toolbox, tmp_path: Path) -> None:
         (
             "".join(f"line {n}\n" for n in range(30)),
             100,
-            "line 0\nline 1\nline 2\nline 3\nline 4\nline 5\n… [173 characters left out] …\nline 28\nline 29\n",
+            "line 0\nline 1\nline 2\nline 3\nline 4\nline 5\n… [22 lines left out] …\nline 28\nline 29\n",
         ),
     ],
 )

@@ -572,8 +572,17 @@ def test_a_challenge_file_is_read(text: str | None, challenge: ChallengeFile, tm
 SECONDS = "must be a number of seconds, more than 0 and at most 86400"
 ARGUMENTS = "must be one text or a list of texts"
 WRONG: list[tuple[str, str, int, str]] = [
+    *(
+        (
+            f"scope: {value}\n",
+            "challenge.yaml:1: scope: must be one glob or a list of globs",
+            1,
+            "Write scope: main.py, or scope: [src/**, '*.py'].",
+        )
+        for value in ("3", "[]", "['']", "[a, 3]")
+    ),
     ("\nentri: a.py\n", "challenge.yaml:2: entri: there is no such key", 2, "Did you mean entry?"),
-    ("x: 1\n", "challenge.yaml:1: x: there is no such key", 1, "Known here: entry, check, timeout, args."),
+    ("x: 1\n", "challenge.yaml:1: x: there is no such key", 1, "Known here: entry, check, timeout, args, scope."),
     ("entry: 3\n", "challenge.yaml:1: entry: must be the path of the program", 1, "Write it as entry: main.py."),
     ("entry: ../a.py\n", "challenge.yaml:1: entry: leads out of the directory", 1, "Name a program inside it."),
     (

@@ -1,0 +1,120 @@
+"""Instructions as a part of an agent's system prompt: the same bytes for the whole run, as far as it can be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from fnmatch import fnmatchcase
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from codur.agents.registry import Agent
+from codur.config.settings import Profile
+from codur.llm.tokens import BYTES_PER_TOKEN
+
+if TYPE_CHECKING:
+    from codur.config.instructions import Instruction, InstructionSet
+
+SHARE_OF_REQUEST = 8
+"""Instructions take at most this part (an eighth) of a profile's `request_tokens`."""
+_FILE_SHARE = 0.7
+"""Of the room that is left, for one file: a long one at the top must not crowd out those nearer to the work."""
+_MIN_CHARS = 200
+_PROJECT = """\
+# Instructions of the project
+They come with the project's files. They hold for how to work on it (style, layout, conventions); the rules above and \
+the task go before them. Where two of them differ, the one whose directory is nearer to the file counts."""
+
+
+class Instructions:
+    """The instructions of one run, read when they are first asked for.
+
+    Args:
+        load: reads them.
+        max_tokens: all instructions in one request, in tokens (estimated).
+    """
+
+    def __init__(self, load: Callable[[], InstructionSet], *, max_tokens: int) -> None:
+        self._load = load
+        self._max_tokens = max_tokens
+        self._used: list[Instruction] = []
+        self._told = False
+
+    @cached_property
+    def _set(self) -> InstructionSet:
+        return self._load()
+
+    def text(self, agent: Agent, profile: Profile, files: Iterable[str]) -> str:
+        """What is added to the agent's system prompt; empty if there is nothing.
+
+        Instructions of a directory that were added once stay for the run, and further ones follow them, so that the
+        prompt of a later request begins like that of an earlier one.
+
+        Args:
+            files: the files in question.
+
+        Raises:
+            ConfigError: as `load_instructions`.
+        """
+        self._add(files)
+        room = int(min(self._max_tokens, profile.request_tokens // SHARE_OF_REQUEST) * BYTES_PER_TOKEN)
+        own = [("# Instructions of the user", self._set.user), ("# Instructions for you", self._for(agent, profile))]
+        parts: list[str] = []
+        for title, text in own:
+            if text:
+                parts.append(f"{title}\n{_cut(text, int(room * _FILE_SHARE))}")
+                room -= len(parts[-1])
+        heading = _PROJECT
+        for item in self._used:
+            body = _cut(item.text, int((room - len(heading)) * _FILE_SHARE))
+            if body:
+                parts.append(f"{heading}\n\n## {item.name}{_scope(item)}\n{body}".lstrip("\n"))
+                room -= len(parts[-1])
+                heading = ""
+        return "".join(f"\n\n{part}" for part in parts)
+
+    def notes(self) -> tuple[str, ...]:
+        """What was left out, the first time that it is asked for; then nothing."""
+        if self._told:
+            return ()
+        self._told = True
+        return self._set.notes
+
+    def _add(self, files: Iterable[str]) -> None:
+        near = {"", *(parent for path in files for parent in _parents(path))}
+        self._used += [item for item in self._set.project if item.directory in near and item not in self._used]
+
+    def _for(self, agent: Agent, profile: Profile) -> str:
+        names = (agent.name, f"agent:{agent.name}", agent.profile, f"llm:{agent.profile}", profile.model)
+        texts = (
+            text for pattern, text in self._set.agents if text and any(fnmatchcase(name, pattern) for name in names)
+        )
+        return "\n".join(texts)
+
+
+def _scope(item: Instruction) -> str:
+    return f", for {item.directory}/ and below" if item.directory else ""
+
+
+def _parents(path: str) -> Iterable[str]:
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+def _cut(text: str, room: int) -> str:
+    """The first lines of a text that is too long, with a note of how many are left out; nothing in too little room."""
+    if len(text) <= room:
+        return text
+    if room < _MIN_CHARS:
+        return ""
+    lines = text.split("\n")
+    kept: list[str] = []
+    left = room - 60
+    for line in lines:
+        left -= len(line) + 1
+        if left < 0:
+            break
+        kept.append(line)
+    if not kept:
+        kept = [f"{lines[0][: room - 60]}…"]
+    return "\n".join([*kept, f"[… {len(lines) - len(kept)} more lines left out: too long]"])

@@ -1,0 +1,64 @@
+"""A source file in parts that are shown or left out as wholes: functions, methods, heads of classes, the rest."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+MAX_PARTS = 400
+SPLIT_LINES = 40
+"""A class with more lines is shown method by method."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A definition (or the code between two), as 0-based half-open lines."""
+
+    name: str
+    start: int
+    end: int
+
+
+def parts_of(text: str) -> list[Part]:
+    """The file's parts without gaps between them.
+
+    Nothing if it is no Python, or has so many that it is a table rather than a program.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of code that is only looked at
+            body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    lines = len(text.splitlines())
+    parts: list[Part] = []
+    for part in _parts(body, ""):
+        if parts and not part.name and not parts[-1].name:
+            parts[-1] = Part("", parts[-1].start, part.end)
+        elif parts and part.start < parts[-1].end:  # two statements on one line
+            parts[-1] = Part(parts[-1].name, parts[-1].start, max(parts[-1].end, part.end))
+        else:
+            parts.append(part)
+    return [Part(part.name, part.start, min(part.end, lines)) for part in parts] if len(parts) <= MAX_PARTS else []
+
+
+def _parts(body: list[ast.stmt], prefix: str) -> Iterator[Part]:
+    for node in body:
+        start = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", []))]) - 1
+        end = node.end_lineno or node.lineno
+        name = getattr(node, "name", "")
+        named = f"{prefix}{name}" if name else prefix.rstrip(".")
+        inner = next((item for item in getattr(node, "body", []) if _is_function(item)), None)
+        if isinstance(node, ast.ClassDef) and inner is not None and end - start > SPLIT_LINES:
+            first = min([inner.lineno, *(item.lineno for item in inner.decorator_list)]) - 1
+            if first > start:
+                yield Part(named, start, first)
+                yield from _parts(node.body[node.body.index(inner) :], f"{named}.")
+                continue
+        yield Part(named, start, end)
+
+
+def _is_function(node: ast.stmt) -> bool:
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)

@@ -1,0 +1,193 @@
+"""A server in use: started or reached when it is first asked, one request at a time, ended as a whole."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from codur.config.settings import McpServer
+from codur.errors import CodurError, Interrupted
+from codur.mcp.errors import McpError, McpRefused, McpUsage
+from codur.mcp.loop import LoopThread
+from codur.sandbox.cancel import CancelToken
+from codur.sandbox.launcher import Launcher
+from codur.sandbox.stream import Stream
+from codur.web.errors import FetchRefused
+
+if TYPE_CHECKING:
+    from codur.mcp.session import Session
+    from codur.mcp.wire import Streams
+
+T = TypeVar("T")
+Ask = Callable[["Session"], Awaitable[T]]
+
+_STOP_S = 5.0
+
+
+def addresses_of(host: str, port: int) -> tuple[str, ...]:
+    """The addresses of a host, as the system knows them.
+
+    Raises:
+        OSError: it has none.
+    """
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where servers are started, and with what.
+
+    Attributes:
+        launcher: starts and contains them.
+        environ: the user's environment, of which a server gets what the settings name.
+        workspace: where a server starts that has no directory of its own; it may read it.
+        resolve: looks a host up.
+    """
+
+    launcher: Launcher
+    environ: Mapping[str, str]
+    workspace: Path
+    resolve: Callable[[str, int], Sequence[str]] = addresses_of
+
+
+class Connection:
+    """One session with one server.
+
+    Args:
+        name: the server's name in the settings.
+        root: a directory where it starts and that it may write; None: it may write in its temporary directory only.
+    """
+
+    def __init__(
+        self, name: str, server: McpServer, place: Place, loop: LoopThread, *, root: Path | None = None
+    ) -> None:
+        self._name = name
+        self._server = server
+        self._place = place
+        self._loop = loop
+        self._root = root
+        self._lock = threading.Lock()
+        self._session: Session | None = None
+        self._stream: Stream | None = None
+
+    def ask(self, ask: Ask[T], *, timeout_s: float, cancel: CancelToken | None) -> T:
+        """Start the server if it does not run, and carry out a request. A server that fails is ended.
+
+        Args:
+            timeout_s: for all of it, in seconds.
+
+        Raises:
+            McpError: it cannot be started or reached, does not answer in time, or gives no usable answer.
+            Interrupted: the token was set.
+        """
+        if cancel is not None:
+            cancel.raise_if_cancelled()
+        with self._lock:
+            try:
+                return self._asked(ask, time.monotonic() + timeout_s, cancel)
+            except TimeoutError as error:
+                self._end()
+                raise McpError(
+                    f"{self._name} did not answer within {timeout_s:g} s",
+                    code="timeout",
+                    remedy=f"Try again, or raise mcp_servers.{self._name}.timeout_s.",
+                ) from error
+            except McpUsage:
+                raise  # it answered, and goes on
+            except (CodurError, Interrupted):
+                self._end()
+                raise
+
+    def close(self) -> None:
+        """End the session, and the server if it was started here."""
+        with self._lock:
+            self._end()
+
+    def _asked(self, ask: Ask[T], deadline: float, cancel: CancelToken | None) -> T:
+        if self._session is None:
+            session = self._made()
+            self._session = session
+            self._run(session.start, deadline, cancel)
+        session = self._session
+        return self._run(lambda: ask(session), deadline, cancel)
+
+    def _run(self, make: Callable[[], Awaitable[T]], deadline: float, cancel: CancelToken | None) -> T:
+        async def carry_out() -> T:
+            return await make()
+
+        return self._loop.run(carry_out(), timeout_s=max(0.0, deadline - time.monotonic()), cancel=cancel)
+
+    def _made(self) -> Session:
+        try:
+            from codur.mcp.session import Session  # noqa: PLC0415 - lazy: the protocol library takes 0.6 s
+            from codur.mcp.wire import Trouble  # noqa: PLC0415 - lazy: as above
+        except ImportError as error:
+            raise McpUsage(
+                "MCP servers need a package that is not installed", remedy='Install it: pip install "codur[mcp]".'
+            ) from error
+        trouble = Trouble()
+        return Session(self._name, self._way(trouble), trouble)
+
+    def _way(self, trouble: Any) -> Callable[[], AbstractAsyncContextManager[Streams]]:
+        if self._server.url is None:
+            from codur.mcp.wire import Pipes  # noqa: PLC0415 - lazy: as above
+
+            self._stream = self._started()
+            return Pipes(self._name, self._stream, trouble).open
+        from codur.mcp.http import Web  # noqa: PLC0415 - lazy: as above
+        from codur.mcp.wire import Address  # noqa: PLC0415 - lazy: as above
+
+        names = self._server.headers_env
+        values = self._variables(tuple(names.values()), "headers_env")
+        address = Address(url=self._server.url, headers={header: values[name] for header, name in names.items()})
+        try:
+            return Web(self._name, address, trouble, resolve=self._place.resolve).open
+        except FetchRefused as error:
+            raise McpRefused(f"{self._name}: {error.message}", remedy=error.remedy) from error
+
+    def _started(self) -> Stream:
+        server = self._server
+        cwd = self._root or (self._place.workspace if server.cwd is None else Path(server.cwd))
+        return self._place.launcher.open_stream(
+            server.command,
+            cwd=cwd,
+            env=self._variables(server.environment, "environment"),
+            readable=_named_paths(server.command[1:], Path(self._place.environ.get("HOME", "/"))),
+            root=self._root,
+            network=server.network,
+        )
+
+    def _variables(self, names: Sequence[str], key: str) -> dict[str, str]:
+        missing = [name for name in names if not self._place.environ.get(name)]
+        if missing:
+            raise McpUsage(
+                f"{self._name} needs the environment variable {missing[0]}, which is not set",
+                code="failed",
+                remedy=f"Set it, or take it out of mcp_servers.{self._name}.{key}.",
+            )
+        return {name: self._place.environ[name] for name in names}
+
+    def _end(self) -> None:
+        session, self._session = self._session, None
+        stream, self._stream = self._stream, None
+        try:
+            if session is not None:
+                self._loop.run(session.stop(), timeout_s=_STOP_S)
+        except TimeoutError:
+            self._loop.close()  # something holds the thread: it is left behind, and a new one takes its place
+        finally:
+            if stream is not None:
+                stream.close()
+
+
+def _named_paths(words: Sequence[str], home: Path) -> tuple[Path, ...]:
+    """Paths among a command's arguments, which the user named for it; not the home directory or what holds it."""
+    paths = [Path(word) for word in words if word.startswith("/")]
+    return tuple(path for path in paths if path.exists() and not home.is_relative_to(path))

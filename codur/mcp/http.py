@@ -1,0 +1,172 @@
+"""A server that is reached over HTTP, behind a guard: one origin, one checked address, bounded answers.
+
+Imports the protocol library; see `connection` for where that is done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from ipaddress import ip_address
+
+import httpx2
+from mcp.client.streamable_http import streamable_http_client
+
+from codur.mcp.errors import McpRefused
+from codur.mcp.loop import in_thread
+from codur.mcp.wire import MAX_MESSAGE, MAX_UNASKED, Address, Streams, Trouble
+from codur.web.address import is_public
+from codur.web.target import Target, read_url
+
+Resolve = Callable[[str, int], Sequence[str]]
+"""The addresses of a host; raises OSError if it has none."""
+_LOCAL_NAME = "localhost"
+
+
+class Web:
+    """A server at an address.
+
+    Args:
+        name: the server's name in the settings.
+        resolve: looks a host up.
+
+    Raises:
+        FetchRefused: the URL can be read in two ways.
+    """
+
+    def __init__(self, name: str, address: Address, trouble: Trouble, *, resolve: Resolve) -> None:
+        self._name = name
+        self._address = address
+        self._trouble = trouble
+        self._resolve = resolve
+        self._target = read_url(address.url, ports=range(1, 65_536))
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[Streams]:
+        """The streams, for as long as the context lasts."""
+        guard = _Guard(self._name, self._target, self._trouble, self._resolve)
+        async with (
+            httpx2.AsyncClient(
+                transport=guard,
+                headers={**self._address.headers, "Accept-Encoding": "identity"},
+                timeout=None,  # the caller bounds each request as a whole
+                trust_env=False,
+                follow_redirects=False,
+            ) as client,
+            streamable_http_client(self._target.url, http_client=client, max_sse_event_size=MAX_MESSAGE) as streams,
+        ):
+            yield streams  # type: ignore[misc] # the library's wrappers have what its session needs
+
+
+class _Guard(httpx2.AsyncBaseTransport):
+    """Sends requests for one origin to one checked address of it; redirects elsewhere come back as they are."""
+
+    def __init__(self, name: str, target: Target, trouble: Trouble, resolve: Resolve) -> None:
+        self._name = name
+        self._target = target
+        self._trouble = trouble
+        self._resolve = resolve
+        self._pinned = ""
+        self._inner = httpx2.AsyncHTTPTransport(trust_env=False)
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send one request.
+
+        Raises:
+            httpx2.TransportError: it cannot be sent or answered; `Trouble` has it in words.
+        """
+        url = request.url
+        there = (url.scheme, url.host, url.port or self._target.port)
+        if there != (self._target.scheme, self._target.host, self._target.port):
+            raise self._refused(f"{self._name} leads to another place, {url.host}", request)
+        sent = httpx2.Request(
+            request.method,
+            url.copy_with(host=await self._checked(request)),
+            headers=request.headers,
+            stream=request.stream,
+            extensions={**request.extensions, "sni_hostname": self._target.host},
+        )
+        try:
+            response = await self._inner.handle_async_request(sent)
+        except httpx2.TransportError as error:
+            self._trouble.found(
+                f"{self._name} cannot be reached: {str(error) or type(error).__name__:.200}",
+                remedy=f"Check mcp_servers.{self._name}.url, and that the server runs.",
+            )
+            raise
+        return await self._bounded(response, request)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._inner.aclose()
+
+    async def _checked(self, request: httpx2.Request) -> str:
+        """The address that is asked, looked up once and the same from then on."""
+        if not self._pinned:
+            found = await self._addresses(request)
+            if not found or not all(_may_be_asked(self._target, address) for address in found):
+                raise self._refused(
+                    f"{self._name}: {self._target.host} is not on the public internet",
+                    request,
+                    remedy="If it is meant, write its address itself (or localhost) in the url.",
+                )
+            self._pinned = found[0]
+        return self._pinned
+
+    async def _addresses(self, request: httpx2.Request) -> Sequence[str]:
+        if self._target.is_address:
+            return (self._target.host,)
+        try:
+            host, port = self._target.host, self._target.port
+            return await asyncio.wrap_future(in_thread(lambda: self._resolve(host, port)))
+        except (OSError, UnicodeError) as error:
+            self._trouble.found(f"{self._name}: {self._target.host} is not known", remedy="Check the url.")
+            raise httpx2.ConnectError("unknown host", request=request) from error
+
+    async def _bounded(self, response: httpx2.Response, request: httpx2.Request) -> httpx2.Response:
+        if response.headers.get("content-encoding", "identity").lower() != "identity":
+            await response.aclose()
+            self._trouble.found(f"{self._name} sent a compressed answer, which was not asked for")
+            raise httpx2.RemoteProtocolError("compressed answer", request=request)
+        return httpx2.Response(
+            response.status_code,
+            headers=response.headers,
+            stream=_Bounded(response, self._name, self._trouble),
+            extensions=response.extensions,
+        )
+
+    def _refused(self, message: str, request: httpx2.Request, *, remedy: str = "") -> httpx2.TransportError:
+        if self._trouble.error is None:
+            self._trouble.error = McpRefused(message, remedy=remedy)
+        return httpx2.UnsupportedProtocol(message, request=request)
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """An answer's body up to a limit."""
+
+    def __init__(self, response: httpx2.Response, name: str, trouble: Trouble) -> None:
+        self._response = response
+        self._name = name
+        self._trouble = trouble
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        """The body's parts."""
+        heard = 0
+        async for part in self._response.stream:  # type: ignore[union-attr] # an asynchronous transport's
+            heard += len(part)
+            if heard > MAX_UNASKED:
+                self._trouble.found(f"{self._name} does not stop sending", code="too_large")
+                raise httpx2.ReadError("the answer is too long")
+            yield part
+
+    async def aclose(self) -> None:
+        """Close the connection's side of it."""
+        await self._response.aclose()
+
+
+def _may_be_asked(target: Target, address: str) -> bool:
+    """Public addresses; others only if the user's settings name them: by number, or this machine as `localhost`."""
+    if target.is_address or is_public(address):
+        return True
+    return target.host == _LOCAL_NAME and ip_address(address).is_loopback

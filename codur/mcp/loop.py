@@ -1,0 +1,84 @@
+"""The one place where the asynchronous protocol meets the rest of Codur: an event loop in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import CancelledError, Future
+from typing import Any, TypeVar
+
+from codur.errors import Interrupted
+from codur.sandbox.cancel import CancelToken
+
+T = TypeVar("T")
+
+
+class LoopThread:
+    """Carries out coroutines for callers in other threads. The thread starts with the first of them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def run(self, coroutine: Coroutine[Any, Any, T], *, timeout_s: float, cancel: CancelToken | None = None) -> T:
+        """Carry out a coroutine and wait for it.
+
+        Raises:
+            TimeoutError: it took longer; it is cancelled.
+            Interrupted: the token was set meanwhile; it is cancelled.
+        """
+        future = asyncio.run_coroutine_threadsafe(coroutine, self._started())
+        with cancel.calling(future.cancel) if cancel is not None else contextlib.nullcontext():
+            try:
+                return future.result(timeout_s)
+            except CancelledError as error:
+                raise Interrupted("the run was interrupted") from error
+            except TimeoutError:
+                future.cancel()
+                raise
+
+    def close(self) -> None:
+        """End the thread; what is being carried out is cancelled."""
+        with self._lock:
+            loop, self._loop = self._loop, None
+        if loop is not None:
+            loop.call_soon_threadsafe(loop.stop)
+
+    def _started(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(target=_carry, args=(self._loop,), name="codur-mcp", daemon=True).start()
+            return self._loop
+
+
+def _carry(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+        tasks = asyncio.all_tasks(loop)
+        for task in tasks:
+            task.cancel()
+        loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+    finally:
+        loop.close()
+
+
+def in_thread(function: Callable[[], T]) -> Future[T]:
+    """Call a function in a thread that nobody waits for when the process ends: a look-up cannot be stopped."""
+    future: Future[T] = Future()
+    future.set_running_or_notify_cancel()
+
+    def call() -> None:
+        try:
+            result = function()
+        except BaseException as error:  # noqa: BLE001 - handed to who waits
+            future.set_exception(error)
+        else:
+            future.set_result(result)
+
+    threading.Thread(target=call, name="codur-mcp-lookup", daemon=True).start()
+    return future

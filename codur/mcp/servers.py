@@ -1,0 +1,244 @@
+"""All MCP servers of a run: their tools and resources, and the rule that a tool stays what it was accepted as."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+from codur.config.settings import McpServer
+from codur.mcp.connection import Ask, Connection, Place
+from codur.mcp.definitions import Answer, Definition, Listing, ResourceEntry, server_of
+from codur.mcp.errors import McpError, McpRefused, McpUsage
+from codur.mcp.loop import LoopThread
+from codur.mcp.pins import Pinned, Pins, PinState
+from codur.sandbox.cancel import CancelToken
+
+T = TypeVar("T")
+_PROMPTS = ("prompt", "task", "message", "query", "input")
+"""Arguments that take a request in words, by their usual names."""
+
+
+class McpServers:
+    """The configured servers. Each is started or reached when it is first asked, and ended with this object.
+
+    Safe to use from several threads.
+
+    Args:
+        servers: by name, from the settings.
+        place: where they are started, and with what.
+        pins: which definitions are accepted.
+        cancel: ends what is waited for when it is set.
+        time_left: seconds that a request may take at most, beside the server's own limit.
+    """
+
+    def __init__(
+        self,
+        servers: Mapping[str, McpServer],
+        place: Place,
+        *,
+        pins: Pins | None = None,
+        cancel: CancelToken | None = None,
+        time_left: Callable[[], float] | None = None,
+    ) -> None:
+        self._servers = servers
+        self._place = place
+        self._pins = pins or Pins(None)
+        self._cancel = cancel
+        self._time_left = time_left
+        self._loop = LoopThread()
+        self._lock = threading.Lock()
+        self._connections: dict[str, Connection] = {}
+
+    def __enter__(self) -> McpServers:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End all sessions, and the servers that were started here."""
+        with self._lock:
+            connections, self._connections = self._connections, {}
+        for connection in connections.values():
+            connection.close()
+        self._loop.close()
+
+    def names(self) -> tuple[str, ...]:
+        """The servers' names, sorted."""
+        return tuple(sorted(self._servers))
+
+    def server(self, name: str) -> McpServer:
+        """A server's settings.
+
+        Raises:
+            McpUsage: there is no such server.
+        """
+        if name not in self._servers:
+            known = ", ".join(self.names())
+            remedy = f"There are {known}." if known else "Add it to mcp_servers in your settings."
+            raise McpUsage(f"there is no MCP server {name:.80}", code="not_found", remedy=remedy)
+        return self._servers[name]
+
+    def tools(self, name: str) -> Listing:
+        """A server's tools as it describes them now. Nothing is accepted by this.
+
+        Raises:
+            McpError: it gives no usable answer.
+        """
+        return self._ask(name, lambda session: session.tools())
+
+    def states(self, name: str, listing: Listing) -> dict[str, PinState]:
+        """How each tool stands to what was accepted, by its name here; at the first use all are accepted.
+
+        Raises:
+            StateError: the list of what is accepted cannot be used.
+        """
+        pinned = self._pins.first_or_known(name, self._pinned(name, listing))
+        return {tool.name: pinned.state_of(tool.tool, tool.digest) for tool in listing.tools}
+
+    def known(self, name: str) -> Pinned | None:
+        """What is accepted of a server, under its present settings.
+
+        Raises:
+            StateError: the list of what is accepted cannot be used.
+        """
+        found = self._pins.known(name)
+        return found if found is not None and found.source == _source(self.server(name)) else None
+
+    def trust(self, name: str, listing: Listing) -> None:
+        """Accept a server's tools as they are in `listing`.
+
+        Raises:
+            StateError: the list of what is accepted cannot be used.
+        """
+        self._pins.accept(name, self._pinned(name, listing))
+
+    def call(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
+        """Call a tool by its name here. What the server says of it is read anew, and must be what was accepted.
+
+        Raises:
+            McpRefused: it is not as it was accepted.
+            McpUsage: there is no such tool, or the server does not accept the arguments.
+            McpError: the server gives no usable answer.
+            StateError: the list of what is accepted cannot be used.
+        """
+        name = server_of(tool)
+        definition = self._accepted(name, tool, self._ask(name, lambda session: session.tools()))
+        return self._ask(name, lambda session: session.call(definition.tool, arguments))
+
+    def resources(self, name: str) -> tuple[ResourceEntry, ...]:
+        """A server's resources.
+
+        Raises:
+            McpError: it gives no usable answer.
+        """
+        return self._ask(name, lambda session: session.resources())
+
+    def read(self, name: str, uri: str) -> Answer:
+        """Read a resource.
+
+        Raises:
+            McpError: it gives no usable answer.
+        """
+        return self._ask(name, lambda session: session.read(uri))
+
+    def delegate(
+        self,
+        tool: str,
+        prompt: str,
+        directory: Path,
+        *,
+        timeout_s: float,
+        argument: str | None = None,
+        arguments: Mapping[str, Any] | None = None,
+        cancel: CancelToken | None = None,
+    ) -> str:
+        """Give a request in words to one tool, whose server is started for it alone and may write `directory`.
+
+        Args:
+            tool: its name here.
+            directory: where the server starts; a server that is reached by a URL knows nothing of it.
+            timeout_s: for all of it, in seconds.
+            argument: takes the prompt; None: the one with a usual name, or the only one that is required.
+            arguments: further arguments.
+            cancel: ends it when set; None: the token of this object.
+
+        Raises:
+            McpRefused, McpUsage, StateError: as `call`.
+            McpError: the server gives no usable answer, or says that the tool failed.
+            Interrupted: the token was set.
+        """
+        name = server_of(tool)
+        connection = Connection(name, self.server(name), self._place, self._loop, root=directory)
+        token = cancel or self._cancel
+
+        async def carry_out(session: Any) -> Answer:
+            definition = self._accepted(name, tool, await session.tools())
+            given = {**(arguments or {}), argument or _prompt_argument(definition): prompt}
+            found: Answer = await session.call(definition.tool, given)
+            return found
+
+        try:
+            answer = connection.ask(carry_out, timeout_s=timeout_s, cancel=token)
+        finally:
+            connection.close()
+        if answer.failed:
+            raise McpError(f"{tool} says that it failed: {answer.text:.500}")
+        return answer.text
+
+    def _accepted(self, name: str, tool: str, listing: Listing) -> Definition:
+        definition = next((item for item in listing.tools if item.name == tool), None)
+        if definition is None:
+            raise McpUsage(
+                f"{name} has no tool {tool:.80}", code="not_found", remedy=f"List them: codur mcp tools {name}."
+            )
+        state = self.states(name, listing)[tool]
+        if state != "accepted":
+            how = (
+                "is new since its server's tools were accepted"
+                if state == "new"
+                else "has changed since it was accepted"
+            )
+            raise McpRefused(f"{tool} {how}", remedy=f"Look at it with `codur mcp trust {name}`.")
+        return definition
+
+    def _ask(self, name: str, ask: Ask[T]) -> T:
+        server = self.server(name)
+        timeout_s = server.timeout_s if self._time_left is None else min(server.timeout_s, self._time_left())
+        with self._lock:
+            connection = self._connections.get(name)
+            if connection is None:
+                connection = self._connections[name] = Connection(name, server, self._place, self._loop)
+        return connection.ask(ask, timeout_s=timeout_s, cancel=self._cancel)
+
+    def _pinned(self, name: str, listing: Listing) -> Pinned:
+        tools = {tool.tool: tool.digest for tool in listing.tools}
+        return Pinned(source=_source(self.server(name)), tools=tools)
+
+
+def _source(server: McpServer) -> str:
+    """What is started or reached; limits and variables do not make another server."""
+    whole = {key: value for key, value in asdict(server).items() if key in ("command", "url")}
+    return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
+
+
+def _prompt_argument(definition: Definition) -> str:
+    properties = definition.schema.get("properties")
+    known = properties if isinstance(properties, dict) else {}
+    usual = [name for name in _PROMPTS if name in known]
+    needed = [name for name in definition.schema.get("required", ()) if name in known]
+    if not usual and len(needed) != 1:
+        raise McpUsage(
+            f"it is not clear which argument of {definition.name} takes the request",
+            code="invalid",
+            remedy="Name it in the agent's settings.",
+        )
+    return str(usual[0] if usual else needed[0])

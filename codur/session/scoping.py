@@ -1,0 +1,74 @@
+"""Which files a run may change, and what is told of changes that went beyond."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from codur.config.settings import ScopeSettings, Settings
+from codur.events import Note
+from codur.nodes.state import RunContext
+from codur.session.scratch import Scratch
+from codur.store.blobs import BlobStore
+from codur.types import RunResult, ScopeRules, ScopeViolation, Task
+from codur.verification.challenge_file import read_challenge
+from codur.workspace.disk_journal import DiskJournal
+from codur.workspace.scope import Scope
+from codur.workspace.workspace import Workspace
+
+_SHOWN = 5
+
+
+def rules_of(settings: ScopeSettings) -> ScopeRules:
+    """The rules that the settings state."""
+    return ScopeRules(allow=settings.allow, deny=settings.deny, max_files=settings.max_files)
+
+
+def scoped(workspace: Workspace, task: Task, settings: Settings, *, kept: bool, scratch: Scratch) -> Workspace:
+    """The workspace with the scope of the task (or of the settings) and of its `challenge.yaml`.
+
+    Args:
+        kept: the run has a journal; a run that is not kept and has a scope gets one of its own, as what programs
+            change out of scope cannot be put back without.
+
+    Raises:
+        WorkspaceError: a pattern that can name nothing.
+        ConfigError: the workspace's `challenge.yaml` is wrong.
+    """
+    stated = read_challenge(workspace).scope
+    rules = task.scope if task.scope is not None else rules_of(settings.scope)
+    scope = Scope(workspace.root, rules, ScopeRules(allow=stated or ()))
+    if scope.is_narrow and not kept:
+        place = scratch()
+        journal = DiskJournal(
+            place / "journal.jsonl",
+            BlobStore(place / "blobs"),
+            cache=scratch(),
+            max_files=settings.state.command_files,
+            max_bytes=settings.state.command_mb << 20,
+        )
+        workspace = Workspace.open(workspace.root, max_file_bytes=workspace.max_file_bytes, journal=journal)
+    workspace.scope = scope
+    return workspace
+
+
+def within_scope(result: RunResult, context: RunContext) -> RunResult:
+    """Put back what programs changed out of scope at last, and tell of all that they did."""
+    found = (*result.scope_violations, *context.workspace.enforce_scope())
+    if not found:
+        return result
+    last = {item.path: item for item in found}  # one that could not be put back is not put back later
+    told = tuple(sorted(last.values(), key=lambda item: item.path))
+    notes = [
+        *_note("out of scope, so put back", (item for item in told if item.reverted)),
+        *_note("out of scope, but not put back", (item for item in told if not item.reverted)),
+    ]
+    for note in notes:
+        context.emit(Note(level="warning", text=note))
+    return replace(result, scope_violations=told, notes=(*result.notes, *notes))
+
+
+def _note(title: str, items: Iterable[ScopeViolation]) -> list[str]:
+    words = [f"{item.path} ({item.change})" for item in items]
+    more = f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
+    return [f"{title}: {', '.join(words[:_SHOWN])}{more}"] if words else []

@@ -1,0 +1,112 @@
+"""What a Python file defines and mentions, read from its lines.
+
+Regular expressions, not a syntax tree: a repository of thousands of files has to be looked through in a few seconds,
+and a file with a syntax error, perhaps the one that is to be mended, still tells what it defines.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+MODULE = ""
+"""The name of what is outside of all definitions."""
+_DEFINITION = re.compile(r"^([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+([^\W\d]\w*)", re.MULTILINE)
+_CONSTANT = re.compile(r"^([^\W\d]\w*)[ \t]*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
+_OUTDENTED = re.compile(r"^[^\s#)\]}]", re.MULTILINE)
+_NAME = re.compile(r"[^\W\d]\w{2,}")
+_IMPORT = re.compile(
+    r"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]*(\([^)]*\)|[^\n#;]*)|import[ \t]+([^\n#;]+))", re.MULTILINE
+)
+_COMMENT = re.compile(r"#[^\n]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A function, a method, the head of a class, or what is outside of all definitions (`MODULE`).
+
+    Attributes:
+        name: without the classes around it.
+        owner: the class around it, or empty.
+        line: 1-based line of `def` or `class`.
+        mentions: identifiers of three letters or more in it, comments and texts included.
+    """
+
+    name: str
+    owner: str
+    line: int
+    mentions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What a file defines and mentions.
+
+    Attributes:
+        blocks: the module's own block first, then the others in their order.
+        constants: names that are assigned at the top of the module.
+        imports: dotted names that its imports may stand for; those of relative imports begin with dots.
+    """
+
+    blocks: tuple[Block, ...]
+    constants: frozenset[str]
+    imports: tuple[str, ...]
+
+
+def facts_of(text: str) -> Facts:
+    """What the text of a Python file shows."""
+    blocks: list[Block] = []
+    outside: list[str] = []
+    position = 0
+    for start, end, line, owner, name in _spans(text):
+        outside.append(text[position:start])
+        out = _OUTDENTED.search(text, start + 1, end) if not owner else None
+        inner = out.start() if out else end
+        blocks.append(Block(name=name, owner=owner, line=line, mentions=_mentions(text[start:inner])))
+        position = inner
+    outside.append(text[position:])
+    rest = "\n".join(outside)
+    module = Block(name=MODULE, owner="", line=1, mentions=_mentions(rest))
+    return Facts(
+        blocks=(module, *blocks),
+        constants=frozenset(map(sys.intern, _CONSTANT.findall(rest))),
+        imports=tuple(dict.fromkeys(_imports(text))),
+    )
+
+
+def _spans(text: str) -> Iterator[tuple[int, int, int, str, str]]:
+    """Start, end, line, class around it and name of each definition; one inside a function is a part of that."""
+    kept: list[tuple[int, int, str, str]] = []
+    around: list[tuple[int, str, str]] = []
+    line, counted = 1, 0
+    for match in _DEFINITION.finditer(text):
+        line += text.count("\n", counted, match.start())
+        counted = match.start()
+        indent = len(match[1].expandtabs())
+        while around and around[-1][0] >= indent:
+            around.pop()
+        inside = around[-1] if around else None
+        around.append((indent, match[2], match[3]))
+        if inside is None or inside[1] == "class":
+            kept.append((match.start(), line, inside[2] if inside else "", match[3]))
+    for number, (start, line, owner, name) in enumerate(kept, 1):
+        end = kept[number][0] if number < len(kept) else len(text)
+        yield start, end, line, sys.intern(owner), sys.intern(name)
+
+
+def _mentions(text: str) -> frozenset[str]:
+    return frozenset(map(sys.intern, _NAME.findall(text)))
+
+
+def _imports(text: str) -> Iterator[str]:
+    for source, names, plain in _IMPORT.findall(text):
+        if plain:
+            yield from (part.split()[0] for part in plain.split(",") if part.strip())
+            continue
+        yield source
+        for part in _COMMENT.sub("", names).strip("()").split(","):
+            words = part.split()
+            if words and words[0] != "*":
+                yield f"{source}{'' if source.endswith('.') else '.'}{words[0]}"

@@ -1,0 +1,175 @@
+"""The Python files of a workspace: what each defines, mentions and imports, kept in memory while a run lasts."""
+
+from __future__ import annotations
+
+import math
+import os
+import posixpath
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from codur.errors import WorkspaceError
+from codur.tools.repository.facts import Facts, facts_of
+from codur.workspace.workspace import Workspace
+
+MAX_CHARS = 200_000
+"""A longer file is a table or was made by a program; its name is all that is looked at."""
+_SOURCE_DIRECTORIES = ("", "src", "lib")
+
+Node = tuple[str, int]
+"""A block: its file and its number in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Seen:
+    stamp: tuple[int, int]
+    facts: Facts | None
+
+
+class RepositoryIndex:
+    """Looks into each file once, and again when its time or size changed.
+
+    Args:
+        max_files: Python files looked into at most for one question; those near to what it is about come first.
+    """
+
+    def __init__(self, workspace: Workspace, *, max_files: int) -> None:
+        self._workspace = workspace
+        self._max_files = max_files
+        self._seen: dict[str, _Seen] = {}
+        self._last = View({})
+
+    def view(self, files: Sequence[str], near: Sequence[str] = ()) -> View:
+        """The files as they are now.
+
+        Args:
+            files: the workspace's files.
+            near: files that the question is about.
+        """
+        python = [path for path in files if path.endswith(".py")]
+        if len(python) > self._max_files:
+            python = _nearest_first(python, near)[: self._max_files]
+        facts = {path: found for path in python if (found := self._facts(path)) is not None}
+        if facts != self._last.facts:
+            self._last = View(facts)
+        return self._last
+
+    def _facts(self, path: str) -> Facts | None:
+        try:
+            status = os.stat(self._workspace.root / path)  # noqa: PTH116 - thousands of times
+        except OSError:
+            return None
+        stamp = (status.st_mtime_ns, status.st_size)
+        seen = self._seen.get(path)
+        if seen is None or seen.stamp != stamp:
+            seen = _Seen(stamp=stamp, facts=self._look(path, status.st_size))
+            self._seen[path] = seen
+        return seen.facts
+
+    def _look(self, path: str, size: int) -> Facts | None:
+        if size > MAX_CHARS:
+            return None
+        try:
+            return facts_of(self._workspace.peek_text(path))
+        except WorkspaceError:  # no text, or gone meanwhile
+            return None
+
+
+def _nearest_first(paths: Sequence[str], near: Sequence[str]) -> list[str]:
+    """The paths that share most directories with one of `near` first; then those that lie high up."""
+    wanted = {"/".join(path.split("/")[:depth]) for path in near for depth in range(1, path.count("/") + 1)}
+
+    def distance(path: str) -> tuple[int, int, str]:
+        parts = path.split("/")
+        shared = 0
+        while shared < len(parts) - 1 and "/".join(parts[: shared + 1]) in wanted:
+            shared += 1
+        return -shared, len(parts), path
+
+    return sorted(paths, key=distance)
+
+
+class View:
+    """The blocks of a workspace at one time, and which block may call which.
+
+    Attributes:
+        facts: by path.
+    """
+
+    def __init__(self, facts: dict[str, Facts]) -> None:
+        self.facts = facts
+        self._imports: dict[str, tuple[str, ...]] = {}
+        self._defined: dict[str, list[Node]] = {}
+        self._mentioned: Counter[str] = Counter()
+        for path, found in facts.items():
+            for number, block in enumerate(found.blocks):
+                if block.name:
+                    self._defined.setdefault(block.name, []).append((path, number))
+                self._mentioned.update(block.mentions)
+            for name in found.constants:
+                self._defined.setdefault(name, []).append((path, 0))
+
+    def defined(self, name: str) -> Sequence[Node]:
+        """The blocks that define a name."""
+        return self._defined.get(name, ())
+
+    def names(self) -> Iterator[str]:
+        """All names that are defined."""
+        return iter(self._defined)
+
+    def rarity(self, name: str) -> float:
+        """How much a mention of a name tells: 1 for one that is mentioned once, less for one that is everywhere."""
+        return 1 / (1 + math.log(max(1, self._mentioned[name])))
+
+    def at(self, path: str, line: int) -> Node | None:
+        """The block that a line (1-based) belongs to."""
+        found = self.facts.get(path)
+        if found is None:
+            return None
+        inside = [number for number, block in enumerate(found.blocks) if number and block.line <= line]
+        return (path, inside[-1] if inside else 0)
+
+    def imports(self, path: str) -> tuple[str, ...]:
+        """The files of the workspace that a file imports, and what a package among them passes on."""
+        if path not in self._imports:
+            direct = self._direct(path)
+            passed = [far for item in direct if item.endswith("__init__.py") for far in self._direct(item)]
+            self._imports[path] = tuple(dict.fromkeys((*direct, *passed)))
+        return self._imports[path]
+
+    def _direct(self, path: str) -> list[str]:
+        found = self.facts.get(path)
+        if found is None:
+            return []
+        tries = (candidate for dotted in found.imports for candidate in self._candidates(dotted, path))
+        return [item for item in dict.fromkeys(tries) if item != path]
+
+    def _candidates(self, dotted: str, path: str) -> Iterator[str]:
+        """The file that an import in `path` stands for, if it is in the workspace."""
+        here = posixpath.dirname(path)
+        module = dotted.lstrip(".")
+        level = len(dotted) - len(module)
+        bases = [_up(here, level - 1)] if level else _bases(here)
+        for base in bases:
+            stem = posixpath.join(base, *module.split(".")) if module else base
+            for candidate in (f"{stem}.py", posixpath.join(stem, "__init__.py")):
+                if candidate in self.facts:
+                    yield candidate
+                    return
+
+
+def _up(directory: str, levels: int) -> str:
+    for _ in range(levels):
+        directory = posixpath.dirname(directory)
+    return directory
+
+
+def _bases(directory: str) -> Iterator[str]:
+    """Where an absolute import may begin: the file's directory and those above it, and what they call `src`."""
+    while True:
+        for source in _SOURCE_DIRECTORIES:
+            yield posixpath.join(directory, source) if source else directory
+        if not directory:
+            return
+        directory = posixpath.dirname(directory)

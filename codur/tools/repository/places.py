@@ -1,0 +1,89 @@
+"""Places in source files that the output of a failed check names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+_FRAME = re.compile(r'File "([^"\n]+)", line (\d+)(?:, in (\S+))?')
+"""A frame as Python prints it."""
+_COLON = re.compile(r"^[ \t]*(?:-->[ \t]*)?([\w./+@-]+\.\w+):(\d+)(?::\d+)?(?::? in (\w+))?", re.MULTILINE)
+"""A frame as pytest prints it, and `file:line` at the beginning of a line as compilers and most test runners do."""
+_TEST_ID = re.compile(r"^(?:FAILED |ERROR )?([\w./-]+?)::(?:(\w+)::)?(\w+)", re.MULTILINE)
+"""`tests/test_a.py::TestX::test_y`, or the same as a report has it: `tests.test_a.TestX::test_y`."""
+MAX_PLACES = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A line (1-based; 0 if only the function is known) in a file of the workspace."""
+
+    path: str
+    line: int
+    function: str = ""
+
+
+def places_in(text: str, files: Collection[str]) -> tuple[Place, ...]:
+    """The places in files of the workspace that a text names: the end of each traceback first, then outwards.
+
+    Args:
+        text: the output of a failed check.
+        files: the workspace's files.
+    """
+    known = _Known(files)
+    found: list[tuple[int, Place]] = []
+    for pattern in (_FRAME, _COLON):
+        for match in pattern.finditer(text):
+            path = known.path(match[1])
+            if path is not None:
+                found.append((match.start(), Place(path=path, line=int(match[2]), function=match[3] or "")))
+    found.sort(key=lambda item: item[0])
+    ordered = [place for trace in _traces(text, found) for place in reversed(trace)]
+    tests = [place for match in _TEST_ID.finditer(text) for place in known.test(match)]
+    seen = {(place.path, place.function) for place in ordered}
+    ordered += [place for place in tests if (place.path, place.function) not in seen]
+    return tuple(dict.fromkeys(ordered))[:MAX_PLACES]
+
+
+def _traces(text: str, found: list[tuple[int, Place]]) -> Iterator[list[Place]]:
+    """The places in groups: an empty line between two of them begins another traceback."""
+    group: list[Place] = []
+    last = 0
+    for position, place in found:
+        if group and "\n\n" in text[last:position]:
+            yield group
+            group = []
+        group.append(place)
+        last = position
+    if group:
+        yield group
+
+
+class _Known:
+    """The workspace's files, found by the path or the end of a path that an output gives."""
+
+    def __init__(self, files: Collection[str]) -> None:
+        self._files = frozenset(files)
+        self._by_name: dict[str, list[str]] = {}
+        for path in sorted(self._files):
+            self._by_name.setdefault(path.rsplit("/", 1)[-1], []).append(path)
+
+    def path(self, told: str) -> str | None:
+        told = told.removeprefix("./")
+        if told in self._files:
+            return told
+        same = self._by_name.get(told.rsplit("/", 1)[-1], [])
+        ends = [path for path in same if told.endswith(f"/{path}")] or [p for p in same if p.endswith(f"/{told}")]
+        return max(ends, key=len) if ends and (told.startswith("/") or len(ends) == 1) else None
+
+    def test(self, match: re.Match[str]) -> Iterator[Place]:
+        told, _, name = match.groups()
+        if "/" in told or told.endswith(".py"):
+            path = self.path(told)
+        else:
+            parts = told.split(".")
+            tries = ("/".join(parts[:end]) + ".py" for end in range(len(parts), 0, -1))
+            path = next((found for found in map(self.path, tries) if found is not None), None)
+        if path is not None:
+            yield Place(path=path, line=0, function=name)

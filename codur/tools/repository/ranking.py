@@ -1,0 +1,157 @@
+"""Which functions of a repository a task is about.
+
+The blocks of all files are a graph: a block points to those that define what it mentions. The rank of a block is its
+personalised PageRank (Page et al. 1999, "The PageRank citation ranking"; with a preferred start, Haveliwala 2002,
+"Topic-sensitive PageRank"): how often a reader comes by who begins at what the task and the failure name, follows
+mentions, and now and then begins anew. It is approximated by pushing (Andersen, Chung and Lang 2006, "Local graph
+partitioning using PageRank vectors"), so that the work depends on what is near, and not on the size of the repository.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Mapping, Sequence
+
+from codur.tools.repository.index import Node, View
+from codur.tools.repository.places import Place
+
+RESTART = 0.2
+"""Share of a block's weight that stays with it; the rest goes to what it mentions."""
+SMALLEST = 1e-4
+MAX_PUSHES = 4_000
+MAX_HOMES = 6
+"""A name that more blocks define, none of them imported, tells nothing."""
+_OUTWARDS = 0.7
+"""The weight of a frame of a traceback, relative to the frame that it calls."""
+_IDENTIFIER = re.compile(
+    r"`([^`\n]{2,80})`|\b([^\W\d]\w*)(?=\()|\b(\w*[a-z0-9]_\w+|_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*)\b"
+)
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_PARTS = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{3,}")
+_PLAIN_WORDS = frozenset(
+    """
+    add all and any are bug but can code does fail fails fix for from get has have how its make not now off one out
+    pass run set should test tests that the then there this use was were what when where which with work wrong you
+    """.split()
+)
+_NAMED_FILE, _IDENTIFIERS, _WORDS, _FAILURE = 1.0, 1.5, 0.4, 3.0
+
+
+def seeds(view: View, *, task: str, files: Sequence[str], places: Sequence[Place]) -> dict[Node, float]:
+    """Where the reader begins: blocks by weight.
+
+    Args:
+        task: the request in words.
+        files: files that it names.
+        places: lines that the failure names, the most telling first.
+    """
+    found: dict[Node, float] = {}
+
+    def add(nodes: Mapping[Node, float], share: float) -> None:
+        total = sum(nodes.values())
+        for node, weight in nodes.items():
+            found[node] = found.get(node, 0.0) + share * weight / total
+
+    add(_failure(view, places), _FAILURE)
+    add(_identifiers(view, task), _IDENTIFIERS)
+    add(
+        {(path, n): 1.0 for path in files if path in view.facts for n in range(len(view.facts[path].blocks))},
+        _NAMED_FILE,
+    )
+    add(_words(view, task), _WORDS)
+    return found
+
+
+def _failure(view: View, places: Sequence[Place]) -> dict[Node, float]:
+    found: dict[Node, float] = {}
+    weight = 1.0
+    for place in places:
+        node = view.at(place.path, place.line) if place.line else _function(view, place)
+        if node is not None and node not in found:
+            found[node] = weight
+            weight *= _OUTWARDS
+    return found
+
+
+def _function(view: View, place: Place) -> Node | None:
+    return next((node for node in view.defined(place.function) if node[0] == place.path), None)
+
+
+def _identifiers(view: View, task: str) -> dict[Node, float]:
+    """The blocks that define what the task writes as code."""
+    found: dict[Node, float] = {}
+    for match in _IDENTIFIER.finditer(task):
+        for name in re.findall(r"\w+", next(filter(None, match.groups()))):
+            homes = view.defined(name)
+            if 0 < len(homes) <= MAX_HOMES:
+                for node in homes:
+                    found[node] = found.get(node, 0.0) + 1 / len(homes)
+    return found
+
+
+def _words(view: View, task: str) -> dict[Node, float]:
+    """The blocks whose name, or whose file's name, has words of the task."""
+    wanted = {word.lower() for word in _WORD.findall(task)} - _PLAIN_WORDS
+    if not wanted:
+        return {}
+    hits: dict[str, set[Node]] = {}
+    for name in view.names():
+        for word in wanted & {part.lower() for part in _PARTS.findall(name)}:
+            hits.setdefault(word, set()).update(view.defined(name))
+    for path, facts in view.facts.items():
+        for word in wanted & {part.lower() for part in _PARTS.findall(path.removesuffix(".py"))}:
+            hits.setdefault(word, set()).update((path, number) for number in range(len(facts.blocks)))
+    found: dict[Node, float] = {}
+    for nodes in hits.values():
+        for node in nodes:
+            found[node] = found.get(node, 0.0) + 1 / len(nodes)
+    return found
+
+
+def ranks(view: View, start: Mapping[Node, float]) -> dict[Node, float]:
+    """Blocks by personalised PageRank; those that no weight reached are left out."""
+    total = sum(start.values())
+    rank: dict[Node, float] = {}
+    if not total:
+        return rank
+    waiting = {node: weight / total for node, weight in sorted(start.items())}
+    queue = deque(sorted(waiting, key=lambda node: (-waiting[node], node)))
+    pushes = 0
+    while queue and pushes < MAX_PUSHES:
+        node = queue.popleft()
+        weight = waiting.pop(node, 0.0)
+        if weight < SMALLEST:
+            continue
+        pushes += 1
+        rank[node] = rank.get(node, 0.0) + RESTART * weight
+        for target, share in mentions(view, node).items():
+            before = waiting.get(target, 0.0)
+            waiting[target] = before + (1 - RESTART) * weight * share
+            if before < SMALLEST <= waiting[target]:
+                queue.append(target)
+    return rank
+
+
+def mentions(view: View, node: Node) -> dict[Node, float]:
+    """The blocks that define what a block mentions, with shares that add up to 1."""
+    path, number = node
+    facts = view.facts[path]
+    block = facts.blocks[number]
+    imported = frozenset(view.imports(path))
+    found: dict[Node, float] = {}
+    for name in sorted(block.mentions):
+        homes = [home for home in view.defined(name) if home != node]
+        near = [home for home in homes if home[0] == path] or [home for home in homes if home[0] in imported]
+        usable = near or (homes if len(homes) <= MAX_HOMES else [])
+        if not usable:
+            continue
+        share = view.rarity(name) / len(usable) * (1.0 if near else 0.3)
+        for home in usable:
+            found[home] = found.get(home, 0.0) + share
+    if block.name and not block.owner:  # a class points to its methods
+        for other, inner in enumerate(facts.blocks):
+            if inner.owner == block.name:
+                found[path, other] = found.get((path, other), 0.0) + 0.1
+    total = sum(found.values())
+    return {home: weight / total for home, weight in sorted(found.items())}

@@ -1,0 +1,167 @@
+"""What whole runs send to a model: the code that the failure leads to, instructions, nothing that must stay here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+from codur.session.run import run_task
+from codur.store.trust import TrustStore
+from codur.types import Task
+from tests.runs.kit import Played, fill, host, play, settings_for
+from tests.support.groq_server import GroqServer, RecordedRequest, ServerReply, calls, json_reply, text
+from tests.tools.test_repository import SHOP
+
+UNSURE = json_reply(
+    {
+        "task_type": "code_fix",
+        "confidence": 0.95,
+        "detected_files": [],
+        "suggested_action": "edit",
+        "reasoning": "A test fails.",
+    }
+)
+PYTEST = {"pyproject.toml": "[tool.pytest.ini_options]\npythonpath = ['src']\n"}
+FILES = {
+    **SHOP,
+    **PYTEST,
+    ".env": "TOKEN=hunter2\n",
+    ".gitignore": "build/\n",
+    "build/made.py": "def to_cents(x):\n    return 'ignored'\n",
+    "expected.txt": "the hidden answer\n",
+    "prices.csv": "sku,price\n",
+}
+NO_EDIT = text("I do not know.")
+HALF = calls(
+    (
+        "replace_function",
+        {"path": "src/shop/rounding.py", "name": "to_cents", "code": "def to_cents(x):\n    return -int(x * 100)\n"},
+    )
+)
+RIGHT = calls(
+    (
+        "replace_function",
+        {"path": "src/shop/rounding.py", "name": "to_cents", "code": "def to_cents(x):\n    return round(x * 100)\n"},
+    )
+)
+WRONG = {**FILES, "src/shop/rounding.py": SHOP["src/shop/rounding.py"].replace("x * 100", "x * 99")}
+"""The fault is three calls away from the test that finds it, which names no file."""
+
+
+def coding(requests: list[RecordedRequest]) -> list[Any]:
+    return [request.body for request in requests if request.body.get("tools")]
+
+
+def system(body: Any) -> str:
+    return str(body["messages"][0]["content"])
+
+
+def user(body: Any) -> str:
+    return str(body["messages"][-1]["content"])
+
+
+def shared_start(one: str, two: str) -> str:
+    return "".join(left for left, _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, two, strict=False)))
+
+
+def mended(directory: Path, *replies: ServerReply, **fields: Any) -> Played:
+    return play(directory, WRONG, "make the failing test pass", [UNSURE, *replies], **fields)
+
+
+def test_the_first_request_holds_the_function_that_no_file_was_named_for(tmp_path: Path) -> None:
+    played = mended(tmp_path, RIGHT)
+    assert (played.result.outcome, len(played.requests)) == ("done", 2)
+    told = user(coding(played.requests)[0])
+    assert "def to_cents(x):\n    return int(x * 99)" in told
+    assert "def test_total():" in told
+
+
+def test_what_must_stay_here_stays_here(tmp_path: Path) -> None:
+    told = user(coding(mended(tmp_path, RIGHT).requests)[0])
+    for hidden in ("hunter2", "ignored", "the hidden answer"):
+        assert hidden not in told
+
+
+def test_a_file_of_secrets_is_not_shown_even_if_it_is_named(tmp_path: Path) -> None:
+    played = play(tmp_path, WRONG, "fix the tests; see .env and src/shop/tax.py", [UNSURE, RIGHT])
+    for body in coding(played.requests):
+        assert "hunter2" not in user(body)
+        assert "src/shop/tax.py" in user(body)
+
+
+def test_requests_of_one_run_begin_alike_up_to_what_changed(tmp_path: Path) -> None:
+    first, second, third = coding(mended(tmp_path, NO_EDIT, HALF, RIGHT).requests)
+    assert first["tools"] == second["tools"] == third["tools"]
+    assert system(first) == system(second) == system(third)
+    assert user(second).startswith(user(first))
+    shared = shared_start(user(second), user(third))
+    assert shared.startswith(user(second).partition("Attempt 1")[0])
+
+
+def test_a_changed_file_ends_what_two_requests_share(tmp_path: Path) -> None:
+    files = {
+        **WRONG,
+        "tests/test_more.py": "from shop.parcel import weigh\n\n\ndef test_w():\n    assert weigh(1) == 2\n",
+    }
+    better = calls(
+        (
+            "replace_function",
+            {"path": "src/shop/parcel.py", "name": "weigh", "code": "def weigh(x):\n    return x + 1\n"},
+        )
+    )
+    played = play(tmp_path, files, "make the failing tests pass", [UNSURE, better, RIGHT])
+    first, second = coding(played.requests)[:2]
+    assert system(first) == system(second)
+    shared = shared_start(user(first), user(second))
+    assert "# Situation" in shared
+    assert "# Files" in shared
+
+
+def test_instructions_are_sent_once_they_are_accepted(tmp_path: Path) -> None:
+    workspace = tmp_path / "project"
+    workspace.mkdir()
+    fill(workspace, {**WRONG, "AGENTS.md": "Write short functions.\n", "src/AGENTS.md": "No classes.\n"})
+    state = tmp_path / "state"
+    task = Task(prompt="make the failing test pass", workspace=str(workspace), dry_run=True)
+
+    def run() -> tuple[Any, tuple[str, ...]]:
+        with GroqServer([UNSURE, RIGHT]) as server:
+            result = run_task(task, settings_for(server), host=replace(host(), state=state), emit=lambda _: None)
+            return coding(server.requests)[0], result.notes
+
+    body, notes = run()
+    assert "short functions" not in str(body)
+    assert [note for note in notes if "AGENTS.md" in note] == [
+        "AGENTS.md, src/AGENTS.md: instructions not used, as they are not accepted; look at them with `codur trust`"
+    ]
+
+    accepted = {"AGENTS.md": b"Write short functions.\n", "src/AGENTS.md": b"No classes.\n"}
+    TrustStore(state / "trust.json").accept(workspace, accepted, when="now")
+    body, notes = run()
+    assert system(body).endswith(
+        "## AGENTS.md\nWrite short functions.\n\n## src/AGENTS.md, for src/ and below\nNo classes."
+    )
+    assert not [note for note in notes if "AGENTS.md" in note]
+
+
+def test_an_explaining_agent_gets_instructions_too(tmp_path: Path) -> None:
+    settings = {"agents": {"model_agent_instructions": ()}}
+    played = play(
+        tmp_path, {**FILES, "AGENTS.md": "x"}, "explain how an invoice's total is made", [EDIT_EXPLAIN, text("So.")],
+        sections=settings,
+    )  # fmt: skip
+    assert [note for note in played.result.notes if note.startswith("AGENTS.md: instructions not used")]
+    assert "def tax_of(x)" in user(played.requests[-1].body)
+
+
+EDIT_EXPLAIN = json_reply(
+    {
+        "task_type": "explanation",
+        "confidence": 0.95,
+        "detected_files": ["src/shop/invoice.py"],
+        "suggested_action": "explain",
+        "reasoning": "Words are wanted.",
+    }
+)

@@ -1,0 +1,101 @@
+"""Whole runs with a scope: what a model may edit, and what programs leave behind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from codur.config.settings import ScopeSettings
+from codur.errors import WorkspaceError
+from codur.events import ignore
+from codur.session.run import run_task
+from codur.types import ScopeRules, ScopeViolation, Task
+from tests.runs.kit import (
+    EDIT,
+    MEDIAN_EXPECTED,
+    MEDIAN_RIGHT,
+    NEEDS_MODEL,
+    REPAIRABLE,
+    contents,
+    fill,
+    host,
+    play,
+    settings_for,
+)
+from tests.support.groq_server import GroqServer, calls
+
+FIX = "fix main.py"
+RIGHT = ("replace_function", {"path": "main.py", "name": "median", "code": MEDIAN_RIGHT})
+STRAY = ("replace_file_content", {"path": "helper.py", "content": "x = 1\n"})
+LITTERS = (
+    "import pathlib\npathlib.Path('litter.txt').write_text('x')\npathlib.Path('notes.txt').write_text('gone')\n"
+    + NEEDS_MODEL["main.py"]
+)
+
+
+def test_an_edit_out_of_scope_is_refused_and_the_model_is_told_why(tmp_path: Path) -> None:
+    scope = ScopeRules(allow=("main.py",))
+    run = play(tmp_path, NEEDS_MODEL, FIX, [EDIT, calls(RIGHT, STRAY), calls(RIGHT)], scope=scope)
+    assert (run.result.outcome, run.result.iterations) == ("done", 2)
+    assert "helper.py is out of scope and must not be changed; only main.py may change" in run.message(2)
+    assert sorted(run.files) == ["expected.txt", "main.py"]
+    assert run.result.scope_violations == ()
+
+
+def test_one_file_too_many_is_refused(tmp_path: Path) -> None:
+    replies = [EDIT, calls(RIGHT, STRAY), calls(RIGHT)]
+    run = play(tmp_path, NEEDS_MODEL, FIX, replies, sections={"scope": {"max_files": 1}})
+    assert (run.result.outcome, run.result.changed_files) == ("done", ("main.py",))
+    assert "at most 1 may change" in run.message(2)
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_what_the_checked_program_changes_out_of_scope_is_put_back(dry_run: bool, tmp_path: Path) -> None:
+    files = {"main.py": LITTERS, "expected.txt": MEDIAN_EXPECTED, "notes.txt": "milk\n"}
+    run = play(tmp_path, files, FIX, [EDIT, calls(RIGHT)], scope=ScopeRules(allow=("main.py",)), dry_run=dry_run)
+    assert run.result.outcome == "done"
+    assert run.result.scope_violations == (
+        ScopeViolation(path="litter.txt", change="made"),
+        ScopeViolation(path="notes.txt", change="changed"),
+    )
+    assert "out of scope, so put back: litter.txt (made), notes.txt (changed)" in run.result.notes
+    assert sorted(run.files) == ["expected.txt", "main.py", "notes.txt"]
+    assert run.files["notes.txt"] == "milk\n"
+    assert run.result.to_json()["scope_violations"][0] == {"path": "litter.txt", "change": "made", "reverted": True}
+
+
+def test_a_run_that_is_kept_can_be_undone_as_ever(tmp_path: Path) -> None:
+    files = {"main.py": LITTERS, "expected.txt": MEDIAN_EXPECTED, "notes.txt": "milk\n"}
+    workspace = tmp_path / "w"
+    workspace.mkdir()
+    fill(workspace, files)
+    with GroqServer([EDIT, calls(RIGHT)]) as server:
+        settings = replace(settings_for(server), scope=ScopeSettings(allow=("main.py",)))
+        task = Task(prompt=FIX, workspace=str(workspace))
+        result = run_task(task, settings, host=replace(host(), state=tmp_path / "state"), emit=ignore)
+    assert [item.path for item in result.scope_violations] == ["litter.txt", "notes.txt"]
+    assert not [note for note in result.notes if note.startswith("changed while programs ran")]
+    assert contents(workspace) == {**files, "main.py": contents(workspace)["main.py"]}
+
+
+def test_the_offline_search_keeps_to_the_scope(tmp_path: Path) -> None:
+    run = play(tmp_path, REPAIRABLE, FIX, [], search=True, key=None, scope=ScopeRules(deny=("main.py",)))
+    assert run.result.outcome != "done"
+    assert run.files == REPAIRABLE
+
+
+def test_a_challenge_may_state_its_scope(tmp_path: Path) -> None:
+    files = {**NEEDS_MODEL, "challenge.yaml": "scope: [src/**]\n"}
+    run = play(tmp_path, files, FIX, [EDIT, *[calls(RIGHT)] * 3], check_is_goal=True)
+    assert run.result.outcome == "not_achieved"
+    assert "main.py is out of scope" in run.result.attempts[0].error
+    assert run.files == files
+
+
+def test_a_scope_that_names_nothing_ends_the_run_before_it_begins(tmp_path: Path) -> None:
+    run = play(tmp_path, NEEDS_MODEL, FIX, [], scope=ScopeRules(allow=("../other",)))
+    assert run.result.exit_code == WorkspaceError.exit_code
+    assert "names nothing in the workspace" in run.result.reason
+    assert run.requests == []

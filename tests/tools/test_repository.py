@@ -1,0 +1,214 @@
+"""What is chosen of a repository for a task, on real files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from codur.tools.repository.index import RepositoryIndex
+from codur.tools.repository.places import Place, places_in
+from codur.tools.repository.private import may_hold_secrets
+from codur.tools.repository.ranking import mentions, ranks, seeds
+from codur.tools.repository.selection import MAX_FILES, Selection, Want, select
+from codur.workspace.workspace import Workspace
+from tests.runs.kit import fill
+
+SHOP = {
+    "src/shop/__init__.py": "from .invoice import Invoice\n",
+    "src/shop/invoice.py": (
+        "from .tax import tax_of\nfrom shop import rounding\n\n\nclass Invoice:\n    def __init__(self, lines):\n"
+        "        self.lines = lines\n\n    def total(self):\n        return sum(tax_of(line) for line in self.lines)\n"
+    ),
+    "src/shop/tax.py": (
+        "from shop.rounding import to_cents\n\nRATE = 0.2\n\n\ndef tax_of(x):\n    return to_cents(x * RATE)\n"
+    ),
+    "src/shop/rounding.py": "def other():\n    return 0\n\n\ndef to_cents(x):\n    return int(x * 100)\n",
+    "src/shop/parcel.py": "def weigh(x):\n    return x\n\n\ndef label(x):\n    return weigh(x)\n",
+    "tests/test_invoice.py": (
+        "from shop import Invoice\n\n\ndef test_total():\n    invoice = Invoice([1])\n"
+        "    assert invoice.total() == 20\n"
+    ),
+    "tests/test_parcel.py": "from shop.parcel import label\n\n\ndef test_label():\n    assert label(1) == 1\n",
+}
+FAILED = """tests.test_invoice::test_total
+tests/test_invoice.py:6: in test_total
+    assert invoice.total() == 20
+E   AssertionError: assert 19 == 20"""
+
+
+def opened(directory: Path, files: dict[str, str], *, max_files: int = 3000) -> tuple[Workspace, RepositoryIndex]:
+    workspace = Workspace.open(fill(directory, files))
+    return workspace, RepositoryIndex(workspace, max_files=max_files)
+
+
+def chosen(directory: Path, files: dict[str, str], task: str, *named: str, failure: str = "") -> Selection:
+    workspace, index = opened(directory, files)
+    return select(index, workspace.list_files(), task=task, named=named, failure=failure)
+
+
+# --- places -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            '  File "/work/p/src/a.py", line 3, in f\n  File "lib/b.py", line 7, in g',
+            [("lib/b.py", 7), ("src/a.py", 3)],
+        ),
+        ("src/a.py:3: in f\n    g()\nlib/b.py:7: KeyError", [("lib/b.py", 7), ("src/a.py", 3)]),
+        ("src/a.py:3: in f\n\nlib/b.py:7: in g", [("src/a.py", 3), ("lib/b.py", 7)]),
+        ("FAILED tests/test_a.py::TestX::test_y - x", [("tests/test_a.py", 0)]),
+        ("tests.test_a.TestX::test_y\n(no place)", [("tests/test_a.py", 0)]),
+        ("b.py:7: wrong", [("lib/b.py", 7)]),
+        ("main.rs:7:2: error", []),
+        ('File "/usr/lib/python3/a.py", line 3, in f', []),
+        ("same.py:7: two of them", []),
+        ("at 10:30: nothing.py:1", []),
+    ],
+)
+def test_places(text: str, expected: list[tuple[str, int]]) -> None:
+    files = ["src/a.py", "lib/b.py", "tests/test_a.py", "x/same.py", "y/same.py"]
+    assert [(place.path, place.line) for place in places_in(text, files)] == expected
+
+
+def test_a_function_is_kept_with_its_place() -> None:
+    assert places_in('File "a.py", line 2, in f', ["a.py"]) == (Place(path="a.py", line=2, function="f"),)
+
+
+# --- choosing ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_failing_test_leads_to_the_functions_below_it(tmp_path: Path) -> None:
+    selection = chosen(tmp_path, SHOP, "make the tests pass", failure=FAILED)
+    assert selection.paths[0] == "tests/test_invoice.py"
+    assert Want(path="src/shop/rounding.py", line=5) in selection.wants
+    assert Want(path="src/shop/rounding.py", line=1) not in selection.wants
+    assert "src/shop/parcel.py" not in selection.paths
+    assert "tests/test_parcel.py" not in selection.paths
+
+
+def test_the_end_of_a_traceback_comes_first(tmp_path: Path) -> None:
+    trace = (
+        'File "tests/test_invoice.py", line 6, in test_total\nFile "src/shop/invoice.py", line 10, in total\n'
+        'File "src/shop/tax.py", line 7, in tax_of\nTypeError: x'
+    )
+    selection = chosen(tmp_path, SHOP, "it crashes", failure=trace)
+    assert selection.paths[:3] == ("src/shop/tax.py", "src/shop/invoice.py", "tests/test_invoice.py")
+
+
+def test_named_files_and_what_they_import(tmp_path: Path) -> None:
+    selection = chosen(tmp_path, SHOP, "tidy up", "src/shop/invoice.py")
+    assert selection.paths[0] == "src/shop/invoice.py"
+    assert {"src/shop/tax.py", "src/shop/rounding.py"} <= set(selection.paths)
+
+
+@pytest.mark.parametrize(
+    "task", ["`to_cents` cuts", "to_cents() cuts", "why does to_cents cut?", "amounts need rounding"]
+)
+def test_what_the_task_calls_by_name(task: str, tmp_path: Path) -> None:
+    assert chosen(tmp_path, SHOP, task).paths[0] == "src/shop/rounding.py"
+
+
+def test_a_task_that_leads_nowhere_lists_all(tmp_path: Path) -> None:
+    selection = chosen(tmp_path, SHOP, "please")
+    assert selection.wants == ()
+    assert set(selection.ranked) == set(SHOP)
+
+
+def test_a_constant_of_a_module_is_followed(tmp_path: Path) -> None:
+    files = {
+        "a.py": "from b import LIMITS\n\n\ndef use():\n    return LIMITS\n",
+        "b.py": "LIMITS = {}\n",
+        "c.py": "x = 1\n",
+    }
+    assert chosen(tmp_path, files, "`use` is wrong").ranked == ("a.py", "b.py")
+
+
+def test_circular_imports_end(tmp_path: Path) -> None:
+    files = {
+        "a.py": "import b\n\n\ndef one():\n    return b.two()\n",
+        "b.py": "import a\n\n\ndef two():\n    return a.one()\n",
+        "c/__init__.py": "from c import *\nfrom . import c\n",
+    }
+    workspace, index = opened(tmp_path, files)
+    view = index.view(workspace.list_files())
+    rank = ranks(view, seeds(view, task="`one`", files=[], places=[]))
+    assert {path for path, _ in rank} == {"a.py", "b.py"}
+    assert sum(rank.values()) <= 1.0
+    assert view.imports("a.py") == ("b.py",)
+    assert view.imports("c/__init__.py") == ()
+
+
+def test_a_file_with_a_syntax_error_still_tells_what_it_defines(tmp_path: Path) -> None:
+    files = {"a.py": "from b import two\n\n\ndef one(:\n    return two()\n", "b.py": "def two():\n    return (\n"}
+    assert chosen(tmp_path, files, "fix", failure='File "a.py", line 4').paths == ("a.py", "b.py")
+
+
+def test_names_that_are_everywhere_lead_nowhere(tmp_path: Path) -> None:
+    files = {f"m{number}.py": "def run(self):\n    return self.run()\n" for number in range(30)}
+    workspace, index = opened(tmp_path, {**files, "main.py": "def start(x):\n    return x.run()\n"})
+    view = index.view(workspace.list_files())
+    assert mentions(view, ("main.py", 1)) == {}
+    assert chosen(tmp_path, {}, "`start` hangs").paths == ("main.py",)
+
+
+def test_a_bounded_number_of_files_is_wanted(tmp_path: Path) -> None:
+    names = [f"part{number}" for number in range(60)]
+    files = {f"{name}.py": f"def do_{name}():\n    return 1\n" for name in names}
+    main = "".join(f"import {name}\n" for name in names) + "".join(f"{name}.do_{name}()\n" for name in names)
+    selection = chosen(tmp_path, {**files, "main.py": main}, "fix main.py", "main.py")
+    assert len(selection.paths) == MAX_FILES + 1
+
+
+# --- bounds and bad input ---------------------------------------------------------------------------------------------
+
+
+def test_of_too_many_files_the_near_ones_are_looked_into(tmp_path: Path) -> None:
+    files = {f"p{number}/m.py": "x = 1\n" for number in range(9)}
+    workspace, index = opened(tmp_path, {**files, "p7/n.py": "y = 1\n"}, max_files=2)
+    assert set(index.view(workspace.list_files(), ["p7/m.py"]).facts) == {"p7/m.py", "p7/n.py"}
+
+
+def test_a_file_is_looked_into_again_only_when_it_changed(tmp_path: Path) -> None:
+    workspace, index = opened(tmp_path, SHOP)
+    first = index.view(workspace.list_files())
+    assert index.view(workspace.list_files()) is first
+    path = tmp_path / "src/shop/parcel.py"
+    path.write_text("def new():\n    return 1\n")
+    os.utime(path, ns=(1, 1))
+    second = index.view(workspace.list_files())
+    assert [block.name for block in second.facts["src/shop/parcel.py"].blocks] == ["", "new"]
+    assert second.facts["src/shop/tax.py"] is first.facts["src/shop/tax.py"]
+
+
+def test_files_that_cannot_be_read_are_passed_over(tmp_path: Path) -> None:
+    workspace, index = opened(tmp_path, {"a.py": "x = 1\n", "long.py": "y = 1\n" * 50_000, "gone.py": ""})
+    (tmp_path / "binary.py").write_bytes(b"\x00\xff\xfe\x00")
+    (tmp_path / "out.py").symlink_to("/etc/passwd")
+    files = [*workspace.list_files(), "out.py"]
+    (tmp_path / "gone.py").unlink()
+    assert "out.py" not in index.view(files).facts
+    assert set(index.view(files).facts) <= {"a.py", "binary.py"}
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (".env", True),
+        ("deploy/.env.production", True),
+        (".env.example", False),
+        ("keys/server.pem", True),
+        ("id_rsa", True),
+        ("id_rsa.pub", False),
+        (".aws/config", True),
+        ("environment.py", False),
+        ("secrets.yaml", True),
+        ("secrets.py", False),
+        ("src/key.py", False),
+    ],
+)
+def test_files_that_may_hold_secrets(path: str, expected: bool) -> None:
+    assert may_hold_secrets(path) is expected
