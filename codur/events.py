@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from codur.questions import Question
 from codur.types import Origin, RunResult, Tier, Verdict
 
 
@@ -35,6 +36,14 @@ class Decided:
     origin: Origin
     tier: Tier
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The user is asked, and the run waits for the answer."""
+
+    kind: Literal["asked"] = "asked"
+    question: Question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,6 +179,7 @@ Event = (
     RunStarted
     | NodeEntered
     | Decided
+    | Asked
     | CheckRan
     | ModelChosen
     | ModelCalled

@@ -32,6 +32,9 @@ TaskType = Literal[
 ]
 CODE_TASKS: frozenset[TaskType] = frozenset({"code_fix", "code_generation", "refactor"})
 
+LOOKING_TASKS: frozenset[TaskType] = frozenset({"greeting", "search", "explanation", "web_search"})
+"""Tasks that change nothing."""
+
 Origin = Literal["pattern", "pre_plan", "plan", "repair", "llm_error", "user"]
 """Who took a decision."""
 
@@ -146,6 +149,10 @@ class Task:
         check_is_goal: the task is to make the check pass, whatever the prompt sounds like (a challenge, `--check`).
         wait: wait until no other run works in the workspace, rather than refuse.
         repair: the task is to search for a repair without a model, and nothing else.
+        plan: carry out this plan, rather than make one.
+        plan_only: make a plan and carry out nothing of it.
+        show_plan: ask the user before the plan is carried out, whatever the settings say.
+        approved: the user has approved of any plan beforehand.
         scope: which files may change; None: as the settings say.
     """
 
@@ -161,6 +168,10 @@ class Task:
     dry_run: bool = False
     wait: bool = False
     repair: RepairRequest | None = None
+    plan: Plan | None = None
+    plan_only: bool = False
+    show_plan: bool = False
+    approved: bool = False
     scope: ScopeRules | None = None
 
 

@@ -10,6 +10,7 @@ from codur.cli.challenge import challenge_app
 from codur.cli.doctor import doctor
 from codur.cli.inspect import config_app, graph, route
 from codur.cli.mcp import mcp_app
+from codur.cli.plan import plan
 from codur.cli.records import resume, runs, show
 from codur.cli.repair import repair
 from codur.cli.report import report
@@ -33,6 +34,7 @@ app = typer.Typer(
 
 app.command(help="Carry out a task (the same as `codur TASK`).")(run)
 app.command(help="Show what is decided about a task without a model; nothing is carried out.")(route)
+app.command(help="Make a plan for a task; nothing is carried out.")(plan)
 app.command(help="Solve challenge directories, side by side, each in a copy.")(solve)
 app.command(help="Build the page of batches again, and compare agents.")(report)
 app.command(help="Search for a repair without a model, by the check alone.")(repair)

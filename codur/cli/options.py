@@ -47,6 +47,11 @@ MaxFiles = Annotated[int | None, typer.Option("--max-files", min=1, metavar="N",
 
 NoSandbox = Annotated[bool, typer.Option("--no-sandbox", help="Run programs with your own permissions.")]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait while another run works in the directory.")]
+ShowPlan = Annotated[bool, typer.Option("--plan", help="Show the plan and ask before it is carried out.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Approve of any plan beforehand.")]
+PlanFile = Annotated[
+    Path | None, typer.Option("--plan-file", metavar="FILE", help="Carry out the plan in FILE (see `codur plan`).")
+]
 JsonStream = Annotated[bool, typer.Option("--json-stream", help="Print each event as a JSON line.")]
 Raw = Annotated[bool, typer.Option("--raw", help="Print only the answer, or only the diff.")]
 RecordFile = Annotated[

@@ -56,8 +56,8 @@ def repair(
     searching = {"offline_budget_s": budget, "max_order": order, "workers": workers}
     given = {name: value for name, value in searching.items() if value is not None}
     return working.carry_out(
-        " ".join(["repair", *files]),
         root,
+        prompt=" ".join(["repair", *files]),
         config=config,
         overrides={
             **options.overrides(no_sandbox=no_sandbox, scope=scope, max_files=max_files),

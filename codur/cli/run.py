@@ -18,6 +18,9 @@ def run(
     file: options.PromptFile = None,
     check: options.CheckCommand = None,
     expect: options.ExpectFile = None,
+    plan: options.ShowPlan = False,
+    plan_file: options.PlanFile = None,
+    yes: options.Yes = False,
     offline: options.Offline = False,
     agent: options.AgentName = None,
     keep: Annotated[bool, typer.Option("--keep", help="Keep the best attempt even if the check never passed.")] = False,
@@ -41,11 +44,12 @@ def run(
     verbose: options.Verbose = False,
 ) -> int:
     """Carry out a task."""
-    text = options.read_prompt(prompt, file)
+    text = "" if plan_file is not None and not prompt and file is None else options.read_prompt(prompt, file)
     from codur.cli import working  # noqa: PLC0415 - lazy: `codur --help` needs none of it
 
+    given = working.planned_task(text, plan_file, directory) if plan_file is not None else {"prompt": text}
+
     return working.carry_out(
-        text,
         directory,
         config=config,
         overrides=options.overrides(
@@ -68,4 +72,7 @@ def run(
         keep=keep,
         dry_run=dry_run,
         wait=wait,
+        show_plan=plan,
+        approved=yes,
+        **given,
     )

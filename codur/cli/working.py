@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from codur.cli import surroundings
+from codur.cli import planned, surroundings
+from codur.cli.asking import user_at
 from codur.errors import UsageError
 from codur.events import Note
 from codur.patches import RepairRequest
@@ -25,7 +26,6 @@ NO_HOME = "no home directory is known."
 
 
 def carry_out(
-    prompt: str,
     directory: Path,
     *,
     config: Path | None,
@@ -33,6 +33,7 @@ def carry_out(
     output: Mapping[str, bool],
     explain_route: bool,
     exchanges: Exchanges | None = None,
+    prompt: str,
     **task: Any,
 ) -> int:
     """Carry out one task and show it.
@@ -54,10 +55,15 @@ def carry_out(
         scope=rules_of(loaded.settings.scope),
         **task,
     )
-    host = replace(surroundings.host(), exchanges=exchanges or Exchanges(), stream=surroundings.shows_words(**output))
+    shown: Output = surroundings.output(**output)
+    host = replace(
+        surroundings.host(),
+        exchanges=exchanges or Exchanges(),
+        stream=surroundings.shows_words(**output),
+        consult=user_at(shown, task=prompt, workspace=directory.absolute()),
+    )
     unkept = () if host.state or asked.dry_run else (f"the run is not kept: {NO_HOME} {surroundings.STATE_REMEDY}",)
     notes = (*loaded.notes, *unkept)
-    shown: Output = surroundings.output(**output)
     try:
         for note in notes:
             shown.event(Note(level="warning", text=note))
@@ -81,6 +87,16 @@ def exchanges(record: Path | None, replay: Path | None, *, show: bool, offline: 
     return Exchanges(
         record=record.absolute() if record else None, replay=replay.absolute() if replay else None, show=show
     )
+
+
+def planned_task(prompt: str, plan_file: Path, directory: Path) -> dict[str, Any]:
+    """The fields of `Task` for a plan in a file; without a prompt, the plan's own task.
+
+    Raises:
+        ConfigError: it is no plan, or it was made for another directory.
+    """
+    found = planned.read(plan_file, directory)
+    return {"prompt": prompt or found.task, "plan": found.plan}
 
 
 def repair_place(paths: Sequence[Path], directory: Path) -> tuple[Path, tuple[str, ...]]:

@@ -372,6 +372,10 @@ class PlanningSettings:
     """Confidence from which a classification may route without a plan."""
     max_steps: int = 12
     """Steps of a plan at most."""
+    approval: Literal["never", "writes", "always"] = "never"
+    """Whether you are asked before a plan is carried out: `never`, before it `writes` files, or `always`."""
+    approve: tuple[Literal["write", "run", "network", "git", "delegate"], ...] = ()
+    """Kinds of side effects before which you are asked all the same: write, run, network, git, delegate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,6 +43,12 @@ class _Rule:
 _LOWER = _Rule(narrower=lambda new, old: new <= old, otherwise="a project's file can only lower this")
 _OFF = _Rule(narrower=lambda new, _: new in (False, "off"), otherwise="a project's file can only turn this off")
 _FEWER = _Rule(narrower=lambda new, old: set(new) <= set(old), otherwise="a project's file can only take tools away")
+_APPROVALS = ("never", "writes", "always")
+_ASK_MORE = _Rule(
+    narrower=lambda new, old: _APPROVALS.index(new) >= _APPROVALS.index(old),
+    otherwise="a project's file can only have you asked more often",
+)
+_ASK_MORE_KINDS = _Rule(narrower=lambda new, old: set(new) >= set(old), otherwise=_ASK_MORE.otherwise)
 _WITHIN = _Rule(
     narrower=lambda new, old: bool(new) and (not old or set(new) <= set(old)),
     otherwise="a project's file can only leave globs out",
@@ -72,6 +78,8 @@ RULES: Mapping[tuple[str, ...], _Rule] = {
     ("planning", "use_llm_pre_plan"): _OFF,
     ("planning", "max_retry_attempts"): _LOWER,
     ("planning", "max_steps"): _LOWER,
+    ("planning", "approval"): _ASK_MORE,
+    ("planning", "approve"): _ASK_MORE_KINDS,
     ("context", "project_instructions"): _OFF,
     ("context", "instruction_tokens"): _LOWER,
     ("context", "source_tokens"): _LOWER,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Protocol, cast
 
@@ -13,11 +13,13 @@ from langgraph.errors import GraphRecursionError
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
+from langgraph.types import Command, interrupt
 
 from codur.graph.observe import Finished, keep_nothing, run_model, run_plain
 from codur.graph.walk import Done, Walked, step_limit_reached
 from codur.graph.wiring import MODEL_NODES, PLAIN_NODES, ROUTES, START_NODE, STEP_LIMIT, route
 from codur.nodes.state import NodeName, RunContext, RunState, RunUpdate
+from codur.questions import Answer, Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +74,20 @@ async def run_graph(
     *,
     finished: Finished = keep_nothing,
     checkpointer: BaseCheckpointSaver[str] | None = None,
-) -> RunState:
-    """Run the compiled graph to its end.
+    answer: Answer | None = None,
+) -> RunState | Question:
+    """Run the compiled graph to its end, or until the user is to be asked.
 
     Args:
         start: the state in which the run started (not the one in which the walk stopped).
         walked: what ran already; its updates are taken over in order.
         finished: gets each node that runs here.
-        checkpointer: keeps the state after every node, and has the one to go on from; it serves this run alone.
+        checkpointer: keeps the state after every node, and has the one to go on from; it serves this run alone. A
+            run that may ask its user needs one.
+        answer: the answer to the question that the last call gave.
+
+    Returns:
+        The last state; or a question: then call again with the answer.
 
     Raises:
         LimitReached: more steps than `STEP_LIMIT`.
@@ -88,17 +96,39 @@ async def run_graph(
     done = walked.done if walked else ()
     graph = _shared_graph() if checkpointer is None else build_graph(checkpointer)
     config = RunnableConfig(recursion_limit=STEP_LIMIT, configurable={"thread_id": THREAD})
-    go_on = checkpointer is not None and await _fits(graph, checkpointer, config, len(done))
+    asks = replace(context, consult=_interrupted) if context.consult is not None else context
     try:
         final = await graph.ainvoke(
-            None if go_on else start,
+            await _entry(graph, start, checkpointer, config, len(done), answer),
             config,
-            context=GraphContext(run=context, done=done, finished=finished),
+            context=GraphContext(run=asks, done=done, finished=finished),
             durability=None if checkpointer is None else "sync",  # also a killed run is gone on with from its last node
         )
     except GraphRecursionError as error:
         raise step_limit_reached() from error
-    return cast("RunState", final)
+    waiting = final.get("__interrupt__")
+    return cast("Question", waiting[0].value) if waiting else cast("RunState", final)
+
+
+def _interrupted(question: Question) -> Answer:
+    """LangGraph's interrupt: leaves the graph with the question; when it is entered again, gives the answer."""
+    return cast("Answer", interrupt(question))
+
+
+async def _entry(
+    graph: Graph,
+    start: RunState,
+    checkpointer: BaseCheckpointSaver[str] | None,
+    config: RunnableConfig,
+    done: int,
+    answer: Answer | None,
+) -> RunState | Command[None] | None:
+    """What the graph is entered with: an answer, nothing (it goes on from its checkpoint), or the first state."""
+    if answer is not None:
+        return Command(resume=answer)
+    if checkpointer is not None and await _fits(graph, checkpointer, config, done):
+        return None
+    return start
 
 
 async def _fits(graph: Graph, checkpointer: BaseCheckpointSaver[str], config: RunnableConfig, done: int) -> bool:

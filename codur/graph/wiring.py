@@ -5,11 +5,13 @@ Both ways of running (`walk`, without langgraph, and `build`, the compiled LangG
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Awaitable, Callable
 from typing import Final
 
 from codur.nodes.choose import choose
 from codur.nodes.coding import coding
+from codur.nodes.consult import consult
 from codur.nodes.delegate import delegate
 from codur.nodes.execute import execute
 from codur.nodes.llm_plan import llm_plan
@@ -38,6 +40,7 @@ PLAIN_NODES: Final[dict[NodeName, PlainNode]] = {
     "review": review,
 }
 MODEL_NODES: Final[dict[NodeName, ModelNode]] = {
+    "consult": consult,
     "llm_pre_plan": llm_pre_plan,
     "llm_plan": llm_plan,
     "choose": choose,
@@ -46,10 +49,11 @@ MODEL_NODES: Final[dict[NodeName, ModelNode]] = {
 }
 
 ROUTES: Final[dict[NodeName, tuple[Route, ...]]] = {
-    "pattern_plan": ("llm_pre_plan", "policy"),
+    "pattern_plan": ("llm_pre_plan", "llm_plan", "policy"),
     "llm_pre_plan": ("llm_plan", "policy"),
     "llm_plan": ("policy",),
-    "policy": ("repair", "coding", "tool", "delegate", "llm_plan", "end"),
+    "policy": ("consult", "repair", "coding", "tool", "delegate", "llm_plan", "end"),
+    "consult": ("policy", "review"),
     "repair": ("choose", "review"),
     "choose": ("repair",),
     "coding": ("review",),
@@ -63,3 +67,9 @@ ROUTES: Final[dict[NodeName, tuple[Route, ...]]] = {
 def route(state: RunState) -> Route:
     """Where the run goes next: what the last node decided."""
     return state["route"]
+
+
+def fingerprint() -> str:
+    """What tells this graph from that of another version: a run that is cut off is gone on with in the same one."""
+    shape = f"{START_NODE} {sorted(ROUTES.items())} {sorted(RunState.__annotations__)}"
+    return hashlib.sha256(shape.encode()).hexdigest()[:12]

@@ -10,7 +10,8 @@ from codur.nodes.updates import can_ask, can_repair, go, why_not
 from codur.patches import RepairRequest
 from codur.planning.first import first_plan, repair_plan
 from codur.planning.patterns.decide import decide
-from codur.types import CODE_TASKS, Discovery, Verdict
+from codur.planning.patterns.several import lists_steps
+from codur.types import CODE_TASKS, Discovery, Plan, Verdict
 
 
 def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
@@ -30,6 +31,8 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
         check_is_goal=task.check_is_goal,
     )
     discovery = found.discovery
+    if task.plan is not None:
+        return _given_plan(task.plan, {**state, "discovery": discovery}, context)
     if task.repair is not None:
         return _repair_only(task.repair, {**state, "discovery": discovery}, context)
     if found.plan is not None and task.agent is None and not task.check_is_goal:
@@ -49,6 +52,9 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
         no_model=None if can_ask(seen, context) else why_not(seen, context),
     )
     update = RunUpdate(discovery=discovery, before=before, verdict=before)
+    if plan is None and lists_steps(task.prompt):
+        reason = "the request lists several steps, so it needs a plan"
+        return RunUpdate(**update, **go("pattern_plan", "llm_plan", origin="pattern", tier="open", reason=reason))
     if plan is None:
         return RunUpdate(
             **update, **go("pattern_plan", "llm_pre_plan", origin="pattern", tier="open", reason=discovery.reason)
@@ -56,6 +62,19 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
     remedy = why_not(seen, context).remedy if plan.origin == "llm_error" else ""
     return RunUpdate(
         plan=plan, remedy=remedy, **update, **go("pattern_plan", "policy", origin=plan.origin, reason=plan.reason)
+    )
+
+
+def _given_plan(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
+    """The user's own plan, with what has to be known of the workspace."""
+    discovery = state["discovery"]
+    before = _check_before(discovery, context)
+    return RunUpdate(
+        discovery=discovery,
+        before=before,
+        verdict=before,
+        plan=plan,
+        **go("pattern_plan", "policy", origin="user", reason=plan.reason),
     )
 
 

@@ -2,35 +2,68 @@
 
 from __future__ import annotations
 
+from codur.nodes.approving import ask_first, effects, rejected
 from codur.nodes.state import Route, RunContext, RunState, RunUpdate
-from codur.nodes.updates import can_ask, go, unfinished, why_not
-from codur.planning.validate import Capabilities, Problem, complete, find_problem
-from codur.types import Action, Plan, Step
+from codur.nodes.updates import can_ask, go, output_of, unfinished, why_not
+from codur.planning.plan_file import plan_text
+from codur.planning.references import UnresolvedReference, filled
+from codur.planning.validate import Asked, Capabilities, Problem, complete, find_problem
+from codur.questions import Answer, Question
+from codur.types import LOOKING_TASKS, Action, Plan, Step
 
 REPLANS = 1
 """How often a plan that cannot be carried out is sent back."""
+_SURE = 0.8
 
 _NODE_OF: dict[Action, Route] = {"tool": "tool", "coding": "coding", "delegate": "delegate", "repair": "repair"}
 
 
 def policy(state: RunState, context: RunContext) -> RunUpdate:
-    """Let the next step through, send the plan back, or end the run."""
+    """Let the next step through, ask the user, send the plan back, or end the run."""
     plan = state["plan"]
     if plan is None:
         raise AssertionError("policy was reached without a plan")
-    if state["cursor"] == 0:
-        limit = context.settings.planning.max_steps
-        problem = find_problem(plan, _capabilities(context), context.settings.tools, max_steps=limit)
-        if problem is not None:
-            return _reject(problem, plan, state, context)
-        plan = complete(plan, explainer=context.agents.for_task("explanation").name)
-    step = plan.steps[state["cursor"]]
-    if step.action in {"respond", "ask"}:
-        return RunUpdate(plan=plan, **_last_word(step, plan, state, context))
-    if step.action in {"coding", "delegate"} and not can_ask(state, context):
-        return RunUpdate(plan=plan, **_no_model(state, context))
-    node = "delegate" if _is_for_others(step, state, context) else _NODE_OF[step.action]
-    return RunUpdate(plan=plan, **go("policy", node, origin=plan.origin, tier=step.tier, reason=step.objective))
+    if state["answer"] is not None:
+        return RunUpdate(**{"answer": None, **_after_answer(state["answer"], plan, state, context)})
+    if state["cursor"] > 0:
+        return _let_through(plan, state, context)
+    return _admit(plan, state, context)
+
+
+def _after_answer(answer: Answer, plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
+    if answer.decision == "approve":
+        approved = effects(plan, context)
+        return RunUpdate(**{"approved": approved, **_let_through(plan, {**state, "approved": approved}, context)})
+    if answer.decision == "edit" and answer.plan is not None:
+        edited: RunState = {**state, "answer": None, "plan": answer.plan}
+        return RunUpdate(**{"plan": answer.plan, **_admit(answer.plan, edited, context)})
+    return rejected(answer, plan, state, context)
+
+
+def _admit(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
+    """What follows from a plan that has not begun."""
+    plan = complete(plan, explainer=context.agents.for_task("explanation").name)
+    problem = _problem(plan, state, context)
+    update = RunUpdate(plan=plan, since=len(state["records"]))
+    if problem is not None and (plan.origin != "user" or context.consult is None):
+        return RunUpdate(**{**update, **_reject(problem, plan, state, context)})
+    if state["task"].plan_only:
+        return RunUpdate(**{**update, **_only_planned(plan, state, context)})
+    asked = ask_first(plan, problem.text if problem else "", state, context)
+    return RunUpdate(**{**update, **(asked or _let_through(plan, {**state, **update}, context))})
+
+
+def _problem(plan: Plan, state: RunState, context: RunContext) -> Problem | None:
+    discovery, task = state["discovery"], state["task"]
+    only_looks = discovery.task_type in LOOKING_TASKS and discovery.confidence >= _SURE and not task.check_is_goal
+    return find_problem(
+        plan,
+        _capabilities(context),
+        context.settings.tools,
+        max_steps=context.settings.planning.max_steps,
+        asked=Asked(prompt=task.prompt, only_looks=only_looks),
+        outputs=state["outputs"],
+    )
 
 
 def _is_for_others(step: Step, state: RunState, context: RunContext) -> bool:
@@ -44,7 +77,11 @@ def _is_for_others(step: Step, state: RunState, context: RunContext) -> bool:
 def _capabilities(context: RunContext) -> Capabilities:
     tools = {name: tool.side_effect for name in context.toolbox.names() if (tool := context.toolbox.get(name))}
     return Capabilities(
-        tools=tools, agents=context.agents.names(), knows_agent=context.agents.knows, codes=context.agents.codes
+        tools=tools,
+        agents=context.agents.names(),
+        knows_agent=context.agents.knows,
+        codes=context.agents.codes,
+        argument_problem=lambda name, arguments: context.toolbox.check(name, arguments).text,
     )
 
 
@@ -54,6 +91,13 @@ def _reject(problem: Problem, plan: Plan, state: RunState, context: RunContext) 
             outcome="refused",
             reason=problem.text,
             remedy="Allow it in the settings or with a CODUR_TOOLS__… variable.",
+            **go("policy", "end", origin=plan.origin, reason=problem.text),
+        )
+    if plan.origin == "user":
+        return RunUpdate(
+            outcome="usage",
+            reason=f"the plan cannot be carried out: {problem.text}",
+            remedy="Correct the plan file; `codur tools` and `codur agents` show what there is.",
             **go("policy", "end", origin=plan.origin, reason=problem.text),
         )
     if state["replans"] < REPLANS and can_ask(state, context) and plan.origin != "pattern":
@@ -68,9 +112,33 @@ def _reject(problem: Problem, plan: Plan, state: RunState, context: RunContext) 
     )
 
 
+def _only_planned(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
+    """The end of a task that asked for nothing but a plan."""
+    text = plan_text(plan, task=state["task"].prompt, workspace=state["task"].workspace)
+    reason = f"{len(plan.steps)} steps planned, none carried out"
+    outcome = plan.outcome if plan.origin == "llm_error" else "done"
+    end = RunUpdate(outcome=outcome, reason=plan.reason if outcome != "done" else "", answer_ref="")
+    if outcome == "done":
+        end["answer_ref"] = context.artifacts.put(text)
+    return RunUpdate(**end, **go("policy", "end", origin=plan.origin, reason=reason))
+
+
+def _let_through(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
+    step = plan.steps[state["cursor"]]
+    if step.action == "ask" and context.consult is not None:
+        question = Question(kind="question", text=str(step.arguments.get("text", "")))
+        return RunUpdate(question=question, **go("policy", "consult", origin=plan.origin, reason=step.objective))
+    if step.action in {"respond", "ask"}:
+        return _last_word(step, plan, state, context)
+    if step.action in {"coding", "delegate"} and not can_ask(state, context):
+        return _no_model(state, context)
+    node = "delegate" if _is_for_others(step, state, context) else _NODE_OF[step.action]
+    return go("policy", node, origin=plan.origin, tier=step.tier, reason=step.objective)
+
+
 def _last_word(step: Step, plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
     """End with the step's text; without one, with the last output; a question ends the run unanswered."""
-    text = str(step.arguments.get("text", ""))
+    text = _text_of(step, state, context)
     answer_ref = context.artifacts.put(text) if text else _last_output(state)
     outcome = plan.outcome
     reason = plan.reason if outcome != "done" else ""
@@ -87,6 +155,14 @@ def _last_word(step: Step, plan: Plan, state: RunState, context: RunContext) -> 
         solved_by=solved_by if outcome == "done" else "",
         **go("policy", "end", origin=plan.origin, reason=plan.reason),
     )
+
+
+def _text_of(step: Step, state: RunState, context: RunContext) -> str:
+    """What a step says, with the outputs that it quotes."""
+    try:
+        return str(filled(step.arguments, lambda name: output_of(name, state, context)).get("text", ""))
+    except UnresolvedReference as problem:
+        return f"{step.arguments.get('text', '')}\n({problem})"
 
 
 def _last_output(state: RunState) -> str:

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from codur.errors import CodurError
 from codur.nodes.handover import Handover, affordable, escalation_after, stand_in_for
 from codur.nodes.judge import Judged, judge
 from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import can_ask, can_repair, edits, go, repair_tried, unfinished, why_not
+from codur.nodes.updates import (
+    blocked,
+    can_ask,
+    can_repair,
+    edits,
+    failed_steps,
+    go,
+    repair_tried,
+    unfinished,
+    why_not,
+)
 from codur.planning.full_plan import retry_plan
 from codur.planning.retry import UNAFFORDABLE, Decision, Situation, decide
 from codur.types import CODE_TASKS, Attempt, Outcome, Plan, StepRecord, Verdict
@@ -16,6 +27,8 @@ from codur.types import CODE_TASKS, Attempt, Outcome, Plan, StepRecord, Verdict
 _LIMITS_REMEDY = (
     "Raise the limits (--max-llm-calls, --max-tokens, --timeout), or shorten agents.preferences.escalation."
 )
+_MOST_QUESTIONS = 3
+_PLAIN_ACTIONS = frozenset({"tool", "respond", "ask"})
 
 
 def review(state: RunState, context: RunContext) -> RunUpdate:
@@ -34,6 +47,11 @@ def _review(state: RunState, context: RunContext) -> RunUpdate:
         return _after_edits(record, judge(record, state, context), state, context)
     if _steps_left(state):
         return _next_step(state)
+    if record.action == "ask" and record.ok:
+        return _with_answer(record, state, context)
+    lost = blocked(state)
+    if lost:
+        return _plan_failed(lost, state, context)
     return _end_of_plan(record, state, context)
 
 
@@ -45,20 +63,60 @@ def _plan(state: RunState) -> Plan:
 
 
 def _steps_left(state: RunState) -> bool:
-    return state["cursor"] + 1 < len(_plan(state).steps)
+    return _following(state) is not None
+
+
+def _following(state: RunState) -> int | None:
+    """The index of the next step that can still run."""
+    steps, lost = _plan(state).steps, blocked(state)
+    return next((index for index in range(state["cursor"] + 1, len(steps)) if steps[index].id not in lost), None)
 
 
 def _next_step(state: RunState) -> RunUpdate:
-    origin = _plan(state).origin
-    return RunUpdate(cursor=state["cursor"] + 1, **go("review", "policy", origin=origin, reason="next step"))
+    following = _following(state)
+    if following is None:
+        raise AssertionError("there is no step left")
+    return RunUpdate(cursor=following, **go("review", "policy", origin=_plan(state).origin, reason="next step"))
+
+
+def _with_answer(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
+    """The plan was a question: with the answer, one that carries out the task."""
+    step = _plan(state).steps[state["cursor"]]
+    if not can_ask(state, context) or state["replans"] > _MOST_QUESTIONS:
+        return _end(record, "not_achieved", "the plan ended with a question")
+    reason = (
+        f"You asked: {step.arguments.get('text', '')} The user answered: {context.artifacts.get(record.output_ref)}"
+    )
+    return RunUpdate(
+        replans=1, reason=reason, **go("review", "llm_plan", origin="user", tier="open", reason="answered")
+    )
+
+
+def _plan_failed(lost: Sequence[str], state: RunState, context: RunContext) -> RunUpdate:
+    """Steps could not run because one before them failed: a new plan that knows what was done, or the end."""
+    plan, failed = _plan(state), failed_steps(state)
+    first = failed[0]
+    reason = f"step {first.step_id} failed: {first.error}"
+    if plan.origin == "plan" and state["replans"] < 1 and can_ask(state, context):
+        told = f"{reason}. {_done(state)} Make a plan for what is left; its steps may use these outputs as inputs."
+        return RunUpdate(replans=1, reason=told, **go("review", "llm_plan", origin="plan", tier="open", reason=reason))
+    return _end(first, "not_achieved", f"{reason}; not run: {', '.join(lost)}")
+
+
+def _done(state: RunState) -> str:
+    done = [f"{record.step_id} ({record.capability})" for record in state["records"][state["since"] :] if record.ok]
+    return f"Done already: {', '.join(done)}." if done else "Nothing was done yet."
 
 
 def _to_be_judged(record: StepRecord, state: RunState, context: RunContext) -> bool:
     """Whether the check is due: after the last step of a plan that edits, and after an edit that failed.
 
-    What the user asked for in so many words ("append x to notes.txt") is carried out, not judged.
+    What the user asked for in so many words ("append x to notes.txt") is carried out, not judged; so are the tool calls
+    of the user's own plan for a task that is not about code.
     """
     plan = _plan(state)
+    if plan.origin == "user" and not _about_code(plan, state):
+        return False
     code = state["discovery"].task_type in CODE_TASKS or bool(record.changed_files)
     if plan.origin == "pattern" or not edits(plan.steps[state["cursor"]], context, code=code):
         return False
@@ -66,6 +124,11 @@ def _to_be_judged(record: StepRecord, state: RunState, context: RunContext) -> b
         return True
     later = plan.steps[state["cursor"] + 1 :]
     return not any(edits(step, context) for step in later)
+
+
+def _about_code(plan: Plan, state: RunState) -> bool:
+    task_type, is_goal = state["discovery"].task_type, state["task"].check_is_goal
+    return task_type in CODE_TASKS or is_goal or any(step.action not in _PLAIN_ACTIONS for step in plan.steps)
 
 
 def _end_of_plan(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:

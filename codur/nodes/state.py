@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 from codur.events import Emit
 from codur.patches import RepairReport
+from codur.questions import Answer, PlanEffects, Question
 from codur.types import (
     Attempt,
     Discovery,
@@ -43,6 +44,7 @@ NodeName = Literal[
     "llm_pre_plan",
     "llm_plan",
     "policy",
+    "consult",
     "repair",
     "choose",
     "coding",
@@ -85,6 +87,14 @@ class RunState(TypedDict):
     """Attempts judged; only `review` adds to it."""
     replans: Annotated[int, add]
     """Plans sent back by `policy`."""
+    question: Question | None
+    """What the user is asked now."""
+    answer: Answer | None
+    """What came back; `policy` takes it from there."""
+    approved: PlanEffects | None
+    """What the user has approved of: plans that do no more than this need no further approval."""
+    since: int
+    """How many steps were on record when the present plan was accepted."""
     stalls: int
     """Attempts in a row without progress, of the agent at work."""
     failures: Annotated[dict[str, Verdict], merge_verdicts]
@@ -124,6 +134,10 @@ class RunUpdate(TypedDict, total=False):
     outputs: dict[str, str]
     iteration: int
     replans: int
+    question: Question | None
+    answer: Answer | None
+    approved: PlanEffects | None
+    since: int
     stalls: int
     failures: dict[str, Verdict]
     steer: str
@@ -157,6 +171,10 @@ def initial_state(task: Task) -> RunState:
         outputs={},
         iteration=0,
         replans=0,
+        question=None,
+        answer=None,
+        approved=None,
+        since=0,
         stalls=0,
         failures={},
         steer="",
@@ -214,6 +232,10 @@ class Latest:
     state: RunState | None = None
 
 
+def _kept_nowhere(_: Plan) -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunContext:
     """What nodes work with and the state must not hold: configuration, clients, the workspace.
@@ -221,6 +243,8 @@ class RunContext:
     Attributes:
         time_left: seconds until the run's time limit.
         scratch: makes an empty directory outside the workspace; the session removes it at the end.
+        consult: asks the user; None if there is nobody to ask.
+        keep_plan: keeps a plan for later; gives the path of its file, or an empty text if nothing is kept.
     """
 
     settings: Settings
@@ -242,3 +266,5 @@ class RunContext:
     scratch: Callable[[], Path]
     best: BestState
     latest: Latest
+    consult: Callable[[Question], Answer] | None = None
+    keep_plan: Callable[[Plan], str] = _kept_nowhere

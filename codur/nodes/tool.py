@@ -1,26 +1,93 @@
-"""Runs one tool call of the plan, and the reading that usually follows it."""
+"""Runs the tool call of a step, those of steps that only read side by side, and the reading that usually follows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from codur.events import ToolRan
+from codur.nodes.criteria import not_met
 from codur.nodes.judge import seen_before
 from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import current_step, edits, go, origin_of, tell_changes
-from codur.types import StepRecord, ToolCode, ToolResult
+from codur.nodes.updates import DATA, blocked, current_step, edits, go, origin_of, output_of, tell_changes
+from codur.planning.references import UnresolvedReference, filled
+from codur.planning.schedule import side_by_side
+from codur.types import Plan, Step, StepRecord, ToolCode, ToolResult
 
 SMALL_LISTING = 5
+DEPENDENCIES = "dependencies"
+_MOST_DATA = 50_000
+"""Longest typed output that later steps may refer to, in characters of its JSON."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ran:
+    """One step that has run."""
+
+    step: Step
+    arguments: Mapping[str, Any]
+    result: ToolResult
 
 
 def tool(state: RunState, context: RunContext) -> RunUpdate:
-    """Call the step's tool; a read of Python adds its dependencies for the steps that follow."""
-    step = current_step(state)
+    """Call the step's tool; steps after it that only read and need nothing of each other are run at the same time."""
+    step, plan = current_step(state), state["plan"]
+    if plan is None:
+        raise AssertionError("a tool was reached without a plan")
     seen = seen_before(state, context) if edits(step, context) and origin_of(state) != "pattern" else RunUpdate()
-    result = context.toolbox.call(step.capability, step.arguments)
-    context.emit(ToolRan(tool=step.capability, code=result.code, summary=result.text.partition("\n")[0][:120]))
-    tell_changes(result.changed_files, context)
+    steps = _together(plan, state, context)
+    ran = [_run(step, state, context)] if len(steps) == 1 else _run_at_once(steps, state, context)
+    records, outputs = [], dict[str, str]()
+    for each in ran:
+        context.emit(ToolRan(tool=each.step.capability, code=each.result.code, summary=_first_line(each.result, 120)))
+        tell_changes(each.result.changed_files, context)
+        record = _record(each, state, context)
+        records.append(record)
+        outputs[each.step.id] = record.output_ref
+        outputs.update(_more(each, state, context))
+    reason = step.objective if len(ran) == 1 else f"{len(ran)} steps side by side"
+    return RunUpdate(
+        **seen,
+        cursor=state["cursor"] + len(ran) - 1,
+        records=records,
+        outputs=outputs,
+        **go("tool", "review", origin=origin_of(state), tier=step.tier, reason=reason),
+    )
+
+
+def _together(plan: Plan, state: RunState, context: RunContext) -> Sequence[Step]:
+    cursor = state["cursor"]
+    if plan.origin == "pattern":
+        return plan.steps[cursor : cursor + 1]
+    lost = blocked(state)
+    count = side_by_side(plan, cursor, lambda step: _only_reads(step, context) and step.id not in lost)
+    return plan.steps[cursor : cursor + count]
+
+
+def _only_reads(step: Step, context: RunContext) -> bool:
+    found = context.toolbox.get(step.capability) if step.action == "tool" else None
+    return found is not None and found.side_effect == "read"
+
+
+def _run_at_once(steps: Sequence[Step], state: RunState, context: RunContext) -> list[_Ran]:
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - lazy: single steps need no threads
+
+    with ThreadPoolExecutor(max_workers=len(steps)) as threads:
+        return list(threads.map(lambda step: _run(step, state, context), steps))
+
+
+def _run(step: Step, state: RunState, context: RunContext) -> _Ran:
+    try:
+        arguments = filled(step.arguments, lambda name: output_of(name, state, context))
+    except UnresolvedReference as problem:
+        return _Ran(step=step, arguments=step.arguments, result=ToolResult(code="invalid", text=str(problem)))
+    return _Ran(step=step, arguments=arguments, result=context.toolbox.call(step.capability, arguments))
+
+
+def _record(ran: _Ran, state: RunState, context: RunContext) -> StepRecord:
+    result, step = ran.result, ran.step
     code = _code(result, asked_by_user=origin_of(state) == "pattern")
     record = StepRecord(
         step_id=step.id,
@@ -30,39 +97,52 @@ def tool(state: RunState, context: RunContext) -> RunUpdate:
         origin=origin_of(state),
         tier=step.tier,
         code=code,
-        summary=result.text.partition("\n")[0][:200],
+        summary=_first_line(result, 200),
         output_ref=context.artifacts.put(result.text),
         changed_files=result.changed_files,
         error="" if code == "ok" else result.text.partition("\n")[0],
     )
-    outputs = {step.id: record.output_ref}
-    if result.ok and origin_of(state) == "plan":
-        outputs.update(_dependencies(step.id, step.capability, step.arguments, result, context))
-    return RunUpdate(
-        **seen,
-        records=[record],
-        outputs=outputs,
-        **go("tool", "review", origin=origin_of(state), tier=step.tier, reason=step.objective),
-    )
+    unmet = not_met(step, result.text, _exit_status(result), result.changed_files, context) if record.ok else ""
+    return replace(record, code="failed", error=unmet) if unmet else record
+
+
+def _first_line(result: ToolResult, limit: int) -> str:
+    return result.text.partition("\n")[0][:limit]
 
 
 def _code(result: ToolResult, *, asked_by_user: bool) -> ToolCode:
     """A program that the user asked to run and that fails is a failure; for a plan it is something to know."""
-    status = result.data.get("exit_status", 0) if isinstance(result.data, Mapping) else 0
-    return "failed" if asked_by_user and result.ok and status != 0 else result.code
+    return "failed" if asked_by_user and result.ok and (_exit_status(result) or 0) != 0 else result.code
 
 
-def _dependencies(
-    step_id: str, name: str, arguments: Mapping[str, Any], result: ToolResult, context: RunContext
-) -> dict[str, str]:
+def _exit_status(result: ToolResult) -> int | None:
+    return result.data.get("exit_status") if isinstance(result.data, Mapping) else None
+
+
+def _more(ran: _Ran, state: RunState, context: RunContext) -> dict[str, str]:
+    """What later steps can refer to beside the text: the typed output, and what files just read or listed import."""
+    if not ran.result.ok or origin_of(state) == "pattern":
+        return {}
+    found = {}
+    data = json.dumps(ran.result.data) if ran.result.data is not None else ""
+    if data and len(data) <= _MOST_DATA:
+        found[f"{ran.step.id}.{DATA}"] = context.artifacts.put(data)
+    text = _dependencies(ran, context)
+    if text:
+        found[f"{ran.step.id}.{DEPENDENCIES}"] = context.artifacts.put(text)
+    return found
+
+
+def _dependencies(ran: _Ran, context: RunContext) -> str:
     """What the files just read or listed import: context for the steps after this one."""
+    name, arguments = ran.step.capability, ran.arguments
     if name == "read_file" and str(arguments.get("path", "")).endswith(".py"):
         extra = context.toolbox.call("python_ast_dependencies", {"path": arguments["path"]})
     elif name == "list_files":
-        files = [path for path in result.text.split("\n") if path.endswith(".py")]
+        files = [path for path in ran.result.text.split("\n") if path.endswith(".py")]
         if not 1 <= len(files) <= SMALL_LISTING:
-            return {}
+            return ""
         extra = context.toolbox.call("python_ast_dependencies_multifile", {"paths": files})
     else:
-        return {}
-    return {f"{step_id}.dependencies": context.artifacts.put(extra.text)} if extra.ok else {}
+        return ""
+    return extra.text if extra.ok else ""

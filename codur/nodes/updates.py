@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 
 from codur.agents.registry import Agent
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable
 from codur.events import FileChanged
 from codur.nodes.state import NodeName, Route, RunContext, RunState, RunUpdate
-from codur.types import CODE_TASKS, Origin, Outcome, Plan, RouteStep, Step, Tier
+from codur.planning.references import Output
+from codur.planning.schedule import blocked_by
+from codur.types import CODE_TASKS, Origin, Outcome, Plan, RouteStep, Step, StepRecord, Tier
 from codur.workspace.diff import line_counts
+
+DATA = "data"
+"""What follows a step's id in the key of its typed output."""
 
 
 def go(node: NodeName, route: Route, *, origin: Origin, tier: Tier = "deterministic", reason: str = "") -> RunUpdate:
@@ -107,6 +113,28 @@ def current_step(state: RunState) -> Step:
     if plan is None:
         raise AssertionError("a step was asked for before there was a plan")
     return plan.steps[state["cursor"]]
+
+
+def failed_steps(state: RunState) -> tuple[StepRecord, ...]:
+    """The steps of the present plan that failed."""
+    return tuple(record for record in state["records"][state["since"] :] if not record.ok)
+
+
+def blocked(state: RunState) -> tuple[str, ...]:
+    """Ids of the steps of the present plan that cannot run, because one whose output they need failed."""
+    plan = state["plan"]
+    return blocked_by(plan, {record.step_id for record in failed_steps(state)}) if plan else ()
+
+
+def output_of(step_id: str, state: RunState, context: RunContext) -> Output | None:
+    """What a step gave, with its typed output if it has one; None if it gave nothing."""
+    outputs = state["outputs"]
+    if step_id not in outputs:
+        return None
+    data = outputs.get(f"{step_id}.{DATA}")
+    return Output(
+        text=context.artifacts.get(outputs[step_id]), data=json.loads(context.artifacts.get(data)) if data else None
+    )
 
 
 def origin_of(state: RunState) -> Origin:

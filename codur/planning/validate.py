@@ -2,78 +2,188 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from typing import Any
 
 from codur.config.settings import ToolSettings
+from codur.planning.references import referred
 from codur.types import Plan, SideEffect, Step
+
+_DELETE = re.compile(
+    r"\b(?:delet\w*|remov\w*|eras\w*|drop\w*|clean\w*|get rid|lösch\w*|entfern\w*|supprim\w*|borra\w*)\b",
+    re.IGNORECASE,
+)
+_PUSH = re.compile(r"\b(?:push\w*|publish\w*|upload\w*|release\w*)\b", re.IGNORECASE)
+_PUSHES = re.compile(r"\b(?:git\s+(?:\S+\s+)*push|twine\s+upload|npm\s+publish|cargo\s+publish)\b")
+_DELETES = re.compile(r"(?:^|[\s;&|(])(?:rm|rmdir|shred|unlink|git\s+clean|git\s+reset\s+--hard)(?:\s|$)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """What a plan may name: tools with their side effect, agents, and which of these edit files."""
+    """What a plan may name.
+
+    Attributes:
+        tools: each tool's side effect.
+        agents: names of agents.
+        knows_agent: whether there is an agent of that name, or one that the name stands for.
+        codes: whether an agent edits files in one answer.
+        argument_problem: what is wrong with the arguments of a tool; empty if nothing is.
+    """
 
     tools: Mapping[str, SideEffect]
     agents: Collection[str]
     knows_agent: Callable[[str], bool]
     codes: Callable[[str], bool]
+    argument_problem: Callable[[str, Mapping[str, Any]], str] = lambda _tool, _arguments: ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the user asked for.
+
+    Attributes:
+        only_looks: it is sure that the task changes nothing.
+    """
+
+    prompt: str
+    only_looks: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """Why a plan cannot be carried out; `refused` if policy forbids it, else the plan itself is wrong."""
+    """Why a plan cannot be carried out.
+
+    Attributes:
+        refused: policy forbids it; else the plan itself is wrong.
+        step_id: the step that it is about; empty if it is the plan as a whole.
+    """
 
     text: str
     refused: bool = False
+    step_id: str = ""
 
 
 def complete(plan: Plan, *, explainer: str) -> Plan:
-    """The plan with what it lacks: a last word after steps that only read.
+    """The plan with what it lacks, and with its steps in an order in which they can be carried out.
+
+    - Outputs that the arguments of a step refer to are among its inputs.
+    - A step comes after the steps whose output it needs, if no two of them need each other.
+    - A plan without steps says why it has none; one that only reads ends with a last word.
 
     A plan that changes files needs no step of its own for the check: `review` runs it after the last change.
 
     Args:
         explainer: the agent that gives the last word.
     """
-    if plan.origin != "plan" or not plan.steps or plan.steps[-1].action != "tool":
+    if plan.origin not in {"plan", "user"}:
         return plan
+    if not plan.steps:
+        text = plan.reason or "There is nothing to do."
+        return replace(plan, steps=(Step(id="answer", action="respond", arguments={"text": text}),))
+    steps = _in_order(tuple(_with_inputs(step) for step in plan.steps))
+    if steps[-1].action != "tool" or plan.origin == "user":
+        return replace(plan, steps=steps)
     last_word = Step(
-        id=_unused("answer", {step.id for step in plan.steps}),
+        id=_unused("answer", {step.id for step in steps}),
         action="delegate",
         capability=explainer,
         objective="Answer the task from what the steps found.",
-        inputs=tuple(step.id for step in plan.steps),
+        inputs=tuple(step.id for step in steps),
         tier="open",
     )
-    return replace(plan, steps=(*plan.steps, last_word))
+    return replace(plan, steps=(*steps, last_word))
+
+
+def _with_inputs(step: Step) -> Step:
+    more = tuple(name for name in referred(step.arguments) if name not in step.inputs)
+    return replace(step, inputs=(*step.inputs, *more)) if more else step
+
+
+def _in_order(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The steps after those that they need; as they are, where two need each other or a name stands for two."""
+    known = {step.id for step in steps}
+    if len(known) < len(steps):
+        return steps
+    ordered: list[Step] = []
+    waiting = list(steps)
+    while waiting:
+        done = {step.id for step in ordered}
+        ready = next((step for step in waiting if set(step.inputs) & known <= done), None)
+        if ready is None:
+            return steps
+        ordered.append(ready)
+        waiting.remove(ready)
+    return tuple(ordered)
 
 
 def _unused(name: str, taken: Collection[str]) -> str:
     return next(item for item in (name, *(f"{name}-{number}" for number in range(2, 1000))) if item not in taken)
 
 
-def find_problem(plan: Plan, known: Capabilities, allowed: ToolSettings, *, max_steps: int) -> Problem | None:
-    """The first rule that the plan breaks, or None."""
+def find_problem(
+    plan: Plan,
+    known: Capabilities,
+    allowed: ToolSettings,
+    *,
+    max_steps: int,
+    asked: Asked,
+    outputs: Collection[str] = (),
+) -> Problem | None:
+    """The first rule that the plan breaks, or None.
+
+    Args:
+        asked: what the plan is for.
+        outputs: ids of steps of earlier plans, whose output is still there.
+    """
     if not plan.steps:
         return Problem(text="the plan has no steps")
     if len(plan.steps) > max_steps:
         return Problem(text=f"the plan has {len(plan.steps)} steps; {max_steps} are allowed")
     seen: set[str] = set()
+    inputs = {step.id: step.inputs for step in plan.steps}
     for step in plan.steps:
-        problem = _step_problem(step, known, allowed, seen)
+        problem = _order_problem(step, seen, inputs, outputs) or _step_problem(step, known, allowed)
+        problem = problem or _beyond(step, plan, known, asked)
         if problem:
-            return problem
+            return replace(problem, step_id=step.id)
         seen.add(step.id)
     return None
 
 
-def _step_problem(step: Step, known: Capabilities, allowed: ToolSettings, seen: Collection[str]) -> Problem | None:
+def _order_problem(
+    step: Step, seen: Collection[str], inputs: Mapping[str, tuple[str, ...]], outputs: Collection[str]
+) -> Problem | None:
     if step.id in seen:
         return Problem(text=f"two steps have the id {step.id!r}")
-    strangers = [name for name in step.inputs if name not in seen]
-    if strangers:
-        return Problem(text=f"step {step.id!r} needs the output of {strangers[0]!r}, which is no earlier step")
+    for name in step.inputs:
+        if name == step.id:
+            return Problem(text=f"step {step.id!r} needs its own output")
+        if name in seen or name in outputs:
+            continue
+        if name in inputs and step.id in _all_inputs(name, inputs):
+            return Problem(text=f"steps {step.id!r} and {name!r} need each other's output")
+        if name in inputs:
+            return Problem(text=f"step {step.id!r} needs the output of {name!r}, which comes later")
+        return Problem(text=f"step {step.id!r} needs the output of {name!r}, which is no earlier step")
+    return None
+
+
+def _all_inputs(name: str, inputs: Mapping[str, tuple[str, ...]]) -> set[str]:
+    """The ids of the steps that a step needs, directly or by others."""
+    found: set[str] = set()
+    waiting = list(inputs.get(name, ()))
+    while waiting:
+        item = waiting.pop()
+        if item not in found:
+            found.add(item)
+            waiting += inputs.get(item, ())
+    return found
+
+
+def _step_problem(step: Step, known: Capabilities, allowed: ToolSettings) -> Problem | None:
     if step.action == "tool":
         return _tool_problem(step, known, allowed)
     if step.action in {"delegate", "coding"} and step.capability and not known.knows_agent(step.capability):
@@ -82,6 +192,8 @@ def _step_problem(step: Step, known: Capabilities, allowed: ToolSettings, seen: 
         return Problem(text=f"{step.capability} does not edit files; use it in a delegate step")
     if step.action in {"coding", "repair"} and not allowed.allow_write:
         return Problem(text="changing files is not allowed (tools.allow_write is off)", refused=True)
+    if step.action in {"respond", "ask"} and not step.arguments.get("text") and step.action == "ask":
+        return Problem(text=f"step {step.id!r} asks nothing; give the question as argument text")
     return None
 
 
@@ -92,7 +204,34 @@ def _tool_problem(step: Step, known: Capabilities, allowed: ToolSettings) -> Pro
     rules = {"write": allowed.allow_write, "run": allowed.allow_run, "network": allowed.allow_network}
     if not rules.get(effect, True):
         return Problem(text=f"{step.capability} is not allowed (tools.allow_{effect} is off)", refused=True)
+    if referred(step.arguments):  # what they become is looked at when the step runs
+        return None
+    wrong = known.argument_problem(step.capability, step.arguments)
+    return Problem(text=f"step {step.id!r}: {wrong}") if wrong else None
+
+
+def _beyond(step: Step, plan: Plan, known: Capabilities, asked: Asked) -> Problem | None:
+    """Whether a model's plan does what the task did not ask for."""
+    if plan.origin != "plan":
+        return None
+    changes = step.action in {"coding", "repair"} or (
+        step.action == "tool" and known.tools.get(step.capability) == "write"
+    )
+    if changes and asked.only_looks:
+        return Problem(text=f"the task asks to look, and step {step.id!r} changes something")
+    if step.capability == "delete_file" and not _DELETE.search(asked.prompt):
+        return Problem(text=f"step {step.id!r} deletes a file, which the task does not ask for")
+    command = " ".join(_words(step.arguments.get("command", "")))
+    if step.action == "tool" and known.tools.get(step.capability) == "run":
+        if _PUSHES.search(command) and not _PUSH.search(asked.prompt):
+            return Problem(text=f"step {step.id!r} pushes, which the task does not ask for", refused=False)
+        if _DELETES.search(command) and not _DELETE.search(asked.prompt):
+            return Problem(text=f"step {step.id!r} deletes files, which the task does not ask for")
     return None
+
+
+def _words(command: Any) -> list[str]:
+    return [str(item) for item in command] if isinstance(command, list | tuple) else [str(command)]
 
 
 def _unknown(kind: str, name: str, known: Collection[str]) -> str:

@@ -18,12 +18,14 @@ from typing import Any, Final
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
 from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.types import Interrupt
 
 from codur.errors import StateError
 from codur.session.codec import DamagedRecord, decode, encode
 from codur.store.atomic import PRIVATE_FILE, set_aside
 
 _KIND: Final = "codur-json"
+_QUESTIONS: Final = "codur-questions"
 _BUSY_MS = 5000
 
 
@@ -80,27 +82,36 @@ class _Codec:
         self._redact = redact
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
-        return _KIND, json.dumps(encode(obj, self._redact)).encode("ascii")
+        if isinstance(obj, list | tuple) and obj and all(isinstance(item, Interrupt) for item in obj):
+            kind, value = _QUESTIONS, [{"id": item.id, "value": encode(item.value, self._redact)} for item in obj]
+        else:
+            kind, value = _KIND, encode(obj, self._redact)
+        return kind, json.dumps(value).encode("ascii")
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
         kind, value = data
+        if kind == _QUESTIONS:
+            return tuple(Interrupt(value=decode(item["value"]), id=item["id"]) for item in json.loads(value))
         if kind != _KIND:
             raise DamagedRecord(f"a checkpoint is of kind {kind[:40]!r}, which is not read")
         return decode(json.loads(value))
 
 
 @contextmanager
-def checkpoints(path: Path, *, redact: Callable[[str], str], on_damage: Callable[[str], None]) -> Iterator[Checkpoints]:
+def checkpoints(
+    path: Path | None, *, redact: Callable[[str], str], on_damage: Callable[[str], None]
+) -> Iterator[Checkpoints]:
     """The checkpoints of a run; the file is its owner's alone.
 
     Args:
+        path: the file; None keeps them in memory, for as long as this lasts.
         on_damage: told if the file was damaged and set aside; then there are no checkpoints yet.
 
     Raises:
         StateError: the file cannot be used.
     """
     with _told():
-        connection = _opened(path, on_damage)
+        connection = _opened(path, on_damage) if path else sqlite3.connect(":memory:", check_same_thread=False)
     with closing(connection):
         yield Checkpoints(connection, serde=_Codec(redact))
 

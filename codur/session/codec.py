@@ -1,4 +1,6 @@
-"""Values of `codur.types` and `codur.patches` as plain JSON and back: what a session keeps. No pickle, no guessing.
+"""What a session keeps as plain JSON and back: values of `codur.types`, `codur.patches` and `codur.questions`.
+
+No pickle, no guessing.
 
 A dataclass becomes an object whose `$type` names it, a tuple an object with `$tuple`; keys that begin with `$` get one
 more. What is neither plain nor known here is an error when it is written, not when it is needed.
@@ -11,12 +13,13 @@ from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
 import codur.patches
+import codur.questions
 import codur.types
 from codur.errors import CodurError
 
 _TYPES: Final[dict[str, type[Any]]] = {
     name: value
-    for module in (codur.types, codur.patches)
+    for module in (codur.types, codur.patches, codur.questions)
     for name, value in vars(module).items()
     if isinstance(value, type) and is_dataclass(value)
 }
@@ -31,7 +34,7 @@ def encode(value: Any, redact: Callable[[str], str] = str) -> Any:
     """The value as JSON types.
 
     Args:
-        value: JSON types, tuples, mappings with text keys, dataclasses of `codur.types` and `codur.patches`,
+        value: JSON types, tuples, mappings with text keys, dataclasses of these modules,
             exceptions (as their text).
         redact: applied to every text.
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
 
 from codur.errors import Interrupted, out_of_time
-from codur.events import Note
+from codur.events import Asked, Note
 from codur.graph.build import run_graph
 from codur.graph.observe import Finished, keep_nothing
 from codur.graph.walk import Walked
 from codur.nodes.state import RunContext, RunState
+from codur.questions import Answer, Question
 from codur.session.checkpoints import Checkpoints, checkpoints
 from codur.session.recording import Recording
 
@@ -32,21 +35,47 @@ def run_graph_blocking(
         KeyboardInterrupt: the user stopped it; every thread of the run has ended by then.
     """
     with ExitStack() as stack:
-        saver = None
-        if record is not None and record.run is not None:
-            saver = stack.enter_context(
-                checkpoints(
-                    record.run.checkpoints,
-                    redact=record.redactor,
-                    on_damage=lambda text: context.emit(Note(level="warning", text=text)),
-                )
-            )
+        saver = _saver(context, record, stack)
         finished = record.finished(context) if record else keep_nothing
-        try:
-            return asyncio.run(_within_time(start, walked, context, finished, saver))
-        except asyncio.CancelledError:
-            pass  # not raised from it: it says nothing
-        raise Interrupted("the run was interrupted")
+        answer: Answer | None = None
+        while True:
+            found = _once(_within_time(start, walked, context, finished, saver, answer))
+            if not isinstance(found, Question):
+                return found
+            answer = _asked(found, context)
+
+
+def _saver(context: RunContext, record: Recording | None, stack: ExitStack) -> Checkpoints | None:
+    """What keeps the checkpoints: the run's own file; memory, where only questions need them; or nothing."""
+    if record is not None and record.run is not None:
+        path: Path | None = record.run.checkpoints
+    elif context.consult is not None:
+        path = None
+    else:
+        return None
+    return stack.enter_context(
+        checkpoints(
+            path,
+            redact=record.redactor if record else str,
+            on_damage=lambda text: context.emit(Note(level="warning", text=text)),
+        )
+    )
+
+
+def _once(part: Coroutine[Any, Any, RunState | Question]) -> RunState | Question:
+    try:
+        return asyncio.run(part)
+    except asyncio.CancelledError:
+        pass  # not raised from it: it says nothing
+    raise Interrupted("the run was interrupted")
+
+
+def _asked(question: Question, context: RunContext) -> Answer:
+    """The user's answer. It is waited for outside of the event loop, and outside of the run's time."""
+    if context.consult is None:
+        raise AssertionError("a run without a user has asked a question")
+    context.emit(Asked(question=question))
+    return context.consult(question)
 
 
 def _cancels_this() -> Callable[[], object]:
@@ -79,12 +108,17 @@ def _moved(deadline: asyncio.Timeout, time_left: Callable[[], float]) -> Iterato
 
 
 async def _within_time(
-    start: RunState, walked: Walked | None, context: RunContext, finished: Finished, saver: Checkpoints | None
-) -> RunState:
+    start: RunState,
+    walked: Walked | None,
+    context: RunContext,
+    finished: Finished,
+    saver: Checkpoints | None,
+    answer: Answer | None,
+) -> RunState | Question:
     try:
         async with asyncio.timeout(max(0.0, context.time_left())) as deadline:
             with context.cancel.calling(_cancels_this()), _moved(deadline, context.time_left):
-                return await run_graph(start, context, walked, finished=finished, checkpointer=saver)
+                return await run_graph(start, context, walked, finished=finished, checkpointer=saver, answer=answer)
     except TimeoutError as error:
         context.cancel.cancel()  # programs under check end at once, so that their threads do too
         raise out_of_time() from error

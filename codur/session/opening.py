@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,8 @@ from codur.llm.endpoint import secrets_of_provider
 from codur.llm.model import ChatModel
 from codur.llm.pool import ModelPool
 from codur.nodes.state import BestState, Latest, RunContext
+from codur.planning.plan_file import plan_text
+from codur.questions import Answer, Question
 from codur.redaction import Redactor, secrets_of
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.interpreter import find_python
@@ -34,7 +37,7 @@ from codur.store.directory import StateDirectory
 from codur.store.trust import TrustStore
 from codur.tools.repository.index import RepositoryIndex
 from codur.tools.toolbox import Toolbox, ToolContext
-from codur.types import Task, Usage
+from codur.types import Plan, Task, Usage
 from codur.verification.checker import Checker
 from codur.workspace.artifacts import ArtifactStore
 from codur.workspace.disk_journal import DiskJournal
@@ -60,6 +63,7 @@ class Host:
         waited: gets the seconds that the run waited for others; they do not count as its time.
         exchanges: what is done with the exchange with models.
         stream: somebody wants to see answers in words while they come.
+        consult: asks the user; None if there is nobody to ask. Its time does not count as the run's.
     """
 
     environ: Mapping[str, str]
@@ -72,6 +76,7 @@ class Host:
     waited: Waited | None = None
     exchanges: Exchanges = field(default_factory=Exchanges)
     stream: bool = False
+    consult: Callable[[Question], Answer] | None = None
 
 
 def redactor_of(settings: Settings, environ: Mapping[str, str]) -> Redactor:
@@ -282,9 +287,10 @@ def _context(
     cancel: CancelToken,
     pool: Mapping[str, Any],
 ) -> RunContext:
+    waited = host.waited or Waited()
+
     def time_left() -> float:
-        waited = host.waited.seconds if host.waited else 0.0
-        return task.limits.max_runtime_s + waited - (time.monotonic() - started)
+        return task.limits.max_runtime_s + waited.seconds - (time.monotonic() - started)
 
     agents = AgentRegistry(settings)
     if task.agent is not None:
@@ -355,4 +361,24 @@ def _context(
         scratch=scratch,
         best=BestState(),
         latest=Latest(),
+        consult=_consulting(host.consult, waited) if host.consult else None,
+        keep_plan=partial(_keep_plan, task, record),
     )
+
+
+def _consulting(consult: Callable[[Question], Answer], waited: Waited) -> Callable[[Question], Answer]:
+    """Asks the user; the time until the answer comes does not count."""
+
+    def ask(question: Question) -> Answer:
+        with waited.waiting():
+            return consult(question)
+
+    return ask
+
+
+def _keep_plan(task: Task, record: Recording, plan: Plan) -> str:
+    """Keep a plan with the run; gives its path, or an empty text if nothing is kept."""
+    if record.run is None:
+        return ""
+    text = record.redactor(plan_text(plan, task=task.prompt, workspace=task.workspace))
+    return str(record.run.write_plan(text))

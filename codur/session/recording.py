@@ -11,6 +11,7 @@ from pathlib import Path
 from codur import __version__
 from codur.errors import WorkspaceBusy
 from codur.events import Emit, Event, ModelAnswered, ModelPrompted, Note, RunFinished
+from codur.graph.wiring import fingerprint
 from codur.nodes.state import NodeName, RunContext, RunState, RunUpdate
 from codur.redaction import Redactor
 from codur.session.codec import encode
@@ -265,6 +266,7 @@ def _record(task: Task, root: Path, run_id: str, redactor: Redactor) -> RunRecor
         version=__version__,
         task=fields,
         secret=fields != encode(task),
+        graph=fingerprint(),
         **this_process(),
     )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from codur.errors import UsageError
 from codur.events import Emit, Note
 from codur.graph.reduce import apply
+from codur.graph.wiring import fingerprint
 from codur.nodes.state import RunContext, RunState
 from codur.redaction import Redactor
 from codur.session.codec import DamagedRecord, decode
@@ -60,6 +61,8 @@ def _task_of(record: RunRecord) -> Task:
             f"run {record.id} has ended: {record.summary.outcome}",
             remedy=f"See what it did with `codur show {record.id}`, or give the task again.",
         )
+    if record.graph != fingerprint():
+        raise _cannot(record.id, f"Codur {record.version or 'of another version'} began it, whose graph is another one")
     if record.secret:
         raise _cannot(record.id, "its task held a secret, which is not kept")
     if not Path(record.workspace).is_dir():

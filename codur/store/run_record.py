@@ -41,6 +41,7 @@ class RunRecord:
         task: the task's fields as the session keeps them, to go on with.
         secret: the task held something secret, which is not kept; it cannot be gone on with.
         resumed: how often it was gone on with.
+        graph: what tells the graph that it takes from those of other versions; empty if unknown.
     """
 
     schema: int = SCHEMA
@@ -56,6 +57,7 @@ class RunRecord:
     task: Mapping[str, Any] = field(default_factory=dict)
     secret: bool = False
     resumed: int = 0
+    graph: str = ""
     status: RunStatus = "running"
     summary: RunSummary = RunSummary()
 
@@ -78,6 +80,7 @@ def record_from(value: Mapping[str, Any], run_id: str) -> RunRecord:
     if isinstance(schema, int) and schema > SCHEMA:
         raise UnusableRecord("it was written by a newer version of Codur")
     try:
+        value = {"graph": "", **value}  # older records do not have it
         given = {item.name: value[item.name] for item in fields(RunRecord)}
         summary = {item.name: given["summary"][item.name] for item in fields(RunSummary)}
         summary["changed_files"] = tuple(map(str, summary["changed_files"]))

@@ -34,7 +34,7 @@ from codur.store.run_record import RunRecord, UnusableRecord, record_from
 _ID = re.compile(r"\d{8}-\d{4}-[a-z2-7]{3,}")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
 _MAX_BYTES = 16_000_000
-_RECORD, _RESULT = "run.json", "result.json"
+_RECORD, _RESULT, _PLAN = "run.json", "result.json", "plan.yaml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +101,17 @@ class RunDirectory:
             StateError: it cannot be written.
         """
         self._replace(_RESULT, result)
+
+    def write_plan(self, text: str) -> Path:
+        """Keep a plan file; gives its path.
+
+        Raises:
+            StateError: it cannot be written.
+        """
+        path = self.path / _PLAN
+        with state_errors(path):
+            write_private(path, text.encode("utf-8", "replace"))
+        return path
 
     def _json(self, name: str) -> dict[str, Any]:
         try:

@@ -22,6 +22,7 @@ CANNOT = "ignored: a project's file cannot set this"
 LOWER = "ignored: a project's file can only lower this"
 OFF = "ignored: a project's file can only turn this off"
 FEWER = "ignored: a project's file can only take tools away"
+ASK = "ignored: a project's file can only have you asked more often"
 ACCEPTED = "ignored: the file is not accepted; look at it with `codur trust`"
 
 LEAVES: Mapping[str, tuple[Any, Any, str]] = {
@@ -103,6 +104,8 @@ LEAVES: Mapping[str, tuple[Any, Any, str]] = {
     "planning.max_retry_attempts": (1, 4, LOWER),
     "planning.confidence_threshold": (None, 0.1, CANNOT),
     "planning.max_steps": (1, 13, LOWER),
+    "planning.approval": ("always", None, ASK),
+    "planning.approve": (("run",), None, ASK),
     "context.project_instructions": (False, None, OFF),
     "context.instruction_tokens": (100, 2_001, LOWER),
     "context.source_tokens": (100, 12_001, LOWER),

@@ -32,10 +32,11 @@ def test_every_node_has_routes_and_every_route_a_node() -> None:
 def test_the_compiled_graph_has_exactly_these_edges() -> None:
     assert drawn_edges() == {
         "start": ("pattern_plan",),
-        "pattern_plan": ("llm_pre_plan", "policy"),
+        "pattern_plan": ("llm_plan", "llm_pre_plan", "policy"),
         "llm_pre_plan": ("llm_plan", "policy"),
         "llm_plan": ("policy",),
-        "policy": ("coding", "delegate", "end", "llm_plan", "repair", "tool"),
+        "policy": ("coding", "consult", "delegate", "end", "llm_plan", "repair", "tool"),
+        "consult": ("policy", "review"),
         "repair": ("choose", "review"),
         "choose": ("repair",),
         "coding": ("review",),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from codur.config.settings import ToolSettings
-from codur.planning.validate import Capabilities, Problem, complete, find_problem
-from codur.types import Plan, Step
+from codur.planning.validate import Asked, Capabilities, Problem, complete, find_problem
+from codur.types import Origin, Plan, Step
 
 KNOWN = Capabilities(
     tools={"read_file": "read", "write_file": "write", "run_pytest": "run", "fetch_page": "network"},
@@ -62,12 +64,12 @@ def tool(name: str, *, key: str = "a", inputs: tuple[str, ...] = ()) -> Step:
         (
             plan(tool("read_file", inputs=("b",)), tool("read_file", key="b")),
             ToolSettings(),
-            Problem(text="step 'a' needs the output of 'b', which is no earlier step"),
+            Problem(text="step 'a' needs the output of 'b', which comes later"),
         ),
         (
             plan(tool("read_file", inputs=("a",))),
             ToolSettings(),
-            Problem(text="step 'a' needs the output of 'a', which is no earlier step"),
+            Problem(text="step 'a' needs its own output"),
         ),
         (
             plan(tool("write_file")),
@@ -92,7 +94,8 @@ def tool(name: str, *, key: str = "a", inputs: tuple[str, ...] = ()) -> Step:
     ],
 )
 def test_find_problem(given: Plan, allowed: ToolSettings, problem: Problem | None) -> None:
-    assert find_problem(given, KNOWN, allowed, max_steps=3) == problem
+    found = find_problem(given, KNOWN, allowed, max_steps=3, asked=Asked(prompt="do it"))
+    assert (found.text, found.refused) == (problem.text, problem.refused) if found and problem else found == problem
 
 
 def test_a_plan_that_only_reads_gets_a_last_word() -> None:
@@ -108,8 +111,102 @@ def test_a_plan_that_only_reads_gets_a_last_word() -> None:
         plan(tool("read_file"), Step(id="b", action="coding")),
         plan(Step(id="a", action="respond")),
         Plan(steps=(tool("read_file"),), origin="pattern"),
-        plan(),
+        Plan(steps=(), origin="pattern"),
     ],
 )
 def test_other_plans_stay_as_they_are(given: Plan) -> None:
     assert complete(given, explainer="reader") == given
+
+
+def test_a_plan_without_steps_says_why() -> None:
+    (step,) = complete(Plan(steps=(), origin="plan", reason="It is done already."), explainer="reader").steps
+    assert (step.action, step.arguments) == ("respond", {"text": "It is done already."})
+
+
+def test_steps_come_after_those_they_need() -> None:
+    late = Step(id="late", action="coding", inputs=("find",))
+    refers = Step(id="refers", action="tool", capability="read_file", arguments={"path": "${find.paths[0]}"})
+    completed = complete(plan(late, refers, tool("read_file", key="find"), Step(id="z", action="coding")), explainer="")
+    assert [step.id for step in completed.steps] == ["find", "late", "refers", "z"]
+    assert completed.steps[2].inputs == ("find",)
+
+
+def problem_of(*steps: Step, prompt: str = "do it", only_looks: bool = False, origin: Origin = "plan") -> str:
+    given = complete(Plan(steps=steps, origin=origin), explainer="codur-explaining")
+    asked = Asked(prompt=prompt, only_looks=only_looks)
+    found = find_problem(given, KNOWN, ToolSettings(), max_steps=9, asked=asked, outputs=("earlier",))
+    return found.text if found else ""
+
+
+def test_steps_that_need_each_other_cannot_run() -> None:
+    a, b = tool("read_file", key="a", inputs=("b",)), tool("read_file", key="b", inputs=("a",))
+    assert problem_of(a, b) == "steps 'a' and 'b' need each other's output"
+    assert problem_of(tool("read_file", inputs=("a",))) == "step 'a' needs its own output"
+
+
+def test_an_output_that_nobody_makes_is_missed() -> None:
+    assert problem_of(tool("read_file", inputs=("nobody",))) == (
+        "step 'a' needs the output of 'nobody', which is no earlier step"
+    )
+    refers = Step(id="a", action="tool", capability="read_file", arguments={"path": "${nobody}"})
+    assert "'nobody'" in problem_of(refers)
+    assert problem_of(tool("read_file", inputs=("earlier",))) == ""
+
+
+def test_arguments_are_looked_at_unless_they_are_not_known_yet() -> None:
+    known = replace(
+        KNOWN, argument_problem=lambda tool, arguments: "" if "path" in arguments else f"{tool} needs a path"
+    )
+    asked = Asked(prompt="do it")
+
+    def problem(step: Step) -> Problem | None:
+        earlier = tool("read_file", key="earlier")
+        return find_problem(
+            plan(replace(earlier, arguments={"path": "x"}), step), known, ToolSettings(), max_steps=9, asked=asked
+        )
+
+    bad = problem(tool("read_file"))
+    assert bad is not None
+    assert (bad.text, bad.step_id) == ("step 'a': read_file needs a path", "a")
+    assert problem(replace(tool("read_file", inputs=("earlier",)), arguments={"other": "${earlier}"})) is None
+
+
+@pytest.mark.parametrize(
+    ("step", "prompt", "words"),
+    [
+        (Step(id="a", action="coding"), "where is it?", "the task asks to look, and step 'a' changes something"),
+        (tool("write_file"), "where is it?", "the task asks to look, and step 'a' changes something"),
+    ],
+)
+def test_a_question_changes_nothing(step: Step, prompt: str, words: str) -> None:
+    assert problem_of(step, prompt=prompt, only_looks=True) == words
+    assert problem_of(step, prompt=prompt) == ""
+    assert problem_of(step, prompt=prompt, only_looks=True, origin="user") == ""
+
+
+def command(text: str) -> Step:
+    return Step(id="a", action="tool", capability="run_pytest", arguments={"command": text})
+
+
+@pytest.mark.parametrize(
+    ("step", "asked", "words"),
+    [
+        (command("git push origin main"), "push the branch", "pushes"),
+        (command("git -C . push"), "publish it", "pushes"),
+        (command("rm -rf build"), "remove the build directory", "deletes files"),
+        (command("make && git clean -fd"), "clean up", "deletes files"),
+    ],
+)
+def test_what_was_not_asked_for_is_not_done(step: Step, asked: str, words: str) -> None:
+    assert words in problem_of(step, prompt="run the tests")
+    assert problem_of(step, prompt=asked) == ""
+    assert problem_of(step, prompt="run the tests", origin="user") == ""
+
+
+def test_words_that_only_look_like_a_push_are_let_through() -> None:
+    assert problem_of(command("python push_queue.py"), prompt="run it") == ""
+    assert problem_of(command("pytest tests/test_rm.py"), prompt="run it") == ""
+
+
+def test_a_step_that_asks_nothing_is_sent_back() -> None:
+    assert "asks nothing" in problem_of(Step(id="a", action="ask"))

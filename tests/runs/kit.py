@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from codur.config.settings import Provider, Settings
 from codur.events import Event
+from codur.questions import Answer, Question
 from codur.session.run import Host, run_task
 from codur.types import Limits, RunResult, Task
 from tests.support.groq_server import GroqServer, RecordedRequest, Replies, ServerReply, json_reply
@@ -121,9 +122,9 @@ def settings_for(server: GroqServer, *, search: bool = False, **sections: Mappin
     return settings
 
 
-def host(*, key: str | None = KEY) -> Host:
+def host(*, key: str | None = KEY, **fields: Any) -> Host:
     environ = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
-    return Host(environ={**environ, "GROQ_API_KEY": key} if key else environ, home=Path("/nonexistent"))
+    return Host(environ={**environ, "GROQ_API_KEY": key} if key else environ, home=Path("/nonexistent"), **fields)
 
 
 def play(
@@ -136,9 +137,11 @@ def play(
     key: str | None = KEY,
     sections: Mapping[str, Mapping[str, Any]] | None = None,
     limits: Limits | None = None,
+    consult: Callable[[Question], Answer] | None = None,
+    state: Path | None = None,
     **fields: Any,
 ) -> Played:
-    """Carry out one task in a directory with these files."""
+    """Carry out one task in a directory with these files; `consult` is the user, `state` the state directory."""
     workspace = directory / "project"
     workspace.mkdir()
     fill(workspace, files)
@@ -146,7 +149,7 @@ def play(
     with GroqServer(replies) as server:
         settings = settings_for(server, search=search, **(sections or {}))
         task = Task(prompt=prompt, workspace=str(workspace), limits=limits or Limits(), **fields)
-        result = run_task(task, settings, host=host(key=key), emit=events.append)
+        result = run_task(task, settings, host=host(key=key, consult=consult, state=state), emit=events.append)
         return Played(
             result=result,
             requests=list(server.requests),

@@ -1,0 +1,139 @@
+"""Asks the user at the terminal: whether to carry out a plan, or for an answer."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from codur.errors import ConfigError, UsageError
+from codur.planning.plan_file import plan_text, read_plan
+from codur.questions import Answer, Question
+from codur.types import Plan
+from codur.ui.lines import joined, line
+from codur.ui.output import Output, show
+from codur.ui.plans import question_lines
+from codur.ui.sanitise import sanitise
+
+_CHOICES = "Carry it out? [y]es, [n]o, [e]dit, [s]ave: "
+_HELP = (
+    "y: carry it out; n: do not (you can say why, for a new plan); e: change it in your editor; s: write it to a file"
+)
+_EDITORS = ("VISUAL", "EDITOR")
+
+
+def user_at(output: Output, *, task: str, workspace: Path) -> Callable[[Question], Answer] | None:
+    """What asks the user; None if nobody sits at a terminal.
+
+    Args:
+        output: what is shown meanwhile; it gives the terminal back before each question.
+        task, workspace: for plans that are saved.
+    """
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    return _User(output, task, workspace)
+
+
+class _User:
+    """The user at the terminal."""
+
+    def __init__(self, output: Output, task: str, workspace: Path) -> None:
+        self._output = output
+        self._task = task
+        self._workspace = workspace
+
+    def __call__(self, question: Question) -> Answer:
+        """Ask; an end of input counts as nobody."""
+        self._output.close()
+        show(joined(question_lines(question)), sys.stderr)
+        try:
+            if question.plan is None:
+                return _text_answer()
+            return self._approval(question.plan, possible=not question.text)
+        except EOFError:
+            show(joined([line("")]), sys.stderr)
+            return Answer(decision="nobody")
+
+    def _approval(self, plan: Plan, *, possible: bool) -> Answer:
+        while True:
+            word = _read(_CHOICES).strip().lower()
+            if word in {"y", "yes"} and possible:
+                return Answer(decision="approve")
+            if word in {"n", "no"}:
+                return Answer(decision="reject", text=_read("Why? (Enter: just no) ").strip())
+            if word in {"e", "edit"}:
+                edited = self._edited(plan)
+                if edited is not None:
+                    return Answer(decision="edit", plan=edited)
+            elif word in {"s", "save"}:
+                self._save(plan)
+            else:
+                _say("It cannot be carried out as it is: edit it, or say no." if word in {"y", "yes"} else _HELP)
+
+    def _edited(self, plan: Plan) -> Plan | None:
+        """The plan as the user changes it; None if it was left as it is."""
+        text = before = plan_text(plan, task=self._task, workspace=str(self._workspace))
+        with TemporaryDirectory(prefix="codur-plan-") as directory:
+            path = Path(directory) / "plan.yaml"
+            path.write_text(text, encoding="utf-8")
+            while True:
+                _edit(path)
+                data = path.read_bytes()
+                if data == before.encode():
+                    _say("The plan is as it was.")
+                    return None
+                try:
+                    return read_plan(data, "plan.yaml").plan
+                except ConfigError as error:
+                    _say(f"✘ {error.message}  {error.remedy}")
+                    if _read("Edit it again? [Y/n] ").strip().lower() in {"n", "no"}:
+                        return None
+
+    def _save(self, plan: Plan) -> None:
+        name = _read("Write it to [plan.yaml]: ").strip() or "plan.yaml"
+        path = Path(name).expanduser()
+        try:
+            with path.open("x", encoding="utf-8") as stream:
+                stream.write(plan_text(plan, task=self._task, workspace=str(self._workspace)))
+        except OSError as error:
+            _say(f"✘ {path}: {(error.strerror or 'cannot be written').lower()}")
+        else:
+            _say(f"Written to {path}; carry it out later with: codur run --plan-file {shlex.quote(str(path))}")
+
+
+def _text_answer() -> Answer:
+    text = _read("> ").strip()
+    return Answer(decision="answer", text=text) if text else Answer(decision="nobody")
+
+
+def _edit(path: Path) -> None:
+    """Let the user change a file in the editor of their choice.
+
+    Raises:
+        UsageError: there is none that can be started.
+    """
+    command = next((value for name in _EDITORS if (value := os.environ.get(name, "").strip())), "vi")
+    words = [*shlex.split(command), str(path)]
+    try:
+        os.spawnvp(os.P_WAIT, words[0], words)  # the user's own program on the user's terminal: not contained
+    except OSError as error:
+        raise UsageError(
+            f"the editor {words[0]} cannot be started", remedy="Set EDITOR to an editor that is installed."
+        ) from error
+
+
+def _read(prompt: str) -> str:
+    """One line from the terminal. Raises EOFError at the end of input."""
+    sys.stderr.write(prompt)
+    sys.stderr.flush()
+    text = sys.stdin.readline()
+    if not text:
+        raise EOFError
+    return text
+
+
+def _say(text: str) -> None:
+    show(sanitise(text), sys.stderr)

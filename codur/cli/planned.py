@@ -1,0 +1,96 @@
+"""What `codur plan` and `codur run --plan-file` do with plans."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+from codur.cli import surroundings
+from codur.config.yaml_source import read_bytes
+from codur.errors import ConfigError, UsageError
+from codur.planning.plan_file import PlanFile, read_plan
+from codur.session.run import run_task
+from codur.types import Task
+from codur.ui.output import show
+from codur.ui.sanitise import sanitise
+
+
+def make(
+    prompt: str,
+    directory: Path,
+    *,
+    to: Path | None,
+    force: bool,
+    config: Path | None,
+    json: bool,
+    verbose: bool,
+    **task: Any,
+) -> int:
+    """Make a plan and show it, or write it to a file.
+
+    Args:
+        to: the file; None: standard output.
+        force: replace the file.
+        task: further fields of `Task`.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        UsageError: the file is there already, or it cannot be written.
+    """
+    if to is not None and to.exists() and not force:
+        raise UsageError(f"{to} is there already", remedy="Name another file, or replace it with --force.")
+    loaded = surroundings.settings_for(directory, config, {})
+    asked = Task(
+        prompt=prompt,
+        workspace=str(directory.absolute()),
+        limits=surroundings.limits_of(loaded.settings),
+        plan_only=True,
+        **task,
+    )
+    shown = surroundings.output(json=json, json_stream=False, raw=not json and to is None, verbose=verbose)
+    try:
+        result = run_task(asked, loaded.settings, host=surroundings.host(), emit=shown.event)
+    finally:
+        shown.close()
+    if result.outcome == "done" and to is not None:
+        _write(to, result.answer)
+        if not json:
+            text = (
+                f"{result.reason or 'the plan'}: {to}\ncarry it out with: codur run --plan-file {shlex.quote(str(to))}"
+            )
+            show(sanitise(text), sys.stderr)
+            return result.exit_code
+    shown.result(result)
+    return result.exit_code
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"{path}: cannot be written: {(error.strerror or 'unknown error').lower()}",
+            remedy="Name a file in a directory that is there and yours.",
+        ) from error
+
+
+def read(path: Path, directory: Path) -> PlanFile:
+    """The plan in a file, for a workspace.
+
+    Raises:
+        ConfigError: it is no plan, or it was made for another directory.
+    """
+    found = read_plan(read_bytes(path, str(path)), str(path))
+    here = directory.resolve()
+    if found.workspace and Path(found.workspace).resolve() != here:
+        raise ConfigError(
+            f"the plan was made for {found.workspace}, not for {here}",
+            file=str(path),
+            key="workspace",
+            remedy="Run it with -C in that directory, or remove the key `workspace` from the file.",
+        )
+    return found

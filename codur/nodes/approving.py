@@ -1,0 +1,82 @@
+"""Whether the user is asked before a plan is carried out, and what follows from the answer. Part of `policy`."""
+
+from __future__ import annotations
+
+from codur.nodes.state import RunContext, RunState, RunUpdate
+from codur.nodes.updates import can_ask, edits, go
+from codur.planning.approval import Means, covers, effects_of, needs_approval
+from codur.questions import Answer, PlanEffects, Question
+from codur.types import Plan, Step
+
+REJECTIONS = 1
+"""Plans that are made anew after the user has rejected one."""
+_NOBODY = "the plan needs your approval, and there is nobody to ask"
+
+
+def ask_first(plan: Plan, problem: str, state: RunState, context: RunContext) -> RunUpdate | None:
+    """The question whether to carry out the plan; None if it need not be asked.
+
+    Args:
+        problem: what is wrong with the plan, as the user has edited it; it is then asked again in any case.
+    """
+    task, does = state["task"], effects(plan, context)
+    if not problem and (task.approved or covers(state["approved"], does)):
+        return None
+    if not problem and not needs_approval(does, context.settings.planning, asked_for=task.show_plan):
+        return None
+    if plan.origin in {"pattern", "llm_error"} and not does.kinds:
+        return None  # nothing is done: an answer, or the end
+    if context.consult is None:
+        return refused(_NOBODY, plan, context)
+    question = Question(kind="approval", text=problem, plan=plan, effects=does)
+    return RunUpdate(question=question, **go("policy", "consult", origin=plan.origin, reason="the plan needs approval"))
+
+
+def rejected(answer: Answer, plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
+    """What follows when the user says no: one new plan that knows the reason, or the end."""
+    why = answer.text.strip()
+    if answer.decision == "nobody":
+        return refused(_NOBODY, plan, context)
+    if why and plan.origin != "pattern" and state["replans"] < REJECTIONS and can_ask(state, context):
+        reason = f"the user rejected it: {why}"
+        return RunUpdate(
+            replans=1, reason=reason, **go("policy", "llm_plan", origin="user", tier="open", reason=reason)
+        )
+    reason = f"you rejected the plan{f': {why}' if why else ''}"
+    return RunUpdate(outcome="refused", reason=reason, **go("policy", "end", origin="user", reason=reason))
+
+
+def refused(reason: str, plan: Plan, context: RunContext) -> RunUpdate:
+    """The end of a run whose plan is not approved of; the plan is kept."""
+    path = context.keep_plan(plan)
+    remedy = (
+        f"Look at it, then carry it out with: codur run --plan-file {path} --yes"
+        if path
+        else "Give --yes to approve of it beforehand."
+    )
+    return RunUpdate(
+        outcome="refused", reason=reason, remedy=remedy, **go("policy", "end", origin=plan.origin, reason=reason)
+    )
+
+
+def effects(plan: Plan, context: RunContext) -> PlanEffects:
+    """What carrying out the plan will do."""
+    tools = {name: tool.side_effect for name in context.toolbox.names() if (tool := context.toolbox.get(name))}
+    runtime, agents = context.settings.runtime, context.settings.agents
+    return effects_of(
+        plan,
+        Means(
+            tools=tools,
+            edits=lambda step: edits(step, context),
+            delegates=lambda step: _hands_over(step, context),
+            attempts=runtime.max_iterations,
+            agent_steps=max((config.max_steps for config in agents.configs.values()), default=1),
+        ),
+    )
+
+
+def _hands_over(step: Step, context: RunContext) -> bool:
+    """Whether a program of somebody else works on the step."""
+    if step.action != "delegate" or not context.agents.knows(step.capability):
+        return False
+    return context.agents.resolve(step.capability).config.type not in {"coding", "llm"}

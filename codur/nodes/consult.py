@@ -1,0 +1,41 @@
+"""Asks the user: for approval of a plan, or for an answer. What follows from it is decided by others."""
+
+from __future__ import annotations
+
+from codur.nodes.state import RunContext, RunState, RunUpdate
+from codur.nodes.updates import current_step, go, origin_of
+from codur.questions import Answer
+from codur.types import StepRecord
+
+
+async def consult(state: RunState, context: RunContext) -> RunUpdate:
+    """Put the question that `policy` left. The run waits here, and a run that is cut off asks again."""
+    question = state["question"]
+    if question is None:
+        raise AssertionError("there is nothing to ask")
+    answer = context.consult(question) if context.consult is not None else Answer(decision="nobody")
+    if question.kind == "approval":
+        return RunUpdate(question=None, answer=answer, **go("consult", "policy", origin="user", reason=answer.decision))
+    return _answered(answer, state, context)
+
+
+def _answered(answer: Answer, state: RunState, context: RunContext) -> RunUpdate:
+    """The answer as the step's output."""
+    step = current_step(state)
+    record = StepRecord(
+        step_id=step.id,
+        node="consult",
+        action="ask",
+        origin=origin_of(state),
+        tier="deterministic",
+        code="refused" if answer.decision == "nobody" else "ok",
+        summary=answer.text.partition("\n")[0][:200],
+        output_ref=context.artifacts.put(answer.text),
+        error="the task needs an answer from you first" if answer.decision == "nobody" else "",
+    )
+    return RunUpdate(
+        question=None,
+        records=[record],
+        outputs={step.id: record.output_ref},
+        **go("consult", "review", origin="user", reason=answer.decision),
+    )

@@ -1,0 +1,28 @@
+"""How many things a request asks for: one that lists several needs a plan, and no classification before it."""
+
+from __future__ import annotations
+
+from codur.planning.patterns.danger import clauses
+from codur.planning.patterns.text import read_prompt, word_set
+
+SEVERAL = 3
+"""So many different things asked for make a list of steps."""
+
+_VERBS = word_set(
+    "read open show list find search grep look locate count replace rename append add insert create make write delete"
+    " remove move copy edit change update set bump fix refactor run execute test compare check verify tell say explain"
+    " describe summarise summarize report print answer commit stage save extract convert translate sort format download"
+    " fetch"
+)
+_LEADING = word_set("then and also next finally first second third afterwards please now lastly after that last")
+
+
+def lists_steps(prompt: str) -> bool:
+    """Whether a request is a list of steps: `read a, replace x with y in b, run c and tell me what it prints`."""
+    verbs = set()
+    for clause in clauses(read_prompt(prompt).tokens):
+        words = [token.key for token in clause if token.kind == "word"]
+        first = next((word for word in words if word not in _LEADING and not word.rstrip(".)").isdigit()), "")
+        if first in _VERBS:
+            verbs.add(first)
+    return len(verbs) >= SEVERAL

@@ -1,0 +1,114 @@
+"""Arguments that refer to what earlier steps gave: `${find}` is the text of step `find`, `${find.path}` a field of it.
+
+A value that is one reference and nothing else keeps the type of what it names; within a longer text, what it names is
+put in as text. `$${` stands for a `${` that is meant as it is written.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_REFERENCE = re.compile(r"(?P<escape>\$)?\$\{(?P<step>[A-Za-z0-9_-]+)(?P<path>(?:\.[A-Za-z0-9_-]+|\[\d{1,6}\])*)\}")
+_PART = re.compile(r"\.([A-Za-z0-9_-]+)|\[(\d+)\]")
+MAX_INSERTED = 20_000
+"""Longest text that one reference may put into an argument, in characters."""
+
+
+class UnresolvedReference(Exception):
+    """A reference that names nothing; the message is a sentence about it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """What a step gave: its text, and its typed output as JSON values, if it has one."""
+
+    text: str
+    data: Any = None
+
+
+def referred(arguments: Any) -> tuple[str, ...]:
+    """The ids of the steps that arguments refer to, each once, in their order."""
+    return tuple(dict.fromkeys(match["step"] for text in _texts(arguments) for match in _matches(text)))
+
+
+def filled(arguments: Mapping[str, Any], output: Callable[[str], Output | None]) -> dict[str, Any]:
+    """The arguments with every reference replaced.
+
+    Args:
+        output: what a step gave, by its id; None if it gave nothing.
+
+    Raises:
+        UnresolvedReference: a reference names no step or no field, or a text that is too long.
+    """
+    return {name: _filled(value, output) for name, value in arguments.items()}
+
+
+def _filled(value: Any, output: Callable[[str], Output | None]) -> Any:
+    if isinstance(value, str):
+        return _filled_text(value, output)
+    if isinstance(value, Mapping):
+        return {key: _filled(item, output) for key, item in value.items()}
+    if isinstance(value, Sequence):
+        return [_filled(item, output) for item in value]
+    return value
+
+
+def _filled_text(text: str, output: Callable[[str], Output | None]) -> Any:
+    whole = _REFERENCE.fullmatch(text)
+    if whole is not None and not whole["escape"]:
+        return _named(whole, output)
+    return _REFERENCE.sub(lambda match: match[0][1:] if match["escape"] else _as_text(_named(match, output)), text)
+
+
+def _named(match: re.Match[str], output: Callable[[str], Output | None]) -> Any:
+    found = output(match["step"])
+    if found is None:
+        raise UnresolvedReference(f"{match[0]} names no finished step")
+    if not match["path"]:
+        return _bounded(found.text, match[0])
+    value = found.data
+    for part in _PART.finditer(match["path"]):
+        value = _inner(value, part, match[0])
+    return _bounded(value, match[0])
+
+
+def _inner(value: Any, part: re.Match[str], whole: str) -> Any:
+    name, index = part[1], part[2]
+    if name is not None and isinstance(value, Mapping) and name in value:
+        return value[name]
+    if index is not None and isinstance(value, Sequence) and not isinstance(value, str) and int(index) < len(value):
+        return value[int(index)]
+    if name is not None and isinstance(value, Mapping):
+        raise UnresolvedReference(f"{whole}: there is no {name}; there are {', '.join(map(str, value)) or 'no fields'}")
+    if index is not None and isinstance(value, Sequence) and not isinstance(value, str):
+        raise UnresolvedReference(f"{whole}: there are {len(value)} items")
+    raise UnresolvedReference(f"{whole}: the output has no such part")
+
+
+def _bounded(value: Any, whole: str) -> Any:
+    if len(_as_text(value)) > MAX_INSERTED:
+        raise UnresolvedReference(f"{whole} is too long for an argument; at most {MAX_INSERTED:,} characters are taken")
+    return value
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, Sequence):
+        for item in value:
+            yield from _texts(item)
+
+
+def _matches(text: str) -> Iterator[re.Match[str]]:
+    return (match for match in _REFERENCE.finditer(text) if not match["escape"])

@@ -1,0 +1,65 @@
+"""What a run asks its user, and what comes back: approval of a plan, or an answer that only the user has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from codur.types import Plan
+
+Effect = Literal["write", "run", "network", "git", "delegate"]
+EFFECTS: tuple[Effect, ...] = ("write", "run", "network", "git", "delegate")
+"""What a plan may do beyond reading: change files, run programs, use the network, write to git, call in an agent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanEffects:
+    """What carrying out a plan will do, as far as that is known before.
+
+    Attributes:
+        kinds: kinds of effects, in the order of `EFFECTS`.
+        files: workspace-relative paths that steps name and change.
+        other_files: whether steps choose for themselves which files they change.
+        commands: programs that steps run, as a person would type them.
+        least_calls, most_calls: model calls, estimated.
+    """
+
+    kinds: tuple[Effect, ...] = ()
+    files: tuple[str, ...] = ()
+    other_files: bool = False
+    commands: tuple[str, ...] = ()
+    least_calls: int = 0
+    most_calls: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What the user is asked.
+
+    Attributes:
+        text: the question; for an approval, what is wrong with the plan as it was edited, if anything is.
+        plan, effects: what is to be approved.
+    """
+
+    kind: Literal["approval", "question"]
+    text: str = ""
+    plan: Plan | None = None
+    effects: PlanEffects | None = None
+
+
+Decision = Literal["approve", "reject", "edit", "answer", "nobody"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What came back.
+
+    Attributes:
+        decision: `nobody`: there was no one to ask.
+        text: the answer, or why the plan was rejected.
+        plan: the plan as it was edited.
+    """
+
+    decision: Decision
+    text: str = ""
+    plan: Plan | None = None

@@ -1,0 +1,301 @@
+"""Plans that the user is asked about: approved, edited, rejected, kept; and questions on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codur.planning.plan_file import read_plan
+from codur.questions import Answer, Question
+from codur.types import Plan, Step
+from tests.runs.kit import EDIT, MEDIAN_RIGHT, NEEDS_MODEL, Played, play
+from tests.runs.test_plans import ASK_AGENT, CODING, EXPLAIN, RIGHT, WRONG, classified, plan, tool
+from tests.support.groq_server import ServerReply, text
+
+FIX = "fix main.py"
+YES = Answer(decision="approve")
+ASK = {"planning": {"approval": "always"}}
+ON_WRITES = {"planning": {"approval": "writes"}}
+
+
+class User:
+    """Gives these answers, in order, and remembers what was asked."""
+
+    def __init__(self, *answers: Answer | Callable[[Question], Answer]) -> None:
+        self.answers = list(answers)
+        self.asked: list[Question] = []
+
+    def __call__(self, question: Question) -> Answer:
+        self.asked.append(question)
+        answer = self.answers.pop(0)
+        return answer if isinstance(answer, Answer) else answer(question)
+
+
+def run(
+    place: Path,
+    replies: Sequence[ServerReply],
+    user: User | None,
+    prompt: str = FIX,
+    sections: dict[str, Any] | None = None,
+    **fields: Any,
+) -> Played:
+    return play(place, NEEDS_MODEL, prompt, list(replies), consult=user, sections=sections or {}, **fields)
+
+
+def test_an_approved_plan_is_carried_out(tmp_path: Path) -> None:
+    user = User(YES)
+    played = run(tmp_path, [EDIT, RIGHT], user, sections=ON_WRITES)
+    assert played.result.exit_code == 0
+    (question,) = user.asked
+    assert question.kind == "approval"
+    assert question.plan is not None
+    assert [step.action for step in question.plan.steps] == ["coding"]
+    assert question.effects is not None
+    assert question.effects.kinds == ("write",)
+    assert (question.effects.least_calls, question.effects.most_calls) == (1, 10)
+    assert played.nodes[:5] == ["pattern_plan", "llm_pre_plan", "policy", "consult", "policy"]
+
+
+def test_a_retry_of_what_was_approved_is_not_asked_again(tmp_path: Path) -> None:
+    user = User(YES)
+    played = run(tmp_path, [EDIT, WRONG, RIGHT], user, sections=ASK)
+    assert played.result.exit_code == 0
+    assert played.result.iterations == 2
+    assert len(user.asked) == 1
+
+
+def test_a_rejection_leaves_everything_as_it_was(tmp_path: Path) -> None:
+    played = run(tmp_path, [EDIT], User(Answer(decision="reject")), sections=ASK)
+    assert (played.result.outcome, played.result.exit_code) == ("refused", 5)
+    assert played.result.reason == "you rejected the plan"
+    assert played.files == NEEDS_MODEL
+    assert played.unexpected == 0
+
+
+def test_the_reason_of_a_rejection_goes_into_one_new_plan(tmp_path: Path) -> None:
+    user = User(Answer(decision="reject", text="read main.py first"), YES)
+    second = plan(tool("read_file", path="main.py"), CODING)
+    played = run(tmp_path, [EDIT, second, RIGHT], user, sections=ASK)
+    assert played.result.exit_code == 0
+    assert "the user rejected it: read main.py first" in played.message(1)
+    assert [len(question.plan.steps) for question in user.asked if question.plan] == [1, 2]
+
+
+def test_a_second_rejection_ends_the_run(tmp_path: Path) -> None:
+    no = Answer(decision="reject", text="not like this")
+    played = run(tmp_path, [EDIT, plan(CODING)], User(no, no), sections=ASK)
+    assert (played.result.exit_code, played.result.model_calls) == (5, 2)
+    assert played.result.reason == "you rejected the plan: not like this"
+
+
+def test_an_edited_plan_is_shown_again_and_carried_out(tmp_path: Path) -> None:
+    def edit(question: Question) -> Answer:
+        assert question.plan is not None
+        read = Step(id="look", action="tool", capability="read_file", arguments={"path": "main.py"})
+        return Answer(decision="edit", plan=replace(question.plan, steps=(read, *question.plan.steps), origin="user"))
+
+    user = User(edit, YES)
+    played = run(tmp_path, [EDIT, RIGHT], user, sections=ASK)
+    assert played.result.exit_code == 0
+    assert [record.capability for record in played.result.records] == ["read_file", "codur-coding"]
+    assert len(user.asked) == 2
+
+
+def test_an_edited_plan_that_cannot_work_is_asked_again_with_the_problem(tmp_path: Path) -> None:
+    def spoil(question: Question) -> Answer:
+        step = Step(id="a", action="tool", capability="read_fil", arguments={"path": "main.py"})
+        return Answer(decision="edit", plan=Plan(steps=(step,), origin="user"))
+
+    user = User(spoil, Answer(decision="reject"))
+    played = run(tmp_path, [EDIT], user, sections=ASK)
+    assert user.asked[1].text.startswith("there is no tool named 'read_fil'; the nearest is read_file")
+    assert played.result.exit_code == 5
+
+
+def test_without_anybody_to_ask_the_plan_is_kept_and_the_run_refused(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    played = run(tmp_path, [EDIT], None, sections=ASK, state=state)
+    assert (played.result.outcome, played.result.exit_code) == ("refused", 5)
+    assert played.result.reason == "the plan needs your approval, and there is nobody to ask"
+    words = played.result.remedy.split()
+    path = Path(words[words.index("--plan-file") + 1])
+    kept = read_plan(path.read_bytes(), "plan.yaml")
+    assert [step.action for step in kept.plan.steps] == ["coding"]
+    assert path.stat().st_mode & 0o077 == 0
+    (tmp_path / "again").mkdir()
+    again = play(tmp_path / "again", NEEDS_MODEL, kept.task, [RIGHT], plan=kept.plan, approved=True)
+    assert (again.result.exit_code, again.result.model_calls) == (0, 1)
+
+
+def test_a_user_who_has_gone_is_nobody(tmp_path: Path) -> None:
+    played = run(tmp_path, [EDIT], User(Answer(decision="nobody")), sections=ASK)
+    assert (played.result.exit_code, played.files) == (5, NEEDS_MODEL)
+
+
+def test_approval_beforehand_asks_nothing(tmp_path: Path) -> None:
+    user = User()
+    assert run(tmp_path, [EDIT, RIGHT], user, sections=ASK, approved=True).result.exit_code == 0
+    assert user.asked == []
+
+
+@pytest.mark.parametrize(
+    ("planning", "asked"),
+    [
+        ({"approval": "writes"}, 0),
+        ({"approval": "always"}, 1),
+        ({"approve": ("run",)}, 0),
+        ({}, 0),
+    ],
+)
+def test_a_plan_that_only_reads_is_asked_about_only_if_all_are(
+    tmp_path: Path, planning: dict[str, Any], asked: int
+) -> None:
+    user = User(YES)
+    explain = [EXPLAIN, text("It prints two medians.")]
+    played = run(tmp_path, explain, user, "what does main.py do, in short?", sections={"planning": planning})
+    assert (played.result.exit_code, len(user.asked)) == (0, asked)
+
+
+def test_kinds_of_effects_can_be_asked_about_alone(tmp_path: Path) -> None:
+    user = User(Answer(decision="reject"))
+    steps = plan(tool("run_python_file", path="main.py"), CODING)
+    played = run(tmp_path, [classified(), steps], user, sections={"planning": {"approve": ("run",)}})
+    assert played.result.exit_code == 5
+    (question,) = user.asked
+    assert question.effects is not None
+    assert question.effects.kinds == ("write", "run")
+    assert question.effects.commands == ("python main.py",)
+
+
+def test_showing_the_plan_asks_whatever_the_settings_say(tmp_path: Path) -> None:
+    user = User(YES)
+    assert run(tmp_path, [EDIT, RIGHT], user, show_plan=True).result.exit_code == 0
+    assert len(user.asked) == 1
+
+
+def test_only_planning_carries_nothing_out(tmp_path: Path) -> None:
+    steps = plan(tool("read_file", path="main.py"), CODING)
+    played = run(tmp_path, [classified(), steps], None, plan_only=True)
+    assert (played.result.exit_code, played.result.records) == (0, ())
+    assert [step.capability for step in read_plan(played.result.answer.encode(), "p").plan.steps] == [
+        "read_file",
+        "codur-coding",
+    ]
+    assert played.files == NEEDS_MODEL
+
+
+ASK_USER = {"action": "ask", "arguments": [{"name": "text", "value": "Which median, of a list or of a tree?"}]}
+
+
+def test_an_answer_becomes_the_output_of_its_step(tmp_path: Path) -> None:
+    user = User(Answer(decision="answer", text="of a list"))
+    steps = plan({**ASK_USER, "id": "which"}, {**CODING, "inputs": ["which"]})
+    played = run(tmp_path, [classified(), steps, RIGHT], user)
+    assert played.result.exit_code == 0
+    assert user.asked[0].kind == "question"
+    assert user.asked[0].text == "Which median, of a list or of a tree?"
+    assert "of a list" in played.message(2)
+    assert MEDIAN_RIGHT in played.files["main.py"]
+
+
+def test_a_plan_that_is_a_question_is_followed_by_one_with_the_answer(tmp_path: Path) -> None:
+    user = User(Answer(decision="answer", text="of a list"))
+    played = run(tmp_path, [classified(), plan(ASK_USER), plan(CODING), RIGHT], user)
+    assert played.result.exit_code == 0
+    assert "The user answered: of a list" in played.message(2)
+
+
+def test_a_question_without_anybody_to_ask_ends_the_run(tmp_path: Path) -> None:
+    played = run(tmp_path, [classified(), plan(ASK_USER)], None)
+    assert (played.result.outcome, played.result.reason) == (
+        "not_achieved",
+        "the task needs an answer from you first",
+    )
+    assert "Which median" in played.result.answer
+
+
+def test_reads_of_a_plan_run_side_by_side_and_their_outputs_reach_later_steps(tmp_path: Path) -> None:
+    steps = plan(
+        {**tool("search_files", query="main"), "id": "found"},
+        {**tool("read_file", path="expected.txt"), "id": "wanted"},
+        {**ASK_AGENT, "id": "say", "inputs": ["found", "wanted"], "objective": "Say it."},
+    )
+    played = run(
+        tmp_path, [EXPLAIN_PLAN, steps, text("It should print 2 and 2.5.")], None, "what should main.py print?"
+    )
+    assert played.result.exit_code == 0
+    tools = [record for record in played.result.records if record.action == "tool"]
+    assert [record.step_id for record in tools] == ["found", "wanted"]
+    assert played.nodes.count("tool") == 1
+
+
+EXPLAIN_PLAN = classified(task_type="explanation", suggested_action="plan", confidence=0.5)
+
+
+def test_what_needs_a_failed_step_is_not_run_and_a_new_plan_knows_it(tmp_path: Path) -> None:
+    steps = plan(
+        {**tool("read_file", path="absent.py"), "id": "absent"},
+        {**tool("read_file", path="expected.txt"), "id": "wanted"},
+        {**ASK_AGENT, "id": "say", "inputs": ["absent"]},
+    )
+    better = plan({**ASK_AGENT, "id": "say", "inputs": ["wanted"]})
+    played = run(tmp_path, [EXPLAIN_PLAN, steps, better, text("2 and 2.5")], None, "what should main.py print?")
+    assert played.result.exit_code == 0
+    assert "step absent failed: " in played.message(2)
+    assert "Done already: wanted (read_file)." in played.message(2)
+
+
+def test_a_plan_file_with_a_failed_step_ends_and_says_what_was_not_run(tmp_path: Path) -> None:
+    given = Plan(
+        steps=(
+            Step(id="absent", action="tool", capability="read_file", arguments={"path": "absent.py"}),
+            Step(id="copy", action="tool", capability="write_file", arguments={"path": "b", "content": "${absent}"}),
+        ),
+        origin="user",
+    )
+    played = run(tmp_path, [], None, "copy it", plan=given)
+    assert (played.result.exit_code, played.unexpected) == (1, 0)
+    assert played.result.reason.startswith("step absent failed: ")
+    assert played.result.reason.endswith("; not run: copy")
+    assert played.files == NEEDS_MODEL
+
+
+def test_arguments_take_what_earlier_steps_found(tmp_path: Path) -> None:
+    given = Plan(
+        steps=(
+            Step(id="read", action="tool", capability="read_file", arguments={"path": "expected.txt"}),
+            Step(
+                id="copy",
+                action="tool",
+                capability="write_file",
+                arguments={"path": "copies/${read.total_lines}.txt", "content": "was: ${read}"},
+            ),
+        ),
+        origin="user",
+    )
+    played = run(tmp_path, [], None, "copy it", plan=given)
+    assert played.result.exit_code == 0, played.result.reason
+    assert played.files["copies/2.txt"] == "was: 2\n2.5\n"
+
+
+def test_a_criterion_that_does_not_hold_fails_its_step(tmp_path: Path) -> None:
+    step = Step(
+        id="read",
+        action="tool",
+        capability="read_file",
+        arguments={"path": "main.py"},
+        success_criteria="output contains class Median",
+    )
+    played = run(tmp_path, [], None, "look", plan=Plan(steps=(step,), origin="user"))
+    assert (played.result.exit_code, played.result.reason) == (1, "not met: output contains class Median")
+
+
+def test_a_plan_of_the_user_that_cannot_work_is_wrong_usage(tmp_path: Path) -> None:
+    step = Step(id="a", action="tool", capability="nothing_like_it")
+    played = run(tmp_path, [], None, "look", plan=Plan(steps=(step,), origin="user"))
+    assert (played.result.exit_code, played.files) == (2, NEEDS_MODEL)
+    assert played.result.reason.startswith("the plan cannot be carried out: there is no tool named 'nothing_like_it'")
