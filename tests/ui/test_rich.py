@@ -121,7 +121,7 @@ def test_the_last_words_of_an_answer() -> None:
 
 
 LIVE = """
-import sys, time
+import sys
 from codur.events import AnswerDelta, NodeEntered
 from codur.ui.output import make_output
 from tests.ui.samples import DONE, EVENTS, play
@@ -131,7 +131,6 @@ if sys.argv[1] == "whole":
 elif sys.argv[1] == "words":
     output.event(NodeEntered(node="execute"))
     output.event(AnswerDelta(profile="fast", purpose="explain", text="It adds\\nthe numbers\x1b]0;up"))
-    time.sleep(0.5)
     output.close()
 else:
     for event in EVENTS[:5]:
