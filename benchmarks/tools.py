@@ -71,7 +71,10 @@ def grep(root: Path) -> None:
         (folder / f"f{number}.py").write_text(text + ("needle\n" if number % 1000 == 7 else ""))
     toolbox = toolbox_on(root)
     program = shutil.which("rg")
-    print(f"grep_files over {FILES} files")
+    bare = statistics.median(
+        timed(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True)) for _ in range(7)
+    )
+    print(f"grep_files over {FILES} files (the start of a bare python: {bare * 1000:.0f} ms)")
     for name, arguments in (
         ("a text in 10 files", {"pattern": "needle"}),
         ("the same as an expression", {"pattern": "need+le$", "regex": True}),
@@ -85,7 +88,9 @@ def grep(root: Path) -> None:
                 theirs.append(timed(lambda argv=argv: subprocess.run(argv, cwd=root, capture_output=True, check=False)))  # type: ignore[misc]
         line = f"  {name:28} {statistics.median(own) * 1000:6.0f} ms"
         if program:
+            excess = statistics.median(own) - 1.5 * statistics.median(theirs)
             line += f"   rg {statistics.median(theirs) * 1000:6.0f} ms   ratio {ratio(own, theirs):.2f}"
+            line += f"   {'within 1.5 x rg' if excess <= 0 else f'1.5 x rg + {excess * 1000:.0f} ms'}"
         print(line if program else f"{line}   (rg is not installed: no ratio)")
 
 

@@ -95,6 +95,8 @@ def test_both_ways_agree(
             (root / f"f{number} -x.py").write_bytes(data)
             (root / "gone" / f"{number}.txt").write_bytes(data)
             (root / f"large{number}.txt").write_bytes(data + b"\n" + b"x" * 5_000)
+            (root / f"link{number}").symlink_to(f"f{number} -x.py")
+        (root / "broken").symlink_to("nowhere")
         (root / ".gitignore").write_text("gone/\n")
         given_ = {"pattern": pattern, "regex": regex, "ignore_case": ignore_case, "limit": limit}
         fast = toolbox_with(Launcher(os.environ), root).call("grep_files", given_)
