@@ -108,7 +108,7 @@ def try_agent(name: str, config: Path | None, overrides: Mapping[str, Any], *, j
 
 def _alone(settings: Settings) -> Settings:
     """The settings with which nobody but the agent does the work."""
-    preferences = replace(settings.agents.preferences, fallback_order=())
+    preferences = replace(settings.agents.preferences, fallback_order=(), escalation=())
     return replace(
         settings,
         repair=replace(settings.repair, mode="off"),
@@ -167,7 +167,7 @@ def _rows(settings: Settings) -> list[AgentRow]:
 
 def _obstacle(agent: Agent, settings: Settings) -> Obstacle | None:
     if agent.external:
-        return obstacle_of(agent.name, agent.config, os.environ)
+        return obstacle_of(agent.name, agent.config, os.environ, mcp=bool(settings.mcp_servers))
     problem = ModelPool(settings, os.environ, Limits(), emit=ignore).problem(agent.profile)
     return Obstacle(text=problem, remedy="") if problem else None
 

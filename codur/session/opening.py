@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codur.agents.external.delegation import ExternalAgents
+from codur.agents.external.server import server_runner
 from codur.agents.instructions import Instructions
 from codur.agents.registry import AgentRegistry
 from codur.config.prompts import PromptLibrary
@@ -36,6 +37,7 @@ from codur.store.blobs import BlobStore
 from codur.store.directory import StateDirectory
 from codur.store.trust import TrustStore
 from codur.tools.repository.index import RepositoryIndex
+from codur.tools.tool import ToolError
 from codur.tools.toolbox import Toolbox, ToolContext
 from codur.types import Plan, Task, Usage
 from codur.verification.checker import Checker
@@ -295,6 +297,8 @@ def _context(
     agents = AgentRegistry(settings)
     if task.agent is not None:
         agents.resolve(task.agent)  # an unknown name ends the run before anything is done
+    servers = _mcp_servers(settings, host, launcher, workspace, cancel, time_left)
+    ask = _consulting(host.consult, waited) if host.consult else None
     record.emit(
         RunStarted(
             prompt=task.prompt,
@@ -325,7 +329,8 @@ def _context(
                 python=python,
                 settings=settings.tools,
                 timeout_s=settings.verification.test_timeout_s,
-                mcp=_mcp_servers(settings, host, launcher, workspace, cancel, time_left),
+                mcp=servers,
+                ask=_asking(ask) if ask else None,
                 check=checker.run_guarded,
                 home=Path(host.environ["HOME"]) if host.environ.get("HOME") else None,
             )
@@ -351,6 +356,7 @@ def _context(
             user_home=host.home,
             redact=record.redactor,
             offline=task.offline,
+            mcp=server_runner(lambda: servers) if servers is not None else None,
         ),
         instructions=_instructions(task, settings, host),
         prompts=host.shared.prompts if host.shared else PromptLibrary(),
@@ -361,7 +367,7 @@ def _context(
         scratch=scratch,
         best=BestState(),
         latest=Latest(),
-        consult=_consulting(host.consult, waited) if host.consult else None,
+        consult=ask,
         keep_plan=partial(_keep_plan, task, record),
     )
 
@@ -372,6 +378,19 @@ def _consulting(consult: Callable[[Question], Answer], waited: Waited) -> Callab
     def ask(question: Question) -> Answer:
         with waited.waiting():
             return consult(question)
+
+    return ask
+
+
+def _asking(consult: Callable[[Question], Answer]) -> Callable[[str, tuple[str, ...]], str]:
+    """Puts a tool's question to the user, with its possible answers."""
+
+    def ask(question: str, options: tuple[str, ...]) -> str:
+        text = f"{question} ({' / '.join(options)})" if options else question
+        answer = consult(Question(kind="question", text=text))
+        if answer.decision != "answer":
+            raise ToolError("refused", "the user gave no answer; decide from what is known, or say what is missing")
+        return answer.text
 
     return ask
 

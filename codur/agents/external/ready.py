@@ -60,8 +60,8 @@ def obstacle_of(name: str, config: AgentConfig, environ: Mapping[str, str], *, m
         )
     if config.type == "mcp" and not mcp:
         return Obstacle(
-            text="agents on MCP servers are not available in this version",
-            remedy="Choose another agent (`codur agents`).",
+            text="no MCP servers are configured",
+            remedy="Declare its server in mcp_servers of your settings, or choose another agent (`codur agents`).",
         )
     if config.type == "python" and find_plugin(config.entry_point or name) is None:
         return Obstacle(

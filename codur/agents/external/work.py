@@ -79,7 +79,7 @@ def _run(agent: Agent, job: Job, mcp: McpRunner | None) -> Answer:
     if agent.config.type == "python":
         return run_plugin(agent.config.entry_point or agent.name, job)
     if mcp is None:
-        return Answer(error="agents on MCP servers are not available in this version", end="not_started")
+        return Answer(error="no MCP servers are configured", end="not_started")
     return mcp(agent, job)
 
 

@@ -323,7 +323,7 @@ def test_prices_count_where_it_tells_none(tmp_path: Path) -> None:
             {**ENVIRON, "CODUR_INSIDE_AGENT": "outer"},
             "Codur itself was started by the agent outer, which must not start others",
         ),
-        ({"type": "mcp"}, ENVIRON, "agents on MCP servers are not available in this version"),
+        ({"type": "mcp"}, ENVIRON, "no MCP servers are configured"),
         (
             {"type": "python", "entry_point": "nobody"},
             ENVIRON,
