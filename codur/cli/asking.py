@@ -32,7 +32,8 @@ def user_at(output: Output, *, task: str, workspace: Path) -> Callable[[Question
         output: what is shown meanwhile; it gives the terminal back before each question.
         task, workspace: for plans that are saved.
     """
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    streams = (sys.stdin, sys.stderr)  # None, where they were closed before the start
+    if any(stream is None or not stream.isatty() for stream in streams):
         return None
     return _User(output, task, workspace)
 

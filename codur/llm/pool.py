@@ -157,7 +157,7 @@ class ModelPool:
         Raises:
             ConfigError: the settings have no such profile.
         """
-        return self._profile(self._named(name))
+        return self._profile(self.named(name))
 
     def available(self, profile: str | None = None) -> bool:
         """Whether anybody can be asked: not offline, and a profile that `complete` would try has its key or needs none.
@@ -183,7 +183,7 @@ class ModelPool:
         """
         if self._offline:
             return "The run is offline."
-        failure = self._blocked(self._named(profile))
+        failure = self._blocked(self.named(profile))
         return failure.message if failure else ""
 
     def why_unavailable(self, profile: str | None = None) -> ModelUnavailable:
@@ -199,7 +199,7 @@ class ModelPool:
             return ModelUnavailable(
                 "A model is needed for this, and the run is offline.", remedy="Run it again without --offline."
             )
-        wanted = self._named(profile or AUTO)
+        wanted = self.named(profile or AUTO)
         blocked = [failure for name in self._chain(wanted) if (failure := self._blocked(name))]
         real = [failure for failure in blocked if failure.kind != "no_key"]
         return _needed((real or blocked or [self._no_key(wanted)])[0])
@@ -210,7 +210,7 @@ class ModelPool:
         Raises:
             ConfigError: the settings have no such profile.
         """
-        name = self._named(name)
+        name = self.named(name)
         profile = self._given[name].profile if name in self._given else self._profile(name)
         most = self._gate.most_tokens(profile)
         if most >= profile.request_tokens:
@@ -257,10 +257,11 @@ class ModelPool:
             await model.close()
 
     def _chain(self, profile: str) -> tuple[str, ...]:
-        names = (self._named(profile), self.default_profile, *self._settings.llm.fallback_profiles)
+        names = (self.named(profile), self.default_profile, *self._settings.llm.fallback_profiles)
         return tuple(dict.fromkeys(names))
 
-    def _named(self, profile: str) -> str:
+    def named(self, profile: str) -> str:
+        """The name of the profile that is meant: `auto` is the default one."""
         return self.default_profile if profile == AUTO else profile
 
     async def _ask_in_turn(self, names: tuple[str, ...], request: ChatRequest, spending: Spending) -> ChatReply:

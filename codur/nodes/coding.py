@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from codur.agents.brief import CodingBrief
 from codur.agents.coding import CodingOutcome, write_code
 from codur.agents.registry import Agent
@@ -60,6 +62,7 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
 async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOutcome:
     import asyncio  # noqa: PLC0415 - lazy: a model-free run never loads it
 
+    agent = replace(agent, profile=context.models.named(agent.profile))
     step = current_step(state)
     found = await asyncio.to_thread(material, state, step, context)
     settings = context.settings

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from codur.agents.brief import question_text
 from codur.agents.loop import LoopOutcome, run_agent
 from codur.agents.registry import Agent
@@ -70,6 +72,7 @@ async def _seen_before(state: RunState, context: RunContext) -> RunUpdate:
 async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcome:
     import asyncio  # noqa: PLC0415 - lazy: a model-free run never loads it
 
+    agent = replace(agent, profile=context.models.named(agent.profile))
     step = current_step(state)
     profile = context.models.fitted(agent.profile)
     found = await asyncio.to_thread(material, state, step, context)

@@ -13,7 +13,7 @@ from codur.agents.instructions import Instructions
 from codur.agents.registry import AgentRegistry
 from codur.config.instructions import load_instructions
 from codur.config.loader import load_settings
-from codur.config.settings import AgentInstructions, Settings
+from codur.config.settings import AUTO, AgentInstructions, Settings
 from codur.config.trust import TrustOf, TrustState
 from codur.config.trust_files import instruction_files
 from codur.errors import ConfigError
@@ -53,7 +53,8 @@ def instructions(
 
 def text(found: Instructions, *files: str, agent: str = "codur-coding", request_tokens: int = 100_000) -> str:
     known = AgentRegistry(PLAIN).resolve(agent)
-    profile = replace(PLAIN.llm.profiles[known.profile], request_tokens=request_tokens)
+    known = replace(known, profile="gpt-oss-120b") if known.profile == AUTO else known
+    profile = replace(PLAIN.llm.profiles["gpt-oss-120b"], request_tokens=request_tokens)
     return found.text(known, profile, files)
 
 

@@ -15,8 +15,8 @@ DEFAULT = "Correct the value, or remove it to use the default."
 YAML = "Correct the YAML there; check indentation and quotes."
 ONLY = "Keep only settings in it."
 TOP = (
-    "Known here: llm, providers, agents, runtime, planning, context, verification, repair, tools, sandbox, state, "
-    "mcp_servers."
+    "Known here: llm, providers, agents, runtime, planning, context, verification, repair, tools, scope, sandbox, "
+    "state, mcp_servers."
 )
 
 PROFILES = f"Known: {', '.join(sorted(Settings().llm.profiles))}."

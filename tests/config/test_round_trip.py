@@ -68,7 +68,7 @@ def _value(kind: Any, owner: str) -> st.SearchStrategy[Any]:
     if entry is not None:
         return st.fixed_dictionaries({}, optional={_ENTRIES[entry.__name__]: _section(entry)})
     if item is not None:
-        return st.lists(_scalar(item, owner) if kinds.choices(item) else _TEXT, max_size=3)
+        return st.lists(_value(item, owner), max_size=3)
     plain, optional = kinds.without_none(kind)
     return _scalar(plain, owner) | st.none() if optional else _scalar(plain, owner)
 

@@ -62,7 +62,7 @@ def planned(*steps: Step) -> Plan:
         (planned(SAY), 0, "end", "not_achieved"),
         (Plan(steps=(SAY,), origin="pattern"), 0, "end", "done"),
         (planned(Step(id="q", action="ask", arguments={"text": "which?"})), 0, "end", "not_achieved"),
-        (planned(), 0, "llm_plan", None),
+        (planned(), 0, "end", "not_achieved"),
         (planned(replace(READ, capability="nothing")), 0, "llm_plan", None),
         (Plan(steps=(), origin="pattern"), 0, "end", "not_achieved"),
         (Plan(steps=(SAY,), origin="llm_error", outcome="no_model"), 0, "end", "no_model"),

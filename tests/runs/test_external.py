@@ -128,7 +128,7 @@ def test_the_next_agent_takes_over_when_one_makes_no_progress(tmp_path: Path) ->
         "second": agent(tmp_path / "second", [["write", "main.py", RIGHT], *CODEX_DONE]),
     }
 
-    played = run(tmp_path, configs, preferences={"default_agent": "first", "fallback_order": ("first", "second")})
+    played = run(tmp_path, configs, preferences={"default_agent": "first", "escalation": ("second",)})
 
     assert (played.result.exit_code, played.result.solved_by) == (0, "second")
     assert played.files["main.py"] == RIGHT

@@ -51,22 +51,26 @@ UNSURE = json_reply(
 
 
 class FreePlan:
-    """Refuses as Groq does: 413 for what can never fit, 429 for what does not fit now; the longest answer counts."""
+    """Refuses as Groq does, for each model by itself: 413 for what can never fit, 429 for what does not fit now.
+
+    The longest answer counts.
+    """
 
     def __init__(self, answers: Any) -> None:
         self.statuses: list[int] = []
         self.sizes: list[int] = []
         self._answers = answers
+        self._levels: dict[str, tuple[float, float]] = {}
         self._level = float(TOKENS_PER_MINUTE)
-        self._at = time.monotonic()
         self._lock = threading.Lock()
 
     def __call__(self, body: Any) -> ServerReply:
         with self._lock:
             now = time.monotonic()
             rate = TOKENS_PER_MINUTE / MINUTE_S
-            self._level = min(TOKENS_PER_MINUTE, self._level + (now - self._at) * rate)
-            self._at = now
+            level, at = self._levels.get(body["model"], (float(TOKENS_PER_MINUTE), now))
+            self._level = min(TOKENS_PER_MINUTE, level + (now - at) * rate)
+            self._levels[body["model"]] = (self._level, now)
             shown = {name: body[name] for name in ("messages", "tools", "response_format") if name in body}
             prompt = int(len(json.dumps(shown, ensure_ascii=False).encode()) / BYTES_PER_TOKEN)
             size = prompt + body["max_completion_tokens"]
@@ -76,6 +80,7 @@ class FreePlan:
             if size > self._level:
                 return self._refuse(429, "Rate limit reached.", retry_after=(size - self._level) / rate)
             self._level -= size
+            self._levels[body["model"]] = (self._level, now)
             self.statuses.append(200)
             reply: ServerReply = self._answers(body)
             usage = {"prompt_tokens": prompt, "completion_tokens": 100, "total_tokens": prompt + 100}
