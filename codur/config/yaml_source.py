@@ -59,8 +59,8 @@ def parse_value(text: str, name: str) -> Any:
     return _Reader(name, lines=False).read(text)
 
 
-def read_bytes(path: Path, name: str) -> bytes:
-    """The content of a settings file, which errors call `name`.
+def read_bytes(path: Path, name: str, *, kind: str = "settings file") -> bytes:
+    """The content of a file, which errors call `name` and a `kind`.
 
     Raises:
         ConfigError: unreadable, or too large.
@@ -76,7 +76,7 @@ def read_bytes(path: Path, name: str) -> bytes:
         ) from error
     if len(data) > MAX_BYTES:
         raise ConfigError(
-            "is larger than 1 MiB, too large for a settings file", file=name, remedy="Keep only settings in it."
+            f"is larger than 1 MiB, too large for a {kind}", file=name, remedy=f"Keep only what a {kind} holds in it."
         )
     return data
 

@@ -12,7 +12,7 @@ steps:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, cast
@@ -91,6 +91,7 @@ def read_plan(data: bytes, name: str) -> PlanFile:
     _require_version(source)
     values = check(source, PlanDocument)
     steps = tuple(_step(source, number, entry) for number, entry in enumerate(values.get("steps", ())))
+    _require_own_ids(source, steps)
     if not steps:
         raise source.error(("steps",), "the plan has no steps", "Give it at least one, with an id and an action.")
     if not values.get("task", "").strip():
@@ -140,6 +141,19 @@ def _known(source: Source, path: tuple[str | int, ...], given: Mapping[Any, Any]
             raise source.error((*path, str(key)), "there is no such key", remedy)
 
 
+def _require_own_ids(source: Source, steps: Sequence[Step]) -> None:
+    first: dict[str, int] = {}
+    for number, step in enumerate(steps):
+        if step.id in first:
+            line = source.place(("steps", first[step.id])).line
+            raise source.error(
+                ("steps", number, "id"),
+                f"there is a step {step.id} already, on line {line}",
+                "Give each step an id of its own.",
+            )
+        first[step.id] = number
+
+
 def _step(source: Source, number: int, entry: Mapping[str, Any]) -> Step:
     path = ("steps", number)
     for key in ("id", "action"):
@@ -154,4 +168,9 @@ def _step(source: Source, number: int, entry: Mapping[str, Any]) -> Step:
         kind = "tool" if action == "tool" else "agent"
         raise source.error(path, f"the step names no {kind}", f"Name the {kind} as capability.")
     tier: Tier = "open" if action in {"coding", "delegate"} else "deterministic"
-    return Step(**{**entry, "action": action, "arguments": dict(entry.get("arguments", {})), "tier": tier})
+    place = source.place(path)
+    return Step(
+        **{**entry, "action": action, "arguments": dict(entry.get("arguments", {}))},
+        tier=tier,
+        place=f"{place.file}:{place.line}",
+    )
