@@ -102,6 +102,7 @@ def read(path: Path, directory: Path) -> PlanFile:
         raise ConfigError(
             f"the plan was made for {found.workspace}, not for {here}",
             file=str(path),
+            line=found.workspace_line,
             key="workspace",
             remedy="Run it with -C in that directory, or remove the key `workspace` from the file.",
         )

@@ -112,10 +112,21 @@ class _Loader(yaml.SafeLoader):
         return node
 
 
+class _Dumper(yaml.SafeDumper):
+    """The safe dumper, which quotes what `_Loader` would read as something else."""
+
+
 # YAML 1.1 wants a point and a sign in numbers with an exponent; people, JSON and YAML 1.2 write 1e6.
-_Loader.add_implicit_resolver(
-    _CORE + "float", re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$"), list("-+0123456789")
-)
+for _kind in (_Loader, _Dumper):
+    _kind.add_implicit_resolver(
+        _CORE + "float", re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$"), list("-+0123456789")
+    )
+
+
+def yaml_text(document: Any) -> str:
+    """Plain values as YAML, which `parse_yaml` reads back."""
+    text: str = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+    return text
 
 
 class _Reader:

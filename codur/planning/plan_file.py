@@ -33,11 +33,13 @@ class PlanFile:
 
     Attributes:
         workspace: the absolute path of the directory that the plan was made for; empty: it fits any.
+        workspace_line: the line that says so.
     """
 
     task: str
     workspace: str
     plan: Plan
+    workspace_line: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,12 +68,11 @@ class PlanDocument:
 
 def plan_text(plan: Plan, *, task: str, workspace: str) -> str:
     """The plan as YAML; `read_plan` reads it back."""
-    import yaml  # noqa: PLC0415 - lazy: few runs write a plan
+    from codur.config.yaml_source import yaml_text  # noqa: PLC0415 - lazy: loads PyYAML
 
     steps = [_entry(step) for step in plan.steps]
     document = {"codur_plan": VERSION, "task": task, "workspace": workspace, "steps": steps}
-    text: str = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=110)
-    return text
+    return yaml_text(document)
 
 
 def read_plan(data: bytes, name: str) -> PlanFile:
@@ -97,7 +98,12 @@ def read_plan(data: bytes, name: str) -> PlanFile:
     if not values.get("task", "").strip():
         raise source.error(("task",), "the task is missing", "Say in a sentence what the plan is for.")
     plan = Plan(steps=steps, origin="user", reason=f"the plan of {name}")
-    return PlanFile(task=values["task"], workspace=values.get("workspace", ""), plan=plan)
+    return PlanFile(
+        task=values["task"],
+        workspace=values.get("workspace", ""),
+        plan=plan,
+        workspace_line=source.place(("workspace",)).line,
+    )
 
 
 def _entry(step: Step) -> dict[str, Any]:
