@@ -215,6 +215,7 @@ class Step:
         objective: what the step is for, in a sentence.
         inputs: ids of earlier steps whose output it needs.
         arguments: arguments of the tool; for `respond` and `ask`, `text`; for `coding`, `path` if one is settled.
+        place: file and line, if it was read from a file: `plan.yaml:7`.
     """
 
     id: str
@@ -226,6 +227,7 @@ class Step:
     inputs: tuple[str, ...] = ()
     arguments: Mapping[str, Any] = field(default_factory=dict)
     tier: Tier = "deterministic"
+    place: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

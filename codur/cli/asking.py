@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from codur.cli.editor import edit
+from codur.cli.surroundings import width
+from codur.config.yaml_source import read_bytes
 from codur.errors import ConfigError, UsageError
 from codur.planning.plan_file import plan_text, read_plan
 from codur.questions import Answer, Question
@@ -19,23 +21,38 @@ from codur.ui.plans import question_lines
 from codur.ui.sanitise import sanitise
 
 _CHOICES = "Carry it out? [y]es, [n]o, [e]dit, [s]ave: "
-_HELP = (
-    "y: carry it out; n: do not (you can say why, for a new plan); e: change it in your editor; s: write it to a file"
-)
-_EDITORS = ("VISUAL", "EDITOR")
+_HELP = """\
+y: carry it out
+n: do not; you can say why, for a new plan
+e: change it in your editor
+s: write it to a file, and ask again"""
 
 
-def user_at(output: Output, *, task: str, workspace: Path) -> Callable[[Question], Answer] | None:
+def user_at(
+    output: Output, *, task: str, workspace: Path, approves: bool = False
+) -> Callable[[Question], Answer] | None:
     """What asks the user; None if nobody sits at a terminal.
 
     Args:
         output: what is shown meanwhile; it gives the terminal back before each question.
         task, workspace: for plans that are saved.
+        approves: the user has approved of any plan that can be carried out.
     """
     streams = (sys.stdin, sys.stderr)  # None, where they were closed before the start
-    if any(stream is None or not stream.isatty() for stream in streams):
-        return None
-    return _User(output, task, workspace)
+    seen = all(stream is not None and stream.isatty() for stream in streams)
+    user = _User(output, task, workspace) if seen else None
+    return _approving(user) if approves else user
+
+
+def _approving(user: Callable[[Question], Answer] | None) -> Callable[[Question], Answer]:
+    """A user who approves of plans unseen; anything else is asked, if there is somebody."""
+
+    def answer(question: Question) -> Answer:
+        if question.kind == "approval" and not question.text:
+            return Answer(decision="approve")
+        return user(question) if user is not None else Answer(decision="nobody")
+
+    return answer
 
 
 class _User:
@@ -49,7 +66,7 @@ class _User:
     def __call__(self, question: Question) -> Answer:
         """Ask; an end of input counts as nobody."""
         self._output.close()
-        show(joined(question_lines(question)), sys.stderr)
+        show(joined(question_lines(question, width=width())), sys.stderr)
         try:
             if question.plan is None:
                 return _text_answer()
@@ -64,7 +81,9 @@ class _User:
             if word in {"y", "yes"} and possible:
                 return Answer(decision="approve")
             if word in {"n", "no"}:
-                return Answer(decision="reject", text=_read("Why? (Enter: just no) ").strip())
+                return Answer(
+                    decision="reject", text=_read("Why not? (A reason makes a new plan; Enter ends the run.) ").strip()
+                )
             if word in {"e", "edit"}:
                 edited = self._edited(plan)
                 if edited is not None:
@@ -76,31 +95,37 @@ class _User:
 
     def _edited(self, plan: Plan) -> Plan | None:
         """The plan as the user changes it; None if it was left as it is."""
-        text = before = plan_text(plan, task=self._task, workspace=str(self._workspace))
+        text = plan_text(plan, task=self._task, workspace=str(self._workspace))
         with TemporaryDirectory(prefix="codur-plan-") as directory:
             path = Path(directory) / "plan.yaml"
             path.write_text(text, encoding="utf-8")
             while True:
-                _edit(path)
-                data = path.read_bytes()
-                if data == before.encode():
-                    _say("The plan is as it was.")
-                    return None
                 try:
-                    return read_plan(data, "plan.yaml").plan
+                    edit(path)
+                    data = read_bytes(path, path.name)
+                    if data == text.encode():
+                        _say("The plan is as it was.")
+                        return None
+                    return read_plan(data, path.name).plan
                 except ConfigError as error:
-                    _say(f"✘ {error.message}  {error.remedy}")
+                    _say(f"✘ {error.message}\n  {error.remedy}")
                     if _read("Edit it again? [Y/n] ").strip().lower() in {"n", "no"}:
                         return None
+                except UsageError as error:
+                    _say(f"✘ {error.message}\n  {error.remedy}")
+                    return None
 
     def _save(self, plan: Plan) -> None:
         name = _read("Write it to [plan.yaml]: ").strip() or "plan.yaml"
-        path = Path(name).expanduser()
+        path = Path(name)
         try:
+            path = path.expanduser()
             with path.open("x", encoding="utf-8") as stream:
                 stream.write(plan_text(plan, task=self._task, workspace=str(self._workspace)))
         except OSError as error:
             _say(f"✘ {path}: {(error.strerror or 'cannot be written').lower()}")
+        except (ValueError, RuntimeError) as error:  # a NUL in the name; a ~user that there is not
+            _say(f"✘ {path}: {error}")
         else:
             _say(f"Written to {path}; carry it out later with: codur run --plan-file {shlex.quote(str(path))}")
 
@@ -110,30 +135,14 @@ def _text_answer() -> Answer:
     return Answer(decision="answer", text=text) if text else Answer(decision="nobody")
 
 
-def _edit(path: Path) -> None:
-    """Let the user change a file in the editor of their choice.
-
-    Raises:
-        UsageError: there is none that can be started.
-    """
-    command = next((value for name in _EDITORS if (value := os.environ.get(name, "").strip())), "vi")
-    words = [*shlex.split(command), str(path)]
-    try:
-        os.spawnvp(os.P_WAIT, words[0], words)  # the user's own program on the user's terminal: not contained
-    except OSError as error:
-        raise UsageError(
-            f"the editor {words[0]} cannot be started", remedy="Set EDITOR to an editor that is installed."
-        ) from error
-
-
 def _read(prompt: str) -> str:
     """One line from the terminal. Raises EOFError at the end of input."""
     sys.stderr.write(prompt)
     sys.stderr.flush()
-    text = sys.stdin.readline()
-    if not text:
+    data = sys.stdin.buffer.readline()
+    if not data:
         raise EOFError
-    return text
+    return data.decode("utf-8", "replace")
 
 
 def _say(text: str) -> None:

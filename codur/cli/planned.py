@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -41,8 +42,8 @@ def make(
     Raises:
         UsageError: the file is there already, or it cannot be written.
     """
-    if to is not None and to.exists() and not force:
-        raise UsageError(f"{to} is there already", remedy="Name another file, or replace it with --force.")
+    if to is not None:
+        _require_writable(to, force=force)  # before a model is paid for the plan
     loaded = surroundings.settings_for(directory, config, {})
     asked = Task(
         prompt=prompt,
@@ -57,7 +58,7 @@ def make(
     finally:
         shown.close()
     if result.outcome == "done" and to is not None:
-        _write(to, result.answer)
+        _write(to, result.answer, force=force)
         if not json:
             text = (
                 f"{result.reason or 'the plan'}: {to}\ncarry it out with: codur run --plan-file {shlex.quote(str(to))}"
@@ -68,10 +69,21 @@ def make(
     return result.exit_code
 
 
-def _write(path: Path, text: str) -> None:
+def _require_writable(path: Path, *, force: bool) -> None:
+    if path.is_dir():
+        raise UsageError(f"{path} is a directory", remedy="Name a file in it.")
+    if os.path.lexists(path) and not force:
+        raise UsageError(f"{path} is there already", remedy="Name another file, or replace it with --force.")
+    if not path.parent.is_dir():
+        raise UsageError(f"{path}: there is no directory {path.parent}", remedy="Make it, or name another file.")
+
+
+def _write(path: Path, text: str, *, force: bool) -> None:
     try:
-        path.write_text(text, encoding="utf-8")
+        with path.open("w" if force else "x", encoding="utf-8") as stream:
+            stream.write(text)
     except OSError as error:
+        show(sanitise(text), sys.stdout)  # it was paid for
         raise UsageError(
             f"{path}: cannot be written: {(error.strerror or 'unknown error').lower()}",
             remedy="Name a file in a directory that is there and yours.",
@@ -84,12 +96,13 @@ def read(path: Path, directory: Path) -> PlanFile:
     Raises:
         ConfigError: it is no plan, or it was made for another directory.
     """
-    found = read_plan(read_bytes(path, str(path)), str(path))
+    found = read_plan(read_bytes(path, str(path), kind="plan"), str(path))
     here = directory.resolve()
     if found.workspace and Path(found.workspace).resolve() != here:
         raise ConfigError(
             f"the plan was made for {found.workspace}, not for {here}",
             file=str(path),
+            line=found.workspace_line,
             key="workspace",
             remedy="Run it with -C in that directory, or remove the key `workspace` from the file.",
         )

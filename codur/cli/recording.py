@@ -5,12 +5,13 @@ from __future__ import annotations
 import json as json_module
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from codur.cli import surroundings
+from codur.cli.asking import user_at
 from codur.cli.working import shown_result
 from codur.config.agent_files import shipped_names
 from codur.events import Note
@@ -77,6 +78,7 @@ def resume_run(
     output: Mapping[str, bool],
     explain_route: bool,
     wait: bool,
+    yes: bool,
 ) -> int:
     """Go on with a run.
 
@@ -84,6 +86,7 @@ def resume_run(
         wanted: its id or the beginning of one; None for the newest of the directory that was cut off.
         overrides: settings of the command line.
         output: the arguments of `surroundings.output`.
+        yes: the user approves of any plan.
 
     Returns:
         The exit code.
@@ -95,12 +98,16 @@ def resume_run(
     run = surroundings.kept_runs().find(
         wanted, workspace=_real(directory), fits=lambda record: record.can_be_resumed, that="was cut off"
     )
-    loaded = surroundings.settings_for(Path(run.record().workspace), config, overrides, agents=shipped_names())
+    record = run.record()
+    workspace = Path(record.workspace)
+    loaded = surroundings.settings_for(workspace, config, overrides, agents=shipped_names())
     shown = surroundings.output(**output)
     try:
         for note in loaded.notes:
             shown.event(Note(level="warning", text=note))
-        result = resume_task(run, loaded.settings, host=surroundings.host(), emit=shown.event, wait=wait)
+        user = user_at(shown, task=record.prompt, workspace=workspace, approves=yes)
+        host = replace(surroundings.host(), stream=surroundings.shows_words(**output), consult=user)
+        result = resume_task(run, loaded.settings, host=host, emit=shown.event, wait=wait)
     finally:
         shown.close()
     return shown_result(result, shown, explain_route=explain_route)

@@ -43,6 +43,7 @@ def resume(
     config: options.ConfigFile = None,
     no_sandbox: options.NoSandbox = False,
     wait: options.Wait = False,
+    yes: options.Yes = False,
     json: options.Json = False,
     json_stream: options.JsonStream = False,
     raw: options.Raw = False,
@@ -60,4 +61,5 @@ def resume(
         output={"json": json, "json_stream": json_stream, "raw": raw, "verbose": verbose},
         explain_route=explain_route,
         wait=wait,
+        yes=yes,
     )

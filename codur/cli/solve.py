@@ -72,6 +72,7 @@ def solve(
         bool, typer.Option("--in-place", help="Write what is solved back to the challenges themselves.")
     ] = False,
     list_only: Annotated[bool, typer.Option("--list", help="Show what would be done, and do nothing.")] = False,
+    yes: options.Yes = False,
     offline: options.Offline = False,
     scope: options.Scope = None,
     max_files: options.MaxFiles = None,
@@ -96,6 +97,7 @@ def solve(
             offline=offline,
             in_place=in_place,
             no_sandbox=no_sandbox,
+            yes=yes,
         ),
         where=solving.Where(
             results=results,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ class Which:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class How:
-    """How it is done; `jobs` of None stands for the number of processors."""
+    """How it is done; `jobs` of None stands for the number of processors, `yes` approves of any plan."""
 
     jobs: int | None = None
     budget_usd: float | None = None
@@ -42,6 +42,7 @@ class How:
     offline: bool = False
     in_place: bool = False
     no_sandbox: bool = False
+    yes: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +87,8 @@ def solve_challenges(
         UsageError: there are no challenges, or the options do not fit together.
     """
     settings = surroundings.settings_for(None, config, overrides, agents=which.agents).settings
+    if how.yes:
+        settings = replace(settings, planning=replace(settings.planning, approval="never", approve=()))
     work = work_of(
         find_challenges(directories),
         agents=which.agents,
@@ -185,7 +188,12 @@ def _resume_words(
         ("--max-tokens", how.max_tokens),
         ("--config", config),
     ]
-    flags = [("--offline", how.offline), ("--in-place", how.in_place), ("--no-sandbox", how.no_sandbox)]
+    flags = [
+        ("--offline", how.offline),
+        ("--in-place", how.in_place),
+        ("--no-sandbox", how.no_sandbox),
+        ("--yes", how.yes),
+    ]
     words = [word for name, value in values if value is not None for word in (name, str(value))]
     words += [name for name, is_given in flags if is_given]
     return shlex.join(["codur", "solve", *map(str, directories), *words, "--resume", "--results", short(results)])

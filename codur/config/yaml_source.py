@@ -59,8 +59,8 @@ def parse_value(text: str, name: str) -> Any:
     return _Reader(name, lines=False).read(text)
 
 
-def read_bytes(path: Path, name: str) -> bytes:
-    """The content of a settings file, which errors call `name`.
+def read_bytes(path: Path, name: str, *, kind: str = "settings file") -> bytes:
+    """The content of a file, which errors call `name` and a `kind`.
 
     Raises:
         ConfigError: unreadable, or too large.
@@ -76,7 +76,7 @@ def read_bytes(path: Path, name: str) -> bytes:
         ) from error
     if len(data) > MAX_BYTES:
         raise ConfigError(
-            "is larger than 1 MiB, too large for a settings file", file=name, remedy="Keep only settings in it."
+            f"is larger than 1 MiB, too large for a {kind}", file=name, remedy=f"Keep only what a {kind} holds in it."
         )
     return data
 
@@ -112,10 +112,21 @@ class _Loader(yaml.SafeLoader):
         return node
 
 
+class _Dumper(yaml.SafeDumper):
+    """The safe dumper, which quotes what `_Loader` would read as something else."""
+
+
 # YAML 1.1 wants a point and a sign in numbers with an exponent; people, JSON and YAML 1.2 write 1e6.
-_Loader.add_implicit_resolver(
-    _CORE + "float", re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$"), list("-+0123456789")
-)
+for _kind in (_Loader, _Dumper):
+    _kind.add_implicit_resolver(
+        _CORE + "float", re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$"), list("-+0123456789")
+    )
+
+
+def yaml_text(document: Any) -> str:
+    """Plain values as YAML, which `parse_yaml` reads back."""
+    text: str = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+    return text
 
 
 class _Reader:

@@ -54,6 +54,7 @@ def refused(reason: str, plan: Plan, context: RunContext) -> RunUpdate:
         if path
         else "Give --yes to approve of it beforehand."
     )
+    reason = reason if path else f"{reason}; --yes approves of it"
     return RunUpdate(
         outcome="refused", reason=reason, remedy=remedy, **go("policy", "end", origin=plan.origin, reason=reason)
     )

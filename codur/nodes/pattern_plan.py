@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from codur.nodes.judge import check_before
+from codur.nodes.rules import completed, problem_of
 from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.nodes.updates import can_ask, can_repair, go, why_not
 from codur.patches import RepairRequest
@@ -68,7 +69,8 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
 def _given_plan(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
     """The user's own plan, with what has to be known of the workspace."""
     discovery = state["discovery"]
-    before = _check_before(discovery, context)
+    wrong = problem_of(completed(plan, context), state, context) is not None  # then nothing is run; policy says why
+    before = None if wrong else _check_before(discovery, context)
     return RunUpdate(
         discovery=discovery,
         before=before,

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from codur.nodes.approving import ask_first, effects, rejected
+from codur.nodes.rules import completed, problem_of, told
 from codur.nodes.state import Route, RunContext, RunState, RunUpdate
 from codur.nodes.updates import can_ask, go, output_of, unfinished, why_not
 from codur.planning.plan_file import plan_text
 from codur.planning.references import UnresolvedReference, filled
-from codur.planning.validate import Asked, Capabilities, Problem, complete, find_problem
+from codur.planning.validate import Problem
 from codur.questions import Answer, Question
-from codur.types import LOOKING_TASKS, Action, Plan, Step
+from codur.types import Action, Plan, Step
 
 REPLANS = 1
 """How often a plan that cannot be carried out is sent back."""
-_SURE = 0.8
 
 _NODE_OF: dict[Action, Route] = {"tool": "tool", "coding": "coding", "delegate": "delegate", "repair": "repair"}
 
@@ -32,38 +32,32 @@ def policy(state: RunState, context: RunContext) -> RunUpdate:
 
 def _after_answer(answer: Answer, plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
     if answer.decision == "approve":
+        problem = problem_of(plan, state, context)
+        if problem is not None:  # what was asked was to change it
+            return _reject(problem, plan, state, context)
         approved = effects(plan, context)
         return RunUpdate(**{"approved": approved, **_let_through(plan, {**state, "approved": approved}, context)})
     if answer.decision == "edit" and answer.plan is not None:
-        edited: RunState = {**state, "answer": None, "plan": answer.plan}
-        return RunUpdate(**{"plan": answer.plan, **_admit(answer.plan, edited, context)})
+        changed: RunState = {**state, "answer": None, "plan": answer.plan}
+        return RunUpdate(**{"plan": answer.plan, **_admit(answer.plan, changed, context, edited=True)})
     return rejected(answer, plan, state, context)
 
 
-def _admit(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
-    """What follows from a plan that has not begun."""
-    plan = complete(plan, explainer=context.agents.for_task("explanation").name)
-    problem = _problem(plan, state, context)
+def _admit(plan: Plan, state: RunState, context: RunContext, *, edited: bool = False) -> RunUpdate:
+    """What follows from a plan that has not begun.
+
+    Args:
+        edited: the user has just changed it, and can change it again.
+    """
+    plan = completed(plan, context)
+    problem = problem_of(plan, state, context)
     update = RunUpdate(plan=plan, since=len(state["records"]))
-    if problem is not None and (plan.origin != "user" or context.consult is None):
+    if problem is not None and not edited:
         return RunUpdate(**{**update, **_reject(problem, plan, state, context)})
     if state["task"].plan_only:
         return RunUpdate(**{**update, **_only_planned(plan, state, context)})
-    asked = ask_first(plan, problem.text if problem else "", state, context)
+    asked = ask_first(plan, told(problem, plan) if problem else "", state, context)
     return RunUpdate(**{**update, **(asked or _let_through(plan, {**state, **update}, context))})
-
-
-def _problem(plan: Plan, state: RunState, context: RunContext) -> Problem | None:
-    discovery, task = state["discovery"], state["task"]
-    only_looks = discovery.task_type in LOOKING_TASKS and discovery.confidence >= _SURE and not task.check_is_goal
-    return find_problem(
-        plan,
-        _capabilities(context),
-        context.settings.tools,
-        max_steps=context.settings.planning.max_steps,
-        asked=Asked(prompt=task.prompt, only_looks=only_looks),
-        outputs=state["outputs"],
-    )
 
 
 def _is_for_others(step: Step, state: RunState, context: RunContext) -> bool:
@@ -72,17 +66,6 @@ def _is_for_others(step: Step, state: RunState, context: RunContext) -> bool:
         return False
     named = state["coder"] or step.capability or state["task"].agent
     return context.agents.for_discovery(state["discovery"], explicit=named or None).external
-
-
-def _capabilities(context: RunContext) -> Capabilities:
-    tools = {name: tool.side_effect for name in context.toolbox.names() if (tool := context.toolbox.get(name))}
-    return Capabilities(
-        tools=tools,
-        agents=context.agents.names(),
-        knows_agent=context.agents.knows,
-        codes=context.agents.codes,
-        argument_problem=lambda name, arguments: context.toolbox.check(name, arguments).text,
-    )
 
 
 def _reject(problem: Problem, plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
@@ -96,8 +79,8 @@ def _reject(problem: Problem, plan: Plan, state: RunState, context: RunContext) 
     if plan.origin == "user":
         return RunUpdate(
             outcome="usage",
-            reason=f"the plan cannot be carried out: {problem.text}",
-            remedy="Correct the plan file; `codur tools` and `codur agents` show what there is.",
+            reason=f"the plan cannot be carried out: {told(problem, plan)}",
+            remedy="Correct the plan; `codur tools` and `codur agents` show what there is.",
             **go("policy", "end", origin=plan.origin, reason=problem.text),
         )
     if state["replans"] < REPLANS and can_ask(state, context) and plan.origin != "pattern":

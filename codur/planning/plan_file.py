@@ -12,7 +12,7 @@ steps:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, cast
@@ -33,11 +33,13 @@ class PlanFile:
 
     Attributes:
         workspace: the absolute path of the directory that the plan was made for; empty: it fits any.
+        workspace_line: the line that says so.
     """
 
     task: str
     workspace: str
     plan: Plan
+    workspace_line: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,12 +68,11 @@ class PlanDocument:
 
 def plan_text(plan: Plan, *, task: str, workspace: str) -> str:
     """The plan as YAML; `read_plan` reads it back."""
-    import yaml  # noqa: PLC0415 - lazy: few runs write a plan
+    from codur.config.yaml_source import yaml_text  # noqa: PLC0415 - lazy: loads PyYAML
 
     steps = [_entry(step) for step in plan.steps]
     document = {"codur_plan": VERSION, "task": task, "workspace": workspace, "steps": steps}
-    text: str = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=110)
-    return text
+    return yaml_text(document)
 
 
 def read_plan(data: bytes, name: str) -> PlanFile:
@@ -91,12 +92,18 @@ def read_plan(data: bytes, name: str) -> PlanFile:
     _require_version(source)
     values = check(source, PlanDocument)
     steps = tuple(_step(source, number, entry) for number, entry in enumerate(values.get("steps", ())))
+    _require_own_ids(source, steps)
     if not steps:
         raise source.error(("steps",), "the plan has no steps", "Give it at least one, with an id and an action.")
     if not values.get("task", "").strip():
         raise source.error(("task",), "the task is missing", "Say in a sentence what the plan is for.")
     plan = Plan(steps=steps, origin="user", reason=f"the plan of {name}")
-    return PlanFile(task=values["task"], workspace=values.get("workspace", ""), plan=plan)
+    return PlanFile(
+        task=values["task"],
+        workspace=values.get("workspace", ""),
+        plan=plan,
+        workspace_line=source.place(("workspace",)).line,
+    )
 
 
 def _entry(step: Step) -> dict[str, Any]:
@@ -140,6 +147,19 @@ def _known(source: Source, path: tuple[str | int, ...], given: Mapping[Any, Any]
             raise source.error((*path, str(key)), "there is no such key", remedy)
 
 
+def _require_own_ids(source: Source, steps: Sequence[Step]) -> None:
+    first: dict[str, int] = {}
+    for number, step in enumerate(steps):
+        if step.id in first:
+            line = source.place(("steps", first[step.id])).line
+            raise source.error(
+                ("steps", number, "id"),
+                f"there is a step {step.id} already, on line {line}",
+                "Give each step an id of its own.",
+            )
+        first[step.id] = number
+
+
 def _step(source: Source, number: int, entry: Mapping[str, Any]) -> Step:
     path = ("steps", number)
     for key in ("id", "action"):
@@ -154,4 +174,9 @@ def _step(source: Source, number: int, entry: Mapping[str, Any]) -> Step:
         kind = "tool" if action == "tool" else "agent"
         raise source.error(path, f"the step names no {kind}", f"Name the {kind} as capability.")
     tier: Tier = "open" if action in {"coding", "delegate"} else "deterministic"
-    return Step(**{**entry, "action": action, "arguments": dict(entry.get("arguments", {})), "tier": tier})
+    place = source.place(path)
+    return Step(
+        **{**entry, "action": action, "arguments": dict(entry.get("arguments", {}))},
+        tier=tier,
+        place=f"{place.file}:{place.line}",
+    )

@@ -6,9 +6,13 @@ from collections.abc import Sequence
 
 from codur.questions import PlanEffects, Question
 from codur.types import Plan, Step
-from codur.ui.lines import Line, clip, count, line
+from codur.ui.lines import Line, block, clip, count, line
 
 _MOST_SHOWN = 6
+_MOST_WIDE = 40
+_LEAST_WIDE = 30
+_BETWEEN = 9
+"""Columns of a row of the table that are not its three texts."""
 _WORDS = {
     "run": "runs programs",
     "network": "uses the network",
@@ -17,43 +21,57 @@ _WORDS = {
 }
 
 
-def question_lines(question: Question) -> list[Line]:
-    """What the user is shown before the prompt: the question, or the plan that is to be approved."""
+def question_lines(question: Question, *, width: int = 100) -> list[Line]:
+    """What the user is shown before the prompt: the question, or the plan that is to be approved.
+
+    Args:
+        width: of the terminal, in columns.
+    """
     if question.plan is None or question.effects is None:
-        return [line(("? ", "warn"), question.text)]
-    lines = plan_lines(question.plan, question.effects)
+        first, _, rest = question.text.strip().partition("\n")
+        return [line(("? ", "warn"), first), *block(rest, prefix="  ")]
+    lines = plan_lines(question.plan, question.effects, width=width)
     if question.text:
         lines.append(line(("✘ it cannot be carried out: ", "bad"), question.text))
     return lines
 
 
-def plan_lines(plan: Plan, effects: PlanEffects) -> list[Line]:
+def plan_lines(plan: Plan, effects: PlanEffects, *, width: int = 100) -> list[Line]:
     """A plan with its effects."""
     return [
         line(("plan: ", "strong"), f"{count(len(plan.steps), 'step')}, {_calls(effects)}"),
-        *_table(plan.steps),
+        *_table(plan.steps, width),
         *_effect_lines(effects),
     ]
 
 
-def _table(steps: Sequence[Step]) -> list[Line]:
-    names = max(len(step.id) for step in steps)
-    whats = [f"{step.action} {step.capability}".strip() for step in steps]
-    width = max(map(len, whats))
+def _table(steps: Sequence[Step], columns: int) -> list[Line]:
+    ids = [clip(step.id, width=_MOST_WIDE) for step in steps]
+    whats = [clip(f"{step.action} {step.capability}".strip(), width=_MOST_WIDE) for step in steps]
+    names, width = max(map(len, ids)), max(map(len, whats))
     lines = []
-    for number, (step, what) in enumerate(zip(steps, whats, strict=True), start=1):
+    room = columns - names - width - _BETWEEN
+    for number, (step, name, what) in enumerate(zip(steps, ids, whats, strict=True), start=1):
         needs = f"  (needs {', '.join(step.inputs)})" if step.inputs else ""
-        text = step.objective or str(step.arguments.get("text", ""))
         lines.append(
             line(
                 (f"{number:>3}  ", "dim"),
-                (f"{step.id:<{names}}  ", "strong"),
+                (f"{name:<{names}}  ", "strong"),
                 f"{what:<{width}}  ",
-                clip(text, width=80),
+                clip(step.objective or str(step.arguments.get("text", "")), width=max(_LEAST_WIDE, room - len(needs))),
                 (needs, "dim"),
             )
         )
+        if step.action == "tool" and step.arguments:
+            before = " " * (names + _BETWEEN - 2)
+            lines.append(line((before + _arguments(step, max(_LEAST_WIDE, columns - len(before))), "dim")))
     return lines
+
+
+def _arguments(step: Step, width: int) -> str:
+    """What a tool is called with: what it does is in this, whatever the objective says."""
+    given = (f"{name}={clip(str(value), width=50)!r}" for name, value in step.arguments.items())
+    return clip(", ".join(given), width=width)
 
 
 def _effect_lines(effects: PlanEffects) -> list[Line]:

@@ -1,0 +1,314 @@
+"""Plans at the terminal: shown, approved, rejected, changed in an editor, saved; made and carried out by file."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codur.planning.plan_file import read_plan
+from tests.cli.kit import environment, the_object
+from tests.runs.kit import EDIT, MEDIAN_RIGHT, NEEDS_MODEL, contents, fill
+from tests.runs.test_plans import CODING, RIGHT, classified, plan, tool
+from tests.session.kit import Place, place
+from tests.support.groq_server import Replies
+from tests.support.terminal import CTRL_C, CTRL_D, Terminal
+
+CHOICES = "[y]es, [n]o, [e]dit, [s]ave: "
+TASK = ("--plan", "fix main.py")
+STEPS = plan(
+    {**tool("run_python_file", path="main.py"), "id": "run", "objective": "See what it prints."},
+    {**CODING, "id": "fix", "inputs": ["run"], "objective": "Write the median."},
+)
+
+
+@contextmanager
+def at_terminal(here: Place, *words: str, stdout: Path | None = None, **variables: str) -> Iterator[Terminal]:
+    """Codur at a terminal of its own."""
+    with Terminal(
+        [sys.executable, "-W", "error", "-m", "codur", *words],
+        cwd=here.project,
+        environ=environment(here.home, **here.variables(variables)),
+        stdout=stdout,
+    ) as terminal:
+        yield terminal
+
+
+def editor(here: Place, *scripts: str) -> str:
+    """An `EDITOR`: a program that carries out the next of these scripts, on the text of the plan, each time."""
+    program = here.home / "editor.py"
+    program.write_text(
+        "import pathlib, sys\n"
+        "path, count = pathlib.Path(sys.argv[1]), pathlib.Path(__file__ + '.count')\n"
+        "turn = int(count.read_text()) if count.exists() else 0\n"
+        "count.write_text(str(turn + 1))\n"
+        "text = path.read_text()\n"
+        f"exec({list(scripts)!r}[turn])\n"
+        "path.write_text(text)\n"
+    )
+    return f"'{sys.executable}' '{program}'"
+
+
+def untouched(here: Place) -> bool:
+    return contents(here.project) == NEEDS_MODEL
+
+
+def test_the_plan_is_shown_and_carried_out_after_a_yes(tmp_path: Path) -> None:
+    with place(tmp_path, [classified(), STEPS, RIGHT]) as here, at_terminal(here, *TASK) as terminal:
+        shown = terminal.answer(CHOICES, "y")
+        assert "plan: 2 steps, 1 to 10 model calls" in shown
+        assert "  1  run  tool run_python_file  See what it prints." in shown
+        assert "path='main.py'" in shown
+        assert "  2  fix  coding codur-coding   Write the median.  (needs run)" in shown
+        assert "changes: files that its steps choose" in shown
+        assert "runs: python main.py" in shown
+        assert terminal.ended() == 0
+        assert MEDIAN_RIGHT in contents(here.project)["main.py"]
+
+
+def test_a_no_leaves_everything_as_it_was(tmp_path: Path) -> None:
+    with place(tmp_path, [EDIT]) as here, at_terminal(here, *TASK) as terminal:
+        terminal.answer(CHOICES, "n")
+        terminal.answer("Enter ends the run.) ", "")
+        assert terminal.ended() == 5
+        assert "you rejected the plan" in terminal.text
+        assert untouched(here)
+
+
+def test_the_reason_of_a_no_makes_a_new_plan(tmp_path: Path) -> None:
+    with place(tmp_path, [EDIT, STEPS, RIGHT]) as here, at_terminal(here, *TASK) as terminal:
+        terminal.answer(CHOICES, "n")
+        terminal.answer("Enter ends the run.) ", "run it first")
+        assert "python main.py" in terminal.answer(CHOICES, "y")
+        assert terminal.ended() == 0
+        assert "run it first" in json.dumps(here.server.bodies[1])
+
+
+def test_what_is_no_answer_is_explained_and_asked_again(tmp_path: Path) -> None:
+    with place(tmp_path, [EDIT, RIGHT]) as here, at_terminal(here, *TASK) as terminal:
+        terminal.answer(CHOICES, "perhaps \udc9b2J".encode("utf-8", "replace").decode())
+        assert "y: carry it out" in terminal.answer(CHOICES, "")
+        assert "y: carry it out" in terminal.answer(CHOICES, "YES")
+        assert terminal.ended() == 0
+
+
+@pytest.mark.parametrize("keys", [CTRL_D, CTRL_C])
+def test_whoever_leaves_has_not_agreed(keys: str, tmp_path: Path) -> None:
+    with place(tmp_path, [EDIT]) as here, at_terminal(here, *TASK) as terminal:
+        terminal.until(CHOICES)
+        terminal.press(keys)
+        assert terminal.ended() == (130 if keys == CTRL_C else 5)
+        assert ("codur resume 20" if keys == CTRL_C else "--plan-file") in terminal.text
+        assert untouched(here)
+
+
+# --- the editor -------------------------------------------------------------------------------------------------------
+
+
+LOOK = "{id: look, action: tool, capability: read_file, arguments: {path: main.py}}"
+LOOK_FIRST = f"text = text.replace('steps:', 'steps:\\n- {LOOK}')"
+
+
+def test_a_plan_is_changed_in_the_editor_and_shown_again(tmp_path: Path) -> None:
+    with place(tmp_path, [EDIT, RIGHT]) as here, at_terminal(here, *TASK, EDITOR=editor(here, LOOK_FIRST)) as terminal:
+        terminal.answer(CHOICES, "e")
+        shown = terminal.answer(CHOICES, "y")
+        assert "plan: 2 steps" in shown
+        assert "look" in shown
+        assert terminal.ended() == 0
+        assert "Traceback" not in terminal.text
+
+
+def test_a_change_that_is_no_plan_is_told_and_the_editor_opened_again(tmp_path: Path) -> None:
+    broken = ("text = text.replace('steps:', 'steps: [')", "text = text.replace('steps: [', 'steps:')\n" + LOOK_FIRST)
+    with place(tmp_path, [EDIT, RIGHT]) as here, at_terminal(here, *TASK, EDITOR=editor(here, *broken)) as terminal:
+        terminal.answer(CHOICES, "e")
+        told = terminal.answer("Edit it again? [Y/n] ", "")
+        assert "✘ plan.yaml:" in told
+        assert "not valid YAML" in told
+        assert "plan: 2 steps" in terminal.answer(CHOICES, "y")
+        assert terminal.ended() == 0
+
+
+def test_a_change_that_cannot_work_is_told_with_its_line(tmp_path: Path) -> None:
+    gone = "text = text.replace('steps:', 'steps:\\n- {id: look, action: tool, capability: read_fil}')"
+    with place(tmp_path, [EDIT]) as here, at_terminal(here, *TASK, EDITOR=editor(here, gone)) as terminal:
+        terminal.answer(CHOICES, "e")
+        assert "plan.yaml:5: there is no tool named 'read_fil'; the nearest is read_file" in terminal.answer(
+            CHOICES, "y"
+        )
+        assert "edit it, or say no" in terminal.answer(CHOICES, "n")
+        terminal.answer("Enter ends the run.) ", "")
+        assert terminal.ended() == 5
+        assert untouched(here)
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (lambda here: editor(here, "pass"), "The plan is as it was."),
+        (lambda here: editor(here, LOOK_FIRST + "; path.write_text(text); sys.exit(3)"), "ended with 3"),
+        (lambda here: editor(here, "path.unlink(); sys.exit()"), "cannot be read"),
+        (lambda _: "/nowhere/editor", "cannot be started: no such file"),
+        (lambda _: "vi '", "cannot be started: no closing quotation"),
+    ],
+    ids=["unchanged", "error", "removed", "absent", "quotes"],
+)
+def test_an_editor_that_changes_nothing(command: Callable[[Place], str], told: str, tmp_path: Path) -> None:
+    with place(tmp_path, [EDIT]) as here, at_terminal(here, *TASK, EDITOR=command(here)) as terminal:
+        terminal.answer(CHOICES, "e")
+        if "read" in told:
+            terminal.answer("Edit it again? [Y/n] ", "n")
+        terminal.until(CHOICES)
+        assert told in terminal.text.lower() or told in terminal.text
+        terminal.press(CTRL_D)
+        assert terminal.ended() == 5
+        assert untouched(here)
+
+
+def test_ctrl_c_in_the_editor_belongs_to_the_editor(tmp_path: Path) -> None:
+    waits = (
+        "print('editing', flush=True)\ntry:\n    input()\nexcept KeyboardInterrupt:\n    print('stayed', flush=True)"
+    )
+    with place(tmp_path, [EDIT]) as here, at_terminal(here, *TASK, EDITOR=editor(here, waits)) as terminal:
+        terminal.answer(CHOICES, "e")
+        terminal.until("editing")
+        terminal.press(CTRL_C)
+        terminal.until("stayed")
+        terminal.until(CHOICES)
+        terminal.press(CTRL_D)
+        assert terminal.ended() == 5
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_plan_is_saved_but_never_over_a_file(tmp_path: Path) -> None:
+    with place(tmp_path, [EDIT]) as here, at_terminal(here, *TASK) as terminal:
+        for name in ("main.py", "absent/x.yaml", "../plan.yaml"):
+            terminal.answer(CHOICES, "s")
+            terminal.answer("[plan.yaml]: ", name)
+        shown = terminal.answer(CHOICES, "n")
+        assert "Written to ../plan.yaml" in shown
+        assert "✘ main.py: file exists" in terminal.text
+        assert "✘ absent/x.yaml: no such file or directory" in terminal.text
+        terminal.answer("Enter ends the run.) ", "")
+        terminal.ended()
+        saved = read_plan((tmp_path / "plan.yaml").read_bytes(), "plan.yaml")
+        assert (saved.task, len(saved.plan.steps)) == ("fix main.py", 1)
+        assert untouched(here)
+
+
+def test_a_plan_is_made_kept_and_carried_out_later(tmp_path: Path) -> None:
+    with place(tmp_path, [classified(), STEPS, RIGHT]) as here:
+        made = here.run("plan", "fix main.py", "-o", "../plan.yaml")
+        assert made.code == 0, made.err
+        assert "codur run --plan-file ../plan.yaml" in made.err
+        assert untouched(here)
+        assert here.run("plan", "fix main.py", "-o", "../plan.yaml").code == 2
+        done = here.run("run", "--plan-file", "../plan.yaml")
+        assert done.code == 0, done.err
+        assert len(here.server.requests) == 3
+
+
+def test_without_a_terminal_a_plan_that_needs_approval_is_kept_and_refused(tmp_path: Path) -> None:
+    with place(tmp_path, [EDIT, RIGHT]) as here:
+        refused = here.run(*TASK, "--json")
+        assert refused.code == 5
+        words = the_object(refused.out)["remedy"].split()
+        path = words[words.index("--plan-file") + 1]
+        assert untouched(here)
+        assert here.run("run", "--plan-file", path, "--yes").code == 0
+        assert here.server.unexpected == 0
+
+
+def test_json_asks_on_standard_error_where_there_is_a_terminal(tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    with place(tmp_path, [EDIT, RIGHT]) as here, at_terminal(here, *TASK, "--json", stdout=out) as terminal:
+        assert "plan: 1 step" in terminal.answer(CHOICES, "y")
+        assert terminal.ended() == 0
+    assert the_object(out.read_text())["outcome"] == "done"
+
+
+# --- what comes from a model ------------------------------------------------------------------------------------------
+
+EVIL = "\x1b]0;owned\x07\x1b[2J\u202egnp.exe\nplan: 1 step, no model calls"
+
+
+def test_nothing_of_a_plan_acts_on_the_terminal(tmp_path: Path) -> None:
+    steps = plan(
+        {**tool("read_file", path="main.py"), "id": "look", "objective": EVIL},
+        {**CODING, "objective": EVIL, "inputs": ["look"]},
+    )
+    with place(tmp_path, [classified(), steps]) as here, at_terminal(here, *TASK) as terminal:
+        terminal.until(CHOICES)
+        terminal.press(CTRL_D)
+        terminal.ended()
+        for raw in (b"\x1b]0;", b"\x07", b"\x1b[2J", "\u202e".encode()):
+            assert raw not in terminal.bytes
+        assert r"\x1b]0;owned\x07" in terminal.text
+        assert "\nplan: 1 step," not in terminal.text
+
+
+def test_a_question_of_a_model_is_shown_whole_and_harmless(tmp_path: Path) -> None:
+    asks = {"action": "ask", "id": "which", "arguments": [{"name": "text", "value": f"Which one?\n{EVIL}"}]}
+    replies: Replies = [classified(), plan(asks, {**CODING, "inputs": ["which"]}), RIGHT]
+    with place(tmp_path, replies) as here, at_terminal(here, "fix main.py") as terminal:
+        shown = terminal.answer("> ", "of a list")
+        assert "? Which one?\n  \\x1b]0;owned" in shown
+        assert b"\x1b]0;" not in terminal.bytes
+        assert terminal.ended() == 0
+        assert "of a list" in json.dumps(here.server.bodies[-1])
+
+
+# --- going on ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["killed", "stopped"])
+def test_a_run_that_waited_for_an_answer_asks_again(how: str, tmp_path: Path) -> None:
+    with place(tmp_path, [EDIT, RIGHT]) as here:
+        with at_terminal(here, *TASK) as terminal:
+            terminal.until(CHOICES)
+            if how == "killed":
+                terminal.process.kill()
+            else:
+                terminal.press(CTRL_C)
+            terminal.ended()
+        with at_terminal(here, "resume") as terminal:
+            assert "plan: 1 step" in terminal.answer(CHOICES, "y")
+            assert terminal.ended() == 0
+        assert MEDIAN_RIGHT in contents(here.project)["main.py"]
+        assert len(here.server.requests) == 2
+
+
+@pytest.mark.parametrize(("words", "code"), [((), 5), (("--yes",), 0)])
+def test_it_is_refused_without_a_terminal_but_for_a_yes(words: tuple[str, ...], code: int, tmp_path: Path) -> None:
+    with place(tmp_path, [EDIT, RIGHT]) as here:
+        with at_terminal(here, *TASK) as terminal:
+            terminal.until(CHOICES)
+            terminal.process.kill()
+            terminal.ended()
+        done = here.run("resume", *words)
+        assert done.code == code, done.err
+        assert untouched(here) == (code == 5)
+
+
+@pytest.mark.parametrize(("words", "code"), [((), 1), (("--yes",), 0)])
+def test_a_batch_asks_nobody(words: tuple[str, ...], code: int, tmp_path: Path) -> None:
+    def answers(body: Any) -> Any:
+        return RIGHT if body.get("tools") else EDIT
+
+    with place(tmp_path, answers) as here:
+        fill(here.project, {"prompt.txt": "fix main.py"})
+        always = {"CODUR_PLANNING__APPROVAL": "always"}
+        done = here.run("solve", ".", "--results", "../results", *words, "--json", **always)
+        assert done.code == code, done.err
+        (result,) = json.loads(done.out)["results"]
+        assert (result["status"] == "solved") == (code == 0)
+        if code:
+            assert "there is nobody to ask; --yes approves of it" in json.dumps(result)

@@ -1,0 +1,266 @@
+"""The graph tells the truth: what runs do is what its drawing shows, and each node keeps to its part.
+
+Every task runs once, node by node, over the nodes and with the checks that both ways of running have; then the
+compiled graph is taken through the same updates. Edges that `go` names in the sources are compared with the drawing
+too, so that a way out that no task takes is no hidden branch either.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import codur.nodes
+from codur.graph.build import run_graph
+from codur.graph.drawing import drawn_edges
+from codur.graph.observe import run_model, run_plain
+from codur.graph.reduce import apply
+from codur.graph.walk import Walked
+from codur.graph.wiring import MODEL_NODES, START_NODE, route
+from codur.nodes.state import NodeName, RunContext, RunState, RunUpdate, initial_state
+from codur.questions import Answer, Question
+from codur.session.run import opened
+from codur.types import Task
+from tests.graph.tasks import TASKS, Scripted
+from tests.runs.kit import fill, host, settings_for
+from tests.support.groq_server import GroqServer
+
+Files = Mapping[str, bytes]
+
+DOES = frozenset({"tool", "coding", "execute", "repair"})
+"""Nodes that carry something out. All others decide."""
+CHECKS = frozenset({"pattern_plan", "review"})
+"""Nodes that decide by what the check says, and so run it; what they do to files is to put them back."""
+DECISIONS = frozenset({"plan", "coder", "agent", "approved", "replans", "since", "stalls", "steer", "solved_by"})
+"""Fields of the state that say how the run goes on."""
+ENDS = frozenset({"outcome", "reason", "remedy"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Visit:
+    """One node that ran: its update, and the files before and after."""
+
+    node: NodeName
+    update: RunUpdate
+    state: RunState
+    before: Files
+    after: Files
+
+
+@dataclass(frozen=True, kw_only=True)
+class Went:
+    """A task that ran to its end."""
+
+    visits: tuple[Visit, ...]
+    state: RunState
+    compiled: RunState | Question
+    ran_again: list[str]
+    unexpected: int
+
+
+def files_of(root: Path) -> Files:
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
+
+
+async def walked(task: Task, context: RunContext) -> tuple[RunState, tuple[Visit, ...]]:
+    """Run the nodes one after the other, and look at each."""
+    root, state, node = Path(task.workspace), initial_state(task), START_NODE
+    visits: list[Visit] = []
+    while True:
+        given, before = deepcopy(state), files_of(root)
+        run = run_model(node, state, context) if node in MODEL_NODES else None
+        update = run_plain(node, state, context) if run is None else await run
+        assert state == given, f"{node} changed the state that it was given"
+        visits.append(Visit(node=node, update=update, state=given, before=before, after=files_of(root)))
+        state = apply(state, update)
+        target = goes_to(state)
+        if target == "end":
+            return state, tuple(visits)
+        node = target
+
+
+def goes_to(state: RunState) -> Any:
+    """What the route function says; it says so again, and leaves the state as it is."""
+    before = deepcopy(state)
+    target = route(state)
+    assert target == route(state) == route(deepcopy(state))
+    assert state == before
+    return target
+
+
+def user_of(scripted: Scripted) -> Callable[[Question], Answer] | None:
+    if scripted.user is None:
+        return None
+    answers = iter(scripted.user)
+
+    def user(question: Question) -> Answer:
+        answer = next(answers)
+        return answer if isinstance(answer, Answer) else answer(question)
+
+    return user
+
+
+def go_through(scripted: Scripted, directory: Path) -> Went:
+    workspace = directory / "project"
+    workspace.mkdir()
+    fill(workspace, scripted.files)
+    ran_again: list[str] = []
+    with GroqServer(scripted.replies) as server:
+        settings = settings_for(server, search=scripted.search, **scripted.settings(directory))
+        task = Task(prompt=scripted.prompt, workspace=str(workspace), limits=scripted.limits, **scripted.given)
+        place = host(consult=user_of(scripted)) if scripted.key else host(key=None, consult=user_of(scripted))
+        with opened(task, settings, host=place, emit=lambda event: None) as context:
+
+            async def both() -> tuple[RunState, tuple[Visit, ...], RunState | Question]:
+                try:
+                    state, visits = await walked(task, context)
+                    done = tuple((visit.node, visit.update) for visit in visits)
+                    again = await run_graph(
+                        initial_state(task),
+                        context,
+                        Walked(state, done, finished=True),
+                        finished=lambda node, _update, _state: ran_again.append(node),
+                    )
+                    return state, visits, again
+                finally:
+                    await context.models.close()
+
+            state, visits, compiled = asyncio.run(both())
+    return Went(visits=visits, state=state, compiled=compiled, ran_again=ran_again, unexpected=server.unexpected)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_task_goes_its_way_and_each_node_keeps_to_its_part(name: str, tmp_path: Path) -> None:
+    scripted = TASKS[name]
+    went = go_through(scripted, tmp_path)
+    assert [visit.node for visit in went.visits] == scripted.route, went.state["reason"]
+    assert (went.state["outcome"], went.unexpected) == (scripted.outcome, 0), went.state["reason"]
+    edges = drawn_edges()
+    for visit in went.visits:
+        assert visit.update["route"] in edges[visit.node]
+        assert [(step.node, step.route) for step in visit.update["trail"]] == [(visit.node, visit.update["route"])]
+        keeps_to_its_part(visit)
+    only_puts_back(went.visits)
+    assert went.compiled == went.state
+    assert went.ran_again == []
+
+
+def keeps_to_its_part(visit: Visit) -> None:
+    """Only `review` counts attempts; who carries out does not decide, and who decides does not carry out."""
+    node, update = visit.node, visit.update
+    assert ("iteration" in update) <= (node == "review")
+    if node in DOES:
+        assert not DECISIONS & update.keys()
+        failed = update["trail"][0].origin == "llm_error"  # a model's failure is an outcome, not a choice
+        assert not ENDS & update.keys() or failed, f"{node} says how the run ends"
+        assert set(drawn_edges()[node]) <= {"review", "choose"}
+    else:
+        assert {record.node for record in update.get("records", [])} <= {"consult"}
+        assert visit.after == visit.before or node == "review", f"{node} changed files"
+
+
+def only_puts_back(visits: tuple[Visit, ...]) -> None:
+    """After a review, each file is as it was at some time before."""
+    known: dict[str, set[bytes | None]] = {}
+    for visit in visits:
+        for path in {*visit.before, *visit.after, *known}:
+            states = known.setdefault(path, {None})
+            states.add(visit.before.get(path))
+            if visit.node == "review" and path in visit.state["records"][-1].changed_files:
+                assert visit.after.get(path) in states
+            states.add(visit.after.get(path))
+
+
+# --- all ways ---------------------------------------------------------------------------------------------------------
+
+
+def edges_of(scripted: Scripted) -> Iterator[tuple[str, str]]:
+    yield from pairwise(["start", *scripted.route, "end"])
+
+
+def test_there_are_forty_tasks_and_together_they_take_every_edge_of_the_drawing() -> None:
+    taken = {edge for scripted in TASKS.values() for edge in edges_of(scripted)}
+    drawn = {(node, target) for node, targets in drawn_edges().items() for target in targets}
+    assert len(TASKS) >= 40
+    assert taken <= drawn
+    assert sorted(drawn - taken) == []
+
+
+def named_in_sources() -> set[tuple[str, str]]:
+    """The edges that calls of `go` name; where a name is no literal, `*` stands for it."""
+    found = set()
+    for path in sorted(Path(codur.nodes.__path__[0]).glob("*.py")):
+        for call in calls_in(path, "go"):
+            node, target = (item.value if isinstance(item, ast.Constant) else "*" for item in call.args[:2])
+            found.add((str(node), str(target)))
+    return found
+
+
+def calls_in(path: Path, name: str) -> Iterator[ast.Call]:
+    for item in ast.walk(ast.parse(path.read_text())):
+        if isinstance(item, ast.Call) and isinstance(item.func, ast.Name) and item.func.id == name:
+            yield item
+
+
+def test_every_way_out_of_a_node_is_an_edge_and_every_edge_a_way_out() -> None:
+    named = named_in_sources()
+    drawn = {(node, target) for node, targets in drawn_edges().items() for target in targets if node != "start"}
+    assert {edge for edge in named if "*" not in edge} <= drawn
+    # one helper writes the update of two nodes that edit, and policy looks up the node of a step's action
+    assert {edge for edge in named if "*" in edge} == {("*", "review"), ("policy", "*")}
+    computed = {("coding", "review"), *(("policy", to) for to in ("tool", "coding", "delegate", "repair"))}
+    assert drawn - named == computed
+
+
+def test_no_node_calls_another_and_none_leaves_but_by_a_route() -> None:
+    """The only way from node to node is an edge: a node's function is named by the table of the graph alone."""
+    nodes = set(drawn_edges()) - {"start"}
+    for path in sorted(Path(codur.nodes.__path__[0]).glob("*.py")):
+        tree = ast.parse(path.read_text())
+        imported = {name.name for item in ast.walk(tree) if isinstance(item, ast.ImportFrom) for name in item.names}
+        assert not imported & nodes, path.name
+        routed = [call for call in calls_in(path, "RunUpdate") if "route" in {keyword.arg for keyword in call.keywords}]
+        assert len(routed) == (path.name == "updates.py"), path.name  # `go` alone writes a route
+
+
+OUTSIDE = frozenset({"launcher", "checker", "externals", "workspace", "toolbox", "scratch"})
+"""Parts of the context by which something is done."""
+LOOKS = frozenset(
+    {
+        *("workspace.list_files", "workspace.is_file", "workspace.may_edit", "workspace.changed_files"),
+        *("workspace.read_text", "workspace.require_writable", "toolbox.names", "toolbox.get", "toolbox.check"),
+        *("toolbox.specs", "externals.obstacle", "checker.guard"),
+    }
+)
+"""Uses of them that change nothing and start nothing."""
+PUTS_BACK = {"review.py": {"workspace.enforce_scope", "workspace.restore"}}
+DECIDERS = (
+    *("policy.py", "approving.py", "delegate.py", "consult.py", "choose.py", "review.py", "handover.py"),
+    *("pattern_plan.py", "llm_pre_plan.py", "llm_plan.py"),
+)
+
+
+@pytest.mark.parametrize("name", DECIDERS)
+def test_a_node_that_decides_starts_no_program_and_writes_no_file(name: str) -> None:
+    """What it uses of the context only looks; `review` and `pattern_plan` have the check run by `judge`."""
+    tree = ast.parse((Path(codur.nodes.__path__[0]) / name).read_text())
+    used = set()
+    for item in ast.walk(tree):
+        if isinstance(item, ast.Attribute) and isinstance(item.value, ast.Attribute):
+            part = item.value
+            if isinstance(part.value, ast.Name) and part.value.id == "context" and part.attr in OUTSIDE:
+                used.add(f"{part.attr}.{item.attr}")
+    assert used <= LOOKS | PUTS_BACK.get(name, set())
+    modules = {item.module for item in ast.walk(tree) if isinstance(item, ast.ImportFrom)}
+    judges = name in {f"{node}.py" for node in CHECKS}
+    assert ("codur.nodes.judge" in modules) == judges
+    doing = ("codur.agents.loop", "codur.agents.coding", "codur.repair", "codur.sandbox", "codur.tools")
+    assert not {module for module in modules if module and module.startswith(doing)}
