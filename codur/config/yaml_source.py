@@ -75,9 +75,8 @@ def read_bytes(path: Path, name: str, *, kind: str = "settings file") -> bytes:
             remedy="Check that the file exists and that you may read it.",
         ) from error
     if len(data) > MAX_BYTES:
-        raise ConfigError(
-            f"is larger than 1 MiB, too large for a {kind}", file=name, remedy=f"Keep only what a {kind} holds in it."
-        )
+        remedy = "Keep only settings in it." if kind == "settings file" else f"Keep only the {kind} in it."
+        raise ConfigError(f"is larger than 1 MiB, too large for a {kind}", file=name, remedy=remedy)
     return data
 
 
