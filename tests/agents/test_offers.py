@@ -84,12 +84,12 @@ def test_all_tools_on_demand(tmp_path: Path) -> None:
     first, second = offered(model)
     assert second[: len(first)] == first
     assert set(second) == {MORE, *EVERY}
-    assert "run_command" in model.requests[0].tools[0].description
+    assert "git_log" in model.requests[0].tools[0].description
 
 
-@pytest.mark.parametrize("name", ["run_command", "no_such_tool"])
+@pytest.mark.parametrize("name", ["git_log", "no_such_tool"])
 def test_a_call_of_what_was_not_offered_opens_everything(name: str, tmp_path: Path) -> None:
-    _, model, _ = work(tmp_path, ChatReply(tool_calls=(call(name, command="true"),)), "Done.")
+    _, model, _ = work(tmp_path, ChatReply(tool_calls=(call(name),)), "Done.")
     assert set(offered(model)[1]) == {MORE, *EVERY}
 
 
