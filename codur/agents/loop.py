@@ -149,8 +149,8 @@ class _Conversation:
         for call in named:
             self._tell(self._offers.tier, offered, call.name, self._spent)
             last = self._answer(call, as_tool=self._native and bool(reply.tool_calls))
-        if reply.problem or any(call.name not in offered for call in named):
-            self._offer(self._offers.open())
+        added = [name for call in named for name in self._offers.take(call.name)]
+        self._offer([*added, *self._offers.open()] if reply.problem else added)
         if reply.problem:
             self._messages.append(Message(role="user", content=reply.problem))
         elif last is not None and last.ok:

@@ -76,6 +76,19 @@ class Offers:
         self.names += added
         return added, self._graph.forced(near)
 
+    def take(self, name: str) -> tuple[str, ...]:
+        """A tool was called: one of the agent's that was not offered is from now on; a stranger's name opens all.
+
+        Returns:
+            The names that are new.
+        """
+        if name in self.names:
+            return ()
+        if name not in self._names:
+            return self.open()
+        self.names += (name,)
+        return (name,)
+
     def open(self) -> tuple[str, ...]:
         """Offer everything; the names that are new."""
         added = tuple(name for name in self._names if name not in self.names)

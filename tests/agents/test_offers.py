@@ -6,8 +6,6 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from codur.agents.loop import LoopOutcome, run_agent
 from codur.agents.offers import MORE
 from codur.agents.registry import Agent, AgentRegistry
@@ -87,10 +85,19 @@ def test_all_tools_on_demand(tmp_path: Path) -> None:
     assert "git_log" in model.requests[0].tools[0].description
 
 
-@pytest.mark.parametrize("name", ["git_log", "no_such_tool"])
-def test_a_call_of_what_was_not_offered_opens_everything(name: str, tmp_path: Path) -> None:
-    _, model, _ = work(tmp_path, ChatReply(tool_calls=(call(name),)), "Done.")
+def test_a_strangers_name_opens_everything(tmp_path: Path) -> None:
+    _, model, _ = work(tmp_path, ChatReply(tool_calls=(call("no_such_tool"),)), "Done.")
     assert set(offered(model)[1]) == {MORE, *EVERY}
+    assert model.requests[1].messages[-1].content.startswith("error: no such tool here")
+
+
+def test_a_tool_that_was_not_offered_is_carried_out_and_offered_from_then_on(tmp_path: Path) -> None:
+    _, model, _ = work(tmp_path, ChatReply(tool_calls=(call("find_definition", name="two"),)), "Done.")
+    first, second = offered(model)
+    assert "find_definition" not in first
+    assert second[len(first)] == "find_definition"
+    assert len(second) < len(EVERY)
+    assert model.requests[1].messages[-1].content.startswith("main.py:5")
 
 
 def test_narrowing_can_be_switched_off(tmp_path: Path) -> None:
