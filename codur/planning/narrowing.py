@@ -1,6 +1,6 @@
 """What comes after a step: settled by code, chosen among a few tools, or open.
 
-- `deterministic`: one tool can follow and all that it requires is known; it is run and nobody is asked.
+- `deterministic`: one tool can follow, all that it requires is known and it only reads; nobody is asked.
 - `guided`: a few can; a `DecisionCallback` sees them and the fields of the output that they use, and names one.
 - `open`: none can, or nobody made use of the choice; all tools of the kind of task are there.
 
@@ -155,12 +155,12 @@ def guided_decision_points(
 def tier_of(point: GuidedDecisionPoint) -> Tier:
     """How much a choice leaves to whoever decides.
 
-    A tool that changes files is never run unasked: that something can be changed does not mean that it should be.
+    Only what reads is run unasked: that a file can be changed or a program run does not mean that it should be.
     """
     if not point.candidate_tools:
         return "open"
     only = point.candidate_tools[0]
-    settled = only.arguments is not None and only.compatibility_score >= 1 and only.side_effect != "write"
+    settled = only.arguments is not None and only.compatibility_score >= 1 and only.side_effect == "read"
     return "deterministic" if len(point.candidate_tools) == 1 and settled else "guided"
 
 

@@ -76,11 +76,6 @@ class Ends:
         return gives(self.output) if self.output else {}
 
     @property
-    def signature(self) -> str:
-        """`name(needed, optional?)`."""
-        return f"{self.name}({self.summary})"
-
-    @property
     def summary(self) -> str:
         """`needed, optional?`."""
         return ", ".join(name if name in self.required else f"{name}?" for name in self.takes)
@@ -209,12 +204,12 @@ class CompatibilityGraph:
         return tuple(sorted(taken, key=_order))
 
     def forced(self, edges: Sequence[Edge]) -> Edge | None:
-        """The only tool that can follow, if all that it requires is known and it changes no file; else None."""
+        """The only tool that can follow, if all that it requires is known and it does no more than read; else None."""
         if len(edges) != 1:
             return None
         edge = edges[0]
         settled = edge.arguments is not None and edge.score >= 1
-        return edge if settled and self._ends[edge.tool].side_effect != "write" else None
+        return edge if settled and self._ends[edge.tool].side_effect == "read" else None
 
 
 def _available(ends: Ends | None, data: Any) -> Available:

@@ -6,6 +6,8 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from codur.agents.loop import LoopOutcome, run_agent
 from codur.agents.offers import MORE
 from codur.agents.registry import Agent, AgentRegistry
@@ -138,6 +140,9 @@ def test_what_alone_can_follow_is_run_unasked(tmp_path: Path) -> None:
     assert chosen[1].duration_s == 0
 
 
-def test_a_tool_that_changes_files_is_never_run_unasked(tmp_path: Path) -> None:
-    work(tmp_path, ChatReply(tool_calls=(call("list_files"),)), "Done.", names=("list_files", "delete_file"))
+@pytest.mark.parametrize("name", ["delete_file", "run_python_file"])
+def test_what_does_more_than_read_is_never_run_unasked(name: str, tmp_path: Path) -> None:
+    _, model, chosen = work(tmp_path, ChatReply(tool_calls=(call("list_files"),)), "Done.", names=("list_files", name))
+    assert [item.choice for item in chosen] == ["list_files"]
+    assert model.requests[1].messages[-1].role == "tool"
     assert contents(tmp_path) == FILES

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import runpy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from codur.llm.tokens import prompt_tokens
 from codur.planning.narrowing import (
     Decision,
     DecisionCallback,
@@ -79,6 +82,7 @@ def test_a_deterministic_step_asks_nobody() -> None:
         READ,
         replace(READ, arguments={"path": "a.py"}, compatibility_score=0.75),
         replace(READ, arguments={"path": "a.py"}, side_effect="write"),
+        replace(READ, arguments={"path": "a.py"}, side_effect="run"),
     ],
 )
 def test_one_candidate_is_a_choice_while_something_is_open(only: ToolCandidate) -> None:
@@ -193,3 +197,16 @@ def test_a_result_narrows_further_than_its_declaration() -> None:
 def test_long_fields_are_cut() -> None:
     shown = context_for(POINT, {"files": ["x" * 1000]})
     assert len(shown["files"]) == 301
+
+
+def test_the_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    benchmark = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "narrowing.py"), run_name="benchmark")
+    toolbox = benchmark["toolbox_on"](tmp_path)
+    worst, mean = benchmark["guided"](toolbox)
+    assert mean <= worst <= benchmark["MOST"]
+    sizes = {}
+    for narrow in (True, False):
+        requests = benchmark["converse"](tmp_path, toolbox, narrow=narrow, native=True)
+        sizes[narrow] = sum(map(prompt_tokens, requests))
+    assert sizes[True] < sizes[False] / 2
+    assert "mean" in capsys.readouterr().out

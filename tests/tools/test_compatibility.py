@@ -77,10 +77,10 @@ def test_sorts_of_tools_take_turns() -> None:
     assert sorted(sorts) == ["read", "read", "run", "run", "write", "write"]
 
 
-def test_only_one_tool_that_changes_nothing_is_forced() -> None:
+def test_only_one_tool_that_reads_is_forced() -> None:
     rows = {tool.name: tool for tool in ALL}
-    data = {"files": ["a.txt"], "complete": True}
-    for name, forced in (("read_file", True), ("delete_file", False)):
+    data = {"files": ["a.py"], "complete": True}
+    for name, forced in (("read_file", True), ("delete_file", False), ("run_python_file", False)):
         graph = CompatibilityGraph([rows["list_files"], rows[name]])
         near = graph.nearest(graph.after("list_files", data=data))
         assert [item.tool for item in near] == [name]
