@@ -134,6 +134,18 @@ class ToolRan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolChosen:
+    """An agent's next tool: what could follow, who was left to choose (the tier), and how long it took, in seconds."""
+
+    kind: Literal["tool_chosen"] = "tool_chosen"
+    after: str
+    tier: Tier
+    candidates: tuple[str, ...]
+    choice: str
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentMessage:
     """An external agent said something on its way; its last word is the step's output."""
 
@@ -188,6 +200,7 @@ Event = (
     | ModelAnswered
     | ModelWaiting
     | ModelSwitched
+    | ToolChosen
     | ToolRan
     | AgentMessage
     | FileChanged

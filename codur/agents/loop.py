@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from codur.agents.offers import MORE, Offers
 from codur.agents.prompting import system_prompt
 from codur.agents.registry import Agent
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import Profile
-from codur.events import Emit, ToolRan
+from codur.events import Emit, ToolChosen, ToolRan
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.parsing.tool_calls import tool_calls_from_text
 from codur.tools.bounds import bounded
 from codur.tools.toolbox import Toolbox
-from codur.types import Message, ToolCall, ToolResult
+from codur.types import Message, TaskType, Tier, ToolCall, ToolResult, ToolSpec
 
 CALLS_PER_ANSWER = 8
 OUTPUT_CHARS = 4000
@@ -48,18 +50,31 @@ async def run_agent(
     emit: Emit,
     read_text_calls: bool,
     instructions: str = "",
+    narrow: bool = False,
+    task_type: TaskType = "unknown",
+    files: Sequence[str] = (),
 ) -> LoopOutcome:
     """Let the agent work until it answers without a tool call, or its steps are used up.
 
     Args:
         task: the whole user message.
         instructions: the end of the system prompt: what the user and the project want.
+        narrow: offer a few of the tools at a time, and run what can only follow without asking (see `Offers`).
+        task_type, files: what is known of the task.
 
     Raises:
         ModelUnavailable, ModelAnswerError, LimitReached: as `ModelPool.complete`.
     """
     conversation = _Conversation(
-        task, agent, profile, prompts, toolbox, emit, read_text_calls=read_text_calls, instructions=instructions
+        task,
+        agent,
+        profile,
+        prompts,
+        toolbox,
+        emit,
+        offers=Offers(toolbox, agent.config.tools, narrow=narrow, task_type=task_type, files=files),
+        read_text_calls=read_text_calls,
+        instructions=instructions,
     )
     for step in range(agent.config.max_steps):
         last = step == agent.config.max_steps - 1
@@ -83,6 +98,7 @@ class _Conversation:
         toolbox: Toolbox,
         emit: Emit,
         *,
+        offers: Offers,
         read_text_calls: bool,
         instructions: str,
     ) -> None:
@@ -91,17 +107,15 @@ class _Conversation:
         self._toolbox = toolbox
         self._emit = emit
         self._read_text_calls = read_text_calls or profile.tool_calls == "json"
-        self._specs = toolbox.specs(agent.config.tools)
+        self._offers = offers
+        self._after = ""
         self._native = profile.tool_calls == "native"
-        self._tools_chars = sum(len(json.dumps(dict(spec.parameters))) for spec in self._specs)
         self._changed: list[str] = []
         self._seen: set[str] = set()
+        self._spent = 0.0
         system = system_prompt(agent, prompts, default="explaining")
         if not self._native:
-            lines = "\n".join(
-                f"- {spec.name}: {spec.description} {json.dumps(dict(spec.parameters))}" for spec in self._specs
-            )
-            system += prompts.render("agent.json_mode", tools=lines)
+            system += prompts.render("agent.json_mode", tools=_tool_lines(offers.specs()))
         system += instructions
         self._messages: list[Message] = [Message(role="system", content=system), Message(role="user", content=task)]
 
@@ -110,11 +124,14 @@ class _Conversation:
         request = ChatRequest(
             purpose=self._agent.name,
             messages=tuple(messages),
-            tools=self._specs if self._native else (),
+            tools=self._offers.specs() if self._native else (),
             tool_choice="none" if last else "auto",
             max_completion_tokens=min(ANSWER_TOKENS, self._profile.max_completion_tokens),
         )
-        return await pool.complete(self._agent.profile, request)
+        started = time.monotonic()
+        reply = await pool.complete(self._agent.profile, request)
+        self._spent = time.monotonic() - started
+        return reply
 
     def calls_in(self, reply: ChatReply) -> tuple[ToolCall, ...]:
         if reply.finish_reason == "length":
@@ -128,10 +145,16 @@ class _Conversation:
             self._messages.append(Message(role="assistant", content=reply.text, tool_calls=tuple(named)))
         else:
             self._messages.append(Message(role="assistant", content=reply.text))
+        offered, last = self._offers.names, None
         for call in named:
-            self._answer(call, as_tool=self._native and bool(reply.tool_calls))
+            self._tell(self._offers.tier, offered, call.name, self._spent)
+            last = self._answer(call, as_tool=self._native and bool(reply.tool_calls))
+        added = [name for call in named for name in self._offers.take(call.name)]
+        self._offer([*added, *self._offers.open()] if reply.problem else added)
         if reply.problem:
             self._messages.append(Message(role="user", content=reply.problem))
+        elif last is not None and last.ok:
+            self._follow(named[-1].name, last, alone=len(named) == 1)
 
     def ended(self, reply: ChatReply) -> LoopOutcome:
         """The last answer as the outcome; one that was cut off says so."""
@@ -143,7 +166,28 @@ class _Conversation:
     def outcome(self, text: str, error: str) -> LoopOutcome:
         return LoopOutcome(text=text, changed_files=tuple(self._changed), error=error)
 
-    def _answer(self, call: ToolCall, *, as_tool: bool) -> None:
+    def _follow(self, tool: str, result: ToolResult, *, alone: bool) -> None:
+        """Offer what fits a result; run what alone can follow it, once, and if nothing else was asked for."""
+        added, forced = self._offers.follow(tool, result.data)
+        self._offer(added)
+        self._after = tool
+        if forced is not None and alone:
+            self._tell("deterministic", (forced.tool,), forced.tool, 0.0)
+            self._answer(ToolCall(name=forced.tool, arguments=forced.arguments or {}), as_tool=False)
+            self._after = forced.tool
+
+    def _offer(self, added: Sequence[str]) -> None:
+        """Where tools are part of the text, tell those that are new at its end."""
+        if added and not self._native:
+            lines = _tool_lines(self._toolbox.specs(added))
+            self._messages.append(Message(role="user", content=f"You can also call:\n{lines}"))
+
+    def _tell(self, tier: Tier, candidates: Sequence[str], choice: str, duration_s: float) -> None:
+        self._emit(
+            ToolChosen(after=self._after, tier=tier, candidates=tuple(candidates), choice=choice, duration_s=duration_s)
+        )
+
+    def _answer(self, call: ToolCall, *, as_tool: bool) -> ToolResult:
         result = self._run(call)
         self._emit(ToolRan(tool=call.name, code=result.code, summary=result.text.partition("\n")[0][:120]))
         self._changed += [path for path in result.changed_files if path not in self._changed]
@@ -152,12 +196,15 @@ class _Conversation:
             self._messages.append(Message(role="tool", content=text, tool_call_id=call.id))
         else:
             self._messages.append(Message(role="user", content=f"Result of {call.name}:\n{text}"))
+        return result
 
     def _run(self, call: ToolCall) -> ToolResult:
         key = f"{call.name} {json.dumps(dict(call.arguments), sort_keys=True, default=str)}"
         if key in self._seen:
             return ToolResult(code="refused", text="this call was already made; its result is above")
         self._seen.add(key)
+        if call.name == MORE:
+            return ToolResult(text="all tools are offered now")
         if call.name not in self._agent.config.tools:
             return ToolResult(
                 code="invalid", text=f"no such tool here; there are: {', '.join(self._agent.config.tools)}"
@@ -166,6 +213,11 @@ class _Conversation:
 
     def _room(self) -> int:
         """Characters that the next tool output may take, so that the request still fits the profile."""
-        used = sum(len(message.content) for message in self._messages) + self._tools_chars + RESERVE_CHARS
+        tools = sum(len(json.dumps(dict(spec.parameters))) for spec in self._offers.specs())
+        used = sum(len(message.content) for message in self._messages) + tools + RESERVE_CHARS
         free = int((self._profile.request_tokens - ANSWER_TOKENS) * BYTES_PER_TOKEN) - used
         return max(MIN_OUTPUT_CHARS, min(OUTPUT_CHARS, free))
+
+
+def _tool_lines(specs: Sequence[ToolSpec]) -> str:
+    return "\n".join(f"- {spec.name}: {spec.description} {json.dumps(dict(spec.parameters))}" for spec in specs)

@@ -8,7 +8,7 @@ from codur import __version__
 from codur.cli.agents import agents_app
 from codur.cli.challenge import challenge_app
 from codur.cli.doctor import doctor
-from codur.cli.inspect import config_app, graph, route
+from codur.cli.inspect import config_app, graph, route, tools
 from codur.cli.mcp import mcp_app
 from codur.cli.plan import plan
 from codur.cli.records import resume, runs, show
@@ -44,6 +44,7 @@ app.command(help="Show what a run did.")(show)
 app.command(help="Show what a run changed.")(diff)
 app.command(help="Put back what a run changed.")(undo)
 app.command(help="Show the graph that every run takes.")(graph)
+app.command(help="List the tools, and which can follow which.")(tools)
 app.command(help="Look at a project's settings and instructions, and accept them.")(trust)
 app.command(help="Show how programs are contained here, and what else a run needs.")(doctor)
 app.add_typer(agents_app, name="agents", help="List, show, try and make agents.")

@@ -1,4 +1,4 @@
-"""Commands that show and change nothing: `route`, `graph`, `config`.
+"""Commands that show and change nothing: `route`, `graph`, `tools`, `config`.
 
 Only what they take is declared here; `looking` does the work and is loaded when one of them is called, so that
 `codur --help` needs none of it.
@@ -54,6 +54,21 @@ def graph(
     from codur.cli import looking  # noqa: PLC0415 - lazy: see the module
 
     looking.show_graph(mermaid=mermaid, png=png)
+
+
+def tools(
+    after: Annotated[
+        str | None, typer.Option("--after", metavar="TOOL", help="Tools that can follow TOOL, the best first.")
+    ] = None,
+    task_type: Annotated[
+        str | None, typer.Option("--for", metavar="TASK_TYPE", help="Only tools for this kind of task, as search.")
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """List the tools, or those that can follow one of them and what they would take from it."""
+    from codur.cli import tooling  # noqa: PLC0415 - lazy: see the module
+
+    tooling.show_tools(after, task_type, json=json)
 
 
 @config_app.command("show")

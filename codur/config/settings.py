@@ -372,6 +372,8 @@ class PlanningSettings:
     """Confidence from which a classification may route without a plan."""
     max_steps: int = 12
     """Steps of a plan at most."""
+    narrow_tools: bool = True
+    """Show models the tools that fit the kind of task and the last result, rather than all."""
     approval: Literal["never", "writes", "always"] = "never"
     """Whether you are asked before a plan is carried out: `never`, before it `writes` files, or `always`."""
     approve: tuple[Literal["write", "run", "network", "git", "delegate"], ...] = ()

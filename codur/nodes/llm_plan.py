@@ -6,7 +6,7 @@ from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.nodes.updates import go, plan_after_model_error, worker
 from codur.planning.full_plan import PlanningBrief, make_plan, retry_plan
-from codur.types import Plan
+from codur.types import Plan, TaskType
 
 
 async def llm_plan(state: RunState, context: RunContext) -> RunUpdate:
@@ -53,7 +53,16 @@ def _brief(state: RunState, context: RunContext) -> PlanningBrief:
         attempts=state["attempts"],
         problem=state["reason"] if state["replans"] else "",
         steer=state["steer"],
+        fitting=_fitting(state["discovery"].task_type, context),
     )
+
+
+def _fitting(task_type: TaskType, context: RunContext) -> frozenset[str] | None:
+    """The tools that serve the kind of task; None if it is not known, or narrowing is off."""
+    if not context.settings.planning.narrow_tools or task_type == "unknown":
+        return None
+    rows = ((name, context.toolbox.get(name)) for name in context.toolbox.names())
+    return frozenset(name for name, found in rows if found is not None and task_type in found.task_types)
 
 
 def _summary(plan: Plan) -> str:

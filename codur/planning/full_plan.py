@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from codur.config.prompts import PromptLibrary
@@ -31,6 +31,7 @@ class PlanningBrief:
     Attributes:
         files: the workspace's files.
         tools: tools that a plan may name.
+        fitting: names of the tools that are described; of the others only the arguments are told. None describes all.
         agents: agents that a plan may name, each with its description.
         verdict: the check's last verdict, if it failed.
         attempts: what was tried before; empty on the first plan.
@@ -47,6 +48,7 @@ class PlanningBrief:
     attempts: Sequence[Attempt] = ()
     problem: str = ""
     steer: str = ""
+    fitting: Collection[str] | None = None
 
 
 async def make_plan(brief: PlanningBrief, *, pool: ModelPool, prompts: PromptLibrary, settings: Settings) -> Plan:
@@ -55,7 +57,7 @@ async def make_plan(brief: PlanningBrief, *, pool: ModelPool, prompts: PromptLib
     Raises:
         ModelAnswerError, ModelUnavailable, LimitReached: as `replies.ask`.
     """
-    rules = prompts.render("llm_plan", tools=_tool_lines(brief.tools), agents=_agent_lines(brief.agents))
+    rules = prompts.render("llm_plan", tools=tool_lines(brief.tools, brief.fitting), agents=_agent_lines(brief.agents))
     system = f"{rules}\n{prompts.render('llm_plan.examples')}"
     profile = pool.fitted(pool.default_profile)
     room = int((profile.request_tokens - ANSWER_TOKENS - SCHEMA_TOKENS) * BYTES_PER_TOKEN) - len(system)
@@ -133,10 +135,16 @@ def _fitting(brief: PlanningBrief, prompts: PromptLibrary, room_chars: int) -> s
     return text[:room_chars]
 
 
-def _tool_lines(tools: Sequence[ToolSpec]) -> str:
-    return "\n".join(
-        f"- {spec.name}({', '.join(spec.parameters.get('properties', {}))}): {spec.description}" for spec in tools
-    )
+def tool_lines(tools: Sequence[ToolSpec], fitting: Collection[str] | None = None) -> str:
+    """The tools of a plan prompt, a line each; those that do not fit the kind of task together in the last line."""
+    fits = [spec for spec in tools if fitting is None or spec.name in fitting]
+    others = [spec for spec in tools if spec not in fits]
+    lines = [f"- {_signature(spec)}: {spec.description}" for spec in fits]
+    return "\n".join([*lines, *([f"- others: {', '.join(map(_signature, others))}"] if others else [])])
+
+
+def _signature(spec: ToolSpec) -> str:
+    return f"{spec.name}({', '.join(spec.parameters.get('properties', {}))})"
 
 
 def _agent_lines(agents: Sequence[tuple[str, str]]) -> str:

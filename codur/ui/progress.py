@@ -20,6 +20,7 @@ from codur.events import (
     RepairProgress,
     RunFinished,
     RunStarted,
+    ToolChosen,
     ToolRan,
 )
 from codur.ui.lines import Line, block, clip, count, line, percent
@@ -131,6 +132,10 @@ def _detail(event: Event) -> str:
         case ModelAnswered():
             tokens = f"{event.prompt_tokens:,} + {event.completion_tokens:,} tokens"
             return f"answer: {event.profile}, {event.purpose}, {tokens}, {event.duration_s:.1f} s"
+        case ToolChosen():
+            after = f" after {event.after}" if event.after else ""
+            choice = f"{event.tier}, {count(len(event.candidates), 'candidate')}, {event.duration_s:.1f} s"
+            return f"next tool: {event.choice}{after} ({choice})"
         case ToolRan():
             summary = f": {clip(event.summary)}" if event.summary else ""
             return f"tool: {event.tool}: {event.code}{summary}"

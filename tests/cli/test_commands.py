@@ -23,7 +23,7 @@ def test_version(project: Path, home: Path) -> None:
 def test_help_names_every_command(project: Path, home: Path) -> None:
     ran = codur("--help", cwd=project, home=home)
     assert ran.code == 0
-    for command in ("run", "route", "solve", "graph", "agents", "config"):
+    for command in ("run", "route", "solve", "graph", "tools", "agents", "config"):
         assert f"  {command} " in ran.out
     assert codur(cwd=project, home=home).out == ran.out
 

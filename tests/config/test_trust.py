@@ -104,6 +104,7 @@ LEAVES: Mapping[str, tuple[Any, Any, str]] = {
     "planning.max_retry_attempts": (1, 4, LOWER),
     "planning.confidence_threshold": (None, 0.1, CANNOT),
     "planning.max_steps": (1, 13, LOWER),
+    "planning.narrow_tools": (None, False, CANNOT),
     "planning.approval": ("always", None, ASK),
     "planning.approve": (("run",), None, ASK),
     "context.project_instructions": (False, None, OFF),

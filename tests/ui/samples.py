@@ -20,6 +20,7 @@ from codur.events import (
     RepairProgress,
     RunFinished,
     RunStarted,
+    ToolChosen,
     ToolRan,
 )
 from codur.types import Attempt, Difference, RouteStep, RunResult, StepRecord, Usage, Verdict
@@ -87,6 +88,13 @@ EVENTS: tuple[Event, ...] = (
     ModelWaiting(profile="fast", seconds=12.4, reason="too many requests"),
     ModelSwitched(from_profile="fast", to_profile="spare", reason="no connection"),
     ModelAnswered(profile="spare", purpose="coding", prompt_tokens=3000, completion_tokens=210, duration_s=1.25),
+    ToolChosen(
+        after="read_file",
+        tier="guided",
+        candidates=("find_usages", "replace_function"),
+        choice="replace_function",
+        duration_s=1.25,
+    ),
     ToolRan(tool="replace_function", code="ok", summary="total replaced"),
     FileChanged(path="main.py", added=1, removed=1),
     Note(level="warning", text="programs run without a sandbox"),

@@ -91,6 +91,7 @@ def test_verbose_adds_routes_models_and_tools() -> None:
         "route: pattern_plan → repair (pattern, deterministic): the check is red",
         "model: fast (vendor/fast), coding, 3,210 characters",
         "answer: spare, coding, 3,000 + 210 tokens, 1.2 s",
+        "next tool: replace_function after read_file (guided, 2 candidates, 1.2 s)",
         "tool: replace_function: ok: total replaced",
     ]
 

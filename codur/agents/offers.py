@@ -1,0 +1,105 @@
+"""Which of an agent's tools a request offers: few at first, those that fit a result when it is there, all on demand.
+
+What was offered stays offered, in its order: the list only grows, at its end. So the beginning of a request, which
+services keep in their caches, changes a few times at first and then no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from codur.tools.compatibility import MAX_CANDIDATES, Available, CompatibilityGraph, Edge
+from codur.tools.toolbox import Toolbox
+from codur.types import TaskType, Tier, ToolSpec
+
+MORE = "more_tools"
+"""What a model calls to be offered everything."""
+START_COMPATIBILITY = 0.25
+"""Before any result, all that lacks nothing but what the model writes can be used."""
+
+
+class Offers:
+    """The tools that one conversation offers.
+
+    Args:
+        names: the agent's tools; of those that can be used before any result, the first ones of each sort are offered.
+        narrow: offer a few at a time if there are more than `MAX_CANDIDATES`; else all of them always.
+        task_type: the kind of task; `unknown` weighs nothing.
+        files: the files of the task.
+    """
+
+    def __init__(
+        self, toolbox: Toolbox, names: Sequence[str], *, narrow: bool, task_type: TaskType, files: Sequence[str]
+    ) -> None:
+        self._names = tuple(dict.fromkeys(names))
+        self._toolbox = toolbox
+        self._task_type = None if task_type == "unknown" else task_type
+        found = [found for name in self._names if (found := toolbox.get(name)) is not None]
+        self._graph = CompatibilityGraph(found)
+        self._narrow = narrow
+        self._narrowed = False
+        self.tier: Tier = "open"
+        self.names: tuple[str, ...] = self._names
+        if narrow and len(self._names) > MAX_CANDIDATES:
+            known: Available = {"path": tuple(files)}
+            edges = self._graph.after("", task_type=self._task_type, known=known)
+            near = self._graph.nearest(
+                [replace(edge, order=(0.0, self._names.index(edge.tool), "")) for edge in edges],
+                min_compatibility=START_COMPATIBILITY,
+            )
+            if near:
+                self.names, self.tier = tuple(edge.tool for edge in near), "guided"
+                self._narrowed = True
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """What is offered now, as a model sees it; with the way to the others first if there are any."""
+        rows = self._toolbox.specs(self.names)
+        return (_more(self._names), *rows) if self._narrowed else rows
+
+    def follow(self, tool: str, data: Any) -> tuple[tuple[str, ...], Edge | None]:
+        """Take in a result.
+
+        Args:
+            data: what the tool gave, as plain JSON.
+
+        Returns:
+            The tools that are offered from now on beside those before, and the one to run at once if only one can
+            follow and all that it requires is known.
+        """
+        if not self._narrow or self._graph.get(tool) is None:
+            return (), None
+        edges = self._graph.after(tool, task_type=self._task_type, data={} if data is None else data)
+        near = self._graph.nearest(edges)
+        added = tuple(edge.tool for edge in near if edge.tool not in self.names) if self.tier == "guided" else ()
+        self.names += added
+        return added, self._graph.forced(near)
+
+    def take(self, name: str) -> tuple[str, ...]:
+        """A tool was called: one of the agent's that was not offered is from now on; a stranger's name opens all.
+
+        Returns:
+            The names that are new.
+        """
+        if name in self.names:
+            return ()
+        if name not in self._names:
+            return self.open()
+        self.names += (name,)
+        return (name,)
+
+    def open(self) -> tuple[str, ...]:
+        """Offer everything; the names that are new."""
+        added = tuple(name for name in self._names if name not in self.names)
+        self.names += added
+        self.tier = "open"
+        return added
+
+
+def _more(names: Sequence[str]) -> ToolSpec:
+    return ToolSpec(
+        name=MORE,
+        description=f"Offer all tools, where none of those offered will do. There are: {', '.join(names)}.",
+        parameters={"type": "object", "properties": {}, "required": [], "additionalProperties": False},
+    )

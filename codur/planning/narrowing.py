@@ -1,0 +1,273 @@
+"""What comes after a step: settled by code, chosen among a few tools, or open.
+
+- `deterministic`: one tool can follow, all that it requires is known and it only reads; nobody is asked.
+- `guided`: a few can; a `DecisionCallback` sees them and the fields of the output that they use, and names one.
+- `open`: none can, or nobody made use of the choice; all tools of the kind of task are there.
+
+Nothing here knows a model or its service: a callback may be a model, a rule or a person.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Literal, Protocol
+
+from codur.tools.catalogue import ALL
+from codur.tools.compatibility import MAX_CANDIDATES, MIN_COMPATIBILITY, Available, CompatibilityGraph, Edge, Ends
+from codur.types import SideEffect, TaskType, Tier
+
+FIELD_CHARS = 300
+"""Longest value of a field that a callback is shown, in characters of its JSON."""
+TIMEOUT_S = 30.0
+"""Time that a callback has, in seconds."""
+NONE = "none"
+"""The answer that no candidate fits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCandidate:
+    """A tool that may be next.
+
+    Attributes:
+        input_schema_summary: its arguments as `needed, optional?`.
+        compatibility_score: 0 to 1, as `codur.tools.compatibility` says.
+        arguments: all that it requires, where that is known; None if it is not.
+    """
+
+    name: str
+    description: str
+    input_schema_summary: str
+    compatibility_score: float
+    arguments: Mapping[str, Any] | None = None
+    side_effect: SideEffect = "read"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuidedDecisionPoint:
+    """A choice after a step.
+
+    Attributes:
+        after_step: the tool that has run.
+        decision_prompt: the question; empty for one made of the candidates' descriptions.
+        context_fields: names of what the callback is shown of the context; empty shows all of it.
+        fallback_tool: what is taken if the callback names none; None leaves the choice open.
+    """
+
+    after_step: str
+    candidate_tools: tuple[ToolCandidate, ...]
+    decision_prompt: str = ""
+    context_fields: tuple[str, ...] = ()
+    fallback_tool: str | None = None
+
+
+class DecisionCallback(Protocol):
+    """Whoever chooses: an object with a coroutine, so that a slow one can be left behind when its time is up."""
+
+    async def decide(self, context: Mapping[str, Any], candidates: Sequence[ToolCandidate], prompt: str) -> str | None:
+        """The name of a candidate; None or `none` if none fits.
+
+        Args:
+            context: the fields that matter, bounded.
+            prompt: the question with the candidates, as a model can be asked it.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """The record of one decision.
+
+    Attributes:
+        candidates: their names, the best first.
+        choice: the tool; empty if it is open.
+        by: who decided: the code, the callback, or what applies when it names none.
+        reason: one line.
+        offered: the tools that are there now: the choice, or all of the kind of task where it is open.
+        arguments: what is known for the chosen tool.
+        duration_s: time that it took, in seconds.
+    """
+
+    after_step: str
+    tier: Tier
+    candidates: tuple[str, ...]
+    choice: str = ""
+    by: Literal["code", "callback", "fallback"] = "code"
+    reason: str = ""
+    offered: tuple[str, ...] = ()
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    duration_s: float = 0.0
+
+
+@cache
+def builtin_graph() -> CompatibilityGraph:
+    """The graph of all built-in tools."""
+    return CompatibilityGraph(ALL)
+
+
+def guided_decision_points(
+    after_tool: str | None = None,
+    max_candidates: int = MAX_CANDIDATES,
+    min_compatibility: float = MIN_COMPATIBILITY,
+    *,
+    graph: CompatibilityGraph | None = None,
+    task_type: TaskType | None = None,
+    data: Any = None,
+    known: Available | None = None,
+    decision_prompt: str = "",
+    fallback_tool: str | None = None,
+) -> tuple[GuidedDecisionPoint, ...]:
+    """The choice after a tool, or after each tool if none is named; none where no tool can follow.
+
+    Args:
+        max_candidates: candidates at most.
+        min_compatibility: tools that score less are left out.
+        graph: the tools; the built-in ones if left out.
+        data: the output of the tool as plain JSON (`ToolResult.data`), if it has run: its values are counted then
+            instead of its declaration.
+        known: values that are known beside it.
+
+    Raises:
+        KeyError: there is no such tool.
+    """
+    tools = graph or builtin_graph()
+    points = []
+    for name in tools.names() if after_tool is None else (after_tool,):
+        edges = tools.after(name, task_type=task_type, data=data, known=known)
+        near = tools.nearest(edges, max_candidates=max_candidates, min_compatibility=min_compatibility)
+        if near:
+            points.append(
+                GuidedDecisionPoint(
+                    after_step=name,
+                    candidate_tools=tuple(_candidate(tools, edge) for edge in near),
+                    decision_prompt=decision_prompt,
+                    context_fields=_fields(tools.get(name), near),
+                    fallback_tool=fallback_tool,
+                )
+            )
+    return tuple(points)
+
+
+def tier_of(point: GuidedDecisionPoint) -> Tier:
+    """How much a choice leaves to whoever decides.
+
+    Only what reads is run unasked: that a file can be changed or a program run does not mean that it should be.
+    """
+    if not point.candidate_tools:
+        return "open"
+    only = point.candidate_tools[0]
+    settled = only.arguments is not None and only.compatibility_score >= 1 and only.side_effect == "read"
+    return "deterministic" if len(point.candidate_tools) == 1 and settled else "guided"
+
+
+def prompt_for(point: GuidedDecisionPoint) -> str:
+    """The question that a callback is asked: the point's own, or one made of the candidates' descriptions."""
+    if point.decision_prompt:
+        return point.decision_prompt
+    rows = [f"- {each.name}({each.input_schema_summary}): {each.description}" for each in point.candidate_tools]
+    question = f"{point.after_step} has run. Which tool is next? Answer with one name, or {NONE} if none fits."
+    return "\n".join([question, *rows])
+
+
+def context_for(point: GuidedDecisionPoint, context: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a context that matter for a choice; long values are cut to their JSON's beginning."""
+    names = point.context_fields or tuple(context)
+    return {name: _short(context[name]) for name in names if name in context}
+
+
+def _short(value: Any) -> Any:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return value if len(text) <= FIELD_CHARS else f"{text[:FIELD_CHARS]}…"
+
+
+async def decide_next(
+    point: GuidedDecisionPoint,
+    context: Mapping[str, Any],
+    callback: DecisionCallback | None = None,
+    *,
+    open_tools: Sequence[str] = (),
+    timeout_s: float = TIMEOUT_S,
+    clock: Callable[[], float] = time.monotonic,
+) -> Decision:
+    """Decide what comes after a step. What the callback raises ends the step: it is not caught here.
+
+    Args:
+        context: what is known, such as the output of the step; the callback sees the point's fields of it.
+        callback: who chooses in the guided tier.
+        open_tools: what is there where the choice stays open: the tools of the kind of task.
+        timeout_s: time that the callback has, in seconds.
+    """
+    started, tier = clock(), tier_of(point)
+    names = tuple(each.name for each in point.candidate_tools)
+
+    def decided(tier: Tier, choice: str, by: Literal["code", "callback", "fallback"], reason: str) -> Decision:
+        known = next((each.arguments for each in point.candidate_tools if each.name == choice), None)
+        return Decision(
+            after_step=point.after_step,
+            tier=tier,
+            candidates=names,
+            choice=choice,
+            by=by,
+            reason=reason,
+            offered=(choice,) if choice else tuple(open_tools),
+            arguments=known or {},
+            duration_s=clock() - started,
+        )
+
+    if tier == "deterministic":
+        return decided(tier, names[0], "code", "the only tool that can follow, and all that it requires is known")
+    if tier == "open":
+        return decided(tier, "", "code", "no tool follows from this output")
+    answer, reason = await _asked(callback, point, context, timeout_s)
+    if answer:
+        return decided(tier, answer, "callback", reason)
+    if point.fallback_tool:
+        return decided(tier, point.fallback_tool, "fallback", reason)
+    return decided("open", "", "fallback", reason)
+
+
+async def _asked(
+    callback: DecisionCallback | None, point: GuidedDecisionPoint, context: Mapping[str, Any], timeout_s: float
+) -> tuple[str, str]:
+    """The candidate that the callback names, or nothing, and why."""
+    if callback is None:
+        return "", "nobody is there to choose"
+    try:
+        async with asyncio.timeout(timeout_s) as scope:
+            answer = await callback.decide(context_for(point, context), point.candidate_tools, prompt_for(point))
+    except TimeoutError:
+        if not scope.expired():
+            raise
+        return "", f"no answer within {timeout_s:g} s"
+    name = answer.strip().strip("`'\".") if isinstance(answer, str) else ""
+    if not name or name.lower() == NONE:
+        return "", "none of the candidates was chosen"
+    if name not in {each.name for each in point.candidate_tools}:
+        return "", f"{name:.60} is no candidate"
+    return name, f"chosen of {len(point.candidate_tools)}"
+
+
+def _candidate(graph: CompatibilityGraph, edge: Edge) -> ToolCandidate:
+    ends = graph.get(edge.tool)
+    if ends is None:
+        raise KeyError(edge.tool)
+    return ToolCandidate(
+        name=ends.name,
+        description=ends.description,
+        input_schema_summary=ends.summary,
+        compatibility_score=edge.score,
+        arguments=edge.arguments,
+        side_effect=ends.side_effect,
+    )
+
+
+def _fields(ends: Ends | None, edges: Sequence[Edge]) -> tuple[str, ...]:
+    """The fields of an output that some candidate uses."""
+    used = {kind for edge in edges for kind in edge.supplied.values()}
+    given = ends.gives if ends else {}
+    found = (place.partition("[]")[0].partition(".")[0] for place, kind in given.items() if kind in used)
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,287 @@
+"""Which tool can follow which, from declarations alone: a graph from the outputs of tools to the inputs of others.
+
+An edge has a score from 0 to 1, the mean over the required arguments of the tool at its end:
+
+- 1 for an argument that the output or the context supplies (0.75 if only the value can tell, as with a path that may
+  or may not be one of a Python file),
+- 0.5 for an argument that whoever calls the tool writes, such as a new text,
+- 0 for an argument that must come from somewhere and does not.
+
+A tool of which nothing is supplied scores half of that, one that requires nothing and is given nothing 0.5. One that
+does not serve the kind of task, or would follow itself, scores half.
+
+Among those that can follow, what uses more of the output and shares more kinds of task comes first; of tools that
+change files those to which more has to be said, since they do less by accident.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, get_origin, get_type_hints
+
+from codur.tools.tool import EVERY_TASK, Tool
+from codur.tools.values import Value, accepts, can_feed, fits, gives, values_in
+from codur.types import SideEffect, TaskType
+
+MAX_CANDIDATES = 10
+MIN_COMPATIBILITY = 0.5
+WRITTEN = 0.5
+"""What an argument counts that the caller writes."""
+
+Available = Mapping[Value, tuple[Any, ...] | None]
+"""What there is of each kind: its values, or None where only the declaration is known."""
+
+_CAN_BE_WRITTEN: Final[frozenset[Value]] = frozenset({"symbol", "class_name", "text", "diff"})
+"""Kinds that a model can write as well as take."""
+_NAMES: Final[Mapping[str, Value]] = {
+    "path": "path",
+    "file": "path",
+    "file_path": "path",
+    "filename": "path",
+    "directory": "directory",
+    "folder": "directory",
+    "url": "url",
+    "uri": "url",
+    "line": "line",
+    "symbol": "symbol",
+}
+"""Arguments of foreign tools whose name tells the kind."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ends:
+    """What a tool takes and gives.
+
+    Attributes:
+        takes: each argument with the kinds of outputs that it accepts; none for what a caller writes.
+        several: arguments that are lists.
+        output: the class of what it gives; None if that is not known.
+    """
+
+    name: str
+    description: str
+    takes: Mapping[str, tuple[Value, ...]]
+    required: tuple[str, ...]
+    several: frozenset[str] = frozenset()
+    output: type | None = None
+    side_effect: SideEffect = "read"
+    task_types: frozenset[TaskType] = EVERY_TASK
+
+    @property
+    def gives(self) -> Mapping[str, Value]:
+        """The kinds in its output, by their places."""
+        return gives(self.output) if self.output else {}
+
+    @property
+    def summary(self) -> str:
+        """`needed, optional?`."""
+        return ", ".join(name if name in self.required else f"{name}?" for name in self.takes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """A tool that can follow.
+
+    Attributes:
+        score: 0 to 1, see the module.
+        supplied: arguments that the output or the context supplies, each with the kind.
+        written: required arguments that are left.
+        arguments: all that is required, with one value each; None if that is not settled.
+        order: sorts edges, the best first.
+    """
+
+    tool: str
+    score: float
+    supplied: Mapping[str, Value]
+    written: tuple[str, ...]
+    arguments: Mapping[str, Any] | None = None
+    order: tuple[float, int, str]
+
+
+def ends_of(tool: Tool) -> Ends:
+    """A built-in tool's ends, from its input and output classes."""
+    hints = get_type_hints(tool.input)
+    members = dataclasses.fields(tool.input)
+    kinds = accepts(tool.input)
+    return Ends(
+        name=tool.name,
+        description=tool.description,
+        takes={item.name: kinds.get(item.name, ()) for item in members},
+        required=tuple(item.name for item in members if item.default is dataclasses.MISSING),
+        several=frozenset(item.name for item in members if get_origin(hints[item.name]) is tuple),
+        output=tool.output,
+        side_effect=tool.side_effect,
+        task_types=tool.task_types,
+    )
+
+
+def ends_of_schema(name: str, description: str, schema: Mapping[str, Any]) -> Ends:
+    """A foreign tool's ends, as far as the names in its JSON schema tell; what it gives is not known.
+
+    A schema of another form than an object with properties leaves a tool that takes nothing.
+    """
+    properties, required = schema.get("properties"), schema.get("required")
+    members = properties if isinstance(properties, Mapping) else {}
+    needed = required if isinstance(required, list) else []
+    return Ends(
+        name=name,
+        description=description,
+        takes={key: (_NAMES[key],) if key in _NAMES else () for key in members},
+        required=tuple(key for key in members if key in needed),
+        several=frozenset(key for key, item in members.items() if isinstance(item, Mapping) and _is_list(item)),
+        side_effect="run",
+    )
+
+
+def _is_list(item: Mapping[str, Any]) -> bool:
+    return item.get("type") == "array"
+
+
+class CompatibilityGraph:
+    """Edges between tools.
+
+    Args:
+        tools: built-in tools, and the ends of foreign ones.
+    """
+
+    def __init__(self, tools: Sequence[Tool | Ends]) -> None:
+        ends = [item if isinstance(item, Ends) else ends_of(item) for item in tools]
+        self._ends = {item.name: item for item in sorted(ends, key=lambda item: item.name)}
+
+    def names(self, task_type: TaskType | None = None) -> tuple[str, ...]:
+        """The tools that serve a kind of task, or all; sorted."""
+        return tuple(item.name for item in self._ends.values() if task_type is None or task_type in item.task_types)
+
+    def get(self, name: str) -> Ends | None:
+        """A tool's ends, or None if there is no such tool."""
+        return self._ends.get(name)
+
+    def after(
+        self,
+        name: str,
+        *,
+        task_type: TaskType | None = None,
+        data: Any = None,
+        known: Available | None = None,
+    ) -> tuple[Edge, ...]:
+        """All tools that can follow one, the best first.
+
+        Args:
+            name: the tool that has run; empty if none has.
+            task_type: the kind of task; if it is not known, tools that serve none of the first one's score half.
+            data: what it gave, as plain JSON (`ToolResult.data`), so that values count instead of the declaration; None
+                if it has not run.
+            known: what else is known, such as the files of the task.
+
+        Raises:
+            KeyError: there is no such tool.
+        """
+        first = self._ends[name] if name else None
+        output = _available(first, data)
+        found = [_edge(each, first, output, known or {}, _fit(first, each, task_type)) for each in self._ends.values()]
+        return tuple(sorted((edge for edge in found if edge.score > 0), key=_order))
+
+    def nearest(
+        self,
+        edges: Sequence[Edge],
+        *,
+        max_candidates: int = MAX_CANDIDATES,
+        min_compatibility: float = MIN_COMPATIBILITY,
+    ) -> tuple[Edge, ...]:
+        """The best of some edges, the best first.
+
+        Tools that read, write, run and use the network take turns, so that the many of one sort leave room for the
+        few of another.
+        """
+        sorts: dict[SideEffect, list[Edge]] = {}
+        for edge in sorted(edges, key=_order):
+            if edge.score >= min_compatibility:
+                sorts.setdefault(self._ends[edge.tool].side_effect, []).append(edge)
+        taken = list(_in_turn(list(sorts.values())))[: max(0, max_candidates)]
+        return tuple(sorted(taken, key=_order))
+
+    def forced(self, edges: Sequence[Edge]) -> Edge | None:
+        """The only tool that can follow, if all that it requires is known and it does no more than read; else None."""
+        if len(edges) != 1:
+            return None
+        edge = edges[0]
+        settled = edge.arguments is not None and edge.score >= 1
+        return edge if settled and self._ends[edge.tool].side_effect == "read" else None
+
+
+def _available(ends: Ends | None, data: Any) -> Available:
+    if ends is None or ends.output is None:
+        return {}
+    return dict.fromkeys(ends.gives.values()) if data is None else values_in(ends.output, data)
+
+
+def _order(edge: Edge) -> tuple[float, int, str]:
+    return edge.order
+
+
+def _in_turn(rows: Sequence[Sequence[Edge]]) -> Iterator[Edge]:
+    for place in range(max(map(len, rows), default=0)):
+        yield from (row[place] for row in rows if place < len(row))
+
+
+def _fit(first: Ends | None, second: Ends, task_type: TaskType | None) -> float:
+    again = 0.5 if second is first else 1.0
+    if task_type is not None:
+        return again if task_type in second.task_types else again / 2
+    return again if first is None or first.task_types & second.task_types else again / 2
+
+
+def _edge(ends: Ends, first: Ends | None, output: Available, known: Available, fit: float) -> Edge:
+    supplied: dict[str, Value] = {}
+    settled: dict[str, Any] = {}
+    shares: list[float] = []
+    for name, kinds in ends.takes.items():
+        share, kind, values = _supply(kinds, output)
+        if kind is None:
+            share, kind, values = _supply(kinds, known)
+        if kind is not None:
+            supplied[name] = kind
+        if name in ends.required:
+            shares.append(share or (WRITTEN if _CAN_BE_WRITTEN.issuperset(kinds) else 0.0))
+            if values and (name in ends.several or len(values) == 1):
+                settled[name] = list(values) if name in ends.several else values[0]
+    mean = sum(shares) / len(shares) if shares else 1.0
+    written = tuple(name for name in ends.required if name not in supplied)
+    return Edge(
+        tool=ends.name,
+        score=round((mean if supplied else mean / 2) * fit, 3),
+        supplied=supplied,
+        written=written,
+        arguments=settled if len(settled) == len(ends.required) else None,
+        order=(-_use(ends, first, supplied, shares) * fit, _talk(ends, written), ends.name),
+    )
+
+
+def _use(ends: Ends, first: Ends | None, supplied: Mapping[str, Value], shares: Sequence[float]) -> float:
+    """How much of the output a tool uses and how near it is to the one before, 0 to 1."""
+    from_elsewhere = [share for share in shares if share != WRITTEN]
+    mean = sum(from_elsewhere) / len(from_elsewhere) if from_elsewhere else 1.0
+    shared = len(ends.task_types & first.task_types) / len(ends.task_types | first.task_types) if first else 1.0
+    return mean * (1 - math.exp2(-len(supplied) - 0.5)) * (1 + shared) / 2
+
+
+def _talk(ends: Ends, written: Sequence[str]) -> int:
+    return -len(written) if ends.side_effect == "write" else len(written)
+
+
+def _supply(kinds: Sequence[Value], available: Available) -> tuple[float, Value | None, tuple[Any, ...]]:
+    """How well an argument is supplied (0 to 1), the kind that supplies it, and its values where they are known."""
+    best: tuple[float, Value | None, tuple[Any, ...]] = (0.0, None, ())
+    for taken in kinds:
+        for given, values in available.items():
+            if not can_feed(given, taken):
+                continue
+            usable = () if values is None else tuple(value for value in values if fits(taken, value))
+            declared = 0.75 if given == "path" and taken != "path" else 1.0
+            share = declared if values is None else float(bool(usable))
+            if share > best[0]:
+                best = (share, given, usable)
+    return best
