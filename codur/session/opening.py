@@ -328,6 +328,7 @@ def _context(
                 mcp=_mcp_servers(settings, host, launcher, workspace, cancel, time_left),
                 check=checker.run_guarded,
                 home=Path(host.environ["HOME"]) if host.environ.get("HOME") else None,
+                redact=record.redactor,
             )
         ),
         repository=RepositoryIndex(workspace, max_files=settings.context.max_files),

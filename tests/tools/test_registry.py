@@ -160,8 +160,15 @@ CALLS: dict[str, dict[str, Any]] = {
 }
 
 
+ELSEWHERE = {
+    *("list_mcp_tools", "call_mcp_tool", "list_mcp_resources", "read_mcp_resource"),
+    *("fetch_webpage", "duckduckgo_search"),
+}
+"""What asks servers, which the tests of these tools start."""
+
+
 def test_every_tool_is_called_below() -> None:
-    assert {row.name for row in ALL} == set(CALLS)
+    assert {row.name for row in ALL} == set(CALLS) | ELSEWHERE
 
 
 @pytest.mark.parametrize("name", CALLS)
