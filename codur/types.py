@@ -399,11 +399,16 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """A model's wish to call a tool."""
+    """A model's wish to call a tool.
+
+    Attributes:
+        repaired: it was written as text that had to be mended to be read; it may read, and nothing else.
+    """
 
     id: str = ""
     name: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    repaired: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 from codur.agents.brief import CodingBrief, brief_text
+from codur.agents.guessed import refusal
 from codur.agents.prompting import system_prompt
 from codur.agents.registry import Agent
 from codur.config.prompts import PromptLibrary
@@ -143,7 +144,7 @@ def _apply(
     start = workspace.snapshot()
     changed: list[str] = []
     for number, call in enumerate(calls, 1):
-        problem = _refuse(call, agent)
+        problem = _refuse(call, agent) or refusal(call, toolbox)
         if not problem:
             result = toolbox.call(call.name, _with_path(call, target).arguments)
             changed += [path for path in result.changed_files if path not in changed]

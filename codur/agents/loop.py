@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from codur.agents.guessed import refusal
 from codur.agents.offers import MORE, Offers
 from codur.agents.prompting import system_prompt
 from codur.agents.registry import Agent
@@ -136,8 +137,11 @@ class _Conversation:
     def calls_in(self, reply: ChatReply) -> tuple[ToolCall, ...]:
         if reply.finish_reason == "length":
             return ()
-        calls = reply.tool_calls or (tool_calls_from_text(reply.text) if self._read_text_calls else ())
+        calls = reply.tool_calls or (self._calls_in_text(reply.text) if self._read_text_calls else ())
         return calls[:CALLS_PER_ANSWER]
+
+    def _calls_in_text(self, text: str) -> tuple[ToolCall, ...]:
+        return tool_calls_from_text(text, self._agent.config.tools)
 
     def carry_out(self, reply: ChatReply, calls: Sequence[ToolCall]) -> None:
         named = [replace(call, id=call.id or f"call_{number}") for number, call in enumerate(calls)]
@@ -209,6 +213,9 @@ class _Conversation:
             return ToolResult(
                 code="invalid", text=f"no such tool here; there are: {', '.join(self._agent.config.tools)}"
             )
+        guessed = refusal(call, self._toolbox)
+        if guessed:
+            return ToolResult(code="refused", text=guessed)
         return self._toolbox.call(call.name, call.arguments)
 
     def _room(self) -> int:

@@ -27,10 +27,16 @@ _MOST_STARTS = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundJson:
-    """The objects and lists of a text in order, none inside another; `cut` if one of them does not end."""
+    """The objects and lists of a text in order, none inside another.
+
+    Attributes:
+        cut: one of them does not end.
+        repaired: one of them is not JSON by the letter, line ends in strings aside, and was read all the same.
+    """
 
     values: tuple[Any, ...] = ()
     cut: bool = False
+    repaired: bool = False
 
 
 def parse_json_object(text: str) -> dict[str, Any] | None:
@@ -55,7 +61,7 @@ def find_json(text: str) -> FoundJson:
     found = [_scan(block.text) for block in blocks]
     values = tuple(value for part in found for value in part.values)
     if values and not any(part.cut for part in found):
-        return FoundJson(values=values)
+        return FoundJson(values=values, repaired=any(part.repaired for part in found))
     return _scan(text)
 
 
@@ -77,21 +83,22 @@ def _refuse_constant(name: str) -> Any:
 
 def _scan(text: str) -> FoundJson:
     values: list[Any] = []
-    position = 0
+    position, repaired = 0, False
     for _ in range(_MOST_STARTS):
         start = _next_start(text, position)
         if start < 0:
-            return FoundJson(values=tuple(values))
-        end, value = _read_at(text, start)
+            break
+        end, value, exact = _read_at(text, start)
         if end < 0:
             if _STARTS_VALUE.match(text, start):
-                return FoundJson(values=tuple(values), cut=True)
+                return FoundJson(values=tuple(values), cut=True, repaired=repaired)
             position = start + 1
             continue
         if value is not None:
             values.append(value)
+            repaired = repaired or not exact
         position = end
-    return FoundJson(values=tuple(values))
+    return FoundJson(values=tuple(values), repaired=repaired)
 
 
 def _next_start(text: str, position: int) -> int:
@@ -99,17 +106,19 @@ def _next_start(text: str, position: int) -> int:
     return min(starts, default=-1)
 
 
-def _read_at(text: str, start: int) -> tuple[int, Any]:
-    """The end of the bracketed part at `start` (-1 if it does not end) and its value (None if it is not JSON)."""
+def _read_at(text: str, start: int) -> tuple[int, Any, bool]:
+    """The end of the bracketed part at `start` (-1 if it does not end), its value (None if it is not JSON), and whether
+    it is JSON by the letter.
+    """
     try:
         value, end = json.JSONDecoder(strict=False).raw_decode(text, start)
     except _UNREADABLE:
-        end = _closing(text, start)
-        return end, None if end < 0 else _loosely(text[start:end])
-    return end, value
+        end = bracket_end(text, start)
+        return end, None if end < 0 else _loosely(text[start:end]), False
+    return end, value, True
 
 
-def _closing(text: str, start: int) -> int:
+def bracket_end(text: str, start: int) -> int:
     """The position after the bracket that closes the one at `start`, quoted text left out; -1 if there is none."""
     expected: list[str] = []
     position = start

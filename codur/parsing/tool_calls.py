@@ -1,17 +1,26 @@
 """Tool calls that a model wrote as text.
 
 Read are: `{"tool_calls": [...]}`, a list of calls, one call, several fenced calls, `<tool_call>…</tool_call>`,
-`<function=NAME>{…}</function>`, and the raw text of models whose service could not read it (`NAME{…}</function>`,
-`… to=functions.NAME …<|message|>{…}`). A call names its tool as `name`, `tool` or `function` and its arguments as
-`arguments`, `args` or `parameters`. `{"code": …, "path": …}` asks to replace a file.
+`<function=NAME>{…}</function>`, the forms of `call_forms`, and the raw text of models whose service could not read it
+(`NAME{…}</function>`, `… to=functions.NAME …<|message|>{…}`). A call names its tool as `name`, `tool` or `function` and
+its arguments as `arguments`, `args` or `parameters`. `{"code": …, "path": …}` asks to replace a file.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
+from codur.parsing.call_forms import (
+    Call,
+    CallsError,
+    invoked_calls,
+    line_calls,
+    line_comes_first,
+    named_starts,
+    without_code,
+)
 from codur.parsing.fences import strip_thinking
 from codur.parsing.json_text import find_json, load_strict
 from codur.types import ToolCall
@@ -30,43 +39,65 @@ _CHANNEL = re.compile(
 )
 
 
-class _CallsError(ValueError):
-    """The text holds something that looks like a call and cannot be read as one."""
-
-
-def tool_calls_from_text(text: str) -> tuple[ToolCall, ...]:
+def tool_calls_from_text(text: str, tools: Collection[str] = ()) -> tuple[ToolCall, ...]:
     """The tool calls written in `text`, in order, with ids `call_1`, `call_2` …
 
     All or nothing: if a part of the text was cut off, or the arguments of one call are not an object, there is no call
-    at all, because the calls of one answer may depend on each other.
+    at all, because the calls of one answer may depend on each other. In the same way all are marked as repaired if one
+    was not written by the letter.
+
+    Args:
+        tools: names of the tools that there are; only they are read in the form of a call in Python.
     """
-    text = strip_thinking(text)
+    text = without_code(strip_thinking(text))
     try:
-        calls = _marked_calls(text)
-        if calls is None:
-            calls = _json_calls(text)
-    except _CallsError:
+        calls, repaired = _found(text, tools)
+    except CallsError:
         return ()
     return tuple(
-        ToolCall(id=f"call_{number}", name=name, arguments=arguments)
+        ToolCall(id=f"call_{number}", name=name, arguments=arguments, repaired=repaired)
         for number, (name, arguments) in enumerate(calls, start=1)
     )
 
 
-_Call = tuple[str, dict[str, Any]]
+_Found = tuple[list[Call], bool]
+"""Calls, and whether they had to be mended."""
 
 
-def _marked_calls(text: str) -> list[_Call] | None:
+def _found(text: str, tools: Collection[str]) -> _Found:
+    marked = _marked_calls(text)
+    if marked is not None:
+        return marked
+    called = line_calls(text, tools) if line_comes_first(text, tools) else []
+    if called:
+        return called, False
+    calls, repaired = _json_calls(text)
+    return (calls, repaired) if calls else (line_calls(text, tools), False)
+
+
+def _marked_calls(text: str) -> _Found | None:
     """The calls between marks that only calls have; None if there are no such marks."""
+    invoked = invoked_calls(text)
+    if invoked is not None:
+        return invoked, False
     tagged = list(_TAGGED.finditer(text))
     if tagged:
-        return [call for match in tagged for call in _tagged_calls(match)]
-    named = _named_matches(text)
+        return _joined([_tagged_calls(match) for match in tagged])
+    named = [(_clean_name(match["name"]), match["body"]) for match in _named_matches(text)] or named_starts(text)
     if named:
-        return [(_clean_name(match["name"]), _object(match["body"])) for match in named]
+        return _joined([_named_call(name, body) for name, body in named])
     if "<function=" in text:
-        raise _CallsError
+        raise CallsError
     return None
+
+
+def _joined(parts: list[_Found]) -> _Found:
+    return [call for calls, _ in parts for call in calls], any(repaired for _, repaired in parts)
+
+
+def _named_call(name: str, body: str) -> _Found:
+    arguments, repaired = _object(body)
+    return [(name, arguments)], repaired
 
 
 def _named_matches(text: str) -> list[re.Match[str]]:
@@ -75,54 +106,56 @@ def _named_matches(text: str) -> list[re.Match[str]]:
     return list(_CHANNEL.finditer(text)) if "<|message|>" in text else []
 
 
-def _tagged_calls(match: re.Match[str]) -> list[_Call]:
-    calls = _json_calls(match["body"])
+def _tagged_calls(match: re.Match[str]) -> _Found:
+    calls, repaired = _json_calls(match["body"])
     if not match["end"] or not calls:
-        raise _CallsError
-    return calls
+        raise CallsError
+    return calls, repaired
 
 
-def _json_calls(text: str) -> list[_Call]:
+def _json_calls(text: str) -> _Found:
     found = find_json(text)
     if found.cut:
-        raise _CallsError
-    return [call for value in found.values for call in _calls_of(value)]
+        raise CallsError
+    calls, repaired = _joined([_calls_of(value) for value in found.values])
+    return calls, repaired or found.repaired
 
 
-def _calls_of(value: Any) -> list[_Call]:
+def _calls_of(value: Any) -> _Found:
     if isinstance(value, list):
-        return [call for item in value for call in _calls_of(item)]
+        return _joined([_calls_of(item) for item in value])
     if not isinstance(value, Mapping):
-        return []
+        return [], False
     listed = value.get("tool_calls")
     if isinstance(listed, list):
-        return [_call_of(item) for item in listed]
+        return _joined([_call_of(item) for item in listed])
     if _name_of(value) is not None and any(key in value for key in _ARGUMENT_KEYS):
-        return [_call_of(value)]
+        return _call_of(value)
     if isinstance(value.get("function"), Mapping):
-        return [_call_of(value)]
-    return _file_of(value)
+        return _call_of(value)
+    return _file_of(value), False
 
 
-def _call_of(value: Any) -> _Call:
+def _call_of(value: Any) -> _Found:
     """One entry of a list of calls.
 
     Raises:
-        _CallsError: it has no name, or arguments that are not an object.
+        CallsError: it has no name, or arguments that are not an object.
     """
     if isinstance(value, Mapping) and isinstance(value.get("function"), Mapping):
         value = value["function"]
     name = _name_of(value) if isinstance(value, Mapping) else None
     if name is None:
-        raise _CallsError
+        raise CallsError
     arguments: Any = next((value[key] for key in _ARGUMENT_KEYS if key in value), {})
+    repaired = False
     if isinstance(arguments, str):
-        arguments = _object(arguments) if arguments.strip() else {}
+        arguments, repaired = _object(arguments) if arguments.strip() else ({}, False)
     if arguments is None:
         arguments = {}
     if not isinstance(arguments, Mapping):
-        raise _CallsError
-    return name, dict(arguments)
+        raise CallsError
+    return [(name, dict(arguments))], repaired
 
 
 def _name_of(value: Mapping[str, Any]) -> str | None:
@@ -138,24 +171,25 @@ def _clean_name(name: str) -> str:
     return name.split("<|")[0].strip().removeprefix("functions.")
 
 
-def _file_of(value: Mapping[str, Any]) -> list[_Call]:
+def _file_of(value: Mapping[str, Any]) -> list[Call]:
     code, path = value.get("code"), value.get("path")
     if not isinstance(code, str) or not code.strip():
         return []
     return [(REPLACE_FILE, {"path": path, "content": code} if isinstance(path, str) and path else {"content": code})]
 
 
-def _object(text: str) -> dict[str, Any]:
-    """Arguments that stand as text; they must be JSON by the letter, or a single readable object.
+def _object(text: str) -> tuple[dict[str, Any], bool]:
+    """Arguments that stand as text, and whether they were mended; they must be JSON, or a single readable object.
 
     Raises:
-        _CallsError: they are not.
+        CallsError: they are not.
     """
     try:
-        value = load_strict(text)
+        value, repaired = load_strict(text), False
     except ValueError:
         found = find_json(text)
         value = found.values[0] if len(found.values) == 1 and not found.cut else None
+        repaired = found.repaired
     if not isinstance(value, dict):
-        raise _CallsError
-    return value
+        raise CallsError
+    return value, repaired

@@ -333,6 +333,7 @@ def _context(
                 ask=_asking(ask) if ask else None,
                 check=checker.run_guarded,
                 home=Path(host.environ["HOME"]) if host.environ.get("HOME") else None,
+                redact=record.redactor,
             )
         ),
         repository=RepositoryIndex(workspace, max_files=settings.context.max_files),

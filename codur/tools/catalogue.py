@@ -21,6 +21,7 @@ from codur.tools import (
     python_graph,
     run,
     symbols,
+    web,
 )
 from codur.tools.tool import Tool
 
@@ -42,5 +43,6 @@ ALL: tuple[Tool, ...] = (
     *git.TOOLS,
     *mcp.TOOLS,
     *git_write.TOOLS,
+    *web.TOOLS,
     *meta.TOOLS,
 )

@@ -17,6 +17,7 @@ from codur.workspace.workspace import Workspace
 if TYPE_CHECKING:
     from codur.mcp.servers import McpServers
     from codur.sandbox.launcher import Launcher
+    from codur.web.access import Web
 
 READING_TASKS: frozenset[TaskType] = CODE_TASKS | {"search", "explanation", "file_operation", "unknown"}
 WRITING_TASKS: frozenset[TaskType] = CODE_TASKS | {"file_operation"}
@@ -39,6 +40,8 @@ class ToolContext:
         check: runs the check of the task; None if it has none, and so does a call that gives None.
         ask: puts a question and its possible answers to the user and waits for the answer; None if nobody is there.
         home: the user's home directory, where git's own settings have their name; None to leave them alone.
+        redact: takes known secrets out of a text; what holds one is not sent to the web.
+        web: the web behind its guard; None for the public one.
         tools: all tools, filled in by the toolbox.
     """
 
@@ -51,6 +54,8 @@ class ToolContext:
     check: Callable[[], Verdict | None] | None = None
     ask: Callable[[str, tuple[str, ...]], str] | None = None
     home: Path | None = None
+    redact: Callable[[str], str] | None = None
+    web: Web | None = None
     tools: tuple[Tool, ...] = ()
 
     def write(self, path: str, text: str) -> None:

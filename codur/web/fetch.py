@@ -10,14 +10,15 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import urlencode
 
 from codur.web.address import is_public
 from codur.web.body import ENCODINGS, Body
-from codur.web.errors import FetchFailed, FetchRefused
+from codur.web.errors import FetchFailed, FetchRefused, FetchTimedOut
 from codur.web.target import Target, join, read_url
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ def fetch(
     resolve: Resolve = addresses_of,
     allowed: Callable[[str], bool] = is_public,
     redact: Callable[[str], str] | None = None,
+    form: Mapping[str, str] | None = None,
 ) -> Fetched:
     """Read a page; also one with an error status. Can be called with and without a running event loop.
 
@@ -94,7 +96,8 @@ def fetch(
         limits: bounds of bytes, time and redirects.
         resolve: looks a host up.
         allowed: whether an address may be connected to.
-        redact: takes secrets out of a text; a URL that holds one is refused.
+        redact: takes secrets out of a text; a URL or a form that holds one is refused.
+        form: sent with POST, to the first place only: with a form no redirect is followed.
 
     Raises:
         FetchRefused: the URL, one it redirects to, or an address of its host is not allowed.
@@ -106,6 +109,7 @@ def fetch(
         resolve=resolve,
         allowed=allowed,
         redact=redact or (lambda text: text),
+        form=form,
     )
     # In a thread of its own, because the caller's may run an event loop.
     return _in_thread(lambda: asyncio.run(guard.fetch(url))).result()
@@ -120,29 +124,31 @@ class _Guard:
     resolve: Resolve
     allowed: Callable[[str], bool]
     redact: Callable[[str], str]
+    form: Mapping[str, str] | None
 
     async def fetch(self, url: str) -> Fetched:
         """Follow `url` to a page."""
         target = self._target(url)
+        redirects = 0 if self.form is not None else self.limits.redirects
         try:
             async with asyncio.timeout(self.limits.seconds):
-                for _ in range(self.limits.redirects + 1):
+                for _ in range(redirects + 1):
                     answer = await self._ask(target)
                     if isinstance(answer, Fetched):
                         return answer
                     target = answer
         except TimeoutError as error:
-            raise FetchFailed(
+            raise FetchTimedOut(
                 f"{target.host} did not send the page within {self.limits.seconds:g} s", remedy="Try again later."
             ) from error
         raise FetchRefused(
-            f"more than {self.limits.redirects} redirects, the last to {target.host}",
+            f"more than {redirects} redirects, the last to {target.host}",
             remedy="Give the address of the page itself.",
         )
 
     def _target(self, url: str) -> Target:
-        if self.redact(url) != url:
-            raise FetchRefused("the URL holds a secret", remedy="Leave it out of the address.")
+        if any(self.redact(text) != text for text in (url, *(self.form or {}).values())):
+            raise FetchRefused("the request holds a secret", remedy="Leave it out.")
         return read_url(url, ports=self.ports)
 
     async def _ask(self, target: Target) -> Fetched | Target:
@@ -151,9 +157,11 @@ class _Guard:
 
         address = await self._address(target)
         request = httpx.Request(
-            "GET",
+            "GET" if self.form is None else "POST",
             target.at(address),
+            content=None if self.form is None else urlencode(self.form).encode(),
             headers={
+                **({} if self.form is None else {"Content-Type": "application/x-www-form-urlencoded"}),
                 "Host": target.authority,
                 "User-Agent": _USER_AGENT,
                 "Accept": "text/html, text/plain, application/json, */*;q=0.5",

@@ -64,6 +64,8 @@ TESTS: dict[str, str] = {
     "E09": "tools/test_git: test_a_hostile_repository_executes_nothing",
     "E10": "tools/test_git: test_a_repository_that_leads_elsewhere_is_refused test_another_work_tree_is_not_read",
     "E11": "workspace/test_undo: test_git_is_never_touched",
+    "E12": "tools/test_web: test_orders_in_a_page_or_a_file_lead_nowhere",
+    "E13": "tools/test_web: test_orders_in_a_page_or_a_file_lead_nowhere test_what_a_page_says_is_marked_and_cleaned",
     "E19": "workspace/test_paths: test_writes_that_are_refused; sandbox/test_tripwire: test_a_change_is_told_and_undone",
     "E20": "runs/test_faults: test_an_edit_of_the_expected_output_is_refused; runs/test_plans: test_hiding_the_tests_is_no_success",
     "E21": "adversarial/test_verification: test_k02_a_program_that_prints_the_expected_output_fails",
@@ -145,15 +147,12 @@ EXTRA_ATTACKS: dict[str, tuple[str, ...]] = {
 }
 """Attacks that show a further case than the one that their row names."""
 
-_NO_WEB = "no web tool brings pages to a model yet"
 _NO_COMMANDS = "the model has no tool for commands of its own making, so nothing is approved"
 NOT_SHOWN: dict[str, str] = {
     "C18": "there is no server mode",
     "D04": "the rules for .env files have no test of their own",
     "D12": "no option and no argument takes a key",
     "E02": "there are no hooks, commands or agents of a project that could be executed",
-    "E12": _NO_COMMANDS,
-    "E13": _NO_WEB,
     "E14": _NO_COMMANDS,
     "E15": _NO_COMMANDS,
     "E16": _NO_COMMANDS,

@@ -211,7 +211,7 @@ def test_dangerous_requests_get_no_check(tmp_path: Path) -> None:
 
 def test_there_is_a_strategy_for_every_kind_and_none_settles_code(tmp_path: Path) -> None:
     assert set(STRATEGIES) == set(get_args(TaskType))
-    kinds: list[TaskType] = [*CODE_TASKS, "unknown", "web_search"]
+    kinds: list[TaskType] = [*CODE_TASKS, "unknown"]
     assert not any(STRATEGIES[kind].rules for kind in kinds)
 
 
@@ -219,7 +219,8 @@ def test_there_is_a_strategy_for_every_kind_and_none_settles_code(tmp_path: Path
 
 PIECES = st.sampled_from(
     "show delete app.py tmp.txt and then fix the please run main.py with args ? . ! \n ``` ` \" ' “ ” git diff -- *"
-    " ../ / hi in find TODO lines 1-2 to write append rename :3 @ <a> </a> > \x00 \ud800 ~~~ é 你好".split(" ")
+    " ../ / hi in find TODO lines 1-2 to write append rename :3 @ <a> </a> > online web"
+    " https://e.org/x \x00 \ud800 ~~~ é 你好".split(" ")
 )
 
 

@@ -1,9 +1,14 @@
-"""The labelled prompts: what is settled must be rightly settled, and most of what can be settled is."""
+"""The labelled prompts: what is settled must be rightly settled, and most of what can be settled is.
+
+`pattern_prompts` grew with the rules; `fresh_prompts` was written by someone who had not read them, and then labelled
+anew where a rule did more than that person expected and was right. The labels are for a user who allows the web.
+"""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +20,17 @@ from codur.types import Plan
 from codur.workspace.workspace import Workspace
 from tests.planning.data.pattern_workspace import make_workspace
 
-LABELS = [
-    json.loads(line)
-    for line in (Path(__file__).parent / "data" / "pattern_prompts.jsonl").read_text(encoding="utf-8").splitlines()
-]
+DATA = Path(__file__).parent / "data"
+SETTINGS = replace(Settings(), tools=replace(Settings().tools, allow_network=True))
+
+
+def labels(name: str) -> list[dict[str, Any]]:
+    """A set of labelled prompts."""
+    return [json.loads(line) for line in (DATA / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+LABELS = labels("pattern_prompts")
+FRESH = labels("fresh_prompts")
 MIN_COVERAGE = 0.9
 
 
@@ -42,6 +54,44 @@ def done(plan: Plan | None) -> dict[str, Any] | None:
     return {"tool": step.capability, "arguments": json.loads(json.dumps(dict(step.arguments)))}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """How a set of prompts was settled.
+
+    Attributes:
+        settled: prompts that a rule settled.
+        wrong: those of them that should not have been, or otherwise.
+        to_settle: prompts that a rule should settle.
+        missed: those of them that none did.
+    """
+
+    prompts: int
+    settled: int
+    wrong: tuple[str, ...]
+    to_settle: int
+    missed: tuple[str, ...]
+
+    @property
+    def precision(self) -> float:
+        return 1 - len(self.wrong) / self.settled
+
+    @property
+    def coverage(self) -> float:
+        return 1 - len(self.missed) / self.to_settle
+
+
+def score(labelled: list[dict[str, Any]], workspace: Workspace) -> Score:
+    """How the rules settle these prompts."""
+    got = [(label, done(decide(label["prompt"], workspace, settings=SETTINGS).plan)) for label in labelled]
+    return Score(
+        prompts=len(labelled),
+        settled=sum(result is not None for _, result in got),
+        wrong=tuple(label["prompt"] for label, result in got if result is not None and result != wanted(label)),
+        to_settle=sum(wanted(label) is not None for label in labelled),
+        missed=tuple(label["prompt"] for label, result in got if result is None and wanted(label) is not None),
+    )
+
+
 def test_labels_are_many_and_differ() -> None:
     kinds = Counter(label["type"] for label in LABELS)
     assert len({label["prompt"] for label in LABELS}) == len(LABELS) >= 200
@@ -49,17 +99,27 @@ def test_labels_are_many_and_differ() -> None:
     assert len(kinds) == 11
 
 
-def test_every_settled_prompt_is_rightly_settled_and_few_are_passed_on(workspace: Workspace) -> None:
-    got = [(label, done(decide(label["prompt"], workspace, settings=Settings()).plan)) for label in LABELS]
-    settled = [(label, result) for label, result in got if result is not None]
-    wrong = [(label["prompt"], result) for label, result in settled if result != wanted(label)]
-    to_settle = [label for label in LABELS if wanted(label) is not None]
-    print(f"precision {1 - len(wrong) / len(settled):.1%} of {len(settled)}, coverage {len(settled)}/{len(to_settle)}")  # noqa: T201 - the figures of this table
-    assert wrong == []
-    assert len(settled) >= MIN_COVERAGE * len(to_settle)
+def test_fresh_prompts_are_many_and_new() -> None:
+    known = {label["prompt"].casefold() for label in LABELS}
+    assert len({label["prompt"] for label in FRESH}) == len(FRESH) >= 100
+    assert sum(label["prompt"].casefold() in known for label in FRESH) <= 15
+    assert len({label["type"] for label in FRESH}) == 11
+
+
+@pytest.mark.parametrize("name", ["pattern_prompts", "fresh_prompts"])
+def test_every_settled_prompt_is_rightly_settled_and_few_are_passed_on(name: str, workspace: Workspace) -> None:
+    found = score(labels(name), workspace)
+    assert found.wrong == ()
+    assert found.coverage >= MIN_COVERAGE
+
+
+@pytest.mark.parametrize("label", [label for label in FRESH if wanted(label)], ids=lambda label: label["prompt"][:40])
+def test_type_of_each_fresh_prompt_that_is_settled(label: dict[str, Any], workspace: Workspace) -> None:
+    decision = decide(label["prompt"], workspace, settings=SETTINGS)
+    assert decision.discovery.task_type == label["type"]
 
 
 @pytest.mark.parametrize("label", LABELS, ids=[label["prompt"][:40] for label in LABELS])
 def test_type_and_plan_of_each_prompt(label: dict[str, Any], workspace: Workspace) -> None:
-    decision = decide(label["prompt"], workspace, settings=Settings())
+    decision = decide(label["prompt"], workspace, settings=SETTINGS)
     assert (decision.discovery.task_type, done(decision.plan)) == (label["type"], wanted(label))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import socket
 import threading
 import time
@@ -37,7 +38,7 @@ class Server:
     """Serves `script`; each connection gets one answer.
 
     Attributes:
-        requests: the heads of all requests.
+        requests: all requests, with their bodies.
         port: where it listens, on 127.0.0.1.
     """
 
@@ -77,6 +78,9 @@ class Server:
             head = connection.recv(65536)
             if not head:
                 return
+            wanted = re.search(rb"(?i)content-length: *(\d+)", head)
+            while wanted and len(head.partition(b"\r\n\r\n")[2]) < int(wanted[1]):
+                head += connection.recv(65536) or b"\0"
             self.requests.append(head)
             for piece in self._script(head):
                 connection.sendall(piece)

@@ -78,6 +78,7 @@ _FAULTS = word_set(
 _WISHES = word_set("should shall must needs need instead expected expects supposed ought")
 _STRUCTURE = word_set("outline imports functions classes methods structure dependencies function class method")
 _WEB_VERBS = word_set("search look find check browse get google what's what which")
+_READING = word_set("fetch open read visit get load browse download")
 _LOOKING = word_set("find search look check identify spot")
 _SHOWING = word_set("show list display print give see")
 _ON_OBJECTS = word_set("move delete remove erase rename copy write save add create put format merge")
@@ -146,7 +147,7 @@ def _special(clause: Sequence[Token], words: Sequence[str]) -> Classification | 
     head, rest = words[0], set(words[1:])
     if head in _FORBIDDING:
         return _UNKNOWN
-    if rest & _WEB and head in _WEB_VERBS:
+    if (rest & _WEB and head in _WEB_VERBS) or (head in _READING and any("://" in word for word in rest)):
         return _as("web_search", 0.9, "web")
     if head in {"make", "get", "have", "let"}:
         return _made(words, rest)

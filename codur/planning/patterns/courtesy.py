@@ -31,6 +31,7 @@ au revoir|adiós|adios|hasta luego|tot ziens|doei|arrivederci|tchau|hej då|по
 """
 _NAMES = "codur|there|all|everyone|everybody|friend|buddy|mate|bot|team|again|dear|sir|today|and|you"
 _OPENERS = """
+would you be so kind as to|could you be so kind as to|be so kind as to|would you kindly
 please|pls|plz|kindly|can you|could you|would you|will you|can u|could u|can you please|could you please|i want you to
 i need you to|i would like you to|i'd like you to|i want to|i need to|i'd like to|i would like to|we need to|we want to
 let's|lets|let us|now|ok|okay|alright|right|so|well|just|quickly|first ,|then|also|next|and|finally|go ahead and|try to
@@ -55,6 +56,8 @@ what commands are there|was kannst du|was kannst du tun|wer bist du|hilfe
 que peux-tu faire|qui es-tu|aide|aide-moi|qué puedes hacer|quién eres|ayuda|wat kan je|wat kun je|wat kan je doen
 wie ben je|cosa puoi fare|chi sei|aiuto|o que você pode fazer
 """
+_LONGEST = 7
+"""Words of the longest phrase above."""
 _MARKS = frozenset(".,;:!?…()-–—¡¿\n")
 
 Courtesy = str
@@ -120,7 +123,7 @@ def _strip(said: list[str]) -> list[str]:
 
 def _longest(said: list[str], known: Mapping[tuple[str, ...], str] | frozenset[tuple[str, ...]]) -> int:
     """Length of the longest known phrase that `said` begins with, or 0."""
-    return next((size for size in range(min(6, len(said)), 0, -1) if tuple(said[:size]) in known), 0)
+    return next((size for size in range(min(_LONGEST, len(said)), 0, -1) if tuple(said[:size]) in known), 0)
 
 
 def without_courtesy(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
@@ -128,7 +131,7 @@ def without_courtesy(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
     said = keys(tokens)
     start, end = 0, len(tokens)
     while start < end:
-        step = _longest(list(said[start : start + 6]), _openers()) or int(said[start] in _MARKS)
+        step = _longest(list(said[start : start + _LONGEST]), _openers()) or int(said[start] in _MARKS)
         if not step:
             break
         start += step

@@ -19,6 +19,7 @@ from codur.planning.patterns.phrases import match
 from codur.planning.patterns.rules import Found, Rule, Settled
 from codur.planning.patterns.strategies import STRATEGIES, Request, discover_files
 from codur.planning.patterns.text import Token, read_prompt, word_set
+from codur.planning.patterns.web_rules import NETWORK_TOOLS, NOT_ALLOWED
 from codur.types import CODE_TASKS, Discovery, Plan, TaskType
 
 if TYPE_CHECKING:
@@ -77,8 +78,15 @@ def decide(
     if text.complete and not goal:
         settled = _settle(text.tokens, names)
         if settled is not None:
-            return _decision(request, *settled)
+            return _decision(request, *_permitted(settled, settings))
     return PatternDecision(plan=None, discovery=_discover(request, goal=goal))
+
+
+def _permitted(settled: tuple[TaskType, str, Settled], settings: Settings) -> tuple[TaskType, str, Settled]:
+    """What is settled, or how to allow it if it needs the web and that is off."""
+    kind, rule, found = settled
+    off = found.step.capability in NETWORK_TOOLS and not settings.tools.allow_network
+    return kind, rule, NOT_ALLOWED if off else found
 
 
 def _settle(tokens: tuple[Token, ...], names: FileNames) -> tuple[TaskType, str, Settled] | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from codur.errors import WorkspaceError
 from codur.planning.patterns.paths import SOURCE_SUFFIXES, Mention, suffix_of
 from codur.planning.patterns.rules import Found, Rule, Settled, call, on_file, only_given, say_missing
 from codur.planning.patterns.text import Token, word_set
 
-_SHOW = "(show|display|print|cat|read|open|view|output|dump|give|see) [me|us]"
+_SHOW = "(show|display|print|print out|cat|read|open|view|output|dump|give|see) [me|us]"
 _CONTENT = "(content|contents|text|source|source code|code)"
 _THE_FILE = f"[the] [whole|entire|full|complete] [{_CONTENT} of] [the] [file] FILE [file]"
 _LINES = "(line|lines) (RANGE|NUM [(-|–|to|through|until|till) [line] NUM])"
@@ -134,6 +135,38 @@ def _delete(found: Found) -> Settled | None:
     return call("delete_file", f"Delete {mention.path}.", path=mention.path)
 
 
+def _replace(found: Found) -> Settled | None:
+    """Only a text that is in the file once; which of several is meant, and what a part of a word is, is a question."""
+    mention: Mention = found["FILE"]
+    old, new = found["TEXT"].text, found["TEXT2"].text
+    workspace = found.names.workspace
+    if not mention.exact or mention.path is None or workspace.is_protected(mention.path):
+        return None
+    if any("\\" in text or "\n" in text for text in (old, new)) or old == new or not old.strip():
+        return None
+    try:
+        text = workspace.peek_text(mention.path)
+    except WorkspaceError:
+        return None  # a file that cannot be read as text is somebody else's question
+    if not _occurs_once(text, old):
+        return None
+    return call("replace_in_file", f"Replace a text in {mention.path}.", path=mention.path, old=old, new=new)
+
+
+def _occurs_once(text: str, piece: str) -> bool:
+    """Whether `piece` is in the text once, and there as whole words."""
+    start = text.find(piece)
+    if start < 0 or text.find(piece, start + 1) >= 0:
+        return False
+    before, after = text[:start][-1:], text[start + len(piece) :][:1]
+    return not ((_in_word(before) and _in_word(piece[0])) or (_in_word(after) and _in_word(piece[-1])))
+
+
+def _in_word(char: str) -> bool:
+    return char.isalnum() or char == "_"
+
+
+_THE_TEXT = "[the] [text|string|word|line]"
 _TO_NEW = "(to|into|in|as) [a|the] [new] [text] [file] [called|named] NEW"
 _MAKE_NEW = "(create|make|write|add) [a|the] [new] [text] [file] [called|named] NEW"
 
@@ -217,6 +250,7 @@ RULES = (
         phrases=(
             "(copy|duplicate) [the] [file] FILE (to|into|as) [the] [folder|directory] DIR [folder|directory]",
             "(copy|duplicate) [the] [file] FILE (to|into|as) [a] [new] [file] [called|named] NEW",
+            "(make|create) a copy of [the] [file] FILE (called|named|as|in|at|to|under the name) NEW",
         ),
         build=_copy,
         writes=True,
@@ -272,8 +306,17 @@ RULES = (
         writes=True,
     ),
     Rule(
+        name="replace a text",
+        phrases=(
+            f"replace {_THE_TEXT} TEXT (with|by) {_THE_TEXT} TEXT in [the] [file] FILE",
+            f"in [the] [file] FILE [,] replace {_THE_TEXT} TEXT (with|by) {_THE_TEXT} TEXT",
+        ),
+        build=_replace,
+        writes=True,
+    ),
+    Rule(
         name="delete a file",
-        phrases=("(delete|remove|erase) [the] [file] FILE [file]",),
+        phrases=("(delete|remove|erase|get rid of) [the] [file] FILE [file]",),
         build=_delete,
         writes=True,
     ),

@@ -15,6 +15,7 @@ _CODE_WORD = re.compile(r"\w*(?:_\w|\w_|[a-z]\d|[a-z][A-Z])[\w.]*|[A-Z][A-Z_]{2,
 _RANGE = re.compile(r"(\d{1,7})(?:-|–|\.\.|:)(\d{1,7})")
 _GLOB = re.compile(r"[\w.*?/+\-]*[*?][\w.*?/+\-]*")
 _REVISION = re.compile(r"[0-9a-f]{7,40}|(?:HEAD|@)(?:[~^]\d{0,4})*|v?\d+\.\d+(?:\.\d+)?")
+_URL = re.compile(r"https?://[^\s<>\"']+")
 _NUMBERS = dict(zip("one two three four five six seven eight nine ten".split(), range(1, 11), strict=True))
 _KINDS: Mapping[str, str] = {
     "python": "*.py",
@@ -177,6 +178,7 @@ _ON_TEXT: Mapping[str, Callable[[Token], Any]] = {
     "GLOB": _glob,
     "KIND": lambda token: _KINDS.get(token.key),
     "MARKER": _marker,
+    "URL": lambda token: token.text if token.kind in {"word", "quote", "code"} and _URL.fullmatch(token.text) else None,
     "REVISION": lambda token: (
         token.text if token.kind in {"word", "code"} and _REVISION.fullmatch(token.text) else None
     ),

@@ -14,6 +14,10 @@ _EVERYWHERE = (
 _IN_PLACE = "(in|inside|within|under|from) [the] [file|folder|directory] (FILE|DIR) [file|folder|directory]"
 _WHERE = f"[{_EVERYWHERE}|{_IN_PLACE}|here|everywhere]"
 _THING = "(function|class|method|variable|constant|symbol|name|type|attribute)"
+_THE_CODE = (
+    "[the|this|my|our] [whole|entire]"
+    " (code|codebase|code base|project|repo|repository|workspace|files|sources|source code)"
+)
 _HITS = "(occurrences|occurrence|uses|use|usages|usage|references|reference|mentions|instances|matches|calls)"
 _WORD_OF = "[the] (word|string|text|phrase|term|expression|pattern)"
 
@@ -74,8 +78,9 @@ RULES = (
     Rule(
         name="find files by name",
         phrases=(
-            "(find|search|search for|look for|locate|get) [me] [all] [of] [the] [files] [named|called|matching|like]"
-            " GLOB [files] [here|in the project|in this project|in the workspace|in [the] [folder|directory] DIR]",
+            "(find|search|search for|look for|locate|get) [me] [all|every] [of] [the] [files]"
+            " [named|called|matching|like] GLOB [files|file]"
+            " [here|in the project|in this project|in the workspace|in [the] [folder|directory] DIR]",
             "(find|search for|look for|locate) [me] [all] [of] [the] KIND files"
             " [here|in the project|in this project|in the workspace|in [the] [folder|directory] DIR]",
             "(find|list|show) [me] [all] [the] files (with|that have) [the] (extension|suffix) GLOB",
@@ -146,6 +151,7 @@ RULES = (
             f"{_SEARCH} {_WORD_OF} TEXT {_WHERE}",
             f"search {_EVERYWHERE} for {_WORD_OF} TEXT",
             f"search {_IN_PLACE} for {_WORD_OF} TEXT",
+            f"search {_THE_CODE} for {_WORD_OF} TEXT",
             f"where (does|do) {_WORD_OF} TEXT (occur|appear) {_WHERE}",
         ),
         build=_grep_quoted,
@@ -156,7 +162,7 @@ RULES = (
             f"(find|search|search for|look for|locate) [all] LITERAL {_WHERE}",
             f"{_SEARCH} {_WORD_OF} GREP {_WHERE}",
             f"search [{_EVERYWHERE}|{_IN_PLACE}] for {_WORD_OF} GREP",
-            f"search ({_EVERYWHERE}|[the] [file] FILE|{_IN_PLACE}) for LITERAL",
+            f"search ({_EVERYWHERE}|{_THE_CODE}|[the] [file] FILE|{_IN_PLACE}) for LITERAL",
             f"(search for|find|look for) PLAIN ({_EVERYWHERE}|{_IN_PLACE})",
             f"search ({_EVERYWHERE}|[the] [file] FILE|{_IN_PLACE}) for PLAIN",
             "grep [for] GREP",
