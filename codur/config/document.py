@@ -11,12 +11,11 @@ from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from codur.config import kinds
 from codur.config.constraints import PATTERNS, Bounds, bounds_of
 from codur.config.docstrings import meanings
 from codur.config.settings import Settings
+from codur.config.yaml_source import yaml_text
 
 REFERENCE = "codur.yaml"
 SCHEMA = "codur.schema.json"
@@ -92,7 +91,7 @@ def schema_text() -> str:
 
 
 def _dump(value: Any, *, flow: bool) -> str:
-    return yaml.safe_dump(value, default_flow_style=flow, sort_keys=False, allow_unicode=True, width=10_000)
+    return yaml_text(value, flow=flow, width=10_000)
 
 
 def _plain(value: Any) -> Any:

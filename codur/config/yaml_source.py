@@ -122,9 +122,16 @@ for _kind in (_Loader, _Dumper):
     )
 
 
-def yaml_text(document: Any) -> str:
-    """Plain values as YAML, which `parse_yaml` reads back."""
-    text: str = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+def yaml_text(document: Any, *, flow: bool | None = False, width: int = 110) -> str:
+    """Plain values as YAML, which `parse_yaml` reads back.
+
+    Args:
+        flow: write mappings and lists in one line; None does so for those that hold no others.
+        width: where lines are broken, in characters.
+    """
+    text: str = yaml.dump(
+        document, Dumper=_Dumper, default_flow_style=flow, sort_keys=False, allow_unicode=True, width=width
+    )
     return text
 
 

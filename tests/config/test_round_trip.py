@@ -7,7 +7,6 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from codur.config.constraints import PATTERNS, bounds_of
 from codur.config.document import effective_yaml
 from codur.config.loader import load_settings
 from codur.config.settings import Settings
+from codur.config.yaml_source import yaml_text
 
 # References are left out, because most names name nothing, and what must go together; text is what YAML can hold.
 _REFERENCES = {
@@ -107,7 +107,7 @@ def _variables(tree: dict[str, Any], name: str = "CODUR") -> dict[str, str]:
 def test_every_source_can_state_the_same(tree: dict[str, Any]) -> None:
     expected = _load(overrides=tree)
 
-    assert _load(user=yaml.safe_dump(tree, allow_unicode=True)) == expected
+    assert _load(user=yaml_text(tree)) == expected
     assert _load(user=effective_yaml(expected)) == expected
     variables = _variables(tree)
     if "" not in variables.values():  # an empty variable is not set
@@ -122,4 +122,4 @@ def test_what_is_stated_wins_and_the_rest_stays(weaker: dict[str, Any], stronger
             return {**old, **{name: merged(old.get(name), value) for name, value in new.items()}}
         return new
 
-    assert _load(user=yaml.safe_dump(weaker), overrides=stronger) == _load(overrides=merged(weaker, stronger))
+    assert _load(user=yaml_text(weaker), overrides=stronger) == _load(overrides=merged(weaker, stronger))
