@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codur.config import kinds
+from codur.config.agent_files import shipped_names
 from codur.config.constraints import PATTERNS, bounds_of
 from codur.config.document import effective_yaml
 from codur.config.loader import load_settings
@@ -87,7 +88,12 @@ def _load(
         file = Path(folder) / "config.yaml"
         file.write_text(user, encoding="utf-8")
         return load_settings(
-            workspace=None, environ=environ or {}, config_file=file, overrides=overrides or {}, home=Path(folder)
+            workspace=None,
+            environ=environ or {},
+            config_file=file,
+            overrides=overrides or {},
+            agents=shipped_names(),  # else those alone are read that some source names
+            home=Path(folder),
         ).settings
 
 
