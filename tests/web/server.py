@@ -26,7 +26,7 @@ def redirect(location: str, status: str = "302 Found") -> bytes:
 
 
 def forever(piece: bytes, *, head: bytes = b"", pause_s: float = 0.0) -> Iterator[bytes]:
-    """`head`, then `piece` for 30 s or until the client has gone."""
+    """`head`, then `piece` for 30 s, or until the client has gone or the server is closed."""
     yield head
     end = time.monotonic() + 30
     while time.monotonic() < end:
@@ -48,6 +48,7 @@ class Server:
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._socket.getsockname()[1]
         self._threads = [threading.Thread(target=self._serve)]
+        self._closed = threading.Event()
 
     def __enter__(self) -> Server:
         self._threads[0].start()
@@ -56,6 +57,7 @@ class Server:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._closed.set()
         self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
         for thread in self._threads:
@@ -83,4 +85,6 @@ class Server:
                 head += connection.recv(65536) or b"\0"
             self.requests.append(head)
             for piece in self._script(head):
+                if self._closed.is_set():
+                    return
                 connection.sendall(piece)
