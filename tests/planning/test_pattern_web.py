@@ -41,7 +41,7 @@ def test_the_web_is_reached_by_rule(prompt: str, tool: str, arguments: dict[str,
     plan = decide(prompt, workspace, settings=Settings()).plan
     assert plan is not None
     (step,) = plan.steps
-    assert (step.action, plan.outcome) == ("respond", "not_achieved")
+    assert (step.action, plan.outcome) == ("respond", "refused")
     assert "allow_network: true" in plan.reason
 
 

@@ -9,7 +9,7 @@ from codur.planning.patterns.text import Token, word_set
 NETWORK_TOOLS = frozenset({"duckduckgo_search", "fetch_webpage"})
 NOT_ALLOWED = say(
     "This needs the web, which is off. To allow it, set allow_network: true under tools: in your settings file.",
-    "not_achieved",
+    "refused",
 )
 _WEB = "(web|internet|net)"
 _MOST_WORDS = 16
