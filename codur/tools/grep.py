@@ -171,6 +171,8 @@ def _texts(context: ToolContext, given: GrepFiles, skipped: list[str], limit: in
 
 
 def _candidates(context: ToolContext, given: GrepFiles) -> list[str]:
+    if not context.workspace.resolve(given.path).exists():
+        raise ToolError("not_found", f"there is no file or directory {given.path}")
     found = context.workspace.find_files(given.path, pattern=given.glob, limit=_MAX_FILES)
     return candidates(
         context, found.paths, found.links, given.pattern, regex=given.regex, ignore_case=given.ignore_case
