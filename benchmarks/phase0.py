@@ -3,7 +3,8 @@
     .venv/bin/python benchmarks/phase0.py
 
 Precision: of the prompts that a rule settled, those that were rightly settled. Coverage: of those that a rule should
-settle, those that one did. `fresh_prompts` was written without a look at the rules.
+settle, those that one did. `fresh_prompts` was written without a look at the rules, and so were
+the first 210 of `third_prompts`, which scored 94 of 94 and 94 of 105 (89.5 %) before the rules were mended by them.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from tests.planning.test_pattern_prompts import labels, score
 
 
 def main() -> int:
-    """Print both sets; 1 if a prompt was wrongly settled."""
+    """Print all sets; 1 if a prompt was wrongly settled."""
     wrong = 0
     with tempfile.TemporaryDirectory() as directory:
         workspace = make_workspace(Path(directory))
-        for name in ("pattern_prompts", "fresh_prompts"):
+        for name in ("pattern_prompts", "fresh_prompts", "third_prompts"):
             found = score(labels(name), workspace)
             wrong += len(found.wrong)
             right = found.settled - len(found.wrong)

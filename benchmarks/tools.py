@@ -261,6 +261,18 @@ def replaced_text(
     return result.code, after == (text.replace(old, "# new") if result.ok else text)
 
 
+def whole_file(
+    toolbox: Toolbox, root: Path, path: str, text: str, _found: list[Definition], chance: random.Random
+) -> Outcome | None:
+    """A line put in anywhere; what does not parse then must be refused."""
+    lines = text.split("\n")
+    at = chance.randrange(len(lines))
+    new = "\n".join([*lines[:at], chance.choice(["# put in", "", "def new(:", "x = ("]), *lines[at:]])
+    result = toolbox.call("replace_file_content", {"path": path, "content": new})
+    right = parses(new) if result.ok else result.code != "syntax_error" or not parses(new)
+    return result.code, right and (root / path).read_text() == (new if result.ok else text)
+
+
 def patched(
     toolbox: Toolbox, root: Path, path: str, text: str, _found: list[Definition], chance: random.Random
 ) -> Outcome | None:
@@ -293,6 +305,7 @@ EDITS: dict[str, Callable[[Toolbox, Path, str, str, list[Definition], random.Ran
     "replace_lines": changed_lines,
     "inject_lines": inserted_lines,
     "replace_in_file": replaced_text,
+    "replace_file_content": whole_file,
     "apply_patch": patched,
 }
 

@@ -3,7 +3,8 @@
 Read are: `{"tool_calls": [...]}`, a list of calls, one call, several fenced calls, `<tool_call>…</tool_call>`,
 `<function=NAME>{…}</function>`, the forms of `call_forms`, and the raw text of models whose service could not read it
 (`NAME{…}</function>`, `… to=functions.NAME …<|message|>{…}`). A call names its tool as `name`, `tool` or `function` and
-its arguments as `arguments`, `args` or `parameters`. `{"code": …, "path": …}` asks to replace a file.
+its arguments as `arguments`, `args` or `parameters`. `{"code": …, "path": …}` asks to replace a file. An answer of
+nothing but lines such as `read app.py` counts as mended calls.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from codur.parsing.call_forms import (
 )
 from codur.parsing.fences import strip_thinking
 from codur.parsing.json_text import find_json, load_strict
+from codur.parsing.word_calls import word_calls
 from codur.types import ToolCall
 
 REPLACE_FILE = "replace_file_content"
@@ -47,13 +49,15 @@ def tool_calls_from_text(text: str, tools: Collection[str] = ()) -> tuple[ToolCa
     was not written by the letter.
 
     Args:
-        tools: names of the tools that there are; only they are read in the form of a call in Python.
+        tools: names of the tools that there are; only they are read in the form of a call in Python, or in words.
     """
-    text = without_code(strip_thinking(text))
+    said = strip_thinking(text)
     try:
-        calls, repaired = _found(text, tools)
+        calls, repaired = _found(without_code(said), tools)
     except CallsError:
         return ()
+    if not calls:
+        calls, repaired = word_calls(said, tools), True
     return tuple(
         ToolCall(id=f"call_{number}", name=name, arguments=arguments, repaired=repaired)
         for number, (name, arguments) in enumerate(calls, start=1)

@@ -10,23 +10,30 @@ import json
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from codur.tools.arguments import argument
 from codur.tools.outputs import Matches, Place
-from codur.tools.ripgrep import candidates
+from codur.tools.ripgrep import candidates, required_bytes
 from codur.tools.tool import ToolContext, ToolError, tool
 from codur.types import ToolResult
 from codur.workspace.problems import FileError
+from codur.workspace.workspace import Workspace
 
 _MAX_MATCHES = 1_000
 _MAX_FILES = 200_000
 _MAX_LINE = 300
 _MAX_LITERAL_CHARS = 500_000_000
 _MAX_REGEX_CHARS = 20_000_000
+_MAX_SCANNED_BYTES = 1_000_000_000
+"""Of files that are too large to be read, so much is looked through at most."""
 _REGEX_TIMEOUT_S = 5.0
+_MAX_FAST_STEPS = 100_000_000
+_REPEATING = re.compile(r"[*+?{]")
+_ENTANGLING = re.compile(r"\||\(\?|\\\d")
 _REGEX_PROGRAM = """
 import json, re, sys
 task = json.load(sys.stdin)
@@ -80,16 +87,27 @@ def grep_files(context: ToolContext, given: GrepFiles) -> ToolResult:
 
 def _literal_matches(context: ToolContext, given: GrepFiles, limit: int, skipped: list[str]) -> list[Place]:
     matches = _line_test(given)
-    found: list[Place] = []
-    for path, text in _texts(context, given, skipped, _MAX_LITERAL_CHARS):
-        if not matches(text):
-            continue
-        for number, line in enumerate(text.split("\n"), start=1):
-            if matches(line):
-                found.append(Place(path=path, line=number, text=line[:_MAX_LINE]))
-                if len(found) >= limit:
-                    return found
-    return found
+    texts = _texts(context, given, skipped, _MAX_LITERAL_CHARS)
+    return _found(((path, text) for path, text in texts if matches(text)), matches, limit)
+
+
+def _found(texts: Iterable[tuple[str, str]], matches: Callable[[str], object], limit: int) -> list[Place]:
+    """The first lines that match, `limit` of them at most."""
+    lines = ((path, *row) for path, text in texts for row in enumerate(text.split("\n"), start=1))
+    found = (Place(path=path, line=number, text=line[:_MAX_LINE]) for path, number, line in lines if matches(line))
+    return list(islice(found, limit))
+
+
+def _surely_fast(pattern: str, texts: Sequence[tuple[str, str]]) -> bool:
+    """Whether a search takes less than a second or so whatever the lines hold.
+
+    With one repetition at most, and no choice, reference or look around, the rest of the pattern is compared once for
+    each place where a match can begin and each length of what is repeated.
+    """
+    if _ENTANGLING.search(pattern) or len(_REPEATING.findall(pattern)) > 1:
+        return False
+    squares = sum(len(line) ** 2 for _, text in texts for line in text.split("\n"))
+    return squares * len(pattern) <= _MAX_FAST_STEPS
 
 
 def _line_test(given: GrepFiles) -> Callable[[str], bool]:
@@ -108,8 +126,8 @@ def _regex_matches(context: ToolContext, given: GrepFiles, limit: int, skipped: 
     except (re.error, OverflowError, RecursionError) as error:
         raise ToolError("invalid", f"the pattern is no regular expression: {error}") from error
     texts = list(_texts(context, given, skipped, _MAX_REGEX_CHARS))
-    if not texts:
-        return []
+    if _surely_fast(given.pattern, texts):
+        return _found(texts, re.compile(given.pattern, flags).search, limit)
     task = {"pattern": given.pattern, "flags": int(flags), "files": texts, "width": _MAX_LINE, "limit": limit}
     outcome = context.launcher.run(
         [sys.executable, "-I", "-S", "-c", _REGEX_PROGRAM],
@@ -129,17 +147,13 @@ def _regex_matches(context: ToolContext, given: GrepFiles, limit: int, skipped: 
 def _texts(context: ToolContext, given: GrepFiles, skipped: list[str], limit: int) -> Iterator[tuple[str, str]]:
     """Path and text of each file that can match, up to `limit` characters.
 
-    Binary files are passed over; others that cannot be read are added to `skipped`.
+    Binary files are passed over, and too large ones that surely hold no match; others that cannot be read are added to
+    `skipped`.
     """
     workspace = context.workspace
     single = workspace.is_file(given.path)
-    names = (
-        [workspace.relative(given.path)]
-        if single
-        else workspace.list_files(given.path, pattern=given.glob, limit=_MAX_FILES)
-    )
-    if not single:
-        names = candidates(context, names, given.pattern, regex=given.regex, ignore_case=given.ignore_case)
+    names = [workspace.relative(given.path)] if single else _candidates(context, given)
+    too_large = _TooLarge(workspace, given)
     left = limit
     for name in names:
         try:
@@ -147,13 +161,41 @@ def _texts(context: ToolContext, given: GrepFiles, skipped: list[str], limit: in
         except FileError as error:
             if single:
                 raise
-            if error.code != "binary":
+            if error.code != "binary" and not (error.code == "too_large" and too_large.surely_misses(name)):
                 skipped.append(name)
             continue
         left -= len(text)
         if left < 0:
             raise ToolError("too_large", "there is too much text to search; give a narrower path or glob")
         yield name, text
+
+
+def _candidates(context: ToolContext, given: GrepFiles) -> list[str]:
+    if not context.workspace.resolve(given.path).exists():
+        raise ToolError("not_found", f"there is no file or directory {given.path}")
+    found = context.workspace.find_files(given.path, pattern=given.glob, limit=_MAX_FILES)
+    return candidates(
+        context, found.paths, found.links, given.pattern, regex=given.regex, ignore_case=given.ignore_case
+    )
+
+
+class _TooLarge:
+    """Tells of files that are too large to be read whether their bytes can hold a match."""
+
+    def __init__(self, workspace: Workspace, given: GrepFiles) -> None:
+        self._workspace = workspace
+        self._expression = required_bytes(given.pattern, regex=given.regex, ignore_case=given.ignore_case)
+        self._left = _MAX_SCANNED_BYTES
+
+    def surely_misses(self, name: str) -> bool:
+        if self._expression is None or self._left <= 0:
+            return False
+        try:
+            holds, size = self._workspace.holds_bytes(name, self._expression, limit=self._left)
+        except FileError:  # it has gone since, or may not be read: told as not searched
+            return False
+        self._left -= size
+        return not holds and self._left > 0
 
 
 TOOLS = (grep_files,)

@@ -31,6 +31,8 @@ class LintPython:
 def lint_python(context: ToolContext, given: LintPython) -> ToolResult:
     """Complaints as path:line:column: code text."""
     workspace = context.workspace
+    if not workspace.resolve(given.path).exists():
+        raise ToolError("not_found", f"there is no file or directory {given.path}")
     if workspace.is_file(given.path):
         paths = [workspace.relative(given.path)]
     else:

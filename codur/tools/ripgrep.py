@@ -6,14 +6,12 @@ beside that does no harm, since the lines are matched again.
 
 from __future__ import annotations
 
-import os
 import re
-import stat
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 
 from codur.tools.tool import ToolContext
+from codur.workspace.files import OVERLAP
 
 _FEWEST_FILES = 50
 """Fewer are read faster than a program is started."""
@@ -27,37 +25,50 @@ _ODD_ENCODING = r"coding[:=][ \t]*(?:[^uUaAlLiI \t]|[uU](?:[^tT]|[tT][fF][-_]?[^
 _WORD = re.compile(r"[A-Za-z0-9_ ]")
 
 
-def candidates(context: ToolContext, paths: list[str], pattern: str, *, regex: bool, ignore_case: bool) -> list[str]:
-    """The paths, in their order, without files that surely hold no line that matches.
+def required_bytes(pattern: str, *, regex: bool, ignore_case: bool) -> re.Pattern[bytes] | None:
+    """Bytes of which every file with a line that matches holds some; None if none can be told.
 
-    Files that cannot be read, or are too large to be, stay in.
+    It is what ripgrep looks for, so that both ways agree about files that are too large to be read.
 
     Args:
         pattern: a text, or a Python regular expression.
     """
-    literal = _required(pattern) if regex else pattern
-    if len(paths) < _FEWEST_FILES or not literal or not literal.isascii():
+    literal = _literal(pattern, regex=regex)
+    if not literal:
+        return None
+    texts = (_in_bytes(char) if ignore_case else re.escape(char.encode()) for char in literal)
+    return re.compile(b"".join(texts) + b"|" + _ODD_ENCODING.replace("[^", r"[^\n").encode())
+
+
+def candidates(
+    context: ToolContext, paths: list[str], links: Set[str], pattern: str, *, regex: bool, ignore_case: bool
+) -> list[str]:
+    """The paths, in their order, without files that surely hold no line that matches.
+
+    Args:
+        links: those of the paths that are links, which ripgrep passes over; they stay in.
+        pattern: a text, or a Python regular expression.
+    """
+    literal = _literal(pattern, regex=regex)
+    if len(paths) < _FEWEST_FILES or not literal:
         return paths
     program = context.launcher.find("rg", outside=context.workspace.root)
     if program is None:
         return paths
     expression = _expression(literal, ignore_case=ignore_case)
-    root, limit = context.workspace.root, context.workspace.max_file_bytes
-    folders: dict[str, list[str]] = {}
-    for path in paths:
-        folder, _, name = path.rpartition("/")
-        folders.setdefault(folder, []).append(name)
-    found: set[str] = set()
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        # Ten thousand sizes take as long as half of the search; ripgrep is another process meanwhile.
-        others = pool.submit(lambda: {path for item in folders.items() for path in _to_be_read(root, *item, limit)})
-        for some in _portions(folders):
-            hits = _search(context, program, expression, some)
-            if hits is None:
-                return paths
-            found |= hits
-        found |= others.result()
+    found = set(links)
+    for some in _portions(dict.fromkeys(path.rpartition("/")[0] for path in paths)):
+        hits = _search(context, program, expression, some)
+        if hits is None:
+            return paths
+        found |= hits
     return [path for path in paths if path in found]
+
+
+def _literal(pattern: str, *, regex: bool) -> str:
+    """A text of ASCII that every match holds; empty if none can be told."""
+    literal = _required(pattern) if regex else pattern
+    return literal if literal.isascii() and 4 * len(literal) <= OVERLAP else ""
 
 
 def _search(context: ToolContext, program: str, expression: str, folders: list[str]) -> set[str] | None:
@@ -67,7 +78,7 @@ def _search(context: ToolContext, program: str, expression: str, folders: list[s
         [
             program,
             *("--no-config", "--files-with-matches", "--null", "--text", "--encoding=none", "--no-ignore", "--hidden"),
-            *("--max-depth=1", f"--regexp={expression}", f"--regexp={_ODD_ENCODING}", "--"),
+            *("--max-depth=1", f"--regexp={expression}", f"--regexp=(?-u:{_ODD_ENCODING})", "--"),
             *(f"./{folder}" for folder in folders),
         ],
         cwd=root,
@@ -94,27 +105,6 @@ def _portions(folders: Iterable[str]) -> Iterator[list[str]]:
     yield some
 
 
-def _to_be_read(root: Path, folder: str, names: list[str], limit: int) -> Iterator[str]:
-    """The files in a directory that ripgrep does not answer for: links, which it passes over, and too large ones."""
-    prefix = f"{folder}/" if folder else ""
-    try:
-        directory = os.open(f"{root}/{folder}", os.O_RDONLY | os.O_DIRECTORY)
-    except OSError:  # gone meanwhile: reading its files will tell
-        yield from (f"{prefix}{name}" for name in names)
-        return
-    try:
-        for name in names:
-            try:
-                status = os.stat(name, dir_fd=directory, follow_symlinks=False)
-            except OSError:  # as above
-                yield f"{prefix}{name}"
-                continue
-            if status.st_size > limit or stat.S_ISLNK(status.st_mode):
-                yield f"{prefix}{name}"
-    finally:
-        os.close(directory)
-
-
 def _expression(literal: str, *, ignore_case: bool) -> str:
     """A regular expression of ripgrep's that matches the text as Python's would."""
     return "".join(_letter(char) if ignore_case and char.isalpha() else f"\\x{{{ord(char):x}}}" for char in literal)
@@ -123,6 +113,11 @@ def _expression(literal: str, *, ignore_case: bool) -> str:
 def _letter(char: str) -> str:
     lower = char.lower()
     return f"[{lower}{lower.upper()}{_OTHER_CASES.get(lower, '')}]"
+
+
+def _in_bytes(char: str) -> bytes:
+    others = (*{char.lower(), char.upper()}, *_OTHER_CASES.get(char.lower(), ""))
+    return b"(?:" + b"|".join(re.escape(other.encode()) for other in others) + b")"
 
 
 def _required(pattern: str) -> str:

@@ -36,6 +36,8 @@ class RunPythonFile:
 def run_python_file(context: ToolContext, given: RunPythonFile) -> ToolResult:
     """Run a program in the workspace: `ok` with its exit status, whichever it is; `failed` if it gave none."""
     path = context.workspace.relative(given.path)
+    if context.workspace.is_dir(path):
+        raise ToolError("not_a_file", f"{path or '.'} is a directory, not a file")
     if not context.workspace.is_file(path):
         raise ToolError("not_found", f"there is no file {path}")
     argv = [context.python, f"./{path}" if path.startswith("-") else path, *given.args]

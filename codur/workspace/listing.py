@@ -6,7 +6,8 @@ import errno
 import fnmatch
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -46,15 +47,32 @@ _MAX_ENTRIES = 200_000
 _MAX_PATTERN = 300
 
 
-def find(root: Root, under: str, pattern: str | None, limit: int) -> list[str]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """Paths of files, in order, and those that are links among them and perhaps others."""
+
+    paths: list[str]
+    links: Set[str]
+
+
+@dataclass(slots=True)
+class _Progress:
+    """What a walk has come to: the entries that it may still look at, and the links that it met."""
+
+    left: int = _MAX_ENTRIES
+    links: set[str] = field(default_factory=set)
+
+
+def find(root: Root, under: str, pattern: str | None, limit: int) -> Found:
     """The first files below a directory that match a glob, if there is one; `limit` of them at most.
 
     Raises:
         FileError: the pattern is too long.
     """
     glob = Glob(pattern) if pattern else None
-    found = (path for path in walk(root, under) if glob is None or glob.matches(path))
-    return list(islice(found, max(limit, 0)))
+    progress = _Progress()
+    found = (path for path in _files(root, under, progress) if glob is None or glob.matches(path))
+    return Found(paths=list(islice(found, max(limit, 0))), links=progress.links)
 
 
 def walk(root: Root, under: str) -> Iterator[str]:
@@ -63,18 +81,17 @@ def walk(root: Root, under: str) -> Iterator[str]:
     Links to directories are not followed; links to files count if they end at a regular file inside the root. Names
     that cannot be shown are left out. It stops after 200,000 directory entries.
     """
-    budget = [_MAX_ENTRIES]
-    yield from (
-        path
-        for path in _walk(root, f"{under}/" if under else "", _rules_above(root, under), budget)
-        if not path.endswith("/")
-    )
+    yield from _files(root, under, _Progress())
+
+
+def _files(root: Root, under: str, progress: _Progress) -> Iterator[str]:
+    found = _walk(root, f"{under}/" if under else "", _rules_above(root, under), progress)
+    return (path for path in found if not path.endswith("/"))
 
 
 def directories(root: Root, under: str) -> Iterator[str]:
     """Paths of directories below `under`, as `walk` goes through them, also those that hold no file."""
-    budget = [_MAX_ENTRIES]
-    for path in _walk(root, f"{under}/" if under else "", _rules_above(root, under), budget):
+    for path in _walk(root, f"{under}/" if under else "", _rules_above(root, under), _Progress()):
         if path.endswith("/"):
             yield path.rstrip("/")
 
@@ -88,12 +105,12 @@ def _rules_above(root: Root, under: str) -> IgnoreRules | None:
     return rules
 
 
-def _walk(root: Root, base: str, rules: IgnoreRules | None, budget: list[int]) -> Iterator[str]:
+def _walk(root: Root, base: str, rules: IgnoreRules | None, progress: _Progress) -> Iterator[str]:
     """Files, and directories with a slash at the end; depth first.
 
     It has a stack of its own, since a hostile tree is deeper than functions can call each other.
     """
-    open_directories = [_inside(root, base, rules, budget)]
+    open_directories = [_inside(root, base, rules, progress)]
     while open_directories:
         found = next(open_directories[-1], None)
         if found is None:
@@ -101,15 +118,15 @@ def _walk(root: Root, base: str, rules: IgnoreRules | None, budget: list[int]) -
             continue
         path, rules = found
         if path.endswith("/"):
-            open_directories.append(_inside(root, path, rules, budget))
+            open_directories.append(_inside(root, path, rules, progress))
         yield path
 
 
 def _inside(
-    root: Root, base: str, rules: IgnoreRules | None, budget: list[int]
+    root: Root, base: str, rules: IgnoreRules | None, progress: _Progress
 ) -> Iterator[tuple[str, IgnoreRules | None]]:
     """Paths in one directory that are listed, a directory's with `/`, and the rules that hold there."""
-    entries = _entries(root, base, budget)
+    entries = _entries(root, base, progress)
     if "pyvenv.cfg" in entries and base:
         return
     if ignore.NAME in entries:
@@ -118,19 +135,22 @@ def _inside(
         path = f"{base}{key}"
         if rules is not None and rules.ignores(path):
             continue
-        if key.endswith("/") or not is_link or _leads_to_a_file(root.path, path):
-            yield path, rules
+        if is_link:
+            if not _leads_to_a_file(root.path, path):
+                continue
+            progress.links.add(path)
+        yield path, rules
 
 
-def _entries(root: Root, base: str, budget: list[int]) -> dict[str, bool]:
+def _entries(root: Root, base: str, progress: _Progress) -> dict[str, bool]:
     """Names in a directory, a directory's with `/`, and whether they are links; sorting them sorts the paths below."""
     found: dict[str, bool] = {}
     try:
         with root.directory(base.rstrip("/")) as descriptor, os.scandir(descriptor) as listing:
             for entry in listing:
-                if budget[0] <= 0:
+                if progress.left <= 0:
                     break
-                budget[0] -= 1
+                progress.left -= 1
                 key = _listed_name(entry)
                 if key:
                     found[key] = entry.is_symlink()

@@ -7,12 +7,13 @@ the check and what other programs execute is not edited, and every change can be
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from codur.errors import StateError
 from codur.types import ScopeViolation
-from codur.workspace import listing, paths, put_back, scratch, text
+from codur.workspace import files, listing, paths, put_back, scratch, text
 from codur.workspace.command_changes import CommandChange, command_changes
 from codur.workspace.disk_journal import By, DiskJournal
 from codur.workspace.files import Image
@@ -146,6 +147,17 @@ class Workspace:
         key = paths.real(self.root, rel)
         return text.decode(key, self._journal.peek(key).data).text
 
+    def holds_bytes(self, rel: str | Path, expression: re.Pattern[bytes], *, limit: int) -> tuple[bool, int]:
+        """Whether a match is in the first `limit` bytes of a file of any size, and how many of them were read.
+
+        Args:
+            expression: its matches are at most `files.OVERLAP` bytes long.
+
+        Raises:
+            WorkspaceError: as `read_bytes`, but for the size.
+        """
+        return files.holds(self._pinned, paths.real(self.root, rel), expression, limit=limit)
+
     def list_files(self, under: str = "", *, pattern: str | None = None, limit: int = 10_000) -> list[str]:
         """Relative paths of the files below `under`, sorted, without caches, environments and what `.gitignore` names.
 
@@ -155,6 +167,14 @@ class Workspace:
 
         Raises:
             WorkspaceError: `under` is outside or not a directory.
+        """
+        return self.find_files(under, pattern=pattern, limit=limit).paths
+
+    def find_files(self, under: str = "", *, pattern: str | None = None, limit: int = 10_000) -> listing.Found:
+        """As `list_files`, and which of the paths are links.
+
+        Raises:
+            WorkspaceError: as `list_files`.
         """
         key = paths.real(self.root, under)
         if not (self.root / key).is_dir():

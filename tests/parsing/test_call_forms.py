@@ -195,3 +195,49 @@ VALUES = PLAIN | st.integers(-1000, 1000) | st.booleans() | st.none() | st.lists
 def test_what_was_written_is_what_is_read(name: str, arguments: dict[str, Any], form: str) -> None:
     (call,) = tool_calls_from_text(FORMS[form](name, arguments), TOOLS)
     assert (call.name, dict(call.arguments), call.repaired) == (name, arguments, False)
+
+
+WORD_TOOLS = (
+    *("read_file", "write_file", "append_file", "replace_in_file", "move_file", "copy_file", "delete_file"),
+    "list_files",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("read a.py", [READ]),
+        ("Read the file `a.py`.", [READ]),
+        ("read @a.py\nread b/c.txt\n", [READ, ("read_file", {"path": "b/c.txt"})]),
+        ("write 'x = 1' to a.py", [("write_file", {"content": "x = 1", "path": "a.py"})]),
+        ("append `last` to docs/a.md", [("append_file", {"content": "last", "path": "docs/a.md"})]),
+        ("move a.py to b.py", [("move_file", {"source": "a.py", "target": "b.py"})]),
+        ("rename a.py to b.py", [("move_file", {"source": "a.py", "target": "b.py"})]),
+        ('copy "my file.txt" to b.txt', [("copy_file", {"source": "my file.txt", "target": "b.txt"})]),
+        ("delete file.py", [("delete_file", {"path": "file.py"})]),
+        (
+            "replace foo(1) with foo(2) in a.py",
+            [("replace_in_file", {"old": "foo(1)", "new": "foo(2)", "path": "a.py"})],
+        ),
+        ("I will read a.py", []),
+        ("read a.py\nThen I will know more.", []),
+        ("read the code", []),
+        ("fix @a.py", []),
+        ("do not delete a.py", []),
+        ("read a.py and delete it", []),
+        ("```\ndelete a.py\n```", []),
+        ("", []),
+        ("\n".join(["read a.py"] * 9), []),
+    ],
+)
+def test_an_answer_of_plain_commands_is_a_guess_at_calls(text: str, expected: list[tuple[str, dict[str, Any]]]) -> None:
+    found = tool_calls_from_text(text, WORD_TOOLS)
+    assert [(call.name, dict(call.arguments)) for call in found] == expected
+    assert all(call.repaired for call in found)
+    assert tool_calls_from_text(text) == ()
+    assert tool_calls_from_text(text, ("list_files",)) == ()
+
+
+def test_long_lines_of_words_are_looked_at_and_left() -> None:
+    for text in ("write " + "to " * 600, "replace " + "a with " * 280, "read " + "a/" * 900):
+        assert tool_calls_from_text(text, WORD_TOOLS) == ()

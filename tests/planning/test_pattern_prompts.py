@@ -1,7 +1,10 @@
 """The labelled prompts: what is settled must be rightly settled, and most of what can be settled is.
 
 `pattern_prompts` grew with the rules; `fresh_prompts` was written by someone who had not read them, and then labelled
-anew where a rule did more than that person expected and was right. The labels are for a user who allows the web.
+anew where a rule did more than that person expected and was right. `third_prompts` was written without a look at the
+rules too (its first 210; the other 124 after these had been mended), and two of its labels were changed to agree with
+the other sets: `cp` is a shell command, and "have a look at" a file may ask for a judgement of it. The labels are for a
+user who allows the web.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ def labels(name: str) -> list[dict[str, Any]]:
 
 LABELS = labels("pattern_prompts")
 FRESH = labels("fresh_prompts")
+THIRD = labels("third_prompts")
 MIN_COVERAGE = 0.9
 
 
@@ -106,17 +110,25 @@ def test_fresh_prompts_are_many_and_new() -> None:
     assert len({label["type"] for label in FRESH}) == 11
 
 
-@pytest.mark.parametrize("name", ["pattern_prompts", "fresh_prompts"])
+def test_third_prompts_are_many_and_new() -> None:
+    known = {label["prompt"].casefold() for label in (*LABELS, *FRESH)}
+    assert len({label["prompt"] for label in THIRD}) == len(THIRD) >= 300
+    assert sum(label["prompt"].casefold() in known for label in THIRD) <= 60
+    assert len({label["type"] for label in THIRD}) == 11
+
+
+@pytest.mark.parametrize("name", ["pattern_prompts", "fresh_prompts", "third_prompts"])
 def test_every_settled_prompt_is_rightly_settled_and_few_are_passed_on(name: str, workspace: Workspace) -> None:
     found = score(labels(name), workspace)
     assert found.wrong == ()
     assert found.coverage >= MIN_COVERAGE
 
 
-@pytest.mark.parametrize("label", [label for label in FRESH if wanted(label)], ids=lambda label: label["prompt"][:40])
-def test_type_of_each_fresh_prompt_that_is_settled(label: dict[str, Any], workspace: Workspace) -> None:
-    decision = decide(label["prompt"], workspace, settings=SETTINGS)
-    assert decision.discovery.task_type == label["type"]
+def test_type_of_each_unseen_prompt_that_is_settled(workspace: Workspace) -> None:
+    labelled = [label for label in (*FRESH, *THIRD) if wanted(label)]
+    decisions = ((label, decide(label["prompt"], workspace, settings=SETTINGS)) for label in labelled)
+    kinds = {label["prompt"]: decision.discovery.task_type for label, decision in decisions if decision.plan}
+    assert kinds == {label["prompt"]: label["type"] for label in labelled if label["prompt"] in kinds}
 
 
 @pytest.mark.parametrize("label", LABELS, ids=[label["prompt"][:40] for label in LABELS])

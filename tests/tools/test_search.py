@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from codur.tools.grep import _surely_fast
 from codur.tools.toolbox import Toolbox
 from codur.types import ToolResult
 from tests.tools.conftest import toolbox_on
@@ -132,3 +133,47 @@ def test_more_files_than_are_shown(tmp_path: Path, toolbox: Toolbox) -> None:
     result = toolbox.call("list_files", {})
     assert result.text.endswith("1999.txt\n… more than 2000 files; give a narrower path or pattern")
     assert (len(result.data["files"]), result.data["complete"]) == (2000, False)
+
+
+def test_a_file_too_large_to_read_is_told_only_if_it_can_hold_a_match(tmp_path: Path) -> None:
+    (tmp_path / "small.txt").write_text("needle\n")
+    (tmp_path / "plain.log").write_bytes(b"nothing\n" * 200_000)
+    (tmp_path / "full.log").write_bytes(b"nothing\n" * 200_000 + b"NEEDLE\n")
+    toolbox = toolbox_on(tmp_path)
+    exact = toolbox.call("grep_files", {"pattern": "needle"})
+    either = toolbox.call("grep_files", {"pattern": "needle", "ignore_case": True})
+    unclear = toolbox.call("grep_files", {"pattern": "need|x", "regex": True})
+    assert exact == found(("small.txt", 1, "needle"))
+    assert either.text.endswith("not searched, too large or not readable: full.log")
+    assert unclear.text.endswith("not searched, too large or not readable: full.log, plain.log")
+
+
+@pytest.mark.parametrize("pattern", ["need+le", "n.*e", "[el]{2}", "(ne)+d", r"\w+$", "^#? x", "e|x", "(.)o\\1"])
+def test_expressions_give_the_same_in_this_process_and_in_another(tmp_path: Path, pattern: str) -> None:
+    text = "needle\nneedddle x\n# x\nnothing\nfoo\n"
+    (tmp_path / "short.txt").write_text(text)
+    (tmp_path / "long.txt").write_text(f"{text}{'-' * 50_000}\n")
+    toolbox = toolbox_on(tmp_path)
+    short, long = (
+        toolbox.call("grep_files", {"pattern": pattern, "regex": True, "path": f"{name}.txt"})
+        for name in ("short", "long")
+    )
+    lines = [row.partition(":")[2] for row in short.text.split("\n")]
+    assert lines
+    assert lines == [row.partition(":")[2] for row in long.text.split("\n")]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "width", "fast"),
+    [
+        ("def f", 100, True),
+        ("a+b", 100, True),
+        ("a+b+", 100, False),
+        ("(a|b)c", 100, False),
+        (r"(a)\1", 100, False),
+        ("(?=a)", 100, False),
+        ("a+b", 100_000, False),
+    ],
+)
+def test_only_searches_that_must_end_soon_run_in_this_process(pattern: str, width: int, fast: bool) -> None:
+    assert _surely_fast(pattern, [("a.txt", "a" * width)]) is fast

@@ -20,7 +20,9 @@ god dag|hei|moi|terve|cześć|dzień dobry|ahoj|dobrý den|szia|merhaba|selam|g�
 _THANKS = """
 thanks|thank you|thx|ty|cheers|thanks a lot|thanks so much|many thanks|thank you very much|thank you so much|great|cool
 perfect|nice|awesome|great job|good job|well done|nice work|great work|that's great|that is great|that fixed it
-that worked|that works|it works|it works now|much appreciated
+that worked|that works|it works|it works now|much appreciated|that's perfect|that is perfect|that's awesome|that's nice
+that's cool|excellent|brilliant|wonderful|lovely|amazing
+good work|thanks again|thank you again
 danke|danke schön|danke sehr|vielen dank|merci|merci beaucoup|gracias|muchas gracias|dank je|dank je wel|dankjewel
 dank u|dank u wel|bedankt|grazie|grazie mille|obrigado|obrigada|muito obrigado|tack|tack så mycket|takk|kiitos
 dziękuję|děkuji|köszönöm|teşekkürler|спасибо|ありがとう|谢谢|감사합니다
@@ -29,7 +31,15 @@ _BYE = """
 bye|goodbye|bye bye|see you|see you later|good night|have a nice day|have a good day|tschüss|auf wiedersehen
 au revoir|adiós|adios|hasta luego|tot ziens|doei|arrivederci|tchau|hej då|пока
 """
-_NAMES = "codur|there|all|everyone|everybody|friend|buddy|mate|bot|team|again|dear|sir|today|and|you"
+_SMALL = frozenset({"ok", "okay", "alright", "oh", "ah", "wow"})
+"""Before thanks they say nothing; alone they may answer a question."""
+_PRONOUNS = frozenset({"me", "us", "mir", "uns", "moi", "nous", "mij"})
+_AMID = frozenset({"please", "pls", "plz", "kindly", "bitte", "mal", "alsjeblieft"})
+"""Polite words that may also stand after the person whom something is shown to."""
+_NAMES = """
+codur|there|all|everyone|everybody|friend|buddy|mate|bot|team|again|dear|sir|today|and|you
+for your help|for the help|for that|for everything
+"""
 _OPENERS = """
 would you be so kind as to|could you be so kind as to|be so kind as to|would you kindly
 please|pls|plz|kindly|can you|could you|would you|will you|can u|could u|can you please|could you please|i want you to
@@ -94,6 +104,8 @@ def greeting_in(tokens: Iterable[Token]) -> Courtesy | None:
     said = [key for token in tokens if (key := _spoken(token)) not in _MARKS]
     if tuple(said) in _help() or tuple(_strip(said)) in _help():
         return "help"
+    if len(said) > 1 and said[0] in _SMALL:
+        said = said[1:]
     found: list[Courtesy] = []
     while said:
         length = _longest(said, _social())
@@ -140,7 +152,15 @@ def without_courtesy(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
         if not step:
             break
         end -= step
-    return tokens[start:end]
+    return _without_amid(tokens[start:end])
+
+
+def _without_amid(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+    """Without polite words right after `show me` and its like."""
+    size = 2
+    while len(tokens) > size and tokens[1].key in _PRONOUNS and tokens[size].key in _AMID:
+        tokens = (*tokens[:size], *tokens[size + 1 :])
+    return tokens
 
 
 def _closing_length(said: tuple[str, ...]) -> int:

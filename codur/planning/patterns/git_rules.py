@@ -63,6 +63,8 @@ RULES = (
             f"{_SHOW} [me] [the|all] (changed|modified|untracked|uncommitted|unstaged) files",
             "(what changed|what has changed|what's changed|what did i change|what have i changed|what did we change)",
             "(what is|what's) (uncommitted|untracked|staged and unstaged)",
+            "is (anything|something) [still] (uncommitted|unstaged|untracked|modified|changed)",
+            "is there (anything|something) [left] (uncommitted|unstaged|untracked|to commit)",
             "is (the|my|this) [git] (working tree|working copy|repo|repository|working directory) (clean|dirty)",
             "(what|which) [git] branch (am i on|are we on|is this|is checked out|is active)",
             "(what is|what's|show|show me) [my|the] [current|active] [git] branch",
@@ -86,6 +88,8 @@ RULES = (
             "git diff [--] [FILE|DIR]",
             "git diff REVISION [--] [FILE|DIR]",
             "diff [FILE]",
+            "[the] [git] diff (of|for|in) [the] [file] (FILE|DIR)",
+            "(what is|what's) the [git|current] diff (of|for|in) [the] [file] (FILE|DIR)",
             f"{_SHOW} [me] [the|my|a] [current] git diff [(of|for|in) [the] [file] (FILE|DIR)]",
             f"{_SHOW} [me] [the|my|a] [current|local|uncommitted|unstaged] (diff|changes)"
             " [(of|for|in|to) [the] [file] (FILE|DIR)]",

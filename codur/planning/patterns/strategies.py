@@ -7,7 +7,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from codur.config.settings import Settings
-from codur.planning.patterns import file_rules, git_rules, run_rules, search_rules, structure_rules, web_rules
+from codur.planning.patterns import (
+    file_change_rules,
+    file_rules,
+    git_rules,
+    run_rules,
+    search_rules,
+    structure_rules,
+    web_rules,
+)
 from codur.planning.patterns.classify import Classification
 from codur.planning.patterns.involved import involved_files
 from codur.planning.patterns.paths import SOURCE_SUFFIXES, FileNames, Mention, suffix_of
@@ -152,7 +160,7 @@ STRATEGIES: Mapping[TaskType, Strategy] = {
     "run": Strategy(rules=run_rules.RULES, discover=discover_files),
     "explanation": Strategy(rules=structure_rules.RULES, discover=discover_files),
     "search": Strategy(rules=search_rules.RULES, discover=discover_files),
-    "file_operation": Strategy(rules=file_rules.RULES, discover=discover_files),
+    "file_operation": Strategy(rules=(*file_rules.RULES, *file_change_rules.RULES), discover=discover_files),
     "web_search": Strategy(rules=web_rules.RULES, discover=discover_files),
     "code_fix": Strategy(discover=discover_code),
     "code_generation": Strategy(discover=discover_code),
