@@ -316,7 +316,7 @@ def speed(work: Path, home: Path, number: int, jobs: int, latency_s: float) -> d
     with model(latency_s) as url:
         one = measure(write_challenges(work / "one", 1), home, url, 1)
         batch = measure(challenges, home, url, jobs)
-    solved = batch.result["solved"]
+    solved = batch.result["challenges_solved"]
     by_calls = batch.result["model_calls"] * latency_s / jobs
     by_cpu = batch.cpu_s / PROCESSORS
     free = PROCESSORS - batch.others_s / batch.wall_s

@@ -15,12 +15,13 @@ from pathlib import Path
 
 import pytest
 
-from codur.batch.outcome import NOT_SHOWN_RED, is_solved
+from codur.batch.outcome import NOT_SHOWN_RED, is_solved, outcome_of
+from codur.batch.record import ChallengeResult
 from codur.batch.results import read_results, read_spent
 from codur.batch.work import Work
 from codur.config.settings import Settings
 from codur.errors import UsageError
-from codur.types import RunResult, Verdict
+from codur.types import Attempt, RunResult, Verdict
 from tests.batch.kit import BUG, Watched, many, rows, solve, table
 from tests.cli.kit import bound_by_permissions
 from tests.runs.kit import EDIT as DECISION
@@ -39,7 +40,7 @@ def right(body: dict[str, object]) -> ServerReply:
 def test_each_is_solved_in_a_copy_and_one_bad_one_costs_only_itself(tmp_path: Path) -> None:
     given = tmp_path / "given"
     fill(given / "1 bug", {**REPAIRABLE, "prompt.txt": "the report is wrong\n"})
-    fill(given / "2 green", {**GREEN, "prompt.txt": "fix main.py\n"})
+    fill(given / "2 grün\nund neu", {**GREEN, "prompt.txt": "fix main.py\n"})
     fill(given / "3 broken", {**GREEN, "challenge.yaml": "entry: main.py\nentri: [\n"})
     (given / "4 no text").mkdir()
     (given / "4 no text" / "prompt.txt").write_bytes(b"\xff\xfe\x00")
@@ -48,7 +49,7 @@ def test_each_is_solved_in_a_copy_and_one_bad_one_costs_only_itself(tmp_path: Pa
     batch = solve(given, tmp_path / "out", settings=Settings(), jobs=3)
     assert rows(batch) == [
         ("1 bug", "solved"),
-        ("2 green", "failed"),
+        ("2 grün\nund neu", "failed"),
         ("3 broken", "error"),
         ("4 no text", "error"),
         ("5 key", "error"),
@@ -180,6 +181,27 @@ def test_only_red_to_green_counts(before: str, after: str, solved: bool) -> None
     assert is_solved(result) is solved
 
 
+@pytest.mark.parametrize(
+    ("by", "way"),
+    [
+        (["a"], "agent"),
+        (["a", "a"], "retry 1"),
+        (["repair", "a", "a", "a"], "retry 2"),
+        (["a", "b"], "agent"),
+    ],
+)
+def test_the_way_that_solved_it_says_which_retry(by: list[str], way: str) -> None:
+    result = RunResult(
+        outcome="done",
+        exit_code=0,
+        before=Verdict(status="failed"),
+        verdict=Verdict(status="passed"),
+        attempts=tuple(Attempt(number=number, by=name) for number, name in enumerate(by, start=1)),
+    )
+    base = ChallengeResult(name="a", directory="/a", key="k", status="error")
+    assert outcome_of(result, base).way == way
+
+
 # --- going on ---------------------------------------------------------------------------------------------------------
 
 
@@ -230,7 +252,24 @@ def test_changed_challenges_other_agents_and_other_settings_are_new(tmp_path: Pa
     assert sorted(settings.starts) == ["1", "2", "3"]
     told = "3 earlier results belong to other settings or options, such as --offline or --timeout"
     assert batch.others == f"{told}: this work is done again"
-    assert batch.notes == ()
+    assert batch.notes == ("the reports also hold 1 result of the directory that this command does not ask for",)
+
+
+def test_the_reports_hold_all_results_of_the_directory(tmp_path: Path) -> None:
+    given, out = many(tmp_path / "given", 3), tmp_path / "out"
+    solve(given, out)
+    whole = {path.name: path.read_bytes() for path in out.iterdir() if path.name in ("report.md", "predictions.jsonl")}
+    fill(given / "2", {"main.py": "print(3)\n"})
+    part = solve(given, out, mode="resume", which={"pattern": "2"}, junit=tmp_path / "junit.xml")
+    assert rows(part) == [("2", "failed")]
+    assert part.notes == ("the reports also hold 2 results of the directory that this command does not ask for",)
+    assert (out / "predictions.jsonl").read_bytes() == whole["predictions.jsonl"]
+    names = [line.split("|")[1].strip() for line in (out / "report.md").read_text().splitlines() if "failed" in line]
+    assert names == ["1", "2", "3"]
+    assert (tmp_path / "junit.xml").read_text().count("<testcase ") == 3
+    renamed = solve(tmp_path, out, mode="resume")  # from further above: the same challenges by other names
+    assert [item.name for item in renamed.results] == ["given/1", "given/2", "given/3"]
+    assert renamed.notes == ()
 
 
 def test_rerunning_the_failed_ones_and_starting_over(tmp_path: Path) -> None:
