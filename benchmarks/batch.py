@@ -174,7 +174,7 @@ def measure(challenges: Path, home: Path, url: str, jobs: int) -> Measured:
     """Run a batch to its end."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory() as results:
-        begin, busy = time.perf_counter(), _busy_s()
+        begin, busy = time.perf_counter(), busy_s()
         with subprocess.Popen(
             command(challenges, Path(results), "--jobs", str(jobs)),
             env=environment(home, url),
@@ -184,7 +184,7 @@ def measure(challenges: Path, home: Path, url: str, jobs: int) -> Measured:
             sampler = Sampler(process.pid)
             sampler.start()
             out, _ = process.communicate()
-            wall, busy = time.perf_counter() - begin, _busy_s() - busy
+            wall, busy = time.perf_counter() - begin, busy_s() - busy
             sampler.stop()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime + sampler.programs_s
@@ -193,7 +193,7 @@ def measure(challenges: Path, home: Path, url: str, jobs: int) -> Measured:
     )
 
 
-def _busy_s() -> float:
+def busy_s() -> float:
     """Processor seconds that the machine has been busy, for anybody."""
     user, nice, system, _, _, irq, softirq, *_ = map(int, Path("/proc/stat").read_text().split()[1:9])
     return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")

@@ -36,7 +36,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from batch import RIGHT, Sampler, answer, command, environment, tree, write_challenges
+from batch import PROCESSORS, RIGHT, Sampler, answer, busy_s, command, environment, tree, write_challenges
 
 BODY = RIGHT.split('"""')[2].strip("\n")
 EDIT = f"""python3 - <<'EOF'
@@ -154,28 +154,30 @@ class Peer:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """Wall and processor seconds, the most memory in MiB, requests."""
+    """Wall and processor seconds, the most memory in MiB, requests, and processors that others left free."""
 
     wall_s: float
     cpu_s: float
     memory_mib: float
     calls: int
+    free: float
 
 
 def measure(peer: Peer, server: Server, challenges: Path, out: Path, home: Path) -> Run:
     calls, before = server.answered, resource.getrusage(resource.RUSAGE_CHILDREN)
-    begin = time.perf_counter()
+    begin, busy = time.perf_counter(), busy_s()
     with subprocess.Popen(
         peer.words(challenges, out), env=peer.environ, cwd=home, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as process:
         sampler = Sampler(process.pid)
         sampler.start()
         process.wait()
-        wall = time.perf_counter() - begin
+        wall, busy = time.perf_counter() - begin, busy_s() - busy
         sampler.stop()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime + sampler.programs_s
-    return Run(wall_s=wall, cpu_s=cpu, memory_mib=sampler.largest_mib, calls=server.answered - calls)
+    free = PROCESSORS - max(0.0, busy - cpu) / wall
+    return Run(wall_s=wall, cpu_s=cpu, memory_mib=sampler.largest_mib, calls=server.answered - calls, free=free)
 
 
 def after_a_kill(peer: Peer, server: Server, challenges: Path, out: Path, home: Path, half: int) -> dict[str, float]:
@@ -214,6 +216,7 @@ def figures(peer: Peer, server: Server, places: dict[int, Path], base: Path, job
         "with a patch": sum(bool(patch) for _, patch in kept),
         "calls": batch.calls,
         "wall, s": batch.wall_s,
+        f"of {PROCESSORS} processors, free of other work": batch.free,
         "wall for one, s": one.wall_s,
         "wall against calls x latency / jobs": batch.wall_s / ideal,
         "CPU for one with the start, s": one.cpu_s,
