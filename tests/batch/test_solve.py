@@ -22,7 +22,7 @@ from codur.batch.work import Work
 from codur.config.settings import Settings
 from codur.errors import UsageError
 from codur.types import Attempt, RunResult, Verdict
-from tests.batch.kit import BUG, Watched, many, rows, solve, table
+from tests.batch.kit import BUG, SEARCH_OFF, Watched, many, rows, solve, table
 from tests.cli.kit import bound_by_permissions
 from tests.runs.kit import EDIT as DECISION
 from tests.runs.kit import MEDIAN_RIGHT, NEEDS_MODEL, REPAIRABLE, contents, fill, host, settings_for
@@ -142,6 +142,51 @@ def test_files_that_may_not_be_read(tmp_path: Path) -> None:
         ["2", "error", "data/a.txt and 1 more cannot be copied"],
         ["3", "error", f"{given}/3/prompt.txt: cannot be read as UTF-8 text"],
     ]
+
+
+FORKS = """
+import os, time
+for _ in range(400):
+    try:
+        if os.fork() == 0:
+            time.sleep(600)
+    except OSError:
+        break
+time.sleep(600)
+"""
+FILLS = """
+with open("large", "wb", buffering=0) as stream:
+    for _ in range(64):
+        stream.write(bytes(1 << 20))
+print("all " + "of it")
+"""
+EATS = """
+held = [bytes(1 << 20) for _ in range(1000)]
+print("all " + "of it")
+"""
+
+
+def test_programs_that_take_all_cost_only_themselves(tmp_path: Path) -> None:
+    given, temporary = tmp_path / "given", tmp_path / "temporary"
+    temporary.mkdir()
+    for name, program in (("1 forks", FORKS), ("2 fills", FILLS), ("3 eats", EATS), ("4", BUG["main.py"])):
+        fill(given / name, {**BUG, "main.py": program})
+    sandbox = replace(Settings().sandbox, processes=32, file_mb=8, memory_mb=128)
+    here = replace(host(key=None), environ={**host(key=None).environ, "TMPDIR": str(temporary)})
+    batch = solve(given, tmp_path / "out", settings=replace(SEARCH_OFF, sandbox=sandbox), jobs=4, host=here)
+    forks, fills, eats, other = batch.results
+    assert "all of it" not in fills.output_before + eats.output_before
+    assert (other.status, other.output_before, other.reason) == ("failed", "2", "needs a model")
+    assert forks.status == "failed"
+    assert list(temporary.iterdir()) == []
+    assert not [pid for pid in Path("/proc").glob("[0-9]*") if cwd_of(pid).startswith(str(temporary))]
+
+
+def cwd_of(process: Path) -> str:
+    try:
+        return os.readlink(process / "cwd")
+    except OSError:  # it has ended
+        return ""
 
 
 def test_a_full_disk_costs_the_challenges_that_do_not_fit(tmp_path: Path) -> None:
