@@ -184,7 +184,7 @@ def test_programs_that_take_all_cost_only_themselves(tmp_path: Path) -> None:
 
 def cwd_of(process: Path) -> str:
     try:
-        return os.readlink(process / "cwd")
+        return str((process / "cwd").readlink())
     except OSError:  # it has ended
         return ""
 
