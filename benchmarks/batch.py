@@ -174,7 +174,7 @@ def measure(challenges: Path, home: Path, url: str, jobs: int) -> Measured:
     """Run a batch to its end."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory() as results:
-        begin, busy = time.perf_counter(), _busy_s()
+        begin, busy = time.perf_counter(), busy_s()
         with subprocess.Popen(
             command(challenges, Path(results), "--jobs", str(jobs)),
             env=environment(home, url),
@@ -184,7 +184,7 @@ def measure(challenges: Path, home: Path, url: str, jobs: int) -> Measured:
             sampler = Sampler(process.pid)
             sampler.start()
             out, _ = process.communicate()
-            wall, busy = time.perf_counter() - begin, _busy_s() - busy
+            wall, busy = time.perf_counter() - begin, busy_s() - busy
             sampler.stop()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime + sampler.programs_s
@@ -193,7 +193,7 @@ def measure(challenges: Path, home: Path, url: str, jobs: int) -> Measured:
     )
 
 
-def _busy_s() -> float:
+def busy_s() -> float:
     """Processor seconds that the machine has been busy, for anybody."""
     user, nice, system, _, _, irq, softirq, *_ = map(int, Path("/proc/stat").read_text().split()[1:9])
     return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
@@ -316,7 +316,7 @@ def speed(work: Path, home: Path, number: int, jobs: int, latency_s: float) -> d
     with model(latency_s) as url:
         one = measure(write_challenges(work / "one", 1), home, url, 1)
         batch = measure(challenges, home, url, jobs)
-    solved = batch.result["solved"]
+    solved = batch.result["challenges_solved"]
     by_calls = batch.result["model_calls"] * latency_s / jobs
     by_cpu = batch.cpu_s / PROCESSORS
     free = PROCESSORS - batch.others_s / batch.wall_s

@@ -11,7 +11,8 @@ CodurError
 ├── LimitReached        4  calls, tokens, money, time or steps
 ├── Refused             5  policy or the user said no
 │   └── WorkspaceBusy      another run works in the workspace
-└── Interrupted       130  Ctrl-C or a stop signal
+├── Interrupted       130  Ctrl-C or a stop signal
+└── InternalError       1  a fault of ours
 """
 
 from __future__ import annotations
@@ -125,15 +126,32 @@ class Interrupted(CodurError):
     exit_code = 130
 
 
+class InternalError(CodurError):
+    """A fault of ours: something was raised that nothing was prepared for.
+
+    Attributes:
+        usage: what the run had cost by then; None if that is not known.
+    """
+
+    def __init__(self, message: str, *, remedy: str = "", usage: Usage | None = None) -> None:
+        super().__init__(message, remedy=remedy)
+        self.usage = usage
+
+
 def out_of_time() -> LimitReached:
     """The error for a run whose time is used up."""
     return LimitReached("the run's time is used up", remedy="Give it more time with --timeout.")
 
 
-def internal_error(error: Exception) -> CodurError:
-    """The error for a fault of ours: what was raised that nothing was prepared for, in a bounded line."""
+def internal_error(error: Exception, *, usage: Usage | None = None) -> InternalError:
+    """The error for a fault of ours: what was raised that nothing was prepared for, in a bounded line.
+
+    Args:
+        usage: what the run had cost by then.
+    """
     message = " ".join(str(error).split())[:_MAX_INTERNAL_CHARS]
-    return CodurError(
+    return InternalError(
         f"internal error: {type(error).__name__}{': ' if message else ''}{message}",
         remedy="Run it again with --debug, and report what that shows.",
+        usage=usage,
     )

@@ -105,6 +105,7 @@ class ModelAnswered:
     prompt_tokens: int
     completion_tokens: int
     duration_s: float
+    cost_usd: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ from codur.batch.outcome import MAX_PROMPT, cut, is_solved, outcome_of
 from codur.batch.patches import exact_patch
 from codur.batch.record import ChallengeResult
 from codur.batch.setup import Setup
-from codur.errors import CodurError, UsageError, internal_error
+from codur.errors import CodurError, InternalError, UsageError, internal_error
 from codur.events import Emit
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.scratch import remove_tree
@@ -25,7 +25,7 @@ from codur.sandbox.turns import Waited
 from codur.session.opening import Host, redactor_of
 from codur.session.result import error_result
 from codur.session.run import run_task
-from codur.types import RunResult, Task
+from codur.types import RunResult, Task, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +89,8 @@ def attempt(
         offline=setup.offline,
     )
 
+    spent: list[Usage] = []
+
     def work() -> Attempted:
         if job.challenge.problem:
             raise UsageError(job.challenge.problem, remedy="Check the directory's permissions.")
@@ -100,6 +102,7 @@ def attempt(
             asked = replace(task, prompt=prompt, workspace=str(copy))
             here = replace(host, state=None, cancel=cancel, waited=waited)
             result = run_task(asked, setup.settings, host=here, emit=emit)
+            spent.append(result.usage)
             notes = tuple(f"{name}: left out of the copy: not a regular file" for name in left_out)
             result = replace(result, notes=(*result.notes, *notes))
             patch = exact_patch(
@@ -113,7 +116,7 @@ def attempt(
         finally:
             remove_tree(place)
 
-    done = _guarded(work, base, task)
+    done = _guarded(work, base, task, spent)
     return replace(done, result=replace(done.result, seconds=round(time.monotonic() - begun - waited.seconds, 3)))
 
 
@@ -126,22 +129,39 @@ def verified_hash(files: Iterable[tuple[str, bytes | None]]) -> str:
     return digest.hexdigest()
 
 
-def _guarded(work: Callable[[], Attempted], base: ChallengeResult, task: Task) -> Attempted:
-    """What a piece of work gives; what keeps it from being done costs this challenge alone."""
+def _guarded(work: Callable[[], Attempted], base: ChallengeResult, task: Task, spent: Sequence[Usage]) -> Attempted:
+    """What a piece of work gives; what keeps it from being done costs this challenge alone.
+
+    Args:
+        spent: gets what the run has cost, when it ends.
+    """
     try:
         return work()
+    except InternalError as error:
+        usage = error.usage or Usage()
+        if isinstance(error.__cause__, OSError):
+            return _ended_by(_unworkable(error.__cause__), base, task, usage)
+        return _broken(error, base, task, usage)
     except CodurError as error:
-        return _ended_by(error, base, task)
+        return _ended_by(error, base, task, sum(spent, Usage()))
     except OSError as error:
-        reason = f"cannot be worked on: {(error.strerror or str(error)).lower()}"
-        return _ended_by(UsageError(reason), base, task)
+        return _ended_by(_unworkable(error), base, task, sum(spent, Usage()))
     except Exception as error:  # noqa: BLE001 - the outermost boundary of a challenge
-        done = _ended_by(internal_error(error), base, task)
-        return replace(done, result=replace(done.result, status="error"))  # the challenge did not fail: we did
+        return _broken(internal_error(error), base, task, sum(spent, Usage()))
 
 
-def _ended_by(error: CodurError, base: ChallengeResult, task: Task) -> Attempted:
-    return Attempted(result=outcome_of(error_result(error, task), base), files={})
+def _unworkable(error: OSError) -> UsageError:
+    return UsageError(f"cannot be worked on: {(error.strerror or str(error)).lower()}")
+
+
+def _broken(error: CodurError, base: ChallengeResult, task: Task, usage: Usage) -> Attempted:
+    done = _ended_by(error, base, task, usage)
+    return replace(done, result=replace(done.result, status="error"))  # the challenge did not fail: we did
+
+
+def _ended_by(error: CodurError, base: ChallengeResult, task: Task, usage: Usage) -> Attempted:
+    result = replace(error_result(error, task), usage=usage, model_calls=usage.calls)
+    return Attempted(result=outcome_of(result, base), files={})
 
 
 def _attempted(result: RunResult, base: ChallengeResult, copy: Path, patch: str) -> Attempted:

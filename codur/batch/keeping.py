@@ -80,8 +80,8 @@ class Keeper:
         present = key_of(content_hash(os.fspath(root)), work.agent, work.attempt, self._keys.settings)
         if present != before:
             return "the challenge was changed meanwhile"
-        originals = {path: (root / path).read_bytes() if (root / path).exists() else None for path in files}
         try:
+            originals = {path: (root / path).read_bytes() if (root / path).exists() else None for path in files}
             write_back(
                 root,
                 files,
@@ -92,4 +92,6 @@ class Keeper:
             )
         except CodurError as error:
             return error.message
+        except OSError as error:
+            return (error.strerror or str(error)).lower()
         return ""

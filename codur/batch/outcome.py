@@ -23,12 +23,14 @@ def outcome_of(result: RunResult, base: ChallengeResult) -> ChallengeResult:
     """
     solved = is_solved(result)
     last = result.verdict or result.before
+    tier: SolvedTier = _tier(result) if solved else "none"
     return replace(
         base,
         status="solved" if solved else _STATUS.get(result.outcome, "failed"),
         verdict=last.status if last else "",
         solved_by=result.solved_by if solved else "",
-        tier=_tier(result) if solved else "none",
+        tier=tier,
+        retries=len(_coders(result)) - 1 if tier == "retry" else 0,
         reason="" if solved else _reason(result)[:MAX_REASON],
         explanation=result.explanation,
         check=last.check if last else "",
@@ -79,12 +81,17 @@ def _reason(result: RunResult) -> str:
 def _tier(result: RunResult) -> SolvedTier:
     if result.solved_by in ("pattern", "repair"):
         return "pattern" if result.solved_by == "pattern" else "repair"
-    coders = [attempt.by for attempt in result.attempts if attempt.by != "repair"]
+    coders = _coders(result)
     if len(set(coders)) > 1:
         return "agent"
     if len(coders) > 1:
         return "retry"
     return "plan" if "llm_plan" in _deciding(result) else "pre_plan" if "llm_pre_plan" in _deciding(result) else "agent"
+
+
+def _coders(result: RunResult) -> list[str]:
+    """Who wrote each attempt, in their order."""
+    return [attempt.by for attempt in result.attempts if attempt.by != "repair"]
 
 
 def _deciding(result: RunResult) -> Sequence[str]:

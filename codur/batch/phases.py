@@ -31,7 +31,8 @@ class Phases:
         self._cancel = cancel
         self._waited = waited
         self._has_turn = False
-        self._calls = 0
+        self._calls = self._tokens = 0
+        self._cost_usd = 0.0
         self._phase = ""
 
     def __call__(self, event: Event) -> None:
@@ -46,6 +47,8 @@ class Phases:
                 self._tell("asking")
             case ModelAnswered():
                 self._calls += 1
+                self._tokens += event.prompt_tokens + event.completion_tokens
+                self._cost_usd += event.cost_usd
                 self._tell("reading")
             case ModelWaiting():
                 self._tell(WAITING)
@@ -63,4 +66,5 @@ class Phases:
     def _tell(self, phase: str) -> None:
         if phase != self._phase:
             self._phase = phase
-            self._frames.send({"phase": self._number, "name": phase, "calls": self._calls})
+            spent = [self._calls, self._tokens, self._cost_usd]
+            self._frames.send({"phase": self._number, "name": phase, "spent": spent})

@@ -10,7 +10,7 @@ Status = Literal["solved", "failed", "error", "limit"]
 """Solved: the check was red before and passes now. Error: it could not be worked on. Limit: a limit ended it."""
 
 SolvedTier = Literal["none", "pattern", "repair", "pre_plan", "plan", "retry", "agent"]
-"""The cheapest way that solved it; `retry` and `agent` are told apart further by `attempts` and `solved_by`."""
+"""The cheapest way that solved it; `retry` and `agent` are told apart further by `retries` and `solved_by`."""
 
 SCHEMA: Final = 1
 _MOST = 1e15
@@ -44,6 +44,7 @@ class ChallengeResult:
         verdict: status of the check's last verdict, or empty.
         solved_by: who solved it, as a run's result names it; empty if nobody did.
         tier: the way that solved it.
+        retries: which retry it was, if `tier` is `retry`; else 0.
         reason: why it was not solved, in a line.
         explanation: what was wrong, where it is known.
         prompt: the task, bounded.
@@ -94,6 +95,7 @@ class ChallengeResult:
     started: str = ""
     key_written: str = ""
     settings: str = ""
+    retries: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """The result as plain JSON types."""
@@ -103,6 +105,11 @@ class ChallengeResult:
     def solved(self) -> bool:
         """Whether it is solved."""
         return self.status == "solved"
+
+    @property
+    def way(self) -> str:
+        """The tier, and which retry it was: `retry 2`."""
+        return f"{self.tier} {self.retries}" if self.retries else self.tier
 
 
 def result_from(value: Any) -> ChallengeResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterable, Sequence
@@ -66,6 +67,7 @@ class ResultsDirectory:
             UsageError: they cannot be written.
         """
         try:
+            self._require_place()
             if result.patch:
                 write_whole(self.path / result.patch, _encoded(patch))
             line = json.dumps(result.to_json(), ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
@@ -73,7 +75,16 @@ class ResultsDirectory:
                 line = line[os.write(self._descriptor, line) :]
             os.fsync(self._descriptor)
         except OSError as error:
-            raise _unusable(self.path, error) from error
+            raise _unwritable(self.path, error) from error
+
+    def _require_place(self) -> None:
+        """Make sure that what is written is found again: a file can be written to when it has lost its name.
+
+        Raises:
+            OSError: the directory or the file was removed, or another one is in its place.
+        """
+        if not os.path.samestat(os.fstat(self._descriptor), (self.path / RESULTS_FILE).stat()):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self.path / RESULTS_FILE))
 
     def drop_patch(self, patch: str) -> None:
         """Remove the patch of an earlier result of the same work, if there is one, lest it be taken for that of now.
@@ -84,7 +95,7 @@ class ResultsDirectory:
         try:
             (self.path / patch).unlink(missing_ok=True)
         except OSError as error:
-            raise _unusable(self.path, error) from error
+            raise _unwritable(self.path, error) from error
 
     def write_spent(self, tokens: int, cost_usd: float) -> None:
         """Keep what all work has spent so far, that which is not finished too.
@@ -95,13 +106,22 @@ class ResultsDirectory:
         try:
             write_whole(self.path / SPENT, json.dumps({"tokens": tokens, "cost_usd": cost_usd}).encode() + b"\n")
         except OSError as error:
-            raise _unusable(self.path, error) from error
+            raise _unwritable(self.path, error) from error
 
     def set_aside(self) -> Path | None:
         """Move the results into a directory of their own; gives that, or None if there were none.
 
         What else is in the directory is somebody else's, and stays.
+
+        Raises:
+            UsageError: they cannot be moved.
         """
+        try:
+            return self._set_aside()
+        except OSError as error:
+            raise _unusable(self.path, error) from error
+
+    def _set_aside(self) -> Path | None:
         if not (self.path / RESULTS_FILE).stat().st_size:
             return None
         aside = _unused(self.path / f"earlier-{_stamp(datetime.now())}")
@@ -138,7 +158,7 @@ class ResultsDirectory:
         try:
             write_whole(self.path / PREDICTIONS, _encoded("".join(f"{line}\n" for line in lines)))
         except OSError as error:
-            raise _unusable(self.path, error) from error
+            raise _unwritable(self.path, error) from error
 
 
 def read_results(path: Path) -> list[ChallengeResult]:
@@ -234,6 +254,14 @@ def _encoded(text: str) -> bytes:
 def _nothing_to_go_on_with(path: Path) -> UsageError:
     return UsageError(
         f"there are no results to go on with in {path}", remedy="Name their directory with --results, or start anew."
+    )
+
+
+def _unwritable(path: Path, error: OSError) -> UsageError:
+    reason = (error.strerror or str(error)).lower()
+    return UsageError(
+        f"the results cannot be kept in {path}: {reason}",
+        remedy="Make room or give access there, then go on with --resume: what was kept before still counts.",
     )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from codur.batch.record import ChallengeResult
+from codur.batch.record import ChallengeResult, Status
 from codur.batch.work import Work
 
 Cancelled = Literal["", "stop", "time", "budget"]
@@ -30,7 +31,11 @@ class Watch(Protocol):
 
 @dataclass(slots=True)
 class Running:
-    """Work that has been given to a worker; times by the monotonic clock."""
+    """Work that has been given to a worker; times by the monotonic clock.
+
+    Attributes:
+        calls, tokens, cost_usd: what it has spent, as far as it is known.
+    """
 
     work: Work
     key: str
@@ -40,6 +45,9 @@ class Running:
     seen: bool = False
     cancelled: Cancelled = ""
     cancelled_at: float = 0.0
+    calls: int = 0
+    tokens: int = 0
+    cost_usd: float = 0.0
 
     def wait(self, now: float, *, begins: bool) -> None:
         """It begins to wait for its turn, or has ended to."""
@@ -51,6 +59,22 @@ class Running:
         """Seconds that it has had, without those in which it waited for its turn."""
         waiting = now - self.waits_since if self.waits_since else 0.0
         return now - self.began - self.waited_s - waiting
+
+    def lost(self, status: Status, reason: str) -> ChallengeResult:
+        """The result of work whose worker is gone."""
+        return ChallengeResult(
+            name=self.work.challenge.name,
+            directory=str(self.work.challenge.directory),
+            agent=self.work.agent,
+            attempt=self.work.attempt,
+            key=self.key,
+            status=status,
+            reason=reason,
+            calls=self.calls,
+            tokens=self.tokens,
+            cost_usd=self.cost_usd,
+            seconds=round(self.own_s(time.monotonic()), 3),
+        )
 
 
 @dataclass(slots=True)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
+from codur.batch.earlier import Mode, counting, of_other_settings, of_other_work
 from codur.batch.identity import settings_hash
 from codur.batch.keeping import Keeper, Keys
-from codur.batch.outcome import over_budget
 from codur.batch.record import ChallengeResult
 from codur.batch.results import ResultsDirectory, has_results, read_results, read_spent, total_spent
 from codur.batch.running import Ended, Watch
@@ -19,15 +18,11 @@ from codur.batch.setup import Setup
 from codur.batch.supervisor import Supervisor
 from codur.batch.work import Work
 from codur.config.settings import Settings
-from codur.errors import Refused, UsageError
+from codur.errors import CodurError, Refused, UsageError
 from codur.sandbox.probe import choose_backend
 from codur.session.opening import Host
 from codur.session.stop import TERMINATED, code_of
 from codur.types import EXIT_CODES
-
-Mode = Literal["new", "resume", "rerun_failed", "fresh"]
-"""What becomes of results that are there: `new` wants none; `resume` does what is missing; `rerun_failed` also what was
-not solved; `fresh` puts them aside."""
 
 Begins = Callable[[Sequence[Work], Sequence[ChallengeResult], str], None]
 
@@ -94,10 +89,9 @@ def solve_batch(
     with ResultsDirectory(results) as directory:
         aside = directory.set_aside() if mode == "fresh" else None
         earlier = read_results(results)
-        found = finished(work, earlier, keys, in_place=setup.in_place)
-        others = of_other_settings(work, earlier, found, keys.settings)
-        if mode == "rerun_failed":
-            found = {number: result for number, result in found.items() if result.solved}
+        valid = counting(work, earlier, keys, mode="resume", in_place=setup.in_place)
+        others = of_other_settings(work, earlier, valid, keys.settings)
+        found = counting(work, earlier, keys, mode=mode, in_place=setup.in_place)
         done_before = len(found)
         missing = [item for item in work if item.number not in found]
         tokens, cost_usd = total_spent(found.values())
@@ -111,8 +105,9 @@ def solve_batch(
         ended, code = _supervised(supervisor) if missing else ("all", 0)
         found |= keeper.kept
         ordered = tuple(found[number] for number in sorted(found))
-        directory.write_predictions(ordered, setup.settings.agents.preferences.default_agent)
-        reports, notes = _reports(results, ordered, junit)
+        elsewhere = of_other_work(work, earlier)
+        everything = sorted((*ordered, *elsewhere), key=lambda item: (item.name, item.agent, item.attempt))
+        reports, notes = _reports(directory, everything, setup, junit)
     return BatchResult(
         results=ordered,
         ended=ended,
@@ -120,51 +115,9 @@ def solve_batch(
         done_before=done_before,
         reports=reports,
         others=others,
-        notes=((f"earlier results are in {aside}",) if aside else ()) + notes,
+        notes=((f"earlier results are in {aside}",) if aside else ()) + _told(elsewhere) + notes,
         seconds=round(time.monotonic() - begun, 3),
     )
-
-
-def finished(
-    work: Sequence[Work], results: Sequence[ChallengeResult], key_of: Callable[[Work], str], *, in_place: bool
-) -> dict[int, ChallengeResult]:
-    """The results that belong to the work as it is now, by its number.
-
-    A changed challenge, another agent or other settings make it other work. What the batch's budget ended is not
-    finished; nor is, with `in_place`, what was solved and is not written back yet.
-    """
-    by_place = {(result.name, result.agent, result.attempt): result for result in results}
-    found: dict[int, ChallengeResult] = {}
-    for item in work:
-        result = by_place.get(item.place)
-        if result is None or over_budget(result):
-            continue
-        key = key_of(item)
-        is_written = bool(result.key_written) and result.key_written == key
-        is_to_write = in_place and result.solved and bool(result.changed_files)
-        if is_written or (result.key == key and not is_to_write):
-            found[item.number] = result
-    return found
-
-
-def of_other_settings(
-    work: Sequence[Work], results: Sequence[ChallengeResult], found: Mapping[int, ChallengeResult], settings: str
-) -> str:
-    """How many results do not count because they were made with other settings, in a line; empty if none are.
-
-    Args:
-        found: the results that count.
-        settings: the hash of those of now.
-    """
-    left_out = {item.place for item in work if item.number not in found}
-    places = [
-        (result.name, result.agent, result.attempt) for result in results if result.settings not in ("", settings)
-    ]
-    number = len(left_out.intersection(places))
-    if not number:
-        return ""
-    belong = "1 earlier result belongs" if number == 1 else f"{number:,} earlier results belong"
-    return f"{belong} to other settings or options, such as --offline or --timeout: this work is done again"
 
 
 def exit_code(results: Sequence[ChallengeResult], ended: Ended) -> int:
@@ -208,14 +161,26 @@ def _supervised(supervisor: Supervisor) -> tuple[Ended, int]:
                 supervisor.stop(SHORT_GRACE_S if code == TERMINATED else GRACE_S)
 
 
+def _told(elsewhere: Sequence[ChallengeResult]) -> tuple[str, ...]:
+    """That the reports tell of more than the work of now."""
+    if not elsewhere:
+        return ()
+    results = "1 result" if len(elsewhere) == 1 else f"{len(elsewhere):,} results"
+    return (f"the reports also hold {results} of the directory that this command does not ask for",)
+
+
 def _reports(
-    directory: Path, results: Sequence[ChallengeResult], junit: Path | None
+    directory: ResultsDirectory, results: Sequence[ChallengeResult], setup: Setup, junit: Path | None
 ) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """The reports that were written, and what kept one from being written."""
+    """The reports that were written, and what kept one from being written: the results are kept without them, too."""
     from codur.batch.reports import write_reports  # noqa: PLC0415 - lazy: at the end of a batch only
 
+    path = directory.path
     try:
-        return tuple(write_reports(directory, results, title=f"codur solve: {directory.name}", junit=junit)), ()
+        directory.write_predictions(results, setup.settings.agents.preferences.default_agent)
+        return tuple(write_reports(path, results, title=f"codur solve: {path.name}", junit=junit)), ()
+    except CodurError as error:
+        return (), (f"the reports cannot be written: {error.message}",)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        return (), (f"the reports cannot be written: {error.filename or directory}: {reason}",)
+        return (), (f"the reports cannot be written: {error.filename or path}: {reason}",)

@@ -14,7 +14,7 @@ from typing import Any
 
 from codur.batch.attempt import Job
 from codur.batch.outcome import over_budget
-from codur.batch.record import ChallengeResult, Status, result_from
+from codur.batch.record import ChallengeResult, result_from
 from codur.batch.running import Cancelled, Ended, Finished, Running, Spent, Watch
 from codur.batch.setup import Setup
 from codur.batch.work import Work
@@ -163,7 +163,9 @@ class Supervisor:
         if "finished" in frame:
             self._finished(frame)
         elif "phase" in frame:
-            self._watch.phase(self._running[frame["phase"]].work, frame["name"], frame["calls"])
+            running = self._running[frame["phase"]]
+            running.calls, running.tokens, running.cost_usd = frame["spent"]
+            self._watch.phase(running.work, frame["name"], running.calls)
         elif "waits" in frame:
             self._running[frame["waits"]].wait(time.monotonic(), begins=frame["now"])
         elif "spent" in frame:
@@ -238,7 +240,7 @@ class Supervisor:
                 self._watch.again(running.work)
                 self._waiting.appendleft(running.work)
             elif running.cancelled in ("budget", "time"):
-                self._done(running.work, self._without_run(running, "limit", self._why_cancelled(running)), "", {})
+                self._done(running.work, running.lost("limit", self._why_cancelled(running)), "", {})
             else:
                 self._watch.again(running.work)
 
@@ -250,23 +252,10 @@ class Supervisor:
         self._deaths[number] = self._deaths.get(number, 0) + alone
         if self._deaths[number] >= ALONE:
             del self._deaths[number]
-            self._done(running.work, self._without_run(running, "error", f"it ended the worker ({how})"), "", {})
+            self._done(running.work, running.lost("error", f"it ended the worker ({how})"), "", {})
             return
         self._watch.again(running.work)
         self._suspects.appendleft(running.work)
-
-    def _without_run(self, running: Running, status: Status, reason: str) -> ChallengeResult:
-        work = running.work
-        return ChallengeResult(
-            name=work.challenge.name,
-            directory=str(work.challenge.directory),
-            agent=work.agent,
-            attempt=work.attempt,
-            key=running.key,
-            status=status,
-            reason=reason,
-            seconds=round(running.own_s(time.monotonic()), 3),
-        )
 
     def _why_cancelled(self, running: Running) -> str:
         if running.cancelled == "budget":

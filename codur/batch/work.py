@@ -79,10 +79,13 @@ def work_of(
 
 
 def file_name(name: str, agent: str, attempt: int) -> str:
-    """A name for files: of plain letters, the same for the same work, another one for any other."""
+    """A name for files: of plain letters, the same for the same work, another one for any other.
+
+    Names that differ in case alone differ in more than that here: some file systems take them for one.
+    """
     parts = [name.replace("/", "--"), *([agent] if agent else []), *([str(attempt)] if attempt > 1 else [])]
     plain = ".".join(_UNSAFE.sub("_", part) for part in parts).lstrip("._-")[:_MAX_NAME]
-    if not agent and attempt == 1 and plain == name:
+    if not agent and attempt == 1 and plain == name == name.lower():
         return plain
     full = "\0".join((name, agent, str(attempt))).encode("utf-8", "surrogateescape")
     return f"{plain}-{hashlib.sha256(full).hexdigest()[:8]}".lstrip("-")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as json_module
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -20,7 +20,8 @@ from codur.ui.output import choose_kind, show
 from codur.ui.sanitise import sanitise
 from codur.ui.stream import SafeStream
 
-SCHEMA: Final = 1
+SCHEMA: Final = 2
+"""In 1, `challenges`, `finished` and `solved` counted attempts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +68,15 @@ def display_of(shown: ShownAs) -> BatchDisplay:
     return LiveDisplay(stream, color=True)
 
 
-def show_list(work: Sequence[Work], *, json: bool) -> int:
+def show_list(work: Sequence[Work], done: Mapping[int, ChallengeResult], *, json: bool) -> int:
+    """Show what would be done.
+
+    Args:
+        done: what is done already, by the number of its work.
+
+    Returns:
+        0.
+    """
     if json:
         rows = [
             {
@@ -75,16 +84,24 @@ def show_list(work: Sequence[Work], *, json: bool) -> int:
                 "directory": str(item.challenge.directory),
                 "agent": item.agent,
                 "attempt": item.attempt,
+                "done": item.number in done,
+                "status": done[item.number].status if item.number in done else "",
                 "problem": item.challenge.problem,
             }
             for item in work
         ]
         show(sanitise(json_module.dumps(rows)), sys.stdout)
         return 0
-    lines = [(item.title, item.challenge.problem or "to do", str(item.challenge.directory)) for item in work]
+    lines = [(item.title, _state(item, done), str(item.challenge.directory)) for item in work]
     show(challenges_table(lines, color=sys.stdout.isatty(), width=surroundings.width()), sys.stdout)
-    show(sanitise(_amount(work)), sys.stderr)
+    show(sanitise(f"{_amount(work)}, {len(done)} done" if done else _amount(work)), sys.stderr)
     return 0
+
+
+def _state(item: Work, done: Mapping[int, ChallengeResult]) -> str:
+    if item.number in done:
+        return f"done: {done[item.number].status}"
+    return item.challenge.problem or "to do"
 
 
 def show_batch(batch: BatchResult, work: Sequence[Work], results: Path, shown: ShownAs, *, resume: str) -> None:
@@ -122,9 +139,11 @@ def _as_json(batch: BatchResult, work: Sequence[Work], results: Path) -> dict[st
         "exit_code": batch.code,
         "ended": batch.ended,
         "results_directory": str(results),
-        "challenges": len(work),
-        "finished": len(batch.results),
-        "solved": sum(item.solved for item in batch.results),
+        "challenges": len({item.challenge.directory for item in work}),
+        "challenges_solved": len({item.directory for item in batch.results if item.solved}),
+        "attempts": len(work),
+        "attempts_finished": len(batch.results),
+        "attempts_solved": sum(item.solved for item in batch.results),
         "model_calls": sum(item.calls for item in batch.results),
         "tokens": sum(item.tokens for item in batch.results),
         "cost_usd": round(sum(item.cost_usd for item in batch.results), 6),
@@ -147,7 +166,7 @@ def row_of(result: ChallengeResult) -> BatchRow:
         attempt=result.attempt,
         status=result.status,
         solved_by=result.solved_by,
-        tier=result.tier,
+        tier=result.way,
         calls=result.calls,
         tokens=result.tokens,
         cost=result.cost_usd,

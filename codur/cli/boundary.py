@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Callable
 from typing import Literal
 
-from codur.errors import CodurError, Interrupted, internal_error
+from codur.errors import CodurError, InternalError, Interrupted, internal_error
 from codur.session.stop import code_of
 
 JsonKind = Literal["json", "json_stream"]
@@ -40,11 +40,17 @@ def _told(error: CodurError, json: JsonKind | None, *, debug: bool, code: int | 
         show(sanitise(traceback.format_exc().rstrip()), sys.stderr)
     show(error_text(error), sys.stderr)
     if json:
-        from codur.types import EXIT_CODES, RunResult  # noqa: PLC0415 - lazy: only JSON needs it
+        from codur.types import EXIT_CODES, RunResult, Usage  # noqa: PLC0415 - lazy: only JSON needs it
 
         outcome = next(name for name, code in EXIT_CODES.items() if code == error.exit_code)
+        usage = (error.usage if isinstance(error, InternalError) else None) or Usage()
         result = RunResult(
-            outcome=outcome, exit_code=code or error.exit_code, reason=error.message, remedy=error.remedy
+            outcome=outcome,
+            exit_code=code or error.exit_code,
+            reason=error.message,
+            remedy=error.remedy,
+            usage=usage,
+            model_calls=usage.calls,
         )
         make_output(json, stdout=sys.stdout, stderr=sys.stderr, verbose=False, color=False).result(result)
     return code or error.exit_code

@@ -85,12 +85,12 @@ def solve(
     no_sandbox: options.NoSandbox = False,
 ) -> int:
     """Solve challenges, each in a copy; exit 0 if all were solved, else 1."""
-    from codur.cli import batch_shown, solving  # noqa: PLC0415 - lazy: `codur --help` needs none of it
+    from codur.cli import batch_shown, batch_words, solving  # noqa: PLC0415 - lazy: `codur --help` needs none of it
 
     return solving.solve_challenges(
         directories,
-        which=solving.Which(agents=tuple(agent or ()), attempts=attempts, pattern=only, limit=limit),
-        how=solving.How(
+        which=batch_words.Which(agents=tuple(agent or ()), attempts=attempts, pattern=only, limit=limit),
+        how=batch_words.How(
             jobs=jobs,
             budget_usd=budget,
             max_tokens=max_tokens,
@@ -99,7 +99,7 @@ def solve(
             no_sandbox=no_sandbox,
             yes=yes,
         ),
-        where=solving.Where(
+        where=batch_words.Where(
             results=results,
             mode=solving.mode_of(resume=resume, rerun_failed=rerun_failed, fresh=fresh),
             junit=junit,

@@ -3,55 +3,24 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from codur.batch.earlier import GOES_ON, Mode, counting_in
 from codur.batch.finding import find_challenges
 from codur.batch.record import ChallengeResult
 from codur.batch.results import new_directory, newest, require_batch
 from codur.batch.setup import Setup
-from codur.batch.solve import Mode, require_sandbox, solve_batch
+from codur.batch.solve import require_sandbox, solve_batch
 from codur.batch.work import Work, work_of
 from codur.cli import surroundings
-from codur.cli.batch_shown import ShownAs, ShownWatch, display_of, row_of, short, show_batch, show_list, show_note
+from codur.cli.batch_shown import ShownAs, ShownWatch, display_of, row_of, show_batch, show_list, show_note
+from codur.cli.batch_words import How, Where, Which, resume_words
 from codur.errors import UsageError
 from codur.ui.batch import Progress
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Which:
-    """Which work: see `work_of`."""
-
-    agents: tuple[str, ...] = ()
-    attempts: int = 1
-    pattern: str = ""
-    limit: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class How:
-    """How it is done; `jobs` of None stands for the number of processors, `yes` approves of any plan."""
-
-    jobs: int | None = None
-    budget_usd: float | None = None
-    max_tokens: int | None = None
-    offline: bool = False
-    in_place: bool = False
-    no_sandbox: bool = False
-    yes: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Where:
-    """Where results go, and what becomes of those that are there."""
-
-    results: Path | None = None
-    mode: Mode = "new"
-    junit: Path | None = None
 
 
 def mode_of(*, resume: bool, rerun_failed: bool, fresh: bool) -> Mode:
@@ -96,13 +65,9 @@ def solve_challenges(
         pattern=which.pattern,
         limit=which.limit,
     )
-    if shown.list_only:
-        return show_list(work, json=shown.json)
     if how.in_place and (len(which.agents) > 1 or which.attempts > 1):
         raise UsageError("--in-place takes one attempt with one agent", remedy="Leave one of the options out.")
     host = surroundings.host()
-    if not how.no_sandbox:
-        require_sandbox(settings, host)
     setup = Setup(
         settings=settings,
         limits=surroundings.limits_of(settings),
@@ -114,6 +79,11 @@ def solve_challenges(
         max_cost_usd=how.budget_usd,
         in_place=how.in_place,
     )
+    if shown.list_only:
+        done = counting_in(_results(where, work), work, setup, mode=where.mode) if where.mode in GOES_ON else {}
+        return show_list(work, done, json=shown.json)
+    if not how.no_sandbox:
+        require_sandbox(settings, host)
     results = _results(where, work)
     display = display_of(shown)
 
@@ -134,7 +104,8 @@ def solve_challenges(
         )
     finally:
         display.close()
-    show_batch(batch, work, results, shown, resume=_resume_words(directories, results, which, how, config, overrides))
+    resume = resume_words(directories, results, which, how, where, shown, config=config, overrides=overrides)
+    show_batch(batch, work, results, shown, resume=resume)
     return batch.code
 
 
@@ -163,37 +134,3 @@ def _results(where: Where, work: Sequence[Work]) -> Path:
             require_batch(path)
         return path
     return newest(here) if where.mode in ("resume", "rerun_failed") else new_directory(here, datetime.now())
-
-
-def _resume_words(
-    directories: Sequence[Path],
-    results: Path,
-    which: Which,
-    how: How,
-    config: Path | None,
-    overrides: Mapping[str, Any],
-) -> str:
-    """What to type to go on: with other settings, the same challenges would be other work."""
-    runtime: Mapping[str, Any] = overrides.get("runtime", {})
-    values: list[tuple[str, object]] = [
-        *(("--agent", name) for name in which.agents),
-        ("--attempts", which.attempts if which.attempts > 1 else None),
-        ("--filter", which.pattern or None),
-        ("--limit", which.limit),
-        ("--jobs", how.jobs),
-        ("--timeout", runtime.get("max_runtime_s")),
-        ("--max-llm-calls", runtime.get("max_llm_calls")),
-        ("--max-iterations", runtime.get("max_iterations")),
-        ("--budget", how.budget_usd),
-        ("--max-tokens", how.max_tokens),
-        ("--config", config),
-    ]
-    flags = [
-        ("--offline", how.offline),
-        ("--in-place", how.in_place),
-        ("--no-sandbox", how.no_sandbox),
-        ("--yes", how.yes),
-    ]
-    words = [word for name, value in values if value is not None for word in (name, str(value))]
-    words += [name for name, is_given in flags if is_given]
-    return shlex.join(["codur", "solve", *map(str, directories), *words, "--resume", "--results", short(results)])

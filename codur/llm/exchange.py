@@ -208,6 +208,7 @@ class Exchange:
                 prompt_tokens=usage.prompt_tokens,
                 completion_tokens=usage.completion_tokens,
                 duration_s=duration_s,
+                cost_usd=usage.cost_usd,
             )
         )
 

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from codur.config.settings import Settings
-from codur.errors import CodurError, Interrupted, StateError, UsageError
+from codur.errors import CodurError, InternalError, Interrupted, StateError, UsageError, internal_error
 from codur.events import Emit, Note, RunFinished
 from codur.graph.walk import Walked, walk
 from codur.nodes.state import RunContext, RunState, initial_state
@@ -38,6 +38,9 @@ def run_task(task: Task, settings: Settings, *, host: Host, emit: Emit) -> RunRe
 
     Args:
         emit: receives every event, the result last.
+
+    Raises:
+        InternalError: a fault of ours ended it.
     """
     started = time.monotonic()
     redactor = redactor_of(settings, host.environ)
@@ -110,7 +113,7 @@ def _guarded(work: Callable[[], RunResult], task: Task) -> RunResult:
     """The result of a piece of work, also of one that an error or the user ended."""
     try:
         return work()
-    except CannotResume:
+    except (CannotResume, InternalError):
         raise
     except CodurError as error:
         return error_result(error, task)
@@ -140,10 +143,10 @@ def _run(task: Task, context: RunContext, record: Recording) -> RunResult:
     except KeyboardInterrupt as stop:
         context.cancel.cancel()
         return _stopped_by(stop, _stopped(_interrupted(), task, context))
-    except Exception:  # a fault of ours must not leave an attempt behind
+    except Exception as error:  # a fault of ours must not leave an attempt behind
         context.cancel.cancel()
         _restore(task, context)
-        raise
+        raise internal_error(error, usage=context.models.usage) from error
     if state["outcome"] != "done":
         _restore(task, context)
     usage = context.models.usage  # with what was spent in a node that was cut off

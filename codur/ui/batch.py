@@ -235,7 +235,7 @@ def _figures(calls: int, tokens: int, cost: float, seconds: float) -> tuple[Line
 def _totals(rows: Sequence[BatchRow], *, empty: int) -> tuple[Line, ...]:
     solved = [row for row in rows if row.status == "solved"]
     return (
-        line(f"{len(solved)} of {len(rows)} solved"),
+        line(f"{len(solved)} of {count(len(rows), 'attempt') if empty else len(rows)} solved"),
         *[line("")] * empty,
         line(""),
         line(f"{sum(row.calls == 0 for row in solved)} without a model"),

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from codur.batch.earlier import Mode
 from codur.batch.finding import find_challenges
 from codur.batch.record import ChallengeResult
 from codur.batch.setup import Setup
-from codur.batch.solve import BatchResult, Mode, solve_batch
+from codur.batch.solve import BatchResult, solve_batch
 from codur.batch.work import Work, work_of
 from codur.config.settings import Settings
 from codur.types import Limits

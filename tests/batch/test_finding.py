@@ -118,6 +118,11 @@ def test_plain_names_stay_readable() -> None:
     assert file_name("a/b", "", 1) != file_name("a--b", "", 1)
 
 
+def test_no_two_files_differ_in_case_alone() -> None:
+    names = ["sums", "Sums", "SUMS", "a/sums", "A/sums"]
+    assert len({file_name(name, agent, 1).lower() for name in names for agent in ("", "x", "X")}) == 15
+
+
 def test_work_is_each_challenge_with_each_agent_as_often_as_wanted(tmp_path: Path) -> None:
     fill(tmp_path, {"b/prompt.txt": "x", "a1/prompt.txt": "x", "a2/prompt.txt": "x"})
     challenges = find_challenges([tmp_path])

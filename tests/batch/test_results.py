@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from codur.batch.finding import find_challenges
 from codur.batch.identity import content_hash, key_of, settings_hash
+from codur.batch.keeping import Keeper, Keys
 from codur.batch.record import ChallengeResult
 from codur.batch.results import ResultsDirectory, has_results, new_directory, newest, read_patch, read_results
+from codur.batch.running import Finished
 from codur.batch.setup import setup_from
+from codur.batch.work import work_of
 from codur.config.settings import Settings
 from codur.errors import UsageError, WorkspaceBusy
 from codur.types import Limits
@@ -72,6 +77,42 @@ def test_a_place_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match="file/results"), ResultsDirectory(tmp_path / "file" / "results"):
         pass
+
+
+def test_a_full_disk_is_told_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "results.jsonl").symlink_to("/dev/full")
+    with ResultsDirectory(tmp_path) as directory, pytest.raises(UsageError) as caught:
+        directory.add(RESULT, "the patch")
+    assert caught.value.message == f"the results cannot be kept in {tmp_path}: no space left on device"
+    assert "--resume" in caught.value.remedy
+
+
+@pytest.mark.parametrize("how", ["removed", "moved", "replaced"])
+def test_what_would_be_written_and_not_be_found_is_an_error(how: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with ResultsDirectory(out) as directory:
+        directory.add(replace(RESULT, patch=""), "")
+        if how == "removed":
+            shutil.rmtree(out)
+        elif how == "moved":
+            out.rename(tmp_path / "moved")
+        else:
+            (out / "results.jsonl").unlink()
+            (out / "results.jsonl").touch()
+        with pytest.raises(UsageError, match=r"cannot be kept in .*out: no such file or directory"):
+            directory.add(replace(RESULT, name="b", patch=""), "")
+
+
+def test_what_cannot_be_written_back_is_a_note(tmp_path: Path) -> None:
+    fill(tmp_path / "given", {"prompt.txt": "x"})
+    (work,) = work_of(find_challenges([tmp_path / "given"]))
+    given = setup(in_place=True)
+    with ResultsDirectory(tmp_path / "out") as directory:
+        keep = Keeper(directory, given, Keys("s"))
+        kept = keep(Finished(work=work, result=replace(RESULT, patch=""), files={"x" * 300: b"1"}))
+    assert kept.notes == ("not written back: file name too long",)
+    (read,) = read_results(tmp_path / "out")
+    assert (read.notes, read.key_written) == (kept.notes, "")
 
 
 def test_earlier_results_are_put_aside_whole(tmp_path: Path) -> None:

@@ -15,13 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from codur.batch.outcome import NOT_SHOWN_RED, is_solved
+from codur.batch.outcome import NOT_SHOWN_RED, is_solved, outcome_of
+from codur.batch.record import ChallengeResult
 from codur.batch.results import read_results, read_spent
 from codur.batch.work import Work
 from codur.config.settings import Settings
 from codur.errors import UsageError
-from codur.types import RunResult, Verdict
-from tests.batch.kit import BUG, Watched, many, rows, solve, table
+from codur.types import Attempt, RunResult, Verdict
+from tests.batch.kit import BUG, SEARCH_OFF, Watched, many, rows, solve, table
 from tests.cli.kit import bound_by_permissions
 from tests.runs.kit import EDIT as DECISION
 from tests.runs.kit import MEDIAN_RIGHT, NEEDS_MODEL, REPAIRABLE, contents, fill, host, settings_for
@@ -39,7 +40,7 @@ def right(body: dict[str, object]) -> ServerReply:
 def test_each_is_solved_in_a_copy_and_one_bad_one_costs_only_itself(tmp_path: Path) -> None:
     given = tmp_path / "given"
     fill(given / "1 bug", {**REPAIRABLE, "prompt.txt": "the report is wrong\n"})
-    fill(given / "2 green", {**GREEN, "prompt.txt": "fix main.py\n"})
+    fill(given / "2 grün\nund neu", {**GREEN, "prompt.txt": "fix main.py\n"})
     fill(given / "3 broken", {**GREEN, "challenge.yaml": "entry: main.py\nentri: [\n"})
     (given / "4 no text").mkdir()
     (given / "4 no text" / "prompt.txt").write_bytes(b"\xff\xfe\x00")
@@ -48,7 +49,7 @@ def test_each_is_solved_in_a_copy_and_one_bad_one_costs_only_itself(tmp_path: Pa
     batch = solve(given, tmp_path / "out", settings=Settings(), jobs=3)
     assert rows(batch) == [
         ("1 bug", "solved"),
-        ("2 green", "failed"),
+        ("2 grün\nund neu", "failed"),
         ("3 broken", "error"),
         ("4 no text", "error"),
         ("5 key", "error"),
@@ -143,6 +144,51 @@ def test_files_that_may_not_be_read(tmp_path: Path) -> None:
     ]
 
 
+FORKS = """
+import os, time
+for _ in range(400):
+    try:
+        if os.fork() == 0:
+            time.sleep(600)
+    except OSError:
+        break
+time.sleep(600)
+"""
+FILLS = """
+with open("large", "wb", buffering=0) as stream:
+    for _ in range(64):
+        stream.write(bytes(1 << 20))
+print("all " + "of it")
+"""
+EATS = """
+held = [bytes(1 << 20) for _ in range(1000)]
+print("all " + "of it")
+"""
+
+
+def test_programs_that_take_all_cost_only_themselves(tmp_path: Path) -> None:
+    given, temporary = tmp_path / "given", tmp_path / "temporary"
+    temporary.mkdir()
+    for name, program in (("1 forks", FORKS), ("2 fills", FILLS), ("3 eats", EATS), ("4", BUG["main.py"])):
+        fill(given / name, {**BUG, "main.py": program})
+    sandbox = replace(Settings().sandbox, processes=32, file_mb=8, memory_mb=128)
+    here = replace(host(key=None), environ={**host(key=None).environ, "TMPDIR": str(temporary)})
+    batch = solve(given, tmp_path / "out", settings=replace(SEARCH_OFF, sandbox=sandbox), jobs=4, host=here)
+    forks, fills, eats, other = batch.results
+    assert "all of it" not in fills.output_before + eats.output_before
+    assert (other.status, other.output_before, other.reason) == ("failed", "2", "needs a model")
+    assert forks.status == "failed"
+    assert list(temporary.iterdir()) == []
+    assert not [pid for pid in Path("/proc").glob("[0-9]*") if cwd_of(pid).startswith(str(temporary))]
+
+
+def cwd_of(process: Path) -> str:
+    try:
+        return str((process / "cwd").readlink())
+    except OSError:  # it has ended
+        return ""
+
+
 def test_a_full_disk_costs_the_challenges_that_do_not_fit(tmp_path: Path) -> None:
     small = tmp_path / "small"
     small.mkdir()
@@ -178,6 +224,27 @@ def test_only_red_to_green_counts(before: str, after: str, solved: bool) -> None
         verdict=Verdict(status=after),  # type: ignore[arg-type]
     )
     assert is_solved(result) is solved
+
+
+@pytest.mark.parametrize(
+    ("by", "way"),
+    [
+        (["a"], "agent"),
+        (["a", "a"], "retry 1"),
+        (["repair", "a", "a", "a"], "retry 2"),
+        (["a", "b"], "agent"),
+    ],
+)
+def test_the_way_that_solved_it_says_which_retry(by: list[str], way: str) -> None:
+    result = RunResult(
+        outcome="done",
+        exit_code=0,
+        before=Verdict(status="failed"),
+        verdict=Verdict(status="passed"),
+        attempts=tuple(Attempt(number=number, by=name) for number, name in enumerate(by, start=1)),
+    )
+    base = ChallengeResult(name="a", directory="/a", key="k", status="error")
+    assert outcome_of(result, base).way == way
 
 
 # --- going on ---------------------------------------------------------------------------------------------------------
@@ -230,7 +297,24 @@ def test_changed_challenges_other_agents_and_other_settings_are_new(tmp_path: Pa
     assert sorted(settings.starts) == ["1", "2", "3"]
     told = "3 earlier results belong to other settings or options, such as --offline or --timeout"
     assert batch.others == f"{told}: this work is done again"
-    assert batch.notes == ()
+    assert batch.notes == ("the reports also hold 1 result of the directory that this command does not ask for",)
+
+
+def test_the_reports_hold_all_results_of_the_directory(tmp_path: Path) -> None:
+    given, out = many(tmp_path / "given", 3), tmp_path / "out"
+    solve(given, out)
+    whole = {path.name: path.read_bytes() for path in out.iterdir() if path.name in ("report.md", "predictions.jsonl")}
+    fill(given / "2", {"main.py": "print(3)\n"})
+    part = solve(given, out, mode="resume", which={"pattern": "2"}, junit=tmp_path / "junit.xml")
+    assert rows(part) == [("2", "failed")]
+    assert part.notes == ("the reports also hold 2 results of the directory that this command does not ask for",)
+    assert (out / "predictions.jsonl").read_bytes() == whole["predictions.jsonl"]
+    names = [line.split("|")[1].strip() for line in (out / "report.md").read_text().splitlines() if "failed" in line]
+    assert names == ["1", "2", "3"]
+    assert (tmp_path / "junit.xml").read_text().count("<testcase ") == 3
+    renamed = solve(tmp_path, out, mode="resume")  # from further above: the same challenges by other names
+    assert [item.name for item in renamed.results] == ["given/1", "given/2", "given/3"]
+    assert renamed.notes == ()
 
 
 def test_rerunning_the_failed_ones_and_starting_over(tmp_path: Path) -> None:

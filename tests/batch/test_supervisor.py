@@ -15,13 +15,14 @@ import pytest
 
 from codur.batch.finding import find_challenges
 from codur.batch.keeping import Keeper, Keys
-from codur.batch.results import ResultsDirectory, read_results
+from codur.batch.results import ResultsDirectory, read_results, read_spent
 from codur.batch.supervisor import Supervisor
 from codur.batch.work import Work, work_of
 from codur.types import Limits
 from tests.batch.kit import BUG, Watched, children, many, rows, send_worker, setup, solve, table, worker_of
 from tests.cli.kit import environment
-from tests.runs.kit import fill
+from tests.runs.kit import EDIT, fill, host, settings_for
+from tests.support.groq_server import GroqServer
 
 PATIENCE_S = 60.0
 
@@ -74,6 +75,25 @@ def run(given: Path, out: Path, watch: Watched, *, seconds: float, jobs: int, pr
             obey_s=0.5,
         )
         assert supervisor.run() == "all"
+
+
+def test_what_a_lost_run_has_cost_is_told(tmp_path: Path) -> None:
+    def kill(work: Work, phase: str) -> None:
+        if phase == "reading":
+            send_worker(signal.SIGKILL)
+
+    with GroqServer(lambda body: EDIT) as server:
+        (result,) = solve(
+            fill(tmp_path / "given", BUG),
+            tmp_path / "out",
+            watch=Watched(on_phase=kill),
+            settings=settings_for(server),
+            host=host(),
+            offline=False,
+        ).results
+    assert (result.status, result.reason, result.calls) == ("error", "it ended the worker (SIGKILL)", 1)
+    assert result.tokens > 0
+    assert read_spent(tmp_path / "out")[0] == 2 * result.tokens  # it was tried twice
 
 
 def test_one_that_hangs_beyond_its_time_is_cancelled_and_costs_only_itself(tmp_path: Path) -> None:
@@ -217,9 +237,9 @@ def test_stopped_it_keeps_what_is_done_and_says_how_to_go_on(number: signal.Sign
     all_gone(pids)
     told = json.loads(text)
     assert [item["name"] for item in told["results"]] == ["1", "3"]
-    assert (told["ended"], told["challenges"], told["finished"]) == ("stopped", 3, 2)
+    assert (told["ended"], told["attempts"], told["attempts_finished"]) == ("stopped", 3, 2)
     assert err.decode().splitlines() == [
-        f"go on with: codur solve {given} --jobs 2 --offline --resume --results out",
+        f"go on with: codur solve {given} --jobs 2 --offline --json --resume --results out",
         "interrupted; 2 of 3 challenges finished",
     ]
     assert (out / "report.html").exists()

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from codur.cli.boundary import JsonKind, exit_code_of
-from codur.errors import LimitReached, UsageError
+from codur.errors import LimitReached, UsageError, internal_error
+from codur.types import Usage
 from tests.cli.kit import ROOT, Ran, codur, the_object
 from tests.runs.kit import REPAIRABLE, contents, fill
 
@@ -65,6 +66,12 @@ def test_one_line_one_object_one_code(error: BaseException, code: int, outcome: 
     assert debugged.err.startswith("Traceback (most recent call last):\n")
     assert (debugged.code, debugged.out) == (code, ran.out)
     assert debugged.err.endswith(shown)
+
+
+def test_what_a_broken_run_has_cost_is_told() -> None:
+    error = internal_error(ValueError("x"), usage=Usage(calls=2, prompt_tokens=7, cost_usd=0.5))
+    value = the_object(told(raises(error), json="json").out)
+    assert (value["model_calls"], value["usage"]["prompt_tokens"], value["usage"]["cost_usd"]) == (2, 7, 0.5)
 
 
 @pytest.fixture(scope="module")

@@ -57,7 +57,8 @@ def test_a_batch_from_start_to_end(place: Path) -> None:
     again = codur(*words, cwd=place, home=place / "home", CODUR_REPAIR__OFFLINE_BUDGET_S="2")
     value = told(again.out)
     assert (again.code, again.err) == (1, "")
-    assert (value["challenges"], value["finished"], value["solved"], value["ended"]) == (2, 2, 1, "all")
+    assert (value["challenges"], value["challenges_solved"], value["ended"]) == (2, 1, "all")
+    assert (value["attempts"], value["attempts_finished"], value["attempts_solved"]) == (2, 2, 1)
     assert value["results_directory"] == str(results)
     assert len((results / "results.jsonl").read_text().splitlines()) == 2
 
@@ -96,6 +97,37 @@ def test_list_shows_what_would_be_done_and_does_nothing(place: Path) -> None:
     rows = json.loads(codur_here("solve", "given", "--list", "--json", cwd=place, home=place / "home").out)
     assert [row["name"] for row in rows] == ["bug", "set/sum"]
     assert not (place / "codur-results").exists()
+
+
+def test_list_tells_what_is_done(place: Path) -> None:
+    words = ("solve", "given", "--offline", "--results", "out")
+    assert codur_here(*words, "--filter", "bug", cwd=place, home=place / "home", **OFF).code == 1
+
+    def states(*more: str) -> list[str]:
+        ran = codur_here(*words, "--list", *more, cwd=place, home=place / "home", **OFF)
+        *_, bug, other = ran.out.splitlines()
+        return [" ".join(line.split()[1:-1]) for line in (bug, other)] + ran.err.splitlines()
+
+    assert states("--resume") == ["done: failed", "to do", "2 challenges, 1 done"]
+    assert states("--rerun-failed") == ["to do", "to do", "2 challenges"]
+    assert states() == ["to do", "to do", "2 challenges"]
+    assert states("--resume", "--timeout", "99") == ["to do", "to do", "2 challenges"]
+    rows = json.loads(codur_here(*words, "--list", "--resume", "--json", cwd=place, home=place / "home", **OFF).out)
+    assert [(row["name"], row["done"], row["status"]) for row in rows] == [
+        ("bug", True, "failed"),
+        ("set/sum", False, ""),
+    ]
+    none = codur_here("solve", "given", "--list", "--resume", cwd=place, home=place / "home")
+    assert (none.code, none.err.splitlines()[0][:39]) == (2, "✘ there are no results to go on with in")
+
+
+def test_attempts_and_challenges_are_counted_apart(place: Path) -> None:
+    words = ("solve", "given/set", "--offline", "--attempts", "2", "--results", "out")
+    value = told(codur_here(*words, "--json", cwd=place, home=place / "home").out)
+    assert (value["challenges"], value["challenges_solved"], value["exit_code"]) == (1, 1, 0)
+    assert (value["attempts"], value["attempts_finished"], value["attempts_solved"]) == (2, 2, 2)
+    shown = codur_here(*words, "--resume", cwd=place, home=place / "home")
+    assert shown.out.splitlines()[-1].startswith("2 of 2 attempts solved")
 
 
 @pytest.mark.parametrize(

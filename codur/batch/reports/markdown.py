@@ -114,13 +114,17 @@ def _row(item: ChallengeResult, *, agent: bool, attempt: bool) -> tuple[str, ...
         *([cell(agent_name(item))] if agent else []),
         *([str(item.attempt)] if attempt else []),
         item.status,
-        TIER_WORDS[item.tier] if item.solved else "",
+        _way(item) if item.solved else "",
         f"{item.calls:,}",
         f"{item.tokens:,}",
         money(item.cost_usd),
         f"{item.seconds:.1f}",
         cell("" if item.solved else item.reason),
     )
+
+
+def _way(item: ChallengeResult) -> str:
+    return f"{TIER_WORDS[item.tier]} {item.retries}" if item.retries else TIER_WORDS[item.tier]
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] | range) -> str:

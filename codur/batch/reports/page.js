@@ -285,7 +285,7 @@
     several.agents && { key: "agent", word: "Agent", value: (row) => text(row, "agent"), show: (row) => el("bdi", {}, row.agent) },
     several.attempts && { key: "attempt", word: "Attempt", value: (row) => row.attempt, show: (row) => count(row.attempt), number: true },
     { key: "status", word: "Status", value: (row) => STATUSES.indexOf(row.status), show: (row) => statusMark(row.status) },
-    { key: "tier", word: "Solved by", value: (row) => (TIERS.indexOf(row.tier) || TIERS.length), show: (row) => (row.status === "solved" ? el("span", { class: "tier" }, data.tiers[row.tier]) : "") },
+    { key: "tier", word: "Solved by", value: (row) => (TIERS.indexOf(row.tier) || TIERS.length), show: (row) => (row.status === "solved" ? el("span", { class: "tier" }, data.tiers[row.tier] + (row.retries ? ` ${row.retries}` : "")) : "") },
     { key: "calls", word: "Calls", value: (row) => row.calls, show: (row) => count(row.calls), number: true },
     { key: "tokens", word: "Tokens", value: (row) => row.tokens, show: (row) => count(row.tokens), number: true },
     { key: "cost", word: "Cost", value: (row) => row.cost, show: (row) => money(row.cost), number: true },

@@ -119,6 +119,7 @@ def _row(item: ChallengeResult, limit: int) -> dict[str, Any]:
         "attempt": item.attempt,
         "status": item.status,
         "tier": item.tier,
+        "retries": item.retries,
         "verdict": cut(item.verdict, small),
         "by": cut(item.solved_by, small),
         "reason": cut(item.reason, small),

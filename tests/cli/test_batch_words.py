@@ -1,0 +1,71 @@
+"""The words that go on with a batch: all that was asked for, as it can be typed."""
+
+from __future__ import annotations
+
+import inspect
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codur.batch.earlier import Mode
+from codur.cli import options
+from codur.cli.batch_shown import ShownAs
+from codur.cli.batch_words import How, Where, Which, resume_words
+from codur.cli.solve import solve
+
+
+def words(*directories: str, mode: Mode = "new", **given: Any) -> list[str]:
+    """What is said, for all that can be asked for if nothing else is given."""
+    everything: dict[str, Any] = {
+        "which": Which(agents=("a", "llm:b"), attempts=3, pattern="x y*", limit=7),
+        "how": How(jobs=4, budget_usd=1.5, max_tokens=9, offline=True, in_place=True, no_sandbox=True, yes=True),
+        "where": Where(results=Path("out"), mode=mode, junit=Path("j.xml")),
+        "shown": ShownAs(json=True, quiet=True),
+        "config": Path("c.yaml"),
+        "overrides": options.overrides(
+            no_sandbox=True, scope=["*.py", "a b"], max_files=2, calls=5, iterations=6, timeout=8.5
+        ),
+    }
+    line = resume_words([Path(item) for item in directories], Path("/nowhere/out"), **{**everything, **given})
+    return shlex.split(line)
+
+
+def test_everything_that_was_asked_for_is_asked_for_again() -> None:
+    assert words("given", "more of it") == [
+        *("codur", "solve", "given", "more of it", "--agent", "a", "--agent", "llm:b", "--attempts", "3"),
+        *("--filter", "x y*", "--limit", "7", "--jobs", "4", "--timeout", "8.5", "--max-llm-calls", "5"),
+        *("--max-iterations", "6", "--budget", "1.5", "--max-tokens", "9", "--scope", "*.py", "--scope", "a b"),
+        *("--max-files", "2", "--config", "c.yaml", "--junit", "j.xml", "--offline", "--in-place", "--no-sandbox"),
+        *("--yes", "--json", "--quiet", "--resume", "--results", "/nowhere/out"),
+    ]
+
+
+def test_no_option_is_forgotten() -> None:
+    parameters = set(inspect.signature(solve).parameters)
+    left_out = {"directories", "list_only", "fresh", "rerun_failed"}
+    named = {"--" + name.replace("_", "-") for name in parameters - left_out}
+    assert (named - {"--only"}) | {"--filter"} == {word for word in words("given") if word.startswith("--")}
+
+
+@pytest.mark.parametrize(
+    ("mode", "option"),
+    [("new", "--resume"), ("fresh", "--resume"), ("resume", "--resume"), ("rerun_failed", "--rerun-failed")],
+)
+def test_going_on_again_is_going_on(mode: Mode, option: str) -> None:
+    assert words("given", mode=mode)[-3:] == [option, "--results", "/nowhere/out"]
+
+
+def test_little_is_said_where_little_was_asked_for() -> None:
+    none: dict[str, Any] = {
+        "which": Which(),
+        "how": How(),
+        "where": Where(),
+        "shown": ShownAs(),
+        "config": None,
+        "overrides": {},
+    }
+    assert words("given", **none) == ["codur", "solve", "given", "--resume", "--results", "/nowhere/out"]
+    said = words("given", "-x", **none)
+    assert said == ["codur", "solve", "--resume", "--results", "/nowhere/out", "--", "given", "-x"]
