@@ -21,6 +21,7 @@ class PlanEffects:
         files: workspace-relative paths that steps name and change.
         other_files: whether steps choose for themselves which files they change.
         commands: programs that steps run, as a person would type them.
+        check: the check that is run after the changes, in the same form; empty if none is.
         least_calls, most_calls: model calls, estimated.
     """
 
@@ -28,6 +29,7 @@ class PlanEffects:
     files: tuple[str, ...] = ()
     other_files: bool = False
     commands: tuple[str, ...] = ()
+    check: str = ""
     least_calls: int = 0
     most_calls: int = 0
 

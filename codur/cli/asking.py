@@ -12,12 +12,13 @@ from codur.cli.editor import edit
 from codur.cli.surroundings import width
 from codur.config.yaml_source import read_bytes
 from codur.errors import ConfigError, UsageError
+from codur.events import Emit, Event, PlanShown
 from codur.planning.plan_file import plan_text, read_plan
-from codur.questions import Answer, Question
+from codur.questions import Answer, PlanEffects, Question
 from codur.types import Plan
 from codur.ui.lines import joined, line
 from codur.ui.output import Output, show
-from codur.ui.plans import question_lines
+from codur.ui.plans import plan_lines, question_lines
 from codur.ui.sanitise import sanitise
 
 _CHOICES = "Carry it out? [y]es, [n]o, [e]dit, [s]ave: "
@@ -41,14 +42,32 @@ def user_at(
     streams = (sys.stdin, sys.stderr)  # None, where they were closed before the start
     seen = all(stream is not None and stream.isatty() for stream in streams)
     user = _User(output, task, workspace) if seen else None
-    return _approving(user) if approves else user
+    return _approving(user, output) if approves else user
 
 
-def _approving(user: Callable[[Question], Answer] | None) -> Callable[[Question], Answer]:
-    """A user who approves of plans unseen; anything else is asked, if there is somebody."""
+def shows_plans(output: Output) -> Emit:
+    """The output's events; a plan that is approved of beforehand is shown as one that is asked about is."""
+
+    def emit(event: Event) -> None:
+        if isinstance(event, PlanShown):
+            _show_approved(event.plan, event.effects, output)
+        output.event(event)
+
+    return emit
+
+
+def _show_approved(plan: Plan, effects: PlanEffects, output: Output) -> None:
+    output.close()
+    show(joined([*plan_lines(plan, effects, width=width()), line("Carried out, as --yes says.")]), sys.stderr)
+
+
+def _approving(user: Callable[[Question], Answer] | None, output: Output) -> Callable[[Question], Answer]:
+    """A user who approves of plans, and sees them; anything else is asked, if there is somebody."""
 
     def answer(question: Question) -> Answer:
         if question.kind == "approval" and not question.text:
+            if question.plan is not None and question.effects is not None:
+                _show_approved(question.plan, question.effects, output)
             return Answer(decision="approve")
         return user(question) if user is not None else Answer(decision="nobody")
 

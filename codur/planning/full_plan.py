@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import Settings
@@ -12,7 +12,7 @@ from codur.llm.pool import ModelPool
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.planning.facts import discovery_text, file_list
 from codur.planning.replies import PlanReply, StepReply, argument_values, ask
-from codur.types import Action, Attempt, Discovery, Message, Plan, Step, ToolSpec, Verdict
+from codur.types import Action, Attempt, Discovery, Message, Origin, Plan, Step, ToolSpec, Verdict
 from codur.verification.describe import attempts_text, check_text, verdict_text
 
 ANSWER_TOKENS = 1500
@@ -89,7 +89,10 @@ def retry_plan(plan: Plan | None, *, agent: str, codes: bool) -> Plan | None:
         return None
     action: Action = "coding" if codes else "delegate"
     step = Step(id="edit", action=action, capability=agent, objective=RETRY_OBJECTIVE, tier="open")
-    return Plan(steps=(step,), origin="plan", reason="the same edit again, with the failure")
+    origin: Origin = "plan"
+    if plan.origin == "user":  # what the user wrote holds for every attempt
+        step, origin = replace(plan.steps[0], action=action, capability=agent, tier="open"), "user"
+    return Plan(steps=(step,), origin=origin, reason="the same edit again, with the failure")
 
 
 def _step(item: StepReply, spec: ToolSpec | None) -> Step:

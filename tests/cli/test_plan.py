@@ -227,6 +227,20 @@ def test_without_a_terminal_a_plan_that_needs_approval_is_kept_and_refused(tmp_p
         assert here.server.unexpected == 0
 
 
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_plan_that_is_approved_beforehand_is_shown_before_it_is_carried_out(
+    form: tuple[str, ...], tmp_path: Path
+) -> None:
+    with place(tmp_path, [EDIT, RIGHT]) as here:
+        done = here.run(*TASK, "--yes", *form)
+    assert done.code == 0, done.err
+    shown, _, after = done.err.partition("Carried out, as --yes says.")
+    assert "plan: 1 step, 1 to 10 model calls\n  1  edit  coding" in shown
+    assert "changes: files that its steps choose" in shown
+    assert "checked by: python main.py" in shown
+    assert "plan:" not in done.out + after or form
+
+
 def test_json_asks_on_standard_error_where_there_is_a_terminal(tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     with place(tmp_path, [EDIT, RIGHT]) as here, at_terminal(here, *TASK, "--json", stdout=out) as terminal:
@@ -295,6 +309,7 @@ def test_it_is_refused_without_a_terminal_but_for_a_yes(words: tuple[str, ...], 
             terminal.ended()
         done = here.run("resume", *words)
         assert done.code == code, done.err
+        assert ("plan: 1 step" in done.err) == bool(words)
         assert untouched(here) == (code == 5)
 
 
