@@ -41,12 +41,14 @@ class Question:
     Attributes:
         text: the question; for an approval, what is wrong with the plan as it was edited, if anything is.
         plan, effects: what is to be approved.
+        renews: the reason of a rejection makes a new plan; otherwise a rejection ends the run.
     """
 
     kind: Literal["approval", "question"]
     text: str = ""
     plan: Plan | None = None
     effects: PlanEffects | None = None
+    renews: bool = True
 
 
 Decision = Literal["approve", "reject", "edit", "answer", "nobody"]

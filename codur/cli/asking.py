@@ -22,9 +22,10 @@ from codur.ui.plans import plan_lines, question_lines
 from codur.ui.sanitise import sanitise
 
 _CHOICES = "Carry it out? [y]es, [n]o, [e]dit, [s]ave: "
+_WHY = "Why not? (A reason makes a new plan; Enter ends the run.) "
 _HELP = """\
 y: carry it out
-n: do not; you can say why, for a new plan
+n: do not; the first time you can say why, for a new plan
 e: change it in your editor
 s: write it to a file, and ask again"""
 
@@ -89,20 +90,18 @@ class _User:
         try:
             if question.plan is None:
                 return _text_answer()
-            return self._approval(question.plan, possible=not question.text)
+            return self._approval(question.plan, possible=not question.text, renews=question.renews)
         except EOFError:
             show(joined([line("")]), sys.stderr)
             return Answer(decision="nobody")
 
-    def _approval(self, plan: Plan, *, possible: bool) -> Answer:
+    def _approval(self, plan: Plan, *, possible: bool, renews: bool) -> Answer:
         while True:
             word = _read(_CHOICES).strip().lower()
             if word in {"y", "yes"} and possible:
                 return Answer(decision="approve")
             if word in {"n", "no"}:
-                return Answer(
-                    decision="reject", text=_read("Why not? (A reason makes a new plan; Enter ends the run.) ").strip()
-                )
+                return Answer(decision="reject", text=_read(_WHY).strip() if renews else "")
             if word in {"e", "edit"}:
                 edited = self._edited(plan)
                 if edited is not None:
@@ -158,7 +157,11 @@ def _read(prompt: str) -> str:
     """One line from the terminal. Raises EOFError at the end of input."""
     sys.stderr.write(prompt)
     sys.stderr.flush()
-    data = sys.stdin.buffer.readline()
+    try:
+        data = sys.stdin.buffer.readline()
+    except KeyboardInterrupt:  # what is told next begins a line of its own
+        show(joined([line("")]), sys.stderr)
+        raise
     if not data:
         raise EOFError
     return data.decode("utf-8", "replace")

@@ -31,7 +31,7 @@ def ask_first(plan: Plan, problem: str, state: RunState, context: RunContext) ->
         return None
     if context.consult is None:
         return refused(_NOBODY, plan, context)
-    question = Question(kind="approval", text=problem, plan=plan, effects=does)
+    question = Question(kind="approval", text=problem, plan=plan, effects=does, renews=_renews(plan, state, context))
     return RunUpdate(question=question, **go("policy", "consult", origin=plan.origin, reason="the plan needs approval"))
 
 
@@ -40,13 +40,18 @@ def rejected(answer: Answer, plan: Plan, state: RunState, context: RunContext) -
     why = answer.text.strip()
     if answer.decision == "nobody":
         return refused(_NOBODY, plan, context)
-    if why and plan.origin != "pattern" and state["replans"] < REJECTIONS and can_ask(state, context):
+    if why and _renews(plan, state, context):
         reason = f"the user rejected it: {why}"
         return RunUpdate(
             replans=1, reason=reason, **go("policy", "llm_plan", origin="user", tier="open", reason=reason)
         )
     reason = f"you rejected the plan{f': {why}' if why else ''}"
     return RunUpdate(outcome="refused", reason=reason, **go("policy", "end", origin="user", reason=reason))
+
+
+def _renews(plan: Plan, state: RunState, context: RunContext) -> bool:
+    """Whether the reason of a rejection makes a new plan."""
+    return plan.origin != "pattern" and state["replans"] < REJECTIONS and can_ask(state, context)
 
 
 def refused(reason: str, plan: Plan, context: RunContext) -> RunUpdate:

@@ -57,7 +57,12 @@ async def make_plan(brief: PlanningBrief, *, pool: ModelPool, prompts: PromptLib
     Raises:
         ModelAnswerError, ModelUnavailable, LimitReached: as `replies.ask`.
     """
-    rules = prompts.render("llm_plan", tools=tool_lines(brief.tools, brief.fitting), agents=_agent_lines(brief.agents))
+    rules = prompts.render(
+        "llm_plan",
+        tools=tool_lines(brief.tools, brief.fitting),
+        agents=_agent_lines(brief.agents),
+        max_steps=str(settings.planning.max_steps),
+    )
     system = f"{rules}\n{prompts.render('llm_plan.examples')}"
     profile = pool.fitted(pool.default_profile)
     room = int((profile.request_tokens - ANSWER_TOKENS - SCHEMA_TOKENS) * BYTES_PER_TOKEN) - len(system)
@@ -147,7 +152,9 @@ def tool_lines(tools: Sequence[ToolSpec], fitting: Collection[str] | None = None
 
 
 def _signature(spec: ToolSpec) -> str:
-    return f"{spec.name}({', '.join(spec.parameters.get('properties', {}))})"
+    required = spec.parameters.get("required", ())
+    names = (name if name in required else f"{name}?" for name in spec.parameters.get("properties", {}))
+    return f"{spec.name}({', '.join(names)})"
 
 
 def _agent_lines(agents: Sequence[tuple[str, str]]) -> str:

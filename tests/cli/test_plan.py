@@ -89,6 +89,18 @@ def test_the_reason_of_a_no_makes_a_new_plan(tmp_path: Path) -> None:
         assert "run it first" in json.dumps(here.server.bodies[1])
 
 
+def test_a_second_no_asks_for_no_reason_as_it_would_help_nothing(tmp_path: Path) -> None:
+    with place(tmp_path, [EDIT, STEPS]) as here, at_terminal(here, *TASK) as terminal:
+        terminal.answer(CHOICES, "n")
+        terminal.answer("Enter ends the run.) ", "run it first")
+        terminal.answer(CHOICES, "n")
+        assert terminal.ended() == 5
+        assert terminal.text.count("Why not?") == 1
+        assert "✘ refused: you rejected the plan" in terminal.text
+        assert "Traceback" not in terminal.text
+        assert untouched(here)
+
+
 def test_what_is_no_answer_is_explained_and_asked_again(tmp_path: Path) -> None:
     with place(tmp_path, [EDIT, RIGHT]) as here, at_terminal(here, *TASK) as terminal:
         terminal.answer(CHOICES, "perhaps \udc9b2J".encode("utf-8", "replace").decode())
@@ -104,6 +116,9 @@ def test_whoever_leaves_has_not_agreed(keys: str, tmp_path: Path) -> None:
         terminal.press(keys)
         assert terminal.ended() == (130 if keys == CTRL_C else 5)
         assert ("codur resume 20" if keys == CTRL_C else "--plan-file") in terminal.text
+        assert "save: ^C✘" not in terminal.text
+        assert "consult" not in terminal.text
+        assert "got: nothing" not in terminal.text
         assert untouched(here)
 
 
@@ -166,6 +181,7 @@ def test_an_editor_that_changes_nothing(command: Callable[[Place], str], told: s
             terminal.answer("Edit it again? [Y/n] ", "n")
         terminal.until(CHOICES)
         assert told in terminal.text.lower() or told in terminal.text
+        assert ("Set EDITOR" in terminal.text) == ("cannot be started" in told)
         terminal.press(CTRL_D)
         assert terminal.ended() == 5
         assert untouched(here)

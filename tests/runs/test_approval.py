@@ -386,3 +386,19 @@ def test_a_command_that_an_output_makes_is_looked_at_like_any_other(tmp_path: Pa
     assert played.files == files
     assert "deletes files, which the task does not ask for" in played.result.reason
     assert played.unexpected == 0
+
+
+def test_the_references_that_the_prompt_names_find_files(tmp_path: Path) -> None:
+    steps = plan(
+        {**tool("search_files", query="expected"), "id": "listed"},
+        {**tool("grep_files", pattern="2.5"), "id": "found"},
+        {**tool("read_file", path="${listed.files[0]}"), "id": "one"},
+        {**tool("read_file", path="${found.matches[0].path}"), "id": "two"},
+        {**SAY, "arguments": [{"name": "text", "value": "${one}and ${two}"}]},
+    )
+    played = run(tmp_path, [EXPLAIN_PLAN, steps], None, "what should main.py print?")
+    assert (played.result.exit_code, played.result.answer) == (0, "2\n2.5\nand 2\n2.5\n"), played.result.reason
+    system = str(played.requests[1].body["messages"][0]["content"])
+    assert "${id.files[0]}" in system
+    assert "${id.matches[0].path}" in system
+    assert "12 at most" in system
