@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from codur.questions import Question
-from codur.types import Origin, RunResult, Tier, Verdict
+from codur.questions import PlanEffects, Question
+from codur.types import Origin, Plan, RunResult, Tier, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +44,15 @@ class Asked:
 
     kind: Literal["asked"] = "asked"
     question: Question
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanShown:
+    """A plan that the user wants to see, and has approved of beforehand, is about to be carried out."""
+
+    kind: Literal["plan_shown"] = "plan_shown"
+    plan: Plan
+    effects: PlanEffects
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +202,7 @@ Event = (
     | NodeEntered
     | Decided
     | Asked
+    | PlanShown
     | CheckRan
     | ModelChosen
     | ModelCalled

@@ -21,6 +21,7 @@ class PlanEffects:
         files: workspace-relative paths that steps name and change.
         other_files: whether steps choose for themselves which files they change.
         commands: programs that steps run, as a person would type them.
+        check: the check that is run after the changes, in the same form; empty if none is.
         least_calls, most_calls: model calls, estimated.
     """
 
@@ -28,6 +29,7 @@ class PlanEffects:
     files: tuple[str, ...] = ()
     other_files: bool = False
     commands: tuple[str, ...] = ()
+    check: str = ""
     least_calls: int = 0
     most_calls: int = 0
 
@@ -39,12 +41,14 @@ class Question:
     Attributes:
         text: the question; for an approval, what is wrong with the plan as it was edited, if anything is.
         plan, effects: what is to be approved.
+        renews: the reason of a rejection makes a new plan; otherwise a rejection ends the run.
     """
 
     kind: Literal["approval", "question"]
     text: str = ""
     plan: Plan | None = None
     effects: PlanEffects | None = None
+    renews: bool = True
 
 
 Decision = Literal["approve", "reject", "edit", "answer", "nobody"]

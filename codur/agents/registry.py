@@ -105,6 +105,10 @@ class AgentRegistry:
         agent = self.resolve(reference)
         return agent.external or agent.config.type == "coding"
 
+    def only_codes(self, reference: str) -> bool:
+        """Whether a reference names one of Codur's agents that edits files whatever it is asked."""
+        return self.knows(reference) and self.resolve(reference, in_words=True).config.type == "coding"
+
     def is_external(self, reference: str) -> bool:
         """Whether a reference names an agent that is another program."""
         return self.knows(reference) and self.resolve(reference).external

@@ -12,18 +12,20 @@ from codur.cli.editor import edit
 from codur.cli.surroundings import width
 from codur.config.yaml_source import read_bytes
 from codur.errors import ConfigError, UsageError
+from codur.events import Emit, Event, PlanShown
 from codur.planning.plan_file import plan_text, read_plan
-from codur.questions import Answer, Question
+from codur.questions import Answer, PlanEffects, Question
 from codur.types import Plan
 from codur.ui.lines import joined, line
 from codur.ui.output import Output, show
-from codur.ui.plans import question_lines
+from codur.ui.plans import plan_lines, question_lines
 from codur.ui.sanitise import sanitise
 
 _CHOICES = "Carry it out? [y]es, [n]o, [e]dit, [s]ave: "
+_WHY = "Why not? (A reason makes a new plan; Enter ends the run.) "
 _HELP = """\
 y: carry it out
-n: do not; you can say why, for a new plan
+n: do not; the first time you can say why, for a new plan
 e: change it in your editor
 s: write it to a file, and ask again"""
 
@@ -41,14 +43,32 @@ def user_at(
     streams = (sys.stdin, sys.stderr)  # None, where they were closed before the start
     seen = all(stream is not None and stream.isatty() for stream in streams)
     user = _User(output, task, workspace) if seen else None
-    return _approving(user) if approves else user
+    return _approving(user, output) if approves else user
 
 
-def _approving(user: Callable[[Question], Answer] | None) -> Callable[[Question], Answer]:
-    """A user who approves of plans unseen; anything else is asked, if there is somebody."""
+def shows_plans(output: Output) -> Emit:
+    """The output's events; a plan that is approved of beforehand is shown as one that is asked about is."""
+
+    def emit(event: Event) -> None:
+        if isinstance(event, PlanShown):
+            _show_approved(event.plan, event.effects, output)
+        output.event(event)
+
+    return emit
+
+
+def _show_approved(plan: Plan, effects: PlanEffects, output: Output) -> None:
+    output.close()
+    show(joined([*plan_lines(plan, effects, width=width()), line("Carried out, as --yes says.")]), sys.stderr)
+
+
+def _approving(user: Callable[[Question], Answer] | None, output: Output) -> Callable[[Question], Answer]:
+    """A user who approves of plans, and sees them; anything else is asked, if there is somebody."""
 
     def answer(question: Question) -> Answer:
         if question.kind == "approval" and not question.text:
+            if question.plan is not None and question.effects is not None:
+                _show_approved(question.plan, question.effects, output)
             return Answer(decision="approve")
         return user(question) if user is not None else Answer(decision="nobody")
 
@@ -70,20 +90,18 @@ class _User:
         try:
             if question.plan is None:
                 return _text_answer()
-            return self._approval(question.plan, possible=not question.text)
+            return self._approval(question.plan, possible=not question.text, renews=question.renews)
         except EOFError:
             show(joined([line("")]), sys.stderr)
             return Answer(decision="nobody")
 
-    def _approval(self, plan: Plan, *, possible: bool) -> Answer:
+    def _approval(self, plan: Plan, *, possible: bool, renews: bool) -> Answer:
         while True:
             word = _read(_CHOICES).strip().lower()
             if word in {"y", "yes"} and possible:
                 return Answer(decision="approve")
             if word in {"n", "no"}:
-                return Answer(
-                    decision="reject", text=_read("Why not? (A reason makes a new plan; Enter ends the run.) ").strip()
-                )
+                return Answer(decision="reject", text=_read(_WHY).strip() if renews else "")
             if word in {"e", "edit"}:
                 edited = self._edited(plan)
                 if edited is not None:
@@ -139,7 +157,11 @@ def _read(prompt: str) -> str:
     """One line from the terminal. Raises EOFError at the end of input."""
     sys.stderr.write(prompt)
     sys.stderr.flush()
-    data = sys.stdin.buffer.readline()
+    try:
+        data = sys.stdin.buffer.readline()
+    except KeyboardInterrupt:  # what is told next begins a line of its own
+        show(joined([line("")]), sys.stderr)
+        raise
     if not data:
         raise EOFError
     return data.decode("utf-8", "replace")

@@ -44,4 +44,6 @@ def edit(path: Path) -> None:
     finally:
         signal.signal(signal.SIGINT, before)
     if code:
-        raise UsageError(f"the editor {words[0]} ended with {code}; its changes are not used", remedy=_REMEDY)
+        raise UsageError(
+            f"the editor {words[0]} ended with {code}; its changes are not used", remedy="The plan is as it was."
+        )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from codur.cli import surroundings
-from codur.cli.asking import user_at
+from codur.cli.asking import shows_plans, user_at
 from codur.cli.working import shown_result
 from codur.config.agent_files import shipped_names
 from codur.events import Note
@@ -107,7 +107,7 @@ def resume_run(
             shown.event(Note(level="warning", text=note))
         user = user_at(shown, task=record.prompt, workspace=workspace, approves=yes)
         host = replace(surroundings.host(), stream=surroundings.shows_words(**output), consult=user)
-        result = resume_task(run, loaded.settings, host=host, emit=shown.event, wait=wait)
+        result = resume_task(run, loaded.settings, host=host, emit=shows_plans(shown), wait=wait)
     finally:
         shown.close()
     return shown_result(result, shown, explain_route=explain_route)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from codur.cli import planned, surroundings
-from codur.cli.asking import user_at
+from codur.cli.asking import shows_plans, user_at
 from codur.errors import UsageError
 from codur.events import Note
 from codur.patches import RepairRequest
@@ -67,7 +67,7 @@ def carry_out(
     try:
         for note in notes:
             shown.event(Note(level="warning", text=note))
-        result = run_task(asked, loaded.settings, host=host, emit=shown.event)
+        result = run_task(asked, loaded.settings, host=host, emit=shows_plans(shown))
     finally:
         shown.close()
     if output["json"]:  # the one object is all that is printed

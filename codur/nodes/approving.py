@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from codur.events import PlanShown
 from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import can_ask, edits, go
+from codur.nodes.updates import about_code, can_ask, edits, go
 from codur.planning.approval import Means, covers, effects_of, needs_approval
 from codur.questions import Answer, PlanEffects, Question
-from codur.types import Plan, Step
+from codur.types import CODE_TASKS, Plan, Step
 
 REJECTIONS = 1
 """Plans that are made anew after the user has rejected one."""
@@ -19,16 +20,18 @@ def ask_first(plan: Plan, problem: str, state: RunState, context: RunContext) ->
     Args:
         problem: what is wrong with the plan, as the user has edited it; it is then asked again in any case.
     """
-    task, does = state["task"], effects(plan, context)
-    if not problem and (task.approved or covers(state["approved"], does)):
-        return None
+    task, does = state["task"], effects(plan, state, context)
     if not problem and not needs_approval(does, context.settings.planning, asked_for=task.show_plan):
         return None
     if plan.origin in {"pattern", "llm_error"} and not does.kinds:
         return None  # nothing is done: an answer, or the end
+    if not problem and (task.approved or covers(state["approved"], does)):
+        if task.show_plan and task.approved:
+            context.emit(PlanShown(plan=plan, effects=does))
+        return None
     if context.consult is None:
         return refused(_NOBODY, plan, context)
-    question = Question(kind="approval", text=problem, plan=plan, effects=does)
+    question = Question(kind="approval", text=problem, plan=plan, effects=does, renews=_renews(plan, state, context))
     return RunUpdate(question=question, **go("policy", "consult", origin=plan.origin, reason="the plan needs approval"))
 
 
@@ -37,13 +40,18 @@ def rejected(answer: Answer, plan: Plan, state: RunState, context: RunContext) -
     why = answer.text.strip()
     if answer.decision == "nobody":
         return refused(_NOBODY, plan, context)
-    if why and plan.origin != "pattern" and state["replans"] < REJECTIONS and can_ask(state, context):
+    if why and _renews(plan, state, context):
         reason = f"the user rejected it: {why}"
         return RunUpdate(
             replans=1, reason=reason, **go("policy", "llm_plan", origin="user", tier="open", reason=reason)
         )
     reason = f"you rejected the plan{f': {why}' if why else ''}"
     return RunUpdate(outcome="refused", reason=reason, **go("policy", "end", origin="user", reason=reason))
+
+
+def _renews(plan: Plan, state: RunState, context: RunContext) -> bool:
+    """Whether the reason of a rejection makes a new plan."""
+    return plan.origin != "pattern" and state["replans"] < REJECTIONS and can_ask(state, context)
 
 
 def refused(reason: str, plan: Plan, context: RunContext) -> RunUpdate:
@@ -60,7 +68,7 @@ def refused(reason: str, plan: Plan, context: RunContext) -> RunUpdate:
     )
 
 
-def effects(plan: Plan, context: RunContext) -> PlanEffects:
+def effects(plan: Plan, state: RunState, context: RunContext) -> PlanEffects:
     """What carrying out the plan will do."""
     tools = {name: tool.side_effect for name in context.toolbox.names() if (tool := context.toolbox.get(name))}
     runtime, agents = context.settings.runtime, context.settings.agents
@@ -72,6 +80,7 @@ def effects(plan: Plan, context: RunContext) -> PlanEffects:
             delegates=lambda step: _hands_over(step, context),
             attempts=runtime.max_iterations,
             agent_steps=max((config.max_steps for config in agents.configs.values()), default=1),
+            check=lambda step: _check_of(step, plan, state, context),
         ),
     )
 
@@ -81,3 +90,11 @@ def _hands_over(step: Step, context: RunContext) -> bool:
     if step.action != "delegate" or not context.agents.knows(step.capability):
         return False
     return context.agents.resolve(step.capability).config.type not in {"coding", "llm"}
+
+
+def _check_of(step: Step, plan: Plan, state: RunState, context: RunContext) -> str:
+    """The command by which `review` will judge the step; empty if it will not."""
+    check = state["discovery"].check
+    if check is None or plan.origin == "pattern" or (plan.origin == "user" and not about_code(plan, state)):
+        return ""
+    return check.label if edits(step, context, code=state["discovery"].task_type in CODE_TASKS) else ""

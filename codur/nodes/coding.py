@@ -8,6 +8,7 @@ from codur.agents.brief import CodingBrief
 from codur.agents.coding import CodingOutcome, write_code
 from codur.agents.registry import Agent
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable
+from codur.nodes.criteria import held_to
 from codur.nodes.judge import seen_before
 from codur.nodes.sources import inputs, instruction_notes, material, objective, target
 from codur.nodes.state import NodeName, RunContext, RunState, RunUpdate
@@ -52,7 +53,7 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
     tell_changes(outcome.changed_files, context)
     return RunUpdate(
         usage=context.models.usage - spent,
-        records=[_record(agent, node, outcome, state)],
+        records=[held_to(_record(agent, node, outcome, state), outcome.summary, state, context)],
         notes=instruction_notes(context),
         outputs={current_step(state).id: context.artifacts.put(outcome.summary or outcome.error)},
         **go(node, "review", origin=origin_of(state), tier="open", reason=outcome.summary or outcome.error),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from codur.errors import WorkspaceError
-from codur.nodes.state import RunContext
+from codur.nodes.state import RunContext, RunState
+from codur.nodes.updates import current_step, origin_of
 from codur.planning.criteria import Outcome, unmet
-from codur.types import Step
+from codur.types import Step, StepRecord
 
 
 def not_met(step: Step, output: str, exit_status: int | None, changed: Collection[str], context: RunContext) -> str:
@@ -19,9 +21,29 @@ def not_met(step: Step, output: str, exit_status: int | None, changed: Collectio
     """
     if not step.success_criteria:
         return ""
-    outcome = Outcome(output=output, exit_status=exit_status, changed=changed, text=lambda path: _text(path, context))
+    outcome = Outcome(
+        output=output,
+        exit_status=exit_status,
+        changed=changed,
+        text=lambda path: _text(path, context),
+        runs=step.action == "tool",
+    )
     found = unmet(step.success_criteria, outcome)
     return f"not met: {found}" if found else ""
+
+
+def held_to(record: StepRecord, output: str, state: RunState, context: RunContext) -> StepRecord:
+    """The record of an agent's step, failed if a criterion does not hold.
+
+    Of an edit that the check judges, what a model thought of beforehand says less than the check: only the user's own
+    criteria count there.
+    """
+    check = state["discovery"].check
+    judged = check is not None and check.kind != "syntax" and bool(record.changed_files)
+    if not record.ok or (judged and origin_of(state) != "user"):
+        return record
+    unmet = not_met(current_step(state), output, None, record.changed_files, context)
+    return replace(record, code="failed", error=unmet) if unmet else record
 
 
 def _text(path: str, context: RunContext) -> str | None:

@@ -9,8 +9,9 @@ from codur.agents.loop import LoopOutcome, run_agent
 from codur.agents.registry import Agent
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.coding import code_with
+from codur.nodes.criteria import held_to
 from codur.nodes.judge import seen_before
-from codur.nodes.sources import inputs, instruction_notes, material
+from codur.nodes.sources import inputs, instruction_notes, material, objective
 from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.nodes.updates import current_step, edits, go, origin_of, outcome_of
 from codur.types import CODE_TASKS, StepRecord
@@ -50,6 +51,7 @@ async def execute(state: RunState, context: RunContext) -> RunUpdate:
         changed_files=outcome.changed_files,
         error=outcome.error,
     )
+    record = held_to(record, outcome.text, state, context)
     return RunUpdate(
         **seen,
         usage=context.models.usage - spent,
@@ -78,7 +80,7 @@ async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcom
     found = await asyncio.to_thread(material, state, step, context)
     task = question_text(
         state["task"].prompt,
-        step.objective if origin_of(state) == "plan" else "",
+        objective(state, step),
         sources=found.texts,
         wants=found.wants,
         outline=found.outline,

@@ -9,8 +9,9 @@ from codur.agents.external.work import Delegated
 from codur.agents.registry import Agent
 from codur.errors import LimitReached
 from codur.events import Note
+from codur.nodes.criteria import held_to
 from codur.nodes.judge import seen_before
-from codur.nodes.sources import inputs
+from codur.nodes.sources import inputs, objective
 from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.nodes.updates import current_step, go, origin_of, tell_changes, why_not
 from codur.sandbox.interpreter import python_version
@@ -53,7 +54,7 @@ def _delegate(agent: Agent, state: RunState, context: RunContext) -> RunUpdate:
     tell_changes(delegated.taken.changed_files, context)
     for text in delegated.taken.notes:
         context.emit(Note(level="warning", text=text))
-    record = _record(agent, delegated, state, context)
+    record = held_to(_record(agent, delegated, state, context), delegated.answer.text, state, context)
     return RunUpdate(
         **seen,
         usage=usage,
@@ -73,7 +74,7 @@ def _prompt(state: RunState, context: RunContext) -> str:
     step = current_step(state)
     brief = CodingBrief(
         task=state["task"].prompt,
-        objective=step.objective if origin_of(state) == "plan" else "",
+        objective=objective(state, step),
         sources={},
         missing_files=state["discovery"].missing_files,
         python_version=python_version(context.python, context.launcher),

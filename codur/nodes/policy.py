@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codur.nodes.approving import ask_first, effects, rejected
-from codur.nodes.rules import completed, problem_of, told
+from codur.nodes.rules import completed, problem_at_last, problem_of, told
 from codur.nodes.state import Route, RunContext, RunState, RunUpdate
 from codur.nodes.updates import can_ask, go, output_of, unfinished, why_not
 from codur.planning.plan_file import plan_text
@@ -35,7 +35,7 @@ def _after_answer(answer: Answer, plan: Plan, state: RunState, context: RunConte
         problem = problem_of(plan, state, context)
         if problem is not None:  # what was asked was to change it
             return _reject(problem, plan, state, context)
-        approved = effects(plan, context)
+        approved = effects(plan, state, context)
         return RunUpdate(**{"approved": approved, **_let_through(plan, {**state, "approved": approved}, context)})
     if answer.decision == "edit" and answer.plan is not None:
         changed: RunState = {**state, "answer": None, "plan": answer.plan}
@@ -115,6 +115,9 @@ def _let_through(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
         return _last_word(step, plan, state, context)
     if step.action in {"coding", "delegate"} and not can_ask(state, context):
         return _no_model(state, context)
+    problem = problem_at_last(step, plan, state, context)
+    if problem is not None:
+        return _reject(problem, plan, state, context)
     node = "delegate" if _is_for_others(step, state, context) else _NODE_OF[step.action]
     return go("policy", node, origin=plan.origin, tier=step.tier, reason=step.objective)
 

@@ -10,6 +10,7 @@ from codur.nodes.handover import Handover, affordable, escalation_after, stand_i
 from codur.nodes.judge import Judged, judge
 from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.nodes.updates import (
+    about_code,
     blocked,
     can_ask,
     can_repair,
@@ -28,7 +29,6 @@ _LIMITS_REMEDY = (
     "Raise the limits (--max-llm-calls, --max-tokens, --timeout), or shorten agents.preferences.escalation."
 )
 _MOST_QUESTIONS = 3
-_PLAIN_ACTIONS = frozenset({"tool", "respond", "ask"})
 
 
 def review(state: RunState, context: RunContext) -> RunUpdate:
@@ -115,7 +115,7 @@ def _to_be_judged(record: StepRecord, state: RunState, context: RunContext) -> b
     of the user's own plan for a task that is not about code.
     """
     plan = _plan(state)
-    if plan.origin == "user" and not _about_code(plan, state):
+    if plan.origin == "user" and not about_code(plan, state):
         return False
     code = state["discovery"].task_type in CODE_TASKS or bool(record.changed_files)
     if plan.origin == "pattern" or not edits(plan.steps[state["cursor"]], context, code=code):
@@ -124,11 +124,6 @@ def _to_be_judged(record: StepRecord, state: RunState, context: RunContext) -> b
         return True
     later = plan.steps[state["cursor"] + 1 :]
     return not any(edits(step, context) for step in later)
-
-
-def _about_code(plan: Plan, state: RunState) -> bool:
-    task_type, is_goal = state["discovery"].task_type, state["task"].check_is_goal
-    return task_type in CODE_TASKS or is_goal or any(step.action not in _PLAIN_ACTIONS for step in plan.steps)
 
 
 def _end_of_plan(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from codur.nodes.state import RunContext, RunState
-from codur.planning.validate import Asked, Capabilities, Problem, complete, find_problem
-from codur.types import LOOKING_TASKS, Plan
+from codur.nodes.updates import output_of
+from codur.planning.references import UnresolvedReference, filled, referred
+from codur.planning.validate import Asked, Capabilities, Problem, beyond, complete, find_problem
+from codur.types import LOOKING_TASKS, Plan, Step
 
 _SURE = 0.8
 
@@ -16,16 +20,31 @@ def completed(plan: Plan, context: RunContext) -> Plan:
 
 def problem_of(plan: Plan, state: RunState, context: RunContext) -> Problem | None:
     """The first rule that the plan breaks, or None."""
-    discovery, task = state["discovery"], state["task"]
-    only_looks = discovery.task_type in LOOKING_TASKS and discovery.confidence >= _SURE and not task.check_is_goal
     return find_problem(
         plan,
         _capabilities(context),
         context.settings.tools,
         max_steps=context.settings.planning.max_steps,
-        asked=Asked(prompt=task.prompt, only_looks=only_looks),
+        asked=_asked(state),
         outputs=state["outputs"],
     )
+
+
+def problem_at_last(step: Step, plan: Plan, state: RunState, context: RunContext) -> Problem | None:
+    """What is wrong with a step now that the outputs are there which its arguments refer to, or None."""
+    if step.action != "tool" or not referred(step.arguments):
+        return None
+    try:
+        arguments = filled(step.arguments, lambda name: output_of(name, state, context))
+    except UnresolvedReference:
+        return None  # the step itself tells it
+    return beyond(replace(step, arguments=arguments), plan, _capabilities(context), _asked(state))
+
+
+def _asked(state: RunState) -> Asked:
+    discovery, task = state["discovery"], state["task"]
+    only_looks = discovery.task_type in LOOKING_TASKS and discovery.confidence >= _SURE and not task.check_is_goal
+    return Asked(prompt=task.prompt, only_looks=only_looks)
 
 
 def told(problem: Problem, plan: Plan) -> str:
@@ -41,5 +60,6 @@ def _capabilities(context: RunContext) -> Capabilities:
         agents=context.agents.names(),
         knows_agent=context.agents.knows,
         codes=context.agents.codes,
+        only_codes=context.agents.only_codes,
         argument_problem=lambda name, arguments: context.toolbox.check(name, arguments).text,
     )

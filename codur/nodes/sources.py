@@ -67,8 +67,11 @@ def material(state: RunState, step: Step, context: RunContext) -> Material:
 
 
 def objective(state: RunState, step: Step) -> str:
-    """What a plan says of the step beyond the task; empty if it says nothing new."""
-    return step.objective if origin_of(state) == "plan" and step.objective != RETRY_OBJECTIVE else ""
+    """What a plan of a model or of the user says of the step beyond the task; empty if it says nothing new."""
+    if origin_of(state) not in {"plan", "user"} or step.objective == RETRY_OBJECTIVE:
+        return ""
+    said = (("", step.objective), ("Expected output: ", step.expected_output), ("Done when: ", step.success_criteria))
+    return "\n".join(f"{word}{text}" for word, text in said if text)
 
 
 def instruction_notes(context: RunContext) -> list[str]:

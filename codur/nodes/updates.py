@@ -14,6 +14,7 @@ from codur.planning.schedule import blocked_by
 from codur.types import CODE_TASKS, Origin, Outcome, Plan, RouteStep, Step, StepRecord, Tier
 from codur.workspace.diff import line_counts
 
+_PLAIN_ACTIONS = frozenset({"tool", "respond", "ask"})
 DATA = "data"
 """What follows a step's id in the key of its typed output."""
 
@@ -105,6 +106,12 @@ def unfinished(state: RunState, context: RunContext) -> str:
     if (verdict is None or not verdict.passed) and not context.workspace.changed_files():
         return "nothing was changed"
     return ""
+
+
+def about_code(plan: Plan, state: RunState) -> bool:
+    """Whether what a plan of the user changes is judged: it is about code, or more than tool calls is asked for."""
+    task_type, is_goal = state["discovery"].task_type, state["task"].check_is_goal
+    return task_type in CODE_TASKS or is_goal or any(step.action not in _PLAIN_ACTIONS for step in plan.steps)
 
 
 def current_step(state: RunState) -> Step:

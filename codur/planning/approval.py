@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from codur.config.settings import PlanningSettings
 from codur.questions import EFFECTS, Effect, PlanEffects
@@ -11,7 +13,6 @@ from codur.types import Plan, SideEffect, Step
 
 _GIT_WRITES = frozenset({"git_stage_files", "git_commit"})
 _NAMED_FILES = ("path", "target", "source")
-_COMMANDS = {"run_python_file": "python {path}", "run_pytest": "pytest {path}", "run_command": "{command}"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +25,7 @@ class Means:
         delegates: whether a step hands work over to a program of somebody else.
         attempts: attempts of one edit at most.
         agent_steps: model calls of one delegation at most.
+        check: the command of the check that judges what steps of this kind change; empty if none does.
     """
 
     tools: Mapping[str, SideEffect]
@@ -31,6 +33,7 @@ class Means:
     delegates: Callable[[Step], bool]
     attempts: int
     agent_steps: int
+    check: Callable[[Step], str] = lambda _step: ""
 
 
 def effects_of(plan: Plan, means: Means) -> PlanEffects:
@@ -43,7 +46,8 @@ def effects_of(plan: Plan, means: Means) -> PlanEffects:
         kinds=tuple(kind for kind in EFFECTS if kind in kinds),
         files=tuple(dict.fromkeys(named)),
         other_files=any(step.action != "tool" and not _paths(step) for step in changing),
-        commands=tuple(text for step in plan.steps if (text := _command(step))),
+        commands=tuple(dict.fromkeys(text for step in plan.steps if (text := _command(step, means)))),
+        check=next((text for step in plan.steps if (text := means.check(step))), ""),
         least_calls=sum(least for least, _ in calls),
         most_calls=sum(most for _, most in calls),
     )
@@ -65,6 +69,8 @@ def needs_approval(effects: PlanEffects, settings: PlanningSettings, *, asked_fo
 def covers(approved: PlanEffects | None, effects: PlanEffects) -> bool:
     """Whether what the user has approved of holds for these effects too, as for the retry of an edit."""
     if approved is None or not set(effects.kinds) <= set(approved.kinds):
+        return False
+    if not set(effects.commands) <= set(approved.commands):
         return False
     if approved.other_files:
         return True
@@ -90,14 +96,28 @@ def _paths(step: Step) -> list[str]:
     return [value for key in _NAMED_FILES if isinstance(value := step.arguments.get(key), str) and value]
 
 
-def _command(step: Step) -> str:
-    form = _COMMANDS.get(step.capability) if step.action == "tool" else None
-    if form is None:
+def _command(step: Step, means: Means) -> str:
+    """What a step starts, as a person would type it; empty if it starts nothing."""
+    if step.action != "tool" or means.tools.get(step.capability) != "run":
         return ""
-    name = form[form.index("{") + 1 : form.index("}")]
-    value = step.arguments.get(name, "")
-    text = " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-    return form.replace(f"{{{name}}}", text).strip()
+    given = step.arguments
+    match step.capability:
+        case "run_command":
+            return str(given.get("command", "")) or step.capability
+        case "run_python_file":
+            return _typed("python", given.get("path"), given.get("args"))
+        case "run_pytest":
+            return _typed("pytest", given.get("paths"))
+        case "run_check":
+            return "the check"
+        case "call_mcp_tool":
+            return str(given.get("tool", "")) or step.capability
+    return step.capability
+
+
+def _typed(program: str, *arguments: Any) -> str:
+    words = [str(word) for item in arguments for word in (item if isinstance(item, list | tuple) else [item]) if word]
+    return " ".join([program, *(word if "${" in word else shlex.quote(word) for word in words)])
 
 
 def _calls(step: Step, means: Means) -> tuple[int, int]:

@@ -39,6 +39,7 @@ class Outcome:
     Attributes:
         output: the step's output.
         exit_status: of the program that the step ran; None if it ran none.
+        runs: the step is to run a program; where it is not, criteria about its exit status are not looked at.
         changed: paths that the step changed.
         text: the text of a file of the workspace; None if there is none.
     """
@@ -47,6 +48,7 @@ class Outcome:
     exit_status: int | None
     changed: Collection[str]
     text: Callable[[str], str | None]
+    runs: bool = True
 
 
 def checkable(criteria: str) -> tuple[str, ...]:
@@ -56,7 +58,8 @@ def checkable(criteria: str) -> tuple[str, ...]:
 
 def unmet(criteria: str, outcome: Outcome) -> str:
     """The first criterion that code can check and that does not hold; empty if there is none."""
-    return next((part for part in checkable(criteria) if not _holds(part, outcome)), "")
+    parts = (part for part in checkable(criteria) if outcome.runs or _kind(part) != "exit")
+    return next((part for part in parts if not _holds(part, outcome)), "")
 
 
 def _parts(criteria: str) -> list[str]:

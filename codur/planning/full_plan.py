@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import Settings
@@ -12,7 +12,7 @@ from codur.llm.pool import ModelPool
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.planning.facts import discovery_text, file_list
 from codur.planning.replies import PlanReply, StepReply, argument_values, ask
-from codur.types import Action, Attempt, Discovery, Message, Plan, Step, ToolSpec, Verdict
+from codur.types import Action, Attempt, Discovery, Message, Origin, Plan, Step, ToolSpec, Verdict
 from codur.verification.describe import attempts_text, check_text, verdict_text
 
 ANSWER_TOKENS = 1500
@@ -57,7 +57,12 @@ async def make_plan(brief: PlanningBrief, *, pool: ModelPool, prompts: PromptLib
     Raises:
         ModelAnswerError, ModelUnavailable, LimitReached: as `replies.ask`.
     """
-    rules = prompts.render("llm_plan", tools=tool_lines(brief.tools, brief.fitting), agents=_agent_lines(brief.agents))
+    rules = prompts.render(
+        "llm_plan",
+        tools=tool_lines(brief.tools, brief.fitting),
+        agents=_agent_lines(brief.agents),
+        max_steps=str(settings.planning.max_steps),
+    )
     system = f"{rules}\n{prompts.render('llm_plan.examples')}"
     profile = pool.fitted(pool.default_profile)
     room = int((profile.request_tokens - ANSWER_TOKENS - SCHEMA_TOKENS) * BYTES_PER_TOKEN) - len(system)
@@ -89,7 +94,10 @@ def retry_plan(plan: Plan | None, *, agent: str, codes: bool) -> Plan | None:
         return None
     action: Action = "coding" if codes else "delegate"
     step = Step(id="edit", action=action, capability=agent, objective=RETRY_OBJECTIVE, tier="open")
-    return Plan(steps=(step,), origin="plan", reason="the same edit again, with the failure")
+    origin: Origin = "plan"
+    if plan.origin == "user":  # what the user wrote holds for every attempt
+        step, origin = replace(plan.steps[0], action=action, capability=agent, tier="open"), "user"
+    return Plan(steps=(step,), origin=origin, reason="the same edit again, with the failure")
 
 
 def _step(item: StepReply, spec: ToolSpec | None) -> Step:
@@ -144,7 +152,9 @@ def tool_lines(tools: Sequence[ToolSpec], fitting: Collection[str] | None = None
 
 
 def _signature(spec: ToolSpec) -> str:
-    return f"{spec.name}({', '.join(spec.parameters.get('properties', {}))})"
+    required = spec.parameters.get("required", ())
+    names = (name if name in required else f"{name}?" for name in spec.parameters.get("properties", {}))
+    return f"{spec.name}({', '.join(names)})"
 
 
 def _agent_lines(agents: Sequence[tuple[str, str]]) -> str:

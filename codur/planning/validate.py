@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
@@ -17,8 +17,18 @@ _DELETE = re.compile(
     re.IGNORECASE,
 )
 _PUSH = re.compile(r"\b(?:push\w*|publish\w*|upload\w*|release\w*)\b", re.IGNORECASE)
-_PUSHES = re.compile(r"\b(?:git\s+(?:\S+\s+)*push|twine\s+upload|npm\s+publish|cargo\s+publish)\b")
-_DELETES = re.compile(r"(?:^|[\s;&|(])(?:rm|rmdir|shred|unlink|git\s+clean|git\s+reset\s+--hard)(?:\s|$)")
+_COMMIT = re.compile(r"\b(?:commit\w*|stage\w*|staging|git|check(?:ed)? in)\b", re.IGNORECASE)
+_GIT = r"\bgit(?:\s+-\S+(?:\s+[^-\s]\S*)?)*\s+"
+"""Git with its own options, up to its command."""
+_PUSHES = re.compile(rf"{_GIT}push\b|\b(?:twine\s+upload|npm\s+publish|cargo\s+publish)\b")
+_COMMITS = re.compile(rf"{_GIT}(?:commit|add|stage|merge|rebase)\b")
+_DELETES = re.compile(
+    r"(?:^|[\s;&|(\"'`/])(?:rm|rmdir|shred|unlink)(?:\s|$)"
+    rf"|{_GIT}(?:rm|clean|reset\s+(?:\S+\s+)?--hard|restore|checkout\s+(?:\S+\s+)?--)(?=\s|$)"
+    r"|\bfind\b.*\s-delete\b|\bshutil\.rmtree\b|\bos\.(?:remove|unlink|rmdir)\b|\.unlink\("
+)
+_DELETES_IN_PATCH = re.compile(r"^\+\+\+ /dev/null\s*$|^deleted file mode ", re.MULTILINE)
+_GIT_WRITES = {"git_stage_files": "stages files", "git_commit": "commits"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +40,7 @@ class Capabilities:
         agents: names of agents.
         knows_agent: whether there is an agent of that name, or one that the name stands for.
         codes: whether an agent edits files in one answer.
+        only_codes: whether it does so whatever it is asked.
         argument_problem: what is wrong with the arguments of a tool; empty if nothing is.
     """
 
@@ -37,6 +48,7 @@ class Capabilities:
     agents: Collection[str]
     knows_agent: Callable[[str], bool]
     codes: Callable[[str], bool]
+    only_codes: Callable[[str], bool] = lambda _name: False
     argument_problem: Callable[[str, Mapping[str, Any]], str] = lambda _tool, _arguments: ""
 
 
@@ -146,7 +158,7 @@ def find_problem(
     inputs = {step.id: step.inputs for step in plan.steps}
     for step in plan.steps:
         problem = _order_problem(step, seen, inputs, outputs) or _step_problem(step, known, allowed)
-        problem = problem or _beyond(step, plan, known, asked)
+        problem = problem or beyond(step, plan, known, asked)
         if problem:
             return replace(problem, step_id=step.id)
         seen.add(step.id)
@@ -210,24 +222,47 @@ def _tool_problem(step: Step, known: Capabilities, allowed: ToolSettings) -> Pro
     return Problem(text=f"step {step.id!r}: {wrong}") if wrong else None
 
 
-def _beyond(step: Step, plan: Plan, known: Capabilities, asked: Asked) -> Problem | None:
-    """Whether a model's plan does what the task did not ask for."""
+def beyond(step: Step, plan: Plan, known: Capabilities, asked: Asked) -> Problem | None:
+    """Whether a step of a model's plan does what the task did not ask for.
+
+    Args:
+        step: the step, its arguments as far as they are known.
+    """
     if plan.origin != "plan":
         return None
-    changes = step.action in {"coding", "repair"} or (
-        step.action == "tool" and known.tools.get(step.capability) == "write"
-    )
-    if changes and asked.only_looks:
-        return Problem(text=f"the task asks to look, and step {step.id!r} changes something")
-    if step.capability == "delete_file" and not _DELETE.search(asked.prompt):
-        return Problem(text=f"step {step.id!r} deletes a file, which the task does not ask for")
-    command = " ".join(_words(step.arguments.get("command", "")))
-    if step.action == "tool" and known.tools.get(step.capability) == "run":
-        if _PUSHES.search(command) and not _PUSH.search(asked.prompt):
-            return Problem(text=f"step {step.id!r} pushes, which the task does not ask for", refused=False)
-        if _DELETES.search(command) and not _DELETE.search(asked.prompt):
-            return Problem(text=f"step {step.id!r} deletes files, which the task does not ask for")
+    if asked.only_looks and _changes(step, known):
+        return Problem(text=f"the task asks to look, and step {step.id!r} changes something", step_id=step.id)
+    if step.action != "tool":
+        return None
+    for does, wanted in _deeds(step, known):
+        if not wanted.search(asked.prompt):
+            return Problem(text=f"step {step.id!r} {does}, which the task does not ask for", step_id=step.id)
     return None
+
+
+def _changes(step: Step, known: Capabilities) -> bool:
+    if step.action == "tool":
+        return known.tools.get(step.capability) == "write"
+    return step.action in {"coding", "repair"} or (step.action == "delegate" and known.only_codes(step.capability))
+
+
+def _deeds(step: Step, known: Capabilities) -> Iterator[tuple[str, re.Pattern[str]]]:
+    """What a tool call does that has to be asked for, each with the words that ask for it."""
+    if step.capability in _GIT_WRITES:
+        yield _GIT_WRITES[step.capability], _COMMIT
+    if step.capability == "delete_file":
+        yield "deletes a file", _DELETE
+    if step.capability == "apply_patch" and _DELETES_IN_PATCH.search(str(step.arguments.get("patch", ""))):
+        yield "deletes a file", _DELETE
+    if known.tools.get(step.capability) == "run":
+        command = " ".join(_words(step.arguments.get("command", "")))
+        for does, pattern, wanted in (
+            ("pushes", _PUSHES, _PUSH),
+            ("commits", _COMMITS, _COMMIT),
+            ("deletes files", _DELETES, _DELETE),
+        ):
+            if pattern.search(command):
+                yield does, wanted
 
 
 def _words(command: Any) -> list[str]:

@@ -11,6 +11,8 @@ from codur.ui.lines import Line, block, clip, count, line
 _MOST_SHOWN = 6
 _MOST_WIDE = 40
 _LEAST_WIDE = 30
+_MOST_OF_A_COMMAND = 500
+"""Characters of a command that are shown: whoever approves of it has to see what it is."""
 _BETWEEN = 9
 """Columns of a row of the table that are not its three texts."""
 _WORDS = {
@@ -80,8 +82,16 @@ def _effect_lines(effects: PlanEffects) -> list[Line]:
         named = [_some(effects.files)] if effects.files else []
         rest = ["files that its steps choose"] if effects.other_files else []
         lines.append(line(("     changes: ", "dim"), " and ".join([*named, *rest]) or "nothing that it names"))
-    lines += [line(("     runs: ", "dim"), clip(command)) for command in effects.commands[:_MOST_SHOWN]]
-    others = [_WORDS[kind] for kind in effects.kinds if kind in _WORDS and not (kind == "run" and effects.commands)]
+    lines += [
+        line(("     runs: ", "dim"), clip(command, width=_MOST_OF_A_COMMAND))
+        for command in effects.commands[:_MOST_SHOWN]
+    ]
+    if len(effects.commands) > _MOST_SHOWN:
+        lines.append(line(("     runs: ", "dim"), f"{len(effects.commands) - _MOST_SHOWN} more, see the steps"))
+    if effects.check:
+        lines.append(line(("     checked by: ", "dim"), clip(effects.check, width=_MOST_OF_A_COMMAND)))
+    told = bool(effects.commands or effects.check)
+    others = [_WORDS[kind] for kind in effects.kinds if kind in _WORDS and not (kind == "run" and told)]
     if others:
         lines.append(line(("     also: ", "dim"), ", ".join(others)))
     return lines or [line(("     changes nothing and runs nothing", "dim"))]

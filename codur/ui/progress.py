@@ -32,6 +32,7 @@ _PHASES = {
     "llm_pre_plan": "classifying the request",
     "llm_plan": "planning",
     "policy": "looking over the plan",
+    "consult": "asking you",
     "repair": "searching for a repair",
     "choose": "choosing among repairs",
     "coding": "writing the change",

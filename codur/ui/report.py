@@ -73,6 +73,8 @@ def failure_lines(result: RunResult) -> list[Line]:
     """Give why a run did not reach its goal: the reason, the verdict with its details, and what was tried."""
     reason = f": {result.reason}" if result.reason else ""
     lines = [line((f"✘ {_OUTCOMES[result.outcome]}", "bad"), reason)]
+    if result.outcome in {"refused", "interrupted"} and not result.attempts:
+        return lines  # nothing was tried, and what the check said before was told then
     verdict = verdict_line(result)
     if verdict:
         lines.append(verdict)

@@ -89,6 +89,18 @@ def test_the_reason_of_a_no_makes_a_new_plan(tmp_path: Path) -> None:
         assert "run it first" in json.dumps(here.server.bodies[1])
 
 
+def test_a_second_no_asks_for_no_reason_as_it_would_help_nothing(tmp_path: Path) -> None:
+    with place(tmp_path, [EDIT, STEPS]) as here, at_terminal(here, *TASK) as terminal:
+        terminal.answer(CHOICES, "n")
+        terminal.answer("Enter ends the run.) ", "run it first")
+        terminal.answer(CHOICES, "n")
+        assert terminal.ended() == 5
+        assert terminal.text.count("Why not?") == 1
+        assert "✘ refused: you rejected the plan" in terminal.text
+        assert "Traceback" not in terminal.text
+        assert untouched(here)
+
+
 def test_what_is_no_answer_is_explained_and_asked_again(tmp_path: Path) -> None:
     with place(tmp_path, [EDIT, RIGHT]) as here, at_terminal(here, *TASK) as terminal:
         terminal.answer(CHOICES, "perhaps \udc9b2J".encode("utf-8", "replace").decode())
@@ -104,6 +116,9 @@ def test_whoever_leaves_has_not_agreed(keys: str, tmp_path: Path) -> None:
         terminal.press(keys)
         assert terminal.ended() == (130 if keys == CTRL_C else 5)
         assert ("codur resume 20" if keys == CTRL_C else "--plan-file") in terminal.text
+        assert "save: ^C✘" not in terminal.text
+        assert "consult" not in terminal.text
+        assert "got: nothing" not in terminal.text
         assert untouched(here)
 
 
@@ -166,6 +181,7 @@ def test_an_editor_that_changes_nothing(command: Callable[[Place], str], told: s
             terminal.answer("Edit it again? [Y/n] ", "n")
         terminal.until(CHOICES)
         assert told in terminal.text.lower() or told in terminal.text
+        assert ("Set EDITOR" in terminal.text) == ("cannot be started" in told)
         terminal.press(CTRL_D)
         assert terminal.ended() == 5
         assert untouched(here)
@@ -225,6 +241,20 @@ def test_without_a_terminal_a_plan_that_needs_approval_is_kept_and_refused(tmp_p
         assert untouched(here)
         assert here.run("run", "--plan-file", path, "--yes").code == 0
         assert here.server.unexpected == 0
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_plan_that_is_approved_beforehand_is_shown_before_it_is_carried_out(
+    form: tuple[str, ...], tmp_path: Path
+) -> None:
+    with place(tmp_path, [EDIT, RIGHT]) as here:
+        done = here.run(*TASK, "--yes", *form)
+    assert done.code == 0, done.err
+    shown, _, after = done.err.partition("Carried out, as --yes says.")
+    assert "plan: 1 step, 1 to 10 model calls\n  1  edit  coding" in shown
+    assert "changes: files that its steps choose" in shown
+    assert "checked by: python main.py" in shown
+    assert "plan:" not in done.out + after or form
 
 
 def test_json_asks_on_standard_error_where_there_is_a_terminal(tmp_path: Path) -> None:
@@ -295,6 +325,7 @@ def test_it_is_refused_without_a_terminal_but_for_a_yes(words: tuple[str, ...], 
             terminal.ended()
         done = here.run("resume", *words)
         assert done.code == code, done.err
+        assert ("plan: 1 step" in done.err) == bool(words)
         assert untouched(here) == (code == 5)
 
 

@@ -57,6 +57,12 @@ def test_what_does_not_hold(criterion: str) -> None:
     assert unmet(f"output is not empty; {criterion}", outcome()) == criterion
 
 
+def test_where_no_program_is_to_run_its_exit_status_is_not_looked_at() -> None:
+    edited = Outcome(output="", exit_status=None, changed=("src/a.py",), text=FILES.get, runs=False)
+    assert unmet("exit status 0", edited) == ""
+    assert unmet("exit status 0; src/a.py contains return 2", edited) == "src/a.py contains return 2"
+
+
 def test_a_program_that_was_not_run_has_no_exit_status() -> None:
     assert unmet("exit status 0", outcome(exit_status=None)) == "exit status 0"
 

@@ -11,9 +11,16 @@ from codur.planning.validate import Asked, Capabilities, Problem, complete, find
 from codur.types import Origin, Plan, Step
 
 KNOWN = Capabilities(
-    tools={"read_file": "read", "write_file": "write", "run_pytest": "run", "fetch_page": "network"},
+    tools={
+        "read_file": "read",
+        "write_file": "write",
+        "run_pytest": "run",
+        "fetch_page": "network",
+        **dict.fromkeys(("git_commit", "git_stage_files", "delete_file", "apply_patch"), "write"),
+    },
     agents=("codur-coding", "codur-explaining"),
     codes=lambda name: name in ("codur-coding", "llm:gpt-oss-20b"),
+    only_codes=lambda name: name == "codur-coding",
     knows_agent=lambda name: name in ("codur-coding", "codur-explaining", "llm:gpt-oss-20b"),
 )
 
@@ -43,7 +50,8 @@ def tool(name: str, *, key: str = "a", inputs: tuple[str, ...] = ()) -> Step:
             ToolSettings(),
             Problem(
                 text="there is no tool named 'read_fil'; the nearest is read_file; "
-                "there are: fetch_page, read_file, run_pytest, write_file"
+                "there are: apply_patch, delete_file, fetch_page, git_commit, git_stage_files, read_file, run_pytest, "
+                "write_file"
             ),
         ),
         (
@@ -195,6 +203,25 @@ def command(text: str) -> Step:
         (command("git -C . push"), "publish it", "pushes"),
         (command("rm -rf build"), "remove the build directory", "deletes files"),
         (command("make && git clean -fd"), "clean up", "deletes files"),
+        (command("find . -name '*.pyc' -delete"), "delete the compiled files", "deletes files"),
+        (command("sh -c 'rm -r build'"), "get rid of build", "deletes files"),
+        (command("/bin/rm notes.md"), "erase notes.md", "deletes files"),
+        (command("python -c \"import shutil; shutil.rmtree('x')\""), "remove x", "deletes files"),
+        (command("git checkout -- ."), "drop my changes", "deletes files"),
+        (command("git -c a=b commit -m x"), "commit it", "commits"),
+        (tool("git_commit"), "commit it", "commits"),
+        (tool("git_stage_files"), "stage what changed", "stages files"),
+        (tool("delete_file"), "delete notes.md", "deletes a file"),
+        (
+            Step(
+                id="a",
+                action="tool",
+                capability="apply_patch",
+                arguments={"patch": "--- a/notes.md\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n"},
+            ),
+            "delete notes.md",
+            "deletes a file",
+        ),
     ],
 )
 def test_what_was_not_asked_for_is_not_done(step: Step, asked: str, words: str) -> None:
@@ -206,6 +233,15 @@ def test_what_was_not_asked_for_is_not_done(step: Step, asked: str, words: str) 
 def test_words_that_only_look_like_a_push_are_let_through() -> None:
     assert problem_of(command("python push_queue.py"), prompt="run it") == ""
     assert problem_of(command("pytest tests/test_rm.py"), prompt="run it") == ""
+    for harmless in ("git log --grep push", "git diff --stat", "grep -rn 'confirm ' .", "ls rm.d"):
+        assert problem_of(command(harmless), prompt="run it") == "", harmless
+
+
+def test_an_agent_that_can_only_edit_is_not_asked_a_question() -> None:
+    step = Step(id="a", action="delegate", capability="codur-coding")
+    assert problem_of(step, only_looks=True) == "the task asks to look, and step 'a' changes something"
+    assert problem_of(replace(step, capability="codur-explaining"), only_looks=True) == ""
+    assert problem_of(step) == ""
 
 
 def test_a_step_that_asks_nothing_is_sent_back() -> None:

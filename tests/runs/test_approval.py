@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from codur.events import PlanShown
 from codur.planning.plan_file import read_plan
 from codur.questions import Answer, Question
 from codur.types import Plan, Step
 from tests.runs.kit import EDIT, MEDIAN_RIGHT, NEEDS_MODEL, Played, play
-from tests.runs.test_plans import ASK_AGENT, CODING, EXPLAIN, RIGHT, WRONG, classified, plan, tool
-from tests.support.groq_server import ServerReply, text
+from tests.runs.test_plans import ASK_AGENT, CODING, EXPLAIN, RIGHT, SAY, WRONG, classified, plan, tool
+from tests.support.groq_server import ServerReply, calls, text
 
 FIX = "fix main.py"
 YES = Answer(decision="approve")
@@ -160,6 +161,36 @@ def test_a_plan_that_only_reads_is_asked_about_only_if_all_are(
     assert (played.result.exit_code, len(user.asked)) == (0, asked)
 
 
+def test_a_plan_that_is_approved_beforehand_is_shown_where_that_is_asked_for(tmp_path: Path) -> None:
+    for number, (show, shown) in enumerate(((True, 1), (False, 0))):
+        (tmp_path / str(number)).mkdir()
+        played = run(tmp_path / str(number), [EDIT, RIGHT], None, sections=ASK, approved=True, show_plan=show)
+        assert played.result.exit_code == 0
+        plans = [event for event in played.events if isinstance(event, PlanShown)]
+        assert [event.effects.check for event in plans] == ["python main.py"] * shown
+    assert [
+        event
+        for event in run(tmp_path, [], None, "hello", approved=True, show_plan=True).events
+        if isinstance(event, PlanShown)
+    ] == []
+
+
+def test_a_new_plan_that_runs_something_else_is_asked_about_again(tmp_path: Path) -> None:
+    def steps(path: str) -> ServerReply:
+        reads = {**tool("read_file", path="absent.py"), "id": "absent"}
+        runs = {**tool("run_python_file", path=path), "id": "run"}
+        return plan(runs, reads, {**ASK_AGENT, "id": "say", "inputs": ["absent"]})
+
+    user = User(YES, Answer(decision="reject"))
+    asked = "what does main.py print when it is run?"
+    played = run(tmp_path, [EXPLAIN_PLAN, steps("main.py"), steps("other.py")], user, asked, sections=ASK)
+    assert [question.effects.commands for question in user.asked if question.effects] == [
+        ("python main.py",),
+        ("python other.py",),
+    ]
+    assert played.result.exit_code == 5
+
+
 def test_kinds_of_effects_can_be_asked_about_alone(tmp_path: Path) -> None:
     user = User(Answer(decision="reject"))
     steps = plan(tool("run_python_file", path="main.py"), CODING)
@@ -299,3 +330,75 @@ def test_a_plan_of_the_user_that_cannot_work_is_wrong_usage(tmp_path: Path) -> N
     played = run(tmp_path, [], None, "look", plan=Plan(steps=(step,), origin="user"))
     assert (played.result.exit_code, played.files) == (2, NEEDS_MODEL)
     assert played.result.reason.startswith("the plan cannot be carried out: there is no tool named 'nothing_like_it'")
+
+
+def fix_by(**fields: Any) -> Plan:
+    step = Step(id="fix", action="coding", capability="codur-coding", tier="open", **fields)
+    return Plan(steps=(step,), origin="user")
+
+
+def test_what_a_plan_of_the_user_says_of_a_step_reaches_the_agent_at_every_attempt(tmp_path: Path) -> None:
+    given = fix_by(objective="Sort a copy.", expected_output="one function", success_criteria="main.py changed")
+    played = run(tmp_path, [WRONG, RIGHT], None, plan=given)
+    assert (played.result.exit_code, played.result.iterations) == (0, 2)
+    for number in (0, 1):
+        assert "Sort a copy.\nExpected output: one function\nDone when: main.py changed" in played.message(number)
+
+
+def test_an_edit_that_breaks_a_criterion_of_the_user_is_tried_again(tmp_path: Path) -> None:
+    sorts = calls(("replace_function", {"path": "main.py", "name": "median", "code": BY_STATISTICS}))
+    given = fix_by(success_criteria="main.py lacks statistics")
+    played = run(tmp_path, [sorts, RIGHT], None, plan=given)
+    assert (played.result.exit_code, played.result.iterations) == (0, 2)
+    assert played.result.attempts[0].error == "not met: main.py lacks statistics"
+    assert "statistics" not in played.files["main.py"]
+
+
+BY_STATISTICS = """def median(values):
+    import statistics
+    found = statistics.median(values)
+    return int(found) if found == int(found) else found
+"""
+
+
+def test_of_an_edit_that_the_check_passes_a_model_has_no_further_say(tmp_path: Path) -> None:
+    steps = plan({**CODING, "success_criteria": "main.py contains statistics"})
+    assert run(tmp_path, [classified(), steps, RIGHT], None).result.exit_code == 0
+
+
+def test_an_answer_that_breaks_its_criterion_is_a_failure(tmp_path: Path) -> None:
+    steps = plan({**ASK_AGENT, "success_criteria": "output contains median; exit status 0"})
+    asked = "what should main.py print?"
+    played = run(tmp_path, [EXPLAIN_PLAN, steps, text("Two numbers.")], None, asked)
+    assert (played.result.exit_code, played.result.reason) == (1, "not met: output contains median")
+
+
+def test_a_command_that_an_output_makes_is_looked_at_like_any_other(tmp_path: Path) -> None:
+    """A file that the plan reads cannot bring in what the task did not ask for."""
+    steps = plan(
+        {**tool("read_file", path="run.txt"), "id": "how"},
+        {**tool("run_command", command="${how}"), "id": "run"},
+        SAY,
+    )
+    files = {"main.py": "print(1)\n", "run.txt": "rm main.py\n", "expected.txt": "1\n"}
+    prompt = "read run.txt, then run what it says and tell me what it prints"
+    played = play(tmp_path, files, prompt, [steps, steps])
+    assert played.files == files
+    assert "deletes files, which the task does not ask for" in played.result.reason
+    assert played.unexpected == 0
+
+
+def test_the_references_that_the_prompt_names_find_files(tmp_path: Path) -> None:
+    steps = plan(
+        {**tool("search_files", query="expected"), "id": "listed"},
+        {**tool("grep_files", pattern="2.5"), "id": "found"},
+        {**tool("read_file", path="${listed.files[0]}"), "id": "one"},
+        {**tool("read_file", path="${found.matches[0].path}"), "id": "two"},
+        {**SAY, "arguments": [{"name": "text", "value": "${one}and ${two}"}]},
+    )
+    played = run(tmp_path, [EXPLAIN_PLAN, steps], None, "what should main.py print?")
+    assert (played.result.exit_code, played.result.answer) == (0, "2\n2.5\nand 2\n2.5\n"), played.result.reason
+    system = str(played.requests[1].body["messages"][0]["content"])
+    assert "${id.files[0]}" in system
+    assert "${id.matches[0].path}" in system
+    assert "12 at most" in system

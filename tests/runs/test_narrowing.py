@@ -52,10 +52,10 @@ def explained(directory: Path, *, narrow: bool) -> Played:
 def test_a_plan_is_told_of_the_tools_for_the_kind_of_task(narrow: bool, tmp_path: Path) -> None:
     run = explained(tmp_path, narrow=narrow)
     system = str(run.requests[1].body["messages"][0]["content"])
-    assert "\n- read_file(path, start_line, end_line): Read a text file" in system
-    assert ("\n- rename_symbol(path, name, new_name, line): " in system) is not narrow
+    assert "\n- read_file(path, start_line?, end_line?): Read a text file" in system
+    assert ("\n- rename_symbol(path, name, new_name, line?): " in system) is not narrow
     assert ("\n- others: " in system) is narrow
-    assert "rename_symbol(path, name, new_name, line)" in system
+    assert "rename_symbol(path, name, new_name, line?)" in system
 
 
 def test_each_choice_of_a_tool_is_on_record(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 
 from tests.cli.kit import Ran, codur, codur_here, environment
 from tests.runs.kit import EDIT, KEY, MEDIAN_ODD_ONLY, MEDIAN_RIGHT, NEEDS_MODEL, contents, fill
+from tests.session.nursery import Child, Nursery
 from tests.support.groq_server import GroqServer, Replies, ServerReply, calls
 
 PATIENCE_S = 60.0
@@ -35,11 +36,16 @@ def by_content(body: Any) -> ServerReply:
 
 @dataclass(frozen=True)
 class Place:
-    """A project with a home and a state directory of its own, and the server that its models are on."""
+    """A project with a home and a state directory of its own, and the server that its models are on.
+
+    Attributes:
+        nursery: where the command lines are forked that `run`, `json` and `killed_at` start; None starts each anew.
+    """
 
     project: Path
     home: Path
     server: GroqServer
+    nursery: Nursery | None = None
 
     @property
     def state(self) -> Path:
@@ -50,6 +56,8 @@ class Place:
 
     def run(self, *words: str, **variables: str) -> Ran:
         """A command line, to its end."""
+        if self.nursery is not None:
+            return self.nursery.run(*words, cwd=self.project, variables=self._environment(variables))
         return codur(*words, cwd=self.project, home=self.home, stdin=b"", before=(), **self.variables(variables))
 
     def here(self, *words: str) -> Ran:
@@ -67,12 +75,15 @@ class Place:
         return subprocess.Popen(
             [sys.executable, "-W", "error", "-m", "codur", *words],
             cwd=self.project,
-            env=environment(self.home, **self.variables(variables)),
+            env=self._environment(variables),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
 
-    def until(self, process: subprocess.Popen[bytes], *path: str) -> None:
+    def _environment(self, variables: Mapping[str, str]) -> dict[str, str]:
+        return environment(self.home, **self.variables(variables))
+
+    def until(self, process: subprocess.Popen[bytes] | Child, *path: str) -> None:
         """Read the events of `--json-stream` until these nodes were entered, one after the other."""
         assert process.stdout is not None
         wanted = list(path)
@@ -86,9 +97,15 @@ class Place:
             f"the run ended before {wanted}: {process.stderr.read().decode() if process.stderr else ''}"
         )
 
-    def killed_at(self, *path: str, prompt: str = "fix main.py", **variables: str) -> None:
+    def killed_at(self, *path: str, prompt: str = "fix main.py", words: Sequence[str] = (), **variables: str) -> None:
         """Start a run, and kill it when it has entered these nodes, one after the other."""
-        process = self.start(prompt, "--json-stream", **variables)
+        given = (*(words or (prompt,)), "--json-stream")
+        if self.nursery is not None:
+            child = self.nursery.start(*given, cwd=self.project, variables=self._environment(variables))
+            self.until(child, *path)
+            child.kill()
+            return
+        process = self.start(*given, **variables)
         self.until(process, *path)
         process.kill()
         process.communicate(timeout=PATIENCE_S)
@@ -109,7 +126,13 @@ class Place:
 
 
 @contextmanager
-def place(directory: Path, replies: Replies = by_content, files: Mapping[str, str] = NEEDS_MODEL) -> Iterator[Place]:
+def place(
+    directory: Path,
+    replies: Replies = by_content,
+    files: Mapping[str, str] = NEEDS_MODEL,
+    *,
+    nursery: Nursery | None = None,
+) -> Iterator[Place]:
     """A project with these files, and a server that gives these replies."""
     project, home = directory / "project", directory / "home"
     project.mkdir()
@@ -117,7 +140,7 @@ def place(directory: Path, replies: Replies = by_content, files: Mapping[str, st
     fill(project, files)
     with GroqServer(replies) as server:
         fill(home, {".config/codur/config.yaml": f"providers:\n  groq:\n    api: groq\n    base_url: {server.url}\n"})
-        yield Place(project, home, server)
+        yield Place(project, home, server, nursery)
 
 
 def programs_named(token: str) -> list[str]:

@@ -13,6 +13,7 @@ from codur.graph.wiring import fingerprint
 from codur.planning.plan_file import plan_text
 from codur.types import Plan, Step
 from tests.session.kit import KEY, MEDIAN_RIGHT, NEEDS_MODEL, Place, contents, edit, place
+from tests.session.nursery import Nursery
 
 STEPS = (
     Step(id="look", action="tool", capability="read_file", arguments={"path": "main.py"}),
@@ -51,10 +52,7 @@ def plan_in(here: Place) -> str:
 
 
 def killed(here: Place, path: tuple[str, ...]) -> None:
-    process = here.start("run", "--plan-file", plan_in(here), "--json-stream")
-    here.until(process, *path)
-    process.kill()
-    process.communicate(timeout=60)
+    here.killed_at(*path, words=("run", "--plan-file", plan_in(here)))
 
 
 def the_same(result: Mapping[str, Any]) -> dict[str, Any]:
@@ -64,31 +62,26 @@ def the_same(result: Mapping[str, Any]) -> dict[str, Any]:
     return {**kept, "steps": steps, "route": [(step["node"], step["route"]) for step in result["route"]]}
 
 
-def test_the_plan_without_a_kill(tmp_path: Path) -> None:
-    with place(tmp_path, right) as here:
+@pytest.fixture(scope="module")
+def uncut(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], dict[str, str]]:
+    """The result and the files of the plan when nobody kills it."""
+    with place(tmp_path_factory.mktemp("uncut"), right) as here:
         result = here.json("run", "--plan-file", plan_in(here))
         assert result["outcome"] == "done"
         assert tuple(step["node"] for step in result["route"]) == PATH
         assert result["model_calls"] == 1
         assert contents(here.project)["log.txt"] == "begun: 2 lines\nreplace_function median in main.py"
-
-
-@pytest.fixture(scope="module")
-def uncut(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], dict[str, str]]:
-    """The result and the files of the plan when nobody kills it."""
-    with place(tmp_path_factory.mktemp("uncut"), right) as here:
-        return the_same(here.json("run", "--plan-file", plan_in(here))), contents(here.project)
+        return the_same(result), contents(here.project)
 
 
 @pytest.mark.parametrize("kill", KILLS)
 def test_killed_after_each_node_it_ends_the_same(
-    kill: int, tmp_path: Path, uncut: tuple[dict[str, Any], dict[str, str]]
+    kill: int, tmp_path: Path, uncut: tuple[dict[str, Any], dict[str, str]], nursery: Nursery
 ) -> None:
     expected, files = uncut
-    with place(tmp_path, right) as here:
+    with place(tmp_path, right, nursery=nursery) as here:
         killed(here, PATH[:kill])
-        result = here.json("resume")
-        assert the_same(result) == expected
+        assert the_same(here.json("resume")) == expected
         assert contents(here.project) == files
         again = here.asked_again()
         assert again <= (PATH[kill - 1] == "coding")  # a request under way is lost with the process that sent it
@@ -98,8 +91,8 @@ def test_killed_after_each_node_it_ends_the_same(
         assert b"base_url" not in kept
 
 
-def test_another_version_of_the_graph_is_refused(tmp_path: Path) -> None:
-    with place(tmp_path, right) as here:
+def test_another_version_of_the_graph_is_refused(tmp_path: Path, nursery: Nursery) -> None:
+    with place(tmp_path, right, nursery=nursery) as here:
         killed(here, PATH[:5])
         (record,) = here.state.glob("runs/*/run.json")
         written = json.loads(record.read_text())

@@ -12,14 +12,15 @@ from tests.cli.kit import codur_here
 from tests.runs.kit import EDIT, REPAIRABLE
 from tests.session.kill_loop import kill_loop
 from tests.session.kit import KEY, MEDIAN_ODD_ONLY, MEDIAN_RIGHT, PATIENCE_S, Place, contents, edit, place
+from tests.session.nursery import Nursery
 
 RIGHT_AT_LAST = ("llm_pre_plan", "coding", "review", "coding", "review")
 
 
 @pytest.mark.parametrize("steps", [1, 3, 4])
-def test_a_killed_run_is_finished_without_asking_twice(steps: int, tmp_path: Path) -> None:
+def test_a_killed_run_is_finished_without_asking_twice(steps: int, tmp_path: Path, nursery: Nursery) -> None:
     path = RIGHT_AT_LAST[:steps]
-    with place(tmp_path) as here:
+    with place(tmp_path, nursery=nursery) as here:
         here.killed_at(*path)
         (run,) = here.runs()
         assert run["status"] == "crashed"
@@ -37,11 +38,11 @@ def test_a_killed_run_is_finished_without_asking_twice(steps: int, tmp_path: Pat
         assert "has ended: done" in again.err
 
 
-def test_the_same_result_as_without_a_kill(tmp_path: Path) -> None:
+def test_the_same_result_as_without_a_kill(tmp_path: Path, nursery: Nursery) -> None:
     results = []
     for name, path in (("whole", ()), ("killed", ("llm_pre_plan", "coding", "review", "coding", "review"))):
         (tmp_path / name).mkdir()
-        with place(tmp_path / name) as here:
+        with place(tmp_path / name, nursery=nursery) as here:
             if path:
                 here.killed_at(*path)
                 results.append(here.json("resume"))
@@ -56,9 +57,9 @@ def test_the_same_result_as_without_a_kill(tmp_path: Path) -> None:
     assert results[0] == results[1]
 
 
-def test_edits_of_finished_nodes_are_built_on(tmp_path: Path) -> None:
+def test_edits_of_finished_nodes_are_built_on(tmp_path: Path, nursery: Nursery) -> None:
     """Killed while its first edit is checked: the edit is there again, and is judged as it would have been."""
-    with place(tmp_path) as here:
+    with place(tmp_path, nursery=nursery) as here:
         here.killed_at("coding", "review")
         assert MEDIAN_ODD_ONLY in contents(here.project)["main.py"]
         result = here.json("resume")
@@ -70,9 +71,9 @@ def test_edits_of_finished_nodes_are_built_on(tmp_path: Path) -> None:
         assert {path: mode for path, mode in modes.items() if mode & 0o077} == {}  # its owner's alone
 
 
-def test_no_secret_is_kept(tmp_path: Path) -> None:
+def test_no_secret_is_kept(tmp_path: Path, nursery: Nursery) -> None:
     replies = [EDIT, edit(MEDIAN_ODD_ONLY, f"I know {KEY}"), edit(MEDIAN_RIGHT, f"Still {KEY}")]
-    with place(tmp_path, replies) as here:
+    with place(tmp_path, replies, nursery=nursery) as here:
         assert here.run("fix main.py").code == 0
         refused = here.run(f"explain {KEY} to me", "--offline")
         assert refused.code == 3
@@ -82,8 +83,8 @@ def test_no_secret_is_kept(tmp_path: Path) -> None:
         assert KEY not in refused.err + refused.out
 
 
-def test_a_task_with_a_secret_is_not_gone_on_with(tmp_path: Path) -> None:
-    with place(tmp_path) as here:
+def test_a_task_with_a_secret_is_not_gone_on_with(tmp_path: Path, nursery: Nursery) -> None:
+    with place(tmp_path, nursery=nursery) as here:
         here.killed_at("coding", prompt=f"fix main.py, not {KEY}")
         refused = here.here("resume")
         assert refused.code == 2
@@ -92,8 +93,8 @@ def test_a_task_with_a_secret_is_not_gone_on_with(tmp_path: Path) -> None:
         assert here.runs()[0]["status"] == "crashed"
 
 
-def test_a_workspace_that_was_changed_meanwhile_is_left(tmp_path: Path) -> None:
-    with place(tmp_path) as here:
+def test_a_workspace_that_was_changed_meanwhile_is_left(tmp_path: Path, nursery: Nursery) -> None:
+    with place(tmp_path, nursery=nursery) as here:
         here.killed_at("coding", "review")
         (here.project / "main.py").write_text("mine\n")
         refused = here.here("resume")
@@ -112,8 +113,8 @@ def test_a_workspace_that_was_changed_meanwhile_is_left(tmp_path: Path) -> None:
         assert here.runs()[0]["status"] in {"crashed", "interrupted"}
 
 
-def test_what_was_spent_counts_on(tmp_path: Path) -> None:
-    with place(tmp_path) as here:
+def test_what_was_spent_counts_on(tmp_path: Path, nursery: Nursery) -> None:
+    with place(tmp_path, nursery=nursery) as here:
         here.killed_at("coding", "review", CODUR_RUNTIME__MAX_LLM_CALLS="2")
         ended = here.run("resume", "--json")
         assert ended.code == 4
@@ -128,9 +129,9 @@ def checkpoints_of(here: Place) -> Path:
 
 
 @pytest.mark.parametrize("data", [b"not a database" * 1000, None], ids=["something else", "gone"])
-def test_checkpoints_that_cannot_be_used_are_done_without(data: bytes | None, tmp_path: Path) -> None:
+def test_checkpoints_that_cannot_be_used_are_done_without(data: bytes | None, tmp_path: Path, nursery: Nursery) -> None:
     """The steps say all that is needed; what was damaged is set aside."""
-    with place(tmp_path) as here:
+    with place(tmp_path, nursery=nursery) as here:
         here.killed_at("coding", "review")
         path = checkpoints_of(here)
         for other in path.parent.glob("checkpoints.sqlite-*"):
@@ -147,8 +148,8 @@ def test_checkpoints_that_cannot_be_used_are_done_without(data: bytes | None, tm
         assert ("set aside" in ran.err) == bool(data)
 
 
-def test_steps_that_are_damaged_are_set_aside_and_done_again(tmp_path: Path) -> None:
-    with place(tmp_path) as here:
+def test_steps_that_are_damaged_are_set_aside_and_done_again(tmp_path: Path, nursery: Nursery) -> None:
+    with place(tmp_path, nursery=nursery) as here:
         here.killed_at("coding", "review")
         (path,) = here.state.glob("runs/*/steps.jsonl")
         before = path.read_bytes()
@@ -161,8 +162,8 @@ def test_steps_that_are_damaged_are_set_aside_and_done_again(tmp_path: Path) -> 
         assert here.asked_again() == 1
 
 
-def test_a_newer_record_is_told_and_left(tmp_path: Path) -> None:
-    with place(tmp_path) as here:
+def test_a_newer_record_is_told_and_left(tmp_path: Path, nursery: Nursery) -> None:
+    with place(tmp_path, nursery=nursery) as here:
         here.killed_at("coding")
         (path,) = here.state.glob("runs/*/run.json")
         data = json.dumps({**json.loads(path.read_bytes()), "schema": 99}).encode()
@@ -175,9 +176,9 @@ def test_a_newer_record_is_told_and_left(tmp_path: Path) -> None:
         assert path.read_bytes() == data
 
 
-def test_a_model_free_run_is_gone_on_with_too(tmp_path: Path) -> None:
+def test_a_model_free_run_is_gone_on_with_too(tmp_path: Path, nursery: Nursery) -> None:
     """It has no checkpoints, only steps."""
-    with place(tmp_path, [], REPAIRABLE) as here:
+    with place(tmp_path, [], REPAIRABLE, nursery=nursery) as here:
         process = here.start("fix main.py", "--offline", "--json-stream", CODUR_REPAIR__MODE="before_model")
         here.until(process, "repair")
         process.kill()

@@ -189,8 +189,10 @@ def test_failures_without_a_verdict_or_without_output() -> None:
     assert shown("plain", no_model)[1] == (
         f"✘ a model is needed, and none could be reached: no key is set\n→ Set GROQ_API_KEY.\n{cost}"
     )
-    assert shown("plain", RunResult(outcome="interrupted", exit_code=130, before=crash))[1] == (
-        "✘ interrupted\n✘ checked: `make` fails: make: *** Error 1\n"
+    assert shown("plain", RunResult(outcome="interrupted", exit_code=130, before=crash))[1] == f"✘ interrupted\n{cost}"
+    assert shown("plain", RunResult(outcome="refused", exit_code=5, before=crash))[1].count("✘") == 1
+    assert shown("plain", RunResult(outcome="limit", exit_code=4, before=crash))[1] == (
+        "✘ a limit was reached\n✘ checked: `make` fails: make: *** Error 1\n"
         f"  error:\n    | main.c:1: error\n    | make: *** Error 1\n{cost}"
     )
 

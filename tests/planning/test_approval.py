@@ -1,0 +1,113 @@
+"""What the user is told that a plan will do, and what an approval covers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from codur.config.settings import PlanningSettings
+from codur.planning.approval import Means, covers, effects_of, needs_approval
+from codur.questions import PlanEffects
+from codur.tools.catalogue import ALL
+from codur.types import Plan, Step
+from codur.ui.plans import plan_lines
+
+MEANS = Means(
+    tools={tool.name: tool.side_effect for tool in ALL},
+    edits=lambda step: step.action in {"coding", "repair"} or step.capability == "write_file",
+    delegates=lambda step: step.capability == "codex",
+    attempts=10,
+    agent_steps=5,
+    check=lambda step: "python main.py" if step.action == "coding" else "",
+)
+
+
+def effects(*steps: Step) -> PlanEffects:
+    return effects_of(Plan(steps=steps, origin="plan"), MEANS)
+
+
+def tool(name: str, **arguments: Any) -> Step:
+    return Step(id=name, action="tool", capability=name, arguments=arguments)
+
+
+def shown(*steps: Step) -> str:
+    plan = Plan(steps=steps, origin="plan")
+    return "\n".join(line.text for line in plan_lines(plan, effects_of(plan, MEANS)))
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "command"),
+    [
+        ("run_python_file", {"path": "main.py"}, "python main.py"),
+        ("run_python_file", {"path": "a b.py", "args": ["-x", "1"]}, "python 'a b.py' -x 1"),
+        ("run_python_file", {"path": "${found.files[0]}"}, "python ${found.files[0]}"),
+        ("run_pytest", {"paths": ["test_a.py", "test_b.py::test_c"]}, "pytest test_a.py test_b.py::test_c"),
+        ("run_pytest", {}, "pytest"),
+        ("run_command", {"command": "make | tail -1"}, "make | tail -1"),
+        ("run_check", {}, "the check"),
+        ("call_mcp_tool", {"tool": "mcp__db__query", "arguments": {}}, "mcp__db__query"),
+        ("list_mcp_tools", {}, "list_mcp_tools"),
+    ],
+)
+def test_each_program_is_told_as_a_person_would_type_it(name: str, arguments: Mapping[str, Any], command: str) -> None:
+    found = effects(tool(name, **arguments))
+    assert (found.kinds, found.commands) == (("run",), (command,))
+    assert f"runs: {command}" in shown(tool(name, **arguments))
+
+
+def test_every_tool_that_runs_something_is_told() -> None:
+    for name, effect in MEANS.tools.items():
+        found = effects(tool(name))
+        assert ("run" in found.kinds, bool(found.commands)) == ((effect == "run",) * 2)
+
+
+def test_a_long_command_is_shown_to_its_end_and_many_are_counted() -> None:
+    long = "echo " + "x" * 200 + " && rm -rf build"
+    assert long in shown(tool("run_command", command=long))
+    many = [
+        Step(id=f"s{n}", action="tool", capability="run_command", arguments={"command": f"echo {n}"}) for n in range(9)
+    ]
+    assert "runs: 3 more, see the steps" in shown(*many)
+
+
+def test_the_check_is_told() -> None:
+    text = shown(Step(id="fix", action="coding"))
+    assert "checked by: python main.py" in text
+    assert "changes: files that its steps choose" in text
+    assert "checked by" not in shown(tool("read_file", path="a.py"))
+    assert "changes nothing and runs nothing" in shown(tool("read_file", path="a.py"))
+
+
+def test_an_approval_covers_no_other_program_file_or_effect() -> None:
+    approved = effects(tool("run_command", command="make"), tool("write_file", path="a.txt", content=""))
+    assert covers(approved, approved)
+    assert covers(approved, effects(tool("write_file", path="a.txt", content="b")))
+    assert covers(approved, effects(tool("read_file", path="b.txt")))
+    assert not covers(approved, effects(tool("run_command", command="make clean")))
+    assert not covers(approved, effects(tool("write_file", path="b.txt", content="")))
+    assert not covers(approved, effects(tool("fetch_webpage", url="https://example.org")))
+    assert not covers(None, effects(tool("read_file", path="b.txt")))
+    assert covers(effects(Step(id="fix", action="coding")), effects(tool("write_file", path="b.txt", content="")))
+
+
+@pytest.mark.parametrize(
+    ("settings", "step", "asks"),
+    [
+        (PlanningSettings(), Step(id="fix", action="coding"), False),
+        (PlanningSettings(approval="writes"), Step(id="fix", action="coding"), True),
+        (PlanningSettings(approval="writes"), tool("run_command", command="make"), False),
+        (PlanningSettings(approval="always"), tool("read_file", path="a"), True),
+        (PlanningSettings(approve=("write",)), tool("write_file", path="a"), True),
+        (PlanningSettings(approve=("run",)), tool("run_command", command="make"), True),
+        (PlanningSettings(approve=("run",)), tool("write_file", path="a"), False),
+        (PlanningSettings(approve=("network",)), tool("fetch_webpage", url="u"), True),
+        (PlanningSettings(approve=("git",)), tool("git_commit", message="m"), True),
+        (PlanningSettings(approve=("delegate",)), Step(id="d", action="delegate", capability="codex"), True),
+        (PlanningSettings(approve=("delegate",)), Step(id="d", action="delegate", capability="reader"), False),
+    ],
+)
+def test_who_is_asked_about_what(settings: PlanningSettings, step: Step, asks: bool) -> None:
+    assert needs_approval(effects(step), settings, asked_for=False) == asks
+    assert needs_approval(effects(step), settings, asked_for=True)
