@@ -72,7 +72,7 @@ def grep_files(context: ToolContext, given: GrepFiles) -> ToolResult:
         lines.append(f"no line matches {given.pattern}")
     if skipped:
         more = f" and {len(skipped) - 3} more" if len(skipped) > 3 else ""
-        lines.append(f"not searched, too large or not readable: {', '.join(skipped[:3])}{more}")
+        lines.append(f"not searched (too large, not readable, or may hold secrets): {', '.join(skipped[:3])}{more}")
     return ToolResult(
         text="\n".join(lines), data=Matches(matches=tuple(shown), complete=len(matches) <= limit and not skipped)
     )
@@ -139,6 +139,9 @@ def _texts(context: ToolContext, given: GrepFiles, skipped: list[str], limit: in
         else workspace.list_files(given.path, pattern=given.glob, limit=_MAX_FILES)
     )
     if not single:
+        # Before anything looks into them: that a file matches tells something of it.
+        skipped += [name for name in names if workspace.withholds(name)]
+        names = [name for name in names if not workspace.withholds(name)]
         names = candidates(context, names, given.pattern, regex=given.regex, ignore_case=given.ignore_case)
     left = limit
     for name in names:
