@@ -85,9 +85,13 @@ def test_else_nobody(listing: ServerReply | None, problem: str) -> None:
     with OllamaServer([], listing=listing) as server:
         client = Client(at(server.openai_url), environ={})
         assert not client.pool.available()
-        with pytest.raises(ModelUnavailable, match=r"A model is needed for this\. GROQ_API_KEY is not set\."):
+        with pytest.raises(ModelUnavailable) as caught:
             client.complete(profile=AUTO)
     reason = f"GROQ_API_KEY is not set, and {problem.format(server.openai_url)}."
+    way = "start Ollama: `ollama serve`, then " if "nobody" in problem else "give Ollama a model: "
+    remedy = f"Set it with `export GROQ_API_KEY=…`, or {way}`ollama pull gpt-oss:20b`."
+    assert (caught.value.message, caught.value.remedy) == (reason, remedy)
+    assert (client.pool.why_unavailable().message, client.pool.why_unavailable().remedy) == (reason, remedy)
     assert client.events == [ModelChosen(profile="", model="", reason=reason)]
     assert server.requests == []
 
