@@ -46,7 +46,9 @@ from codur.workspace.disk_journal import DiskJournal
 from codur.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
+    from codur.agents.external.copy import MayInstruct
     from codur.config.instructions import InstructionSet
+    from codur.config.trust import TrustOf
     from codur.mcp.servers import McpServers
 
 
@@ -264,16 +266,32 @@ def _mcp_servers(
     )
 
 
+def _trust_of(host: Host) -> TrustOf:
+    from codur.config.trust import nobody  # noqa: PLC0415 - lazy: a model-free run needs none
+
+    return TrustStore(StateDirectory(host.state).trust_file).state_of if host.state else nobody
+
+
 def _instructions(task: Task, settings: Settings, host: Host) -> Instructions:
     def load() -> InstructionSet:
         from codur.config.instructions import load_instructions  # noqa: PLC0415 - lazy: a model-free run needs none
-        from codur.config.trust import nobody  # noqa: PLC0415 - lazy: a model-free run needs none
 
-        trust_of = TrustStore(StateDirectory(host.state).trust_file).state_of if host.state else nobody
         workspace = Path(task.workspace)  # what was accepted is the project itself, not a copy of it
+        trust_of = _trust_of(host)
         return load_instructions(settings, workspace, environ=host.environ, home=host.home, trust_of=trust_of)
 
     return Instructions(load, max_tokens=settings.context.instruction_tokens)
+
+
+def _may_instruct(task: Task, settings: Settings, host: Host) -> MayInstruct:
+    """Whether a file of the project may instruct other agents: that very text was accepted, and such are wanted."""
+
+    def accepted(path: str, content: bytes) -> bool:
+        return settings.context.project_instructions and (
+            _trust_of(host)(Path(task.workspace), path, content) == "accepted"
+        )
+
+    return accepted
 
 
 def _context(
@@ -358,6 +376,7 @@ def _context(
             redact=record.redactor,
             offline=task.offline,
             mcp=server_runner(lambda: servers) if servers is not None else None,
+            may_instruct=_may_instruct(task, settings, host),
         ),
         instructions=_instructions(task, settings, host),
         prompts=host.shared.prompts if host.shared else PromptLibrary(),
