@@ -82,6 +82,24 @@ def _of_server(settings: Settings, local: str, no_key: str) -> AutoChoice:
     return AutoChoice(default=local, fast=local, found=True, reason=reason, server=url, profiles=changed)
 
 
+def server_problem(settings: Settings, name: str) -> tuple[str, str]:
+    """Why a local server cannot answer for a profile, and what to do, in sentences; both empty if nothing is known.
+
+    Looks once whether it runs and has the profile's model; a profile that needs a key, or is elsewhere, is passed over.
+    """
+    from codur.llm.local_models import matching, served_models  # noqa: PLC0415 - lazy: only for whoever wants to know
+
+    profile, provider = settings.llm.profiles[name], _provider(settings, name)
+    url = provider.base_url or ""
+    if provider.api_key_env or not is_local(url):
+        return "", ""
+    names = served_models(url)
+    if names is not None and matching(profile.model, names) in {profile.model, f"{profile.model}:latest"}:
+        return "", ""
+    problem = f"nobody answers at {url}" if names is None else f"the server at {url} does not have {profile.model}"
+    return f"{_sentence(problem)}.", f"{_sentence(_start(profile, url, runs=names is not None))}."
+
+
 def _nothing(reason: str, remedy: str) -> AutoChoice:
     return AutoChoice(default="", fast="", found=False, reason=reason, remedy=remedy)
 

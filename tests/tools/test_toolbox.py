@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 from codur.config.settings import Settings, ToolSettings
+from codur.config.tool_names import TOOL_NAMES
 from codur.tools.bounds import bounded
 from codur.tools.toolbox import Toolbox
 from codur.types import ToolResult, ToolSpec
@@ -34,6 +35,7 @@ NAMES = tuple(
 
 def test_names(toolbox: Toolbox) -> None:
     assert toolbox.names() == NAMES
+    assert set(NAMES) == TOOL_NAMES, "the names by which agents' files are checked; list it in config/tool_names.py"
     assert toolbox.get("nothing") is None
 
 
