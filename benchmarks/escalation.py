@@ -40,7 +40,8 @@ from codur.nodes.judge import judge
 from codur.nodes.llm_pre_plan import llm_pre_plan
 from codur.nodes.policy import policy
 from codur.nodes.state import RunContext, RunState, initial_state
-from codur.session.opening import Host, opened
+from codur.session.host import Host
+from codur.session.opening import opened
 from codur.session.run import run_task
 from codur.types import Limits, Task, ToolCall
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -55,9 +55,25 @@ class Instructions:
         Raises:
             ConfigError: as `load_instructions`.
         """
+        names = (agent.name, f"agent:{agent.name}", agent.profile, f"llm:{agent.profile}", profile.model)
+        return self._text(names, profile, files)
+
+    def for_planning(self, name: str, profile: Profile, files: Iterable[str]) -> str:
+        """What is added to the system prompt of the model that plans: as `text`, for no agent.
+
+        Args:
+            name: of its profile.
+            files: the files in question.
+
+        Raises:
+            ConfigError: as `load_instructions`.
+        """
+        return self._text((name, f"llm:{name}", profile.model), profile, files)
+
+    def _text(self, names: Sequence[str], profile: Profile, files: Iterable[str]) -> str:
         self._add(files)
         room = int(min(self._max_tokens, profile.request_tokens // SHARE_OF_REQUEST) * BYTES_PER_TOKEN)
-        own = [("# Instructions of the user", self._set.user), ("# Instructions for you", self._for(agent, profile))]
+        own = [("# Instructions of the user", self._set.user), ("# Instructions for you", self._for(names))]
         parts: list[str] = []
         for title, text in own:
             if text:
@@ -83,8 +99,7 @@ class Instructions:
         near = {"", *(parent for path in files for parent in _parents(path))}
         self._used += [item for item in self._set.project if item.directory in near and item not in self._used]
 
-    def _for(self, agent: Agent, profile: Profile) -> str:
-        names = (agent.name, f"agent:{agent.name}", agent.profile, f"llm:{agent.profile}", profile.model)
+    def _for(self, names: Sequence[str]) -> str:
         texts = (
             text for pattern, text in self._set.agents if text and any(fnmatchcase(name, pattern) for name in names)
         )

@@ -22,7 +22,7 @@ from codur.events import Emit
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.scratch import remove_tree
 from codur.sandbox.turns import Waited
-from codur.session.opening import Host, redactor_of
+from codur.session.host import Host, redactor_of
 from codur.session.result import error_result
 from codur.session.run import run_task
 from codur.types import RunResult, Task, Usage

@@ -9,7 +9,7 @@ from typing import Any
 
 from codur.config.loader import load_settings
 from codur.config.settings import Settings
-from codur.session.opening import Host
+from codur.session.host import Host
 from codur.types import Limits
 
 

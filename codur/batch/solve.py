@@ -20,7 +20,7 @@ from codur.batch.work import Work
 from codur.config.settings import Settings
 from codur.errors import CodurError, Refused, UsageError
 from codur.sandbox.probe import choose_backend
-from codur.session.opening import Host
+from codur.session.host import Host
 from codur.session.stop import TERMINATED, code_of
 from codur.types import EXIT_CODES
 

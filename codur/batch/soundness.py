@@ -13,7 +13,7 @@ from codur.errors import CodurError, Interrupted
 from codur.planning.patterns.decide import decide
 from codur.sandbox.interpreter import find_python
 from codur.sandbox.launcher import Launcher
-from codur.session.opening import Host
+from codur.session.host import Host
 from codur.types import Check, Verdict
 from codur.verification.checker import Checker
 from codur.verification.describe import verdict_line

@@ -21,6 +21,7 @@ from codur.config.loader import LoadedSettings, user_directory
 from codur.config.settings import AgentConfig, Settings
 from codur.errors import UsageError
 from codur.events import ignore
+from codur.llm.auto import server_problem
 from codur.llm.pool import ModelPool
 from codur.session.run import run_task
 from codur.types import Limits, RunResult, Task
@@ -168,8 +169,15 @@ def _rows(settings: Settings) -> list[AgentRow]:
 def _obstacle(agent: Agent, settings: Settings) -> Obstacle | None:
     if agent.external:
         return obstacle_of(agent.name, agent.config, os.environ, mcp=bool(settings.mcp_servers))
-    problem = ModelPool(settings, os.environ, Limits(), emit=ignore).problem(agent.profile)
-    return Obstacle(text=problem, remedy="") if problem else None
+    pool = ModelPool(settings, os.environ, Limits(), emit=ignore)
+    if pool.problem(agent.profile):
+        why = pool.why_unavailable(agent.profile)
+        return Obstacle(text=pool.problem(agent.profile), remedy=why.remedy)
+    name = pool.named(agent.profile)
+    if pool.choice is not None and pool.choice.found and name == pool.choice.default:
+        return None  # looked at already
+    text, remedy = server_problem(settings, name)
+    return Obstacle(text=text, remedy=remedy) if text else None
 
 
 def _needs(agent: Agent) -> str:

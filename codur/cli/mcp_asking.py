@@ -19,7 +19,8 @@ from codur.mcp.pins import Pins
 from codur.mcp.servers import McpServers
 from codur.redaction import Redactor
 from codur.sandbox.launcher import Launcher
-from codur.session.opening import redactor_of, uncontained
+from codur.session.host import redactor_of
+from codur.session.programs import uncontained
 from codur.store.directory import StateDirectory
 from codur.ui.output import show
 from codur.ui.sanitise import sanitise

@@ -13,7 +13,7 @@ from codur.config.loader import LoadedSettings, load_settings
 from codur.config.settings import Settings
 from codur.config.trust import TrustOf, TrustState
 from codur.errors import UsageError
-from codur.session.opening import Host
+from codur.session.host import Host
 from codur.store.directory import StateDirectory
 from codur.store.runs import RunStore
 from codur.store.trust import TrustStore

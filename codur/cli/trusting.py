@@ -14,7 +14,13 @@ from typing import Any
 from codur.cli import surroundings
 from codur.config.source import dotted, leaf_paths
 from codur.config.trust import TrustState, needs_acceptance
-from codur.config.trust_files import ControlFile, control_names, instruction_files, settings_file
+from codur.config.trust_files import (
+    ControlFile,
+    control_names,
+    instruction_files,
+    other_instruction_files,
+    settings_file,
+)
 from codur.errors import Refused, UsageError
 from codur.store.trust import digest
 from codur.ui.lines import count
@@ -121,7 +127,7 @@ def _examine(directory: Path, config: Path | None) -> _Found:
         return "accepted"
 
     loaded = surroundings.settings_for(root, config, {}, trust_of=as_if_accepted)
-    files = (*settings_files, *instruction_files(root))
+    files = (*settings_files, *instruction_files(root), *other_instruction_files(root))
     return _Found(
         root=root, files=files, reports=tuple(_report(root, file, loaded.project, loaded.notes) for file in files)
     )
@@ -129,7 +135,7 @@ def _examine(directory: Path, config: Path | None) -> _Found:
 
 def _report(root: Path, file: ControlFile, project: Mapping[str, Any], notes: tuple[str, ...]) -> FileReport:
     state = surroundings.trust_store().state_of(root, file.name, file.content)
-    if file.kind == "instructions":
+    if file.kind != "settings":
         lines = len(file.content.splitlines())
         return FileReport(name=file.name, kind=file.kind, state=state, sha256=digest(file.content), lines=lines)
     values = dict(leaf_paths(project))
@@ -157,6 +163,8 @@ def _lines(found: _Found) -> list[str]:
         lines += [f"  {note}" for note in report.ignored]
         if report.kind == "instructions":
             lines.append(f"  instructions for models, {count(report.lines, 'line')}; sent once accepted")
+        if report.kind == "agent_instructions":
+            lines.append(f"  instructions for other agents, {count(report.lines, 'line')}; they get them once accepted")
     return [_line(line) for line in lines]
 
 

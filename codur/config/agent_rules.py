@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from codur.config.settings import AgentConfig, Settings
 from codur.config.source import KeyPath, Source, shown
+from codur.config.tool_names import TOOL_NAMES
 
 PLACE = re.compile(r"\{\{|\}\}|\{([a-z_]+)\}")
 """A named place; doubled braces stand for one."""
@@ -49,6 +50,7 @@ def _source(name: str, key: str, origins: Mapping[tuple[str, ...], Source]) -> S
 def _problems(name: str, config: AgentConfig, settings: Settings) -> Iterator[_Problem]:
     if ":" in name:
         yield "", "an agent's name must have no colon", "Rename it; `agent:` and `llm:` begin references."
+    yield from _of_tools(config)
     if config.type == "cli":
         yield from _of_command(config)
         yield from _of_output(config)
@@ -56,6 +58,16 @@ def _problems(name: str, config: AgentConfig, settings: Settings) -> Iterator[_P
         yield "command", f"is for agents of type cli, not {config.type}", "Set type: cli, or remove the command."
     if config.type == "mcp":
         yield from _of_mcp(config, settings)
+
+
+def _of_tools(config: AgentConfig) -> Iterator[_Problem]:
+    unknown = next((name for name in config.tools if name not in TOOL_NAMES), None)
+    if unknown is not None:
+        from difflib import get_close_matches  # noqa: PLC0415 - lazy: only for a message
+
+        near = get_close_matches(unknown, sorted(TOOL_NAMES), n=1)
+        remedy = f"Did you mean {near[0]}?" if near else "`codur tools` lists them all."
+        yield "tools", f"there is no tool {shown(unknown)}", remedy
 
 
 def _of_command(config: AgentConfig) -> Iterator[_Problem]:

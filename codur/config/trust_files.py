@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from posixpath import basename
 from typing import Literal
 
+from codur.config.agent_names import instructs_agents
 from codur.config.loader import PROJECT_FILES
 from codur.errors import ConfigError
 
@@ -22,10 +25,10 @@ _SKIPPED = frozenset({"node_modules", "venv", "__pycache__", "__pypackages__", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlFile:
-    """A file that tells Codur what to do: settings, or instructions for models."""
+    """A file that tells Codur what to do: settings, or instructions for models; or that tells other agents."""
 
     name: str
-    kind: Literal["settings", "instructions"]
+    kind: Literal["settings", "instructions", "agent_instructions"]
     content: bytes
 
 
@@ -58,9 +61,37 @@ def usable_instruction_files(workspace: Path) -> tuple[tuple[ControlFile, ...], 
     return tuple(found), tuple(problems)
 
 
+def other_instruction_files(workspace: Path) -> tuple[ControlFile, ...]:
+    """The usable instructions of a project that other agents read and Codur does not; those near the top first."""
+    found, _, _ = _named(workspace, instructs_agents)
+    own, _ = _instruction_names(workspace)
+    files: list[ControlFile] = []
+    for name in sorted({*found} - {*own}, key=_top_first)[:MAX_FILES]:
+        try:
+            content = _read(workspace, name)
+        except ConfigError:  # whoever looks for instructions to follow does not find them either
+            continue
+        if content is not None:
+            files.append(ControlFile(name=name, kind="agent_instructions", content=content))
+    return tuple(files)
+
+
 def _instruction_names(workspace: Path) -> tuple[list[str], list[str]]:
     """The instruction files' paths, those near the top first, and the directories that cannot be read."""
-    found: dict[str, list[str]] = {name: [] for name in INSTRUCTION_NAMES}
+    files, directories, unread = _named(workspace, lambda name: name in INSTRUCTION_NAMES)
+    found = [*files, *directories]
+    kinds = ([path for path in found if basename(path) == name] for name in INSTRUCTION_NAMES)
+    first = next(filter(None, kinds), [])
+    return [*sorted(first, key=_top_first)[:MAX_FILES], OWN_INSTRUCTIONS], unread
+
+
+def _top_first(path: str) -> tuple[int, str]:
+    return path.count("/"), path
+
+
+def _named(workspace: Path, wanted: Callable[[str], bool]) -> tuple[list[str], list[str], list[str]]:
+    """The paths of files and of directories whose names are wanted, and the directories that cannot be read."""
+    found: tuple[list[str], list[str]] = ([], [])
     unread: list[str] = []
 
     def failed(error: OSError) -> None:
@@ -70,14 +101,11 @@ def _instruction_names(workspace: Path) -> tuple[list[str], list[str]]:
     for count, (directory, inner, files) in enumerate(os.walk(workspace, onerror=failed), 1):
         inner[:] = sorted(name for name in inner if not name.startswith(".") and name not in _SKIPPED)
         base = os.path.relpath(directory, workspace)
-        for name in INSTRUCTION_NAMES:
-            if name in files or name in inner:
-                found[name].append(name if base == "." else f"{base}/{name}")
+        for kind, names in zip(found, (files, inner), strict=True):
+            kind += [name if base == "." else f"{base}/{name}" for name in names if wanted(name)]
         if count >= _MAX_DIRECTORIES:
             break
-    first = next((found[name] for name in INSTRUCTION_NAMES if found[name]), [])
-    ordered = sorted(first, key=lambda path: (path.count("/"), path))[:MAX_FILES]
-    return [*ordered, OWN_INSTRUCTIONS], unread
+    return *found, unread
 
 
 def settings_file(name: str, content: bytes) -> ControlFile:

@@ -6,12 +6,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from codur.llm.endpoint import is_local, key_of
+from codur.llm.endpoint import is_local, key_of, key_problem
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile, Provider, Settings
 
 _LOCAL = "local"
+_OLLAMA = "ollama"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +24,7 @@ class AutoChoice:
         found: whether they can be asked.
         profiles: profiles that differ from those of the settings, by name.
         reason: why it is these, in a sentence.
+        remedy: where nothing was found, what to do about it, in a sentence.
         server: where the local server answers, if it is one of its models; else empty.
     """
 
@@ -30,6 +32,7 @@ class AutoChoice:
     fast: str
     found: bool
     reason: str
+    remedy: str = ""
     server: str = ""
     profiles: Mapping[str, Profile] = field(default_factory=dict)
 
@@ -48,15 +51,22 @@ def choose_profiles(settings: Settings, environ: Mapping[str, str], *, given: Co
         variable = _provider(settings, ready[0]).api_key_env
         reason = f"{variable} is set." if variable and ready[0] not in given else "It is given."
         return AutoChoice(default=ready[0], fast=_cheapest(settings, ready), found=True, reason=reason)
-    no_key = f"{_provider(settings, groq[0]).api_key_env} is not set" if groq else "no profile of Groq is set up"
+    no_key = key_problem(_provider(settings, groq[0]), environ) if groq else "no profile of Groq is set up"
     local = _local(settings)
-    if not local:
-        name = (groq or list(settings.llm.profiles) or [""])[0]
-        return AutoChoice(default=name, fast=name, found=False, reason=f"{_sentence(no_key)}.")
-    return _of_server(settings, local, groq, no_key)
+    found = _of_server(settings, local, no_key) if local else _nothing(f"{_sentence(no_key)}.", "")
+    if found.found:
+        return found
+    names = groq or [local or next(iter(settings.llm.profiles), "")]
+    variable = _provider(settings, groq[0]).api_key_env if groq else ""
+    ways = [f"set it with `export {variable}=…`"] if variable else []
+    ways += [found.remedy] if found.remedy else []
+    remedy = f"{_sentence(', or '.join(ways))}." if ways else ""
+    fast = _cheapest(settings, groq) if groq else names[0]
+    return replace(found, default=names[0], fast=fast, remedy=remedy)
 
 
-def _of_server(settings: Settings, local: str, groq: list[str], no_key: str) -> AutoChoice:
+def _of_server(settings: Settings, local: str, no_key: str) -> AutoChoice:
+    """The server's model for the profile `local`, or any other that it has; else why it has none."""
     from codur.llm.local_models import matching, served_models  # noqa: PLC0415 - lazy: only where there is no key
 
     profile = settings.llm.profiles[local]
@@ -65,11 +75,41 @@ def _of_server(settings: Settings, local: str, groq: list[str], no_key: str) -> 
     model = matching(profile.model, names or ())
     if not model:
         problem = f"nobody answers at {url}" if names is None else f"the server at {url} has no model"
-        default, fast = (groq[0], _cheapest(settings, groq)) if groq else (local, local)
-        return AutoChoice(default=default, fast=fast, found=False, reason=f"{_sentence(no_key)}, and {problem}.")
+        remedy = _start(profile, url, runs=names is not None)
+        return _nothing(f"{_sentence(no_key)}, and {problem}.", remedy)
     changed = {} if model == profile.model else {local: replace(profile, model=model)}
     reason = f"{_sentence(no_key)}, and {model} is served at {url}."
     return AutoChoice(default=local, fast=local, found=True, reason=reason, server=url, profiles=changed)
+
+
+def server_problem(settings: Settings, name: str) -> tuple[str, str]:
+    """Why a local server cannot answer for a profile, and what to do, in sentences; both empty if nothing is known.
+
+    Looks once whether it runs and has the profile's model; a profile that needs a key, or is elsewhere, is passed over.
+    """
+    from codur.llm.local_models import matching, served_models  # noqa: PLC0415 - lazy: only for whoever wants to know
+
+    profile, provider = settings.llm.profiles[name], _provider(settings, name)
+    url = provider.base_url or ""
+    if provider.api_key_env or not is_local(url):
+        return "", ""
+    names = served_models(url)
+    if names is not None and matching(profile.model, names) in {profile.model, f"{profile.model}:latest"}:
+        return "", ""
+    problem = f"nobody answers at {url}" if names is None else f"the server at {url} does not have {profile.model}"
+    return f"{_sentence(problem)}.", f"{_sentence(_start(profile, url, runs=names is not None))}."
+
+
+def _nothing(reason: str, remedy: str) -> AutoChoice:
+    return AutoChoice(default="", fast="", found=False, reason=reason, remedy=remedy)
+
+
+def _start(profile: Profile, url: str, *, runs: bool) -> str:
+    """What makes a local server answer, as a clause."""
+    if profile.provider == _OLLAMA:
+        pull = f"`ollama pull {profile.model}`"
+        return f"give Ollama a model: {pull}" if runs else f"start Ollama: `ollama serve`, then {pull}"
+    return f"load a model in the server at {url}" if runs else f"start the server at {url}"
 
 
 def _of_groq(settings: Settings) -> list[str]:

@@ -158,6 +158,12 @@ def key_of(provider: Provider, environ: Mapping[str, str]) -> str:
     return key if key.isascii() and key.isprintable() and " " not in key else ""
 
 
+def key_problem(provider: Provider, environ: Mapping[str, str]) -> str:
+    """What is wrong with the key of a provider for which `key_of` gives none, as a clause."""
+    variable = provider.api_key_env or ""
+    return f"{variable} {'holds no usable key' if environ.get(variable, '').strip() else 'is not set'}"
+
+
 def secrets_of_provider(provider: Provider, environ: Mapping[str, str]) -> tuple[str, ...]:
     """The provider's key and its secret headers, as far as they are set."""
     values = (environ.get(variable, "").strip() for variable in provider.headers_env.values())

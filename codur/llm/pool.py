@@ -13,23 +13,24 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codur.config.settings import AUTO
-from codur.errors import ConfigError, LimitReached, ModelError, ModelUnavailable
-from codur.events import AnswerDelta, ModelChosen, ModelSwitched
-from codur.llm.auto import AutoChoice, choose_profiles
+from codur.errors import LimitReached, ModelError, ModelUnavailable
+from codur.events import AnswerDelta, ModelSwitched
 from codur.llm.budget import Budget
-from codur.llm.endpoint import Endpoint, endpoint_of, is_local, key_of, secrets_of_provider
+from codur.llm.endpoint import secrets_of_provider
 from codur.llm.exchange import Exchange, Spending
-from codur.llm.extras import installed, missing
-from codur.llm.failure import LASTING, PAUSE_S, PAUSING, WHOLE_PROVIDER, ServiceFailure
-from codur.llm.gate import Gate, Rules
+from codur.llm.failure import ServiceFailure
+from codur.llm.gate import Gate
+from codur.llm.profiles import Profiles
 from codur.llm.retry import come_back
 from codur.llm.shared import SharedModels
+from codur.llm.standing import Standing
 from codur.llm.tokens import SMALLEST_ANSWER
 from codur.redaction import Redactor, secrets_of
 
 if TYPE_CHECKING:
-    from codur.config.settings import Profile, Provider, Settings
+    from codur.config.settings import Profile, Settings
     from codur.events import Emit, ModelPrompted
+    from codur.llm.auto import AutoChoice
     from codur.llm.model import ChatModel, ChatReply, ChatRequest
     from codur.llm.recording import Recorder
     from codur.types import Limits, Usage
@@ -83,23 +84,20 @@ class ModelPool:
     ) -> None:
         self._settings = settings
         self._stream = stream and settings.llm.stream
-        self._auto: AutoChoice | None = None
-        self._environ = environ
         self._emit = emit
         self._offline = offline
         self._given = dict(models or {})
         self._opened: dict[str, ChatModel] = {}
         self._now = now
-        self._failed: dict[str, tuple[ServiceFailure, float]] = {}
-        self._paused: dict[str, tuple[ServiceFailure, float]] = {}
-        self._standing_in: dict[str, str] = {}
+        self._profiles = Profiles(settings, environ, given=self._given, emit=emit)
+        self._standing = Standing(self._profiles, given=self._given, now=now, patience_s=settings.llm.retry_budget_s)
         self._budget = Budget(limits, spent, on_spend=shared.spend if shared else None)
         # Where the tests move the time, it is theirs that waits are measured by.
         own = SharedModels(clock=time.monotonic if now is time.time else now)
         self._gate = Gate(
             shared or own,
             is_shared=shared is not None,
-            rules=self._rules,
+            rules=self._profiles.rules,
             emit=emit,
             sleep=sleep or _sleep,
             time_left=time_left,
@@ -128,28 +126,21 @@ class ModelPool:
     @property
     def default_profile(self) -> str:
         """Name of the profile that plans and codes; what `auto` stands for is found out when this is first read."""
-        name = self._settings.llm.default_profile
-        return self.chosen().default if name == AUTO else name
+        return self._profiles.default
 
     @property
     def fast_profile(self) -> str:
         """Name of the profile for small questions; see `default_profile`."""
-        name = self._settings.llm.fast_profile
-        return self.chosen().fast if name == AUTO else name
+        return self._profiles.fast
 
     @property
     def choice(self) -> AutoChoice | None:
         """What `auto` was found to stand for; None if nobody has asked so far."""
-        return self._auto
+        return self._profiles.choice
 
     def chosen(self) -> AutoChoice:
         """What `auto` stands for; found out once, and told."""
-        if self._auto is None:
-            self._auto = choose_profiles(self._settings, self._environ, given=self._given)
-            name = self._auto.default if self._auto.found else ""
-            model = self._profile(name).model if name else ""
-            self._emit(ModelChosen(profile=name, model=model, reason=self._auto.reason))
-        return self._auto
+        return self._profiles.chosen()
 
     def profile(self, name: str) -> Profile:
         """The settings of a profile; `auto` is the default profile.
@@ -157,7 +148,7 @@ class ModelPool:
         Raises:
             ConfigError: the settings have no such profile.
         """
-        return self._profile(self.named(name))
+        return self._profiles.get(self.named(name))
 
     def available(self, profile: str | None = None) -> bool:
         """Whether anybody can be asked: not offline, and a profile that `complete` would try has its key or needs none.
@@ -172,7 +163,7 @@ class ModelPool:
         """
         if self._offline:
             return False
-        blocked = [self._blocked(name) for name in self._chain(profile or AUTO)]
+        blocked = [self._standing.blocked(name) for name in self._profiles.chain(profile or AUTO)]
         return any(failure is None or failure.kind == "rate_limit" for failure in blocked)
 
     def problem(self, profile: str) -> str:
@@ -183,7 +174,7 @@ class ModelPool:
         """
         if self._offline:
             return "The run is offline."
-        failure = self._blocked(self.named(profile))
+        failure = self._standing.blocked(self.named(profile))
         return failure.message if failure else ""
 
     def why_unavailable(self, profile: str | None = None) -> ModelUnavailable:
@@ -196,13 +187,11 @@ class ModelPool:
             ConfigError: the settings have no such profile or provider.
         """
         if self._offline:
-            return ModelUnavailable(
-                "A model is needed for this, and the run is offline.", remedy="Run it again without --offline."
-            )
+            return ModelUnavailable("The run is offline.", remedy="Run it again without --offline.")
         wanted = self.named(profile or AUTO)
-        blocked = [failure for name in self._chain(wanted) if (failure := self._blocked(name))]
+        blocked = [failure for name in self._profiles.chain(wanted) if (failure := self._standing.blocked(name))]
         real = [failure for failure in blocked if failure.kind != "no_key"]
-        return _needed((real or blocked or [self._no_key(wanted)])[0])
+        return _needed((real or blocked or [self._standing.no_key(wanted)])[0])
 
     def fitted(self, name: str) -> Profile:
         """The profile as prompts should be made for it: no larger than what its service takes at a time.
@@ -211,7 +200,7 @@ class ModelPool:
             ConfigError: the settings have no such profile.
         """
         name = self.named(name)
-        profile = self._given[name].profile if name in self._given else self._profile(name)
+        profile = self._given[name].profile if name in self._given else self._profiles.get(name)
         most = self._gate.most_tokens(profile)
         if most >= profile.request_tokens:
             return profile
@@ -234,7 +223,7 @@ class ModelPool:
             raise self.why_unavailable()
         spending = Spending(self._budget)
         try:
-            return await self._ask_in_turn(self._chain(profile), request, spending)
+            return await self._ask_in_turn(self._profiles.chain(profile), request, spending)
         except ModelError as error:
             error.usage = spending.usage
             raise
@@ -256,19 +245,15 @@ class ModelPool:
         for model in (*self._opened.values(), *self._given.values()):
             await model.close()
 
-    def _chain(self, profile: str) -> tuple[str, ...]:
-        names = (self.named(profile), self.default_profile, *self._settings.llm.fallback_profiles)
-        return tuple(dict.fromkeys(names))
-
     def named(self, profile: str) -> str:
         """The name of the profile that is meant: `auto` is the default one."""
-        return self.default_profile if profile == AUTO else profile
+        return self._profiles.named(profile)
 
     async def _ask_in_turn(self, names: tuple[str, ...], request: ChatRequest, spending: Spending) -> ChatReply:
         failures: dict[str, ServiceFailure] = {}
-        paused = {name: failure for name in names if (failure := self._pause(name))}
+        paused = {name: failure for name in names if (failure := self._standing.pause(name))}
         for name in (*(name for name in names if name not in paused), *paused):  # somebody is asked in any case
-            blocked = self._blocked(name)
+            blocked = self._standing.blocked(name)
             if blocked is not None:
                 failures[name] = blocked
                 continue
@@ -277,7 +262,7 @@ class ModelPool:
             try:
                 reply = await self._exchange.ask(self._model(name), request, spending)
             except ServiceFailure as failure:
-                self._remember(name, failure)
+                self._standing.remember(name, failure)
                 failures[name] = failure
             else:
                 self._tell_return(names[0], name)
@@ -289,16 +274,10 @@ class ModelPool:
             previous, failure = list(failures.items())[-1]
             self._emit(ModelSwitched(from_profile=previous, to_profile=name, reason=failure.message))
 
-    def _pause(self, name: str) -> ServiceFailure | None:
-        failure, until = self._paused.get(name, (None, 0.0))
-        return failure if until > self._now() else None
-
     def _tell_return(self, wanted: str, name: str) -> None:
         """Tell when a profile that another one stood in for answers again."""
-        before = self._standing_in.pop(wanted, None)
-        if name != wanted:
-            self._standing_in[wanted] = name
-        elif before is not None:
+        before = self._standing.answered(wanted, name)
+        if before:
             self._emit(ModelSwitched(from_profile=before, to_profile=name, reason="it can be asked again"))
 
     def _nobody_answered(self, failures: list[ServiceFailure]) -> ModelError | LimitReached:
@@ -317,58 +296,6 @@ class ModelPool:
             return failure.remedy
         return f"Try again {come_back(failure.retry_after_s, self._now())}, or use another profile."
 
-    def _blocked(self, name: str) -> ServiceFailure | None:
-        """Why `name` need not be asked at present; None if it can be."""
-        if name in self._given:
-            return self._resting(name, "")
-        profile = self._profile(name)
-        provider = self._provider(name, profile)
-        if provider.api_key_env and not key_of(provider, self._environ):
-            return self._no_key(name)
-        if not installed(provider.api):
-            return missing(profile.provider, provider.api)
-        return self._resting(name, profile.provider)
-
-    def _resting(self, name: str, provider: str) -> ServiceFailure | None:
-        for other, (failure, until) in self._failed.items():
-            same_provider = provider and other not in self._given and self._profile(other).provider == provider
-            concerns = other == name or (same_provider and failure.kind in WHOLE_PROVIDER)
-            if concerns and until > self._now():
-                return failure
-        return None
-
-    def _remember(self, name: str, failure: ServiceFailure) -> None:
-        if failure.kind in LASTING:
-            self._failed[name] = (failure, math.inf)
-        elif failure.kind in PAUSING:
-            self._paused[name] = (failure, self._now() + PAUSE_S)
-        elif failure.kind == "rate_limit" and failure.retry_after_s:
-            # Not asked again until the rest of the wait is short enough to be waited for.
-            self._failed[name] = (failure, self._now() + failure.retry_after_s - self._settings.llm.retry_budget_s)
-
-    def _no_key(self, name: str) -> ServiceFailure:
-        variable = self._provider(name, self._profile(name)).api_key_env or ""
-        state = "holds no usable key" if self._environ.get(variable, "").strip() else "is not set"
-        local = self._local_profile()
-        remedy = f"Set it with `export {variable}=…`"
-        if local:
-            remedy += f", or use a local model: {local}"
-        return ServiceFailure(f"{variable} {state}.", kind="no_key", remedy=f"{remedy}.")
-
-    def _local_profile(self) -> str:
-        """What to type for the first profile that needs no key and runs on this machine."""
-        for name, profile in self._settings.llm.profiles.items():
-            provider = self._settings.providers.get(profile.provider)
-            if provider is None or provider.api_key_env or not is_local(provider.base_url or ""):
-                continue
-            start = (
-                f"`ollama serve`, `ollama pull {profile.model}`, then "
-                if profile.provider == "ollama"
-                else "start its server, then "
-            )
-            return f"{start}`export CODUR_LLM__DEFAULT_PROFILE={name}`"
-        return ""
-
     def _model(self, name: str) -> ChatModel:
         if name in self._given:
             return self._given[name]
@@ -376,49 +303,15 @@ class ModelPool:
             from codur.llm.service_model import ServiceModel  # noqa: PLC0415 - lazy: for runs that ask a model
 
             self._opened[name] = ServiceModel(
-                name, self._profile(name), self._endpoint(name), now=self._now, show=self._show(name)
+                name, self._profiles.get(name), self._profiles.endpoint(name), now=self._now, show=self._show(name)
             )
         return self._opened[name]
-
-    def _rules(self, profile: Profile) -> Rules:
-        """What is known beforehand of a model's limits. One on this machine has none that its answers could tell."""
-        provider = self._settings.providers.get(profile.provider)
-        if provider is None:
-            return Rules()
-        return Rules(
-            requests_per_minute=profile.requests_per_minute or provider.requests_per_minute,
-            tokens_per_minute=profile.tokens_per_minute or provider.tokens_per_minute,
-            probes=not is_local(provider.base_url or ""),
-        )
 
     def _show(self, name: str) -> Callable[[ChatRequest, str], None] | None:
         def show(request: ChatRequest, words: str) -> None:
             self._emit(AnswerDelta(profile=name, purpose=request.purpose, text=words))
 
         return show if self._stream else None
-
-    def _endpoint(self, name: str) -> Endpoint:
-        profile = self._profile(name)
-        return endpoint_of(profile.provider, self._provider(name, profile), self._environ)
-
-    def _profile(self, name: str) -> Profile:
-        changed = self._auto.profiles if self._auto else {}
-        profile = changed.get(name) or self._settings.llm.profiles.get(name)
-        if profile is None:
-            known = ", ".join(sorted(self._settings.llm.profiles)) or "none"
-            raise ConfigError(f"there is no profile {name!r}", key="llm.profiles", remedy=f"Profiles: {known}.")
-        return profile
-
-    def _provider(self, name: str, profile: Profile) -> Provider:
-        provider = self._settings.providers.get(profile.provider)
-        if provider is None:
-            known = ", ".join(sorted(self._settings.providers)) or "none"
-            raise ConfigError(
-                f"there is no provider {profile.provider!r}",
-                key=f"llm.profiles.{name}.provider",
-                remedy=f"Providers: {known}.",
-            )
-        return provider
 
 
 def _redactor(settings: Settings, environ: Mapping[str, str]) -> Redactor:
@@ -427,7 +320,7 @@ def _redactor(settings: Settings, environ: Mapping[str, str]) -> Redactor:
 
 
 def _needed(failure: ServiceFailure) -> ModelUnavailable:
-    return ModelUnavailable(f"A model is needed for this. {failure.message}", remedy=failure.remedy)
+    return ModelUnavailable(failure.message, remedy=failure.remedy)
 
 
 async def _sleep(seconds: float) -> None:

@@ -52,14 +52,15 @@ def _delegate(agent: Agent, state: RunState, context: RunContext) -> RunUpdate:
     usage = _counted(delegated.answer.usage)
     context.models.charge(usage)
     tell_changes(delegated.taken.changed_files, context)
-    for text in delegated.taken.notes:
+    notes = [text for text in (delegated.note, *delegated.taken.notes) if text and text not in state["notes"]]
+    for text in notes:
         context.emit(Note(level="warning", text=text))
     record = held_to(_record(agent, delegated, state, context), delegated.answer.text, state, context)
     return RunUpdate(
         **seen,
         usage=usage,
         records=[record],
-        notes=list(delegated.taken.notes),
+        notes=notes,
         outputs={record.step_id: record.output_ref},
         **go("execute", "review", origin=record.origin, tier="open", reason=f"agent {agent.name}"),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
+from codur.nodes.sources import instruction_notes
 from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.nodes.updates import go, plan_after_model_error, worker
 from codur.planning.full_plan import PlanningBrief, make_plan, retry_plan
@@ -17,6 +18,7 @@ async def llm_plan(state: RunState, context: RunContext) -> RunUpdate:
         if again is not None:
             return RunUpdate(plan=again, cursor=0, **go("llm_plan", "policy", origin="plan", reason=again.reason))
     spent = context.models.usage
+    notes = instruction_notes(context)
     try:
         plan = await make_plan(
             _brief(state, context), pool=context.models, prompts=context.prompts, settings=context.settings
@@ -24,6 +26,7 @@ async def llm_plan(state: RunState, context: RunContext) -> RunUpdate:
     except (ModelAnswerError, ModelUnavailable, LimitReached) as error:
         return RunUpdate(
             usage=context.models.usage - spent,
+            notes=notes,
             **plan_after_model_error(error, state, context),
             **go("llm_plan", "policy", origin="llm_error", reason=error.message),
         )
@@ -32,6 +35,7 @@ async def llm_plan(state: RunState, context: RunContext) -> RunUpdate:
         cursor=0,
         reason="",
         usage=context.models.usage - spent,
+        notes=notes,
         **go("llm_plan", "policy", origin="plan", tier="open", reason=_summary(plan)),
     )
 
@@ -43,6 +47,8 @@ def _who(state: RunState, context: RunContext) -> str:
 
 
 def _brief(state: RunState, context: RunContext) -> PlanningBrief:
+    name = context.models.default_profile
+    files = state["discovery"].files
     return PlanningBrief(
         prompt=state["task"].prompt,
         discovery=state["discovery"],
@@ -53,6 +59,7 @@ def _brief(state: RunState, context: RunContext) -> PlanningBrief:
         attempts=state["attempts"],
         problem=state["reason"] if state["replans"] else "",
         steer=state["steer"],
+        instructions=context.instructions.for_planning(name, context.models.fitted(name), files),
         fitting=_fitting(state["discovery"].task_type, context),
     )
 

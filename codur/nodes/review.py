@@ -203,10 +203,7 @@ def _nothing_found(record: StepRecord, state: RunState, context: RunContext) -> 
 def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: RunContext) -> RunUpdate:
     verdict = judged.verdict
     if verdict is not None and verdict.status in {"passed", "no_check"} and judged.attempt is None:
-        before = state["before"]
-        proves_nothing = "the check passed before anything was changed, so it proves nothing"
-        notes = [proves_nothing] if before and before.passed else []
-        notes += _left_out(state, context)
+        notes = _left_out(state, context)
         solver = "repair" if record.node == "repair" else record.capability
         more = record.node != "repair" and _steps_left(state)
         end = _next_step(state) if more else _end(record, "done", "")

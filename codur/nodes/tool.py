@@ -83,7 +83,9 @@ def _run(step: Step, state: RunState, context: RunContext) -> _Ran:
         arguments = filled(step.arguments, lambda name: output_of(name, state, context))
     except UnresolvedReference as problem:
         return _Ran(step=step, arguments=step.arguments, result=ToolResult(code="invalid", text=str(problem)))
-    return _Ran(step=step, arguments=arguments, result=context.toolbox.call(step.capability, arguments))
+    by_user = origin_of(state) == "pattern"
+    result = context.toolbox.call(step.capability, arguments, by_user=by_user)
+    return _Ran(step=step, arguments=arguments, result=result)
 
 
 def _record(ran: _Ran, state: RunState, context: RunContext) -> StepRecord:

@@ -12,6 +12,7 @@ from codur.llm.pool import ModelPool
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.planning.facts import discovery_text, file_list
 from codur.planning.replies import PlanReply, StepReply, argument_values, ask
+from codur.tools.bounds import bounded
 from codur.types import Action, Attempt, Discovery, Message, Origin, Plan, Step, ToolSpec, Verdict
 from codur.verification.describe import attempts_text, check_text, verdict_text
 
@@ -20,6 +21,8 @@ PROMPT_CHARS = 4000
 SCHEMA_TOKENS = 500
 _LIMITS = ((1500, 1000), (700, 400), (300, 150), (150, 0))
 """Characters of an output and of a diff, from generous to tight."""
+_INSTRUCTIONS_SHARE = 3
+"""Of the room beside rules and tools, instructions take at most this part (a third): the task goes before them."""
 RETRY_OBJECTIVE = "Make the check pass."
 """What the retry of an edit is for: nothing that the task does not say."""
 
@@ -31,6 +34,7 @@ class PlanningBrief:
     Attributes:
         files: the workspace's files.
         tools: tools that a plan may name.
+        instructions: the end of the system prompt: what the user and the project want.
         fitting: names of the tools that are described; of the others only the arguments are told. None describes all.
         agents: agents that a plan may name, each with its description.
         verdict: the check's last verdict, if it failed.
@@ -48,6 +52,7 @@ class PlanningBrief:
     attempts: Sequence[Attempt] = ()
     problem: str = ""
     steer: str = ""
+    instructions: str = ""
     fitting: Collection[str] | None = None
 
 
@@ -66,6 +71,8 @@ async def make_plan(brief: PlanningBrief, *, pool: ModelPool, prompts: PromptLib
     system = f"{rules}\n{prompts.render('llm_plan.examples')}"
     profile = pool.fitted(pool.default_profile)
     room = int((profile.request_tokens - ANSWER_TOKENS - SCHEMA_TOKENS) * BYTES_PER_TOKEN) - len(system)
+    instructions = bounded(brief.instructions, max(0, room // _INSTRUCTIONS_SHARE))
+    system, room = system + instructions, room - len(instructions)
     request = ChatRequest(
         purpose="plan",
         messages=(
@@ -140,7 +147,7 @@ def _fitting(brief: PlanningBrief, prompts: PromptLibrary, room_chars: int) -> s
         text = _task_text(brief, prompts, *limits)
         if len(text) <= room_chars:
             return text
-    return text[:room_chars]
+    return text[: max(0, room_chars)]
 
 
 def tool_lines(tools: Sequence[ToolSpec], fitting: Collection[str] | None = None) -> str:

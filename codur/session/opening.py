@@ -5,39 +5,34 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codur.agents.external.delegation import ExternalAgents
 from codur.agents.external.server import server_runner
-from codur.agents.instructions import Instructions
 from codur.agents.registry import AgentRegistry
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import Settings
 from codur.events import Emit, Note, RunStarted
-from codur.llm.endpoint import secrets_of_provider
-from codur.llm.model import ChatModel
 from codur.llm.pool import ModelPool
 from codur.nodes.state import BestState, Latest, RunContext
 from codur.planning.plan_file import plan_text
-from codur.questions import Answer, Question
-from codur.redaction import Redactor, secrets_of
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.interpreter import find_python
 from codur.sandbox.launcher import Launcher
 from codur.sandbox.turns import Waited
-from codur.session.exchanges import Exchanges, exchanging
+from codur.session.accepted import instructions_of, may_instruct
+from codur.session.consulting import asking, consulting
+from codur.session.exchanges import exchanging
+from codur.session.host import Host, redactor_of
+from codur.session.programs import Programs
 from codur.session.recording import START_MARK, Recording
 from codur.session.scoping import scoped
 from codur.session.scratch import Scratch, scratch_directories
-from codur.session.shared import Shared
 from codur.store.blobs import BlobStore
 from codur.store.directory import StateDirectory
-from codur.store.trust import TrustStore
 from codur.tools.repository.index import RepositoryIndex
-from codur.tools.tool import ToolError
 from codur.tools.toolbox import Toolbox, ToolContext
 from codur.types import Plan, Task, Usage
 from codur.verification.checker import Checker
@@ -46,49 +41,7 @@ from codur.workspace.disk_journal import DiskJournal
 from codur.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from codur.config.instructions import InstructionSet
     from codur.mcp.servers import McpServers
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Host:
-    """What a run takes from the machine; only `cli` reads it there.
-
-    Attributes:
-        environ: environment variables: API keys, and what programs under check may see.
-        home: the user's home directory, which is refused as a workspace.
-        models: models by profile name that replace the configured ones (for scripted runs).
-        state: the state directory, where runs are kept; None keeps nothing.
-        cache: a private directory for what can be found out again; None for none.
-        shared: what the run has in common with others that go on at the same time; None if it goes on alone.
-        cancel: stops the run when it is set, from any thread; None: only the user's signals do.
-        waited: gets the seconds that the run waited for others; they do not count as its time.
-        exchanges: what is done with the exchange with models.
-        stream: somebody wants to see answers in words while they come.
-        consult: asks the user; None if there is nobody to ask. Its time does not count as the run's.
-    """
-
-    environ: Mapping[str, str]
-    home: Path
-    models: Mapping[str, ChatModel] | None = None
-    state: Path | None = None
-    cache: Path | None = None
-    shared: Shared | None = None
-    cancel: CancelToken | None = None
-    waited: Waited | None = None
-    exchanges: Exchanges = field(default_factory=Exchanges)
-    stream: bool = False
-    consult: Callable[[Question], Answer] | None = None
-
-
-def redactor_of(settings: Settings, environ: Mapping[str, str]) -> Redactor:
-    """Blanks the keys of the configured providers and MCP servers, and what else in the environment is secret."""
-    keys = [key for provider in settings.providers.values() for key in secrets_of_provider(provider, environ)]
-    names = (
-        name for server in settings.mcp_servers.values() for name in (*server.environment, *server.headers_env.values())
-    )
-    given = (environ.get(name, "") for name in names)
-    return Redactor((*keys, *filter(None, given), *secrets_of(environ)))
 
 
 @contextmanager
@@ -145,44 +98,6 @@ class _Artifacts(ArtifactStore):
         return super().put(self._redact(text))
 
 
-class _Programs:
-    """Sees every program that is started: what it changes in the workspace is recorded; that nothing holds it is told.
-
-    Attributes:
-        launcher: the one that starts them.
-    """
-
-    def __init__(self, workspace: Workspace, emit: Emit) -> None:
-        self.launcher: Launcher | None = None
-        self._workspace = workspace
-        self._emit = emit
-        self._told = False
-
-    def before(self, root: Path) -> None:
-        """A program is about to be started in `root`."""
-        if self.launcher is not None and self.launcher.name == "none" and not self._told:
-            self._told = True
-            self._emit(Note(level="warning", text=uncontained(self.launcher.note)))
-        if root == self._workspace.root:
-            note = self._workspace.before_program()
-            if note:
-                self._emit(Note(level="warning", text=note))
-
-    def after(self, root: Path) -> None:
-        """The program has ended."""
-        if root != self._workspace.root:
-            return
-        for path in self._workspace.after_program().protected:
-            text = f"{path} appeared while a program ran; other programs act on it, so look at it"
-            self._emit(Note(level="warning", text=text))
-
-
-def uncontained(why: str) -> str:
-    """What is said, once, when programs run and nothing contains them."""
-    reason = f" ({why})" if why else ""
-    return f"programs run WITHOUT a sandbox, with your permissions{reason}; see `codur doctor`"
-
-
 def open_workspace(task: Task, settings: Settings, *, host: Host, journal: DiskJournal | None = None) -> Workspace:
     """The task's workspace.
 
@@ -223,7 +138,7 @@ def journal_of(settings: Settings, record: Recording) -> Iterator[DiskJournal | 
 def _launcher(
     settings: Settings, host: Host, record: Recording, workspace: Workspace, python: str, cancel: CancelToken
 ) -> Iterator[Launcher]:
-    programs = _Programs(workspace, record.emit)
+    programs = Programs(workspace, record.emit)
     with Launcher(
         host.environ,
         cancel=cancel,
@@ -264,18 +179,6 @@ def _mcp_servers(
     )
 
 
-def _instructions(task: Task, settings: Settings, host: Host) -> Instructions:
-    def load() -> InstructionSet:
-        from codur.config.instructions import load_instructions  # noqa: PLC0415 - lazy: a model-free run needs none
-        from codur.config.trust import nobody  # noqa: PLC0415 - lazy: a model-free run needs none
-
-        trust_of = TrustStore(StateDirectory(host.state).trust_file).state_of if host.state else nobody
-        workspace = Path(task.workspace)  # what was accepted is the project itself, not a copy of it
-        return load_instructions(settings, workspace, environ=host.environ, home=host.home, trust_of=trust_of)
-
-    return Instructions(load, max_tokens=settings.context.instruction_tokens)
-
-
 def _context(
     task: Task,
     settings: Settings,
@@ -298,7 +201,7 @@ def _context(
     if task.agent is not None:
         agents.resolve(task.agent)  # an unknown name ends the run before anything is done
     servers = _mcp_servers(settings, host, launcher, workspace, cancel, time_left)
-    ask = _consulting(host.consult, waited) if host.consult else None
+    ask = consulting(host.consult, waited) if host.consult else None
     record.emit(
         RunStarted(
             prompt=task.prompt,
@@ -330,7 +233,7 @@ def _context(
                 settings=settings.tools,
                 timeout_s=settings.verification.test_timeout_s,
                 mcp=servers,
-                ask=_asking(ask) if ask else None,
+                ask=asking(ask) if ask else None,
                 check=checker.run_guarded,
                 home=Path(host.environ["HOME"]) if host.environ.get("HOME") else None,
                 redact=record.redactor,
@@ -358,8 +261,9 @@ def _context(
             redact=record.redactor,
             offline=task.offline,
             mcp=server_runner(lambda: servers) if servers is not None else None,
+            may_instruct=may_instruct(task, settings, host),
         ),
-        instructions=_instructions(task, settings, host),
+        instructions=instructions_of(task, settings, host),
         prompts=host.shared.prompts if host.shared else PromptLibrary(),
         artifacts=_Artifacts(record.run.artifacts if record.run else scratch(), record.redactor),
         cancel=cancel,
@@ -371,29 +275,6 @@ def _context(
         consult=ask,
         keep_plan=partial(_keep_plan, task, record),
     )
-
-
-def _consulting(consult: Callable[[Question], Answer], waited: Waited) -> Callable[[Question], Answer]:
-    """Asks the user; the time until the answer comes does not count."""
-
-    def ask(question: Question) -> Answer:
-        with waited.waiting():
-            return consult(question)
-
-    return ask
-
-
-def _asking(consult: Callable[[Question], Answer]) -> Callable[[str, tuple[str, ...]], str]:
-    """Puts a tool's question to the user, with its possible answers."""
-
-    def ask(question: str, options: tuple[str, ...]) -> str:
-        text = f"{question} ({' / '.join(options)})" if options else question
-        answer = consult(Question(kind="question", text=text))
-        if answer.decision != "answer":
-            raise ToolError("refused", "the user gave no answer; decide from what is known, or say what is missing")
-        return answer.text
-
-    return ask
 
 
 def _keep_plan(task: Task, record: Recording, plan: Plan) -> str:

@@ -14,7 +14,8 @@ from codur.events import Emit, Note, RunFinished
 from codur.graph.walk import Walked, walk
 from codur.nodes.state import RunContext, RunState, initial_state
 from codur.redaction import redact_value
-from codur.session.opening import Host, open_workspace, opened, redactor_of
+from codur.session.host import Host, redactor_of
+from codur.session.opening import open_workspace, opened
 from codur.session.recording import Recording, recording
 from codur.session.result import error_result, result_of
 from codur.session.resume import CannotResume, put_in_place, resumed

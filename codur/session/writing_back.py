@@ -9,7 +9,8 @@ from pathlib import Path
 from codur.config.settings import Settings
 from codur.errors import WorkspaceError
 from codur.events import ignore
-from codur.session.opening import Host, journal_of, open_workspace, redactor_of
+from codur.session.host import Host, redactor_of
+from codur.session.opening import journal_of, open_workspace
 from codur.session.recording import recording
 from codur.store.directory import StateDirectory
 from codur.types import RunResult, Task

@@ -66,8 +66,9 @@ class GitDiff:
 def git_diff(context: ToolContext, given: GitDiff) -> ToolResult:
     """Changes of the working tree."""
     options = ["--cached"] if given.staged else []
-    revision = [_revision(given.revision)] if given.revision else []
+    revision = [_revision(context, given.revision)] if given.revision else []
     output = repository_of(context).safe("diff", *_DIFF_OPTIONS, *options, *revision, "--", _path(context, given.path))
+    output = _shown(context, output)
     return ToolResult(text=output or "no differences", data=Diff(revision=given.revision, files=_files(output)))
 
 
@@ -83,7 +84,7 @@ def git_log(context: ToolContext, given: GitLog) -> ToolResult:
     """The latest commits."""
     limit = max(1, min(given.limit, _MAX_LOG))
     repository = repository_of(context)
-    revision = [_revision(given.revision)] if given.revision else []
+    revision = [_revision(context, given.revision)] if given.revision else []
     path = ["--", _path(context, given.path)] if given.path else ["--"]
     options = [f"--max-count={limit}", "--no-show-signature", "--no-color", f"--format={_LOG_FORMAT}"]
     try:
@@ -109,7 +110,8 @@ def git_show(context: ToolContext, given: GitShow) -> ToolResult:
     """One commit with its changes."""
     path = ["--", _path(context, given.path)] if given.path else ["--"]
     options = ["--no-show-signature", f"--format={_SHOW_FORMAT}", *_DIFF_OPTIONS]
-    output = repository_of(context).safe("show", *options, _revision(given.revision), *path)
+    output = repository_of(context).safe("show", *options, _revision(context, given.revision), *path)
+    output = _shown(context, output)
     return ToolResult(text=output, data=Diff(revision=given.revision, files=_files(output)))
 
 
@@ -134,14 +136,16 @@ def git_blame(context: ToolContext, given: GitBlame) -> ToolResult:
     if start < 1 or (end is not None and end < start):
         raise ToolError("invalid", "give start_line and end_line counted from 1, the first one first")
     last = min(end or start + _MAX_BLAMED - 1, start + _MAX_BLAMED - 1)
-    revision = [_revision(given.revision)] if given.revision else []
+    revision = [_revision(context, given.revision)] if given.revision else []
     options = ["--line-porcelain", f"-L{start},{last}"]
-    output = repository_of(context).safe("blame", *options, *revision, "--", _path(context, given.path))
+    path = _path(context, given.path)
+    _require_shown(context, path)
+    output = repository_of(context).safe("blame", *options, *revision, "--", path)
     lines = tuple(_blamed(block) for block in re.split(r"(?<=\n)(?=[0-9a-f]{40} \d+ \d+)", output) if block)
     shown = [
         f"{item.commit.hash[:10]} {item.commit.date} {item.commit.author} {item.line}: {item.text}" for item in lines
     ]
-    return ToolResult(text="\n".join(shown), data=Blame(path=_path(context, given.path), lines=lines))
+    return ToolResult(text="\n".join(shown), data=Blame(path=path, lines=lines))
 
 
 def _blamed(block: str) -> BlamedLine:
@@ -155,9 +159,33 @@ def _blamed(block: str) -> BlamedLine:
     return BlamedLine(line=int(line), commit=commit, text=text.removesuffix("\n")[:_MAX_LINE])
 
 
-def _revision(text: str) -> str:
+def _shown(context: ToolContext, diff: str) -> str:
+    """A diff without the parts of files that are withheld; their names stay."""
+    parts = []
+    for part in re.split(r"^(?=diff --(?:git|cc) )", diff, flags=re.MULTILINE):
+        withheld = [path for path in _paths_of(part) if context.workspace.withholds(path)]
+        parts.append(f"({withheld[0]} may hold keys or passwords and is left out)\n" if withheld else part)
+    return "".join(parts)
+
+
+def _paths_of(part: str) -> list[str]:
+    """The paths that the head of one file's part of a diff names; git quotes odd ones."""
+    if not part.startswith("diff --"):
+        return []
+    head = part.partition("\n@@")[0]
+    found = re.findall(r'^(?:\+\+\+ |--- |rename (?:from|to) )"?(?:[ab]/)?(.+?)"?\t?$', head, re.MULTILINE)
+    return list(dict.fromkeys(found))
+
+
+def _require_shown(context: ToolContext, path: str) -> None:
+    if context.workspace.withholds(path):
+        raise ToolError("refused", f"{path} may hold keys or passwords, which no model is shown")
+
+
+def _revision(context: ToolContext, text: str) -> str:
     if not _REVISION.fullmatch(text):
         raise ToolError("invalid", f"{text!r:.60} is no revision; give a commit, branch or tag such as HEAD~1")
+    _require_shown(context, text.partition(":")[2])  # COMMIT:PATH is a file's content
     return text
 
 

@@ -79,7 +79,7 @@ def grep_files(context: ToolContext, given: GrepFiles) -> ToolResult:
         lines.append(f"no line matches {given.pattern}")
     if skipped:
         more = f" and {len(skipped) - 3} more" if len(skipped) > 3 else ""
-        lines.append(f"not searched, too large or not readable: {', '.join(skipped[:3])}{more}")
+        lines.append(f"not searched (too large, not readable, or may hold secrets): {', '.join(skipped[:3])}{more}")
     return ToolResult(
         text="\n".join(lines), data=Matches(matches=tuple(shown), complete=len(matches) <= limit and not skipped)
     )
@@ -152,7 +152,7 @@ def _texts(context: ToolContext, given: GrepFiles, skipped: list[str], limit: in
     """
     workspace = context.workspace
     single = workspace.is_file(given.path)
-    names = [workspace.relative(given.path)] if single else _candidates(context, given)
+    names = [workspace.relative(given.path)] if single else _candidates(context, given, skipped)
     too_large = _TooLarge(workspace, given)
     left = limit
     for name in names:
@@ -170,13 +170,16 @@ def _texts(context: ToolContext, given: GrepFiles, skipped: list[str], limit: in
         yield name, text
 
 
-def _candidates(context: ToolContext, given: GrepFiles) -> list[str]:
-    if not context.workspace.resolve(given.path).exists():
+def _candidates(context: ToolContext, given: GrepFiles, skipped: list[str]) -> list[str]:
+    workspace = context.workspace
+    if not workspace.resolve(given.path).exists():
         raise ToolError("not_found", f"there is no file or directory {given.path}")
-    found = context.workspace.find_files(given.path, pattern=given.glob, limit=_MAX_FILES)
-    return candidates(
-        context, found.paths, found.links, given.pattern, regex=given.regex, ignore_case=given.ignore_case
-    )
+    found = workspace.find_files(given.path, pattern=given.glob, limit=_MAX_FILES)
+    # Before anything looks into them: that a file matches tells something of it.
+    withheld = {name for name in found.paths if workspace.withholds(name)}
+    skipped += sorted(withheld)
+    names = [name for name in found.paths if name not in withheld]
+    return candidates(context, names, found.links, given.pattern, regex=given.regex, ignore_case=given.ignore_case)
 
 
 class _TooLarge:

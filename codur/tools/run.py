@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _COUNT = re.compile(r"(\d+) (passed|failed|errors?|skipped)")
 _PYTEST_NO_TESTS = 5
+_WORD = re.compile(r"[^\s;|&<>()'\"=`]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +88,9 @@ def run_command(context: ToolContext, given: RunCommand) -> ToolResult:
     """Run a command line with `sh`: `ok` with its exit status, whichever it is."""
     if not given.command.strip() or "\0" in given.command:
         raise ToolError("invalid", "command must be a command line that is not empty")
+    named = next(filter(context.workspace.withholds, _WORD.findall(given.command)), "")
+    if named:  # said plainly, so that nobody tries; what a program prints of it in other ways is redacted at best
+        raise ToolError("refused", f"{named} may hold keys or passwords, which no model is shown")
     outcome = context.launcher.run(
         ["sh", "-c", given.command],
         cwd=context.workspace.root,

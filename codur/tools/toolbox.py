@@ -12,6 +12,7 @@ from codur.tools.arguments import build, schema
 from codur.tools.bounds import MAX_PROBLEM, MAX_TEXT, bounded
 from codur.tools.catalogue import ALL
 from codur.tools.outputs import to_json
+from codur.tools.repository.private import may_hold_secrets
 from codur.tools.tool import Tool, ToolContext, ToolError
 from codur.types import ToolResult, ToolSpec
 from codur.workspace.problems import FileError
@@ -25,6 +26,9 @@ __all__ = ["Tool", "ToolContext", "ToolError", "Toolbox"]
 class Toolbox:
     """Tools bound to what they work on.
 
+    Calls are taken for a model's: files that may hold secrets are refused to them, whichever the tool, so that no
+    result can show one to a model.
+
     Args:
         context: the workspace, the launcher and the settings.
         tools: the catalogue, or a part of it.
@@ -32,6 +36,7 @@ class Toolbox:
 
     def __init__(self, context: ToolContext, tools: Sequence[Tool] = ALL) -> None:
         self._context = replace(context, tools=tuple(sorted(tools, key=lambda tool: tool.name)))
+        self._for_models = replace(self._context, workspace=context.workspace.withholding(may_hold_secrets))
         self._tools = {tool.name: tool for tool in tools}
 
     @property
@@ -72,18 +77,21 @@ class Toolbox:
             return _sendable(ToolResult(code=error.code, text=_sentence(error)))
         return ToolResult()
 
-    def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+    def call(self, name: str, arguments: Mapping[str, Any], *, by_user: bool = False) -> ToolResult:
         """Run a tool. What goes wrong is a result with a code and one sentence; then nothing was changed.
 
         The text is bounded and can be encoded in UTF-8, whatever is in the files and the arguments; `data` is plain
         JSON of the tool's kind of output.
-        """
-        return _sendable(self._result(name, arguments))
 
-    def _result(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+        Args:
+            by_user: the user's own words ask for this very call, and nobody else sees the result.
+        """
+        return _sendable(self._result(name, arguments, self._context if by_user else self._for_models))
+
+    def _result(self, name: str, arguments: Mapping[str, Any], context: ToolContext) -> ToolResult:
         try:
             tool, given = self._admit(name, arguments)
-            result = tool.run(self._context, given)
+            result = tool.run(context, given)
             return replace(result, data=to_json(result.data)) if is_dataclass(result.data) else result
         except (ToolError, FileError) as error:
             return ToolResult(code=error.code, text=_sentence(error))

@@ -6,9 +6,10 @@ the check and what other programs execute is not edited, and every change can be
 
 from __future__ import annotations
 
+import copy
 import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from codur.errors import StateError
@@ -27,6 +28,7 @@ from codur.workspace.scope import Scope
 from codur.workspace.scope_breaches import breaches, violations
 from codur.workspace.sweep import sweep
 from codur.workspace.text import TextFile
+from codur.workspace.withheld import Withheld
 
 __all__ = ["CommandChange", "FileChange", "FileError", "Image", "Observed", "Snapshot", "TextFile", "Workspace"]
 
@@ -57,6 +59,7 @@ class Workspace:
         self._protection = Protection(root)
         self.scope = Scope(root)
         self._permission = Permission(root, self._protection, self._journal, self._require_in_scope)
+        self._withheld = Withheld(root=root)
 
     @classmethod
     def open(
@@ -85,6 +88,16 @@ class Workspace:
             sweep(workspace._pinned, (entry.path for entry in journal.entries))
             workspace._journal.reload(journal.entries)
         return workspace
+
+    def withholding(self, covers: Callable[[str], bool]) -> Workspace:
+        """The same workspace for somebody who must not read, copy or move some files; all else of it is shared.
+
+        Args:
+            covers: whether the file of a relative path is withheld; links to it are, too.
+        """
+        seen = copy.copy(self)
+        seen._withheld = Withheld(root=self.root, covers=covers)
+        return seen
 
     # --- paths --------------------------------------------------------------------------------------------------------
 
@@ -121,13 +134,17 @@ class Workspace:
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
+    def withholds(self, rel: str) -> bool:
+        """Whether a file of this relative path must not be read; looks at the path alone."""
+        return self._withheld.covers(rel)
+
     def read_bytes(self, rel: str | Path) -> bytes:
         """The file's bytes.
 
         Raises:
-            WorkspaceError: absent, a directory, not a regular file, too large, outside.
+            WorkspaceError: absent, a directory, not a regular file, too large, withheld, outside.
         """
-        return self._journal.read(paths.real(self.root, rel)).data
+        return self._journal.read(self._withheld.readable(rel)).data
 
     def read_text(self, rel: str | Path) -> TextFile:
         """The file's text with `\\n` line ends, and the form it has on disk.
@@ -135,7 +152,7 @@ class Workspace:
         Raises:
             WorkspaceError: as `read_bytes`, or the file is binary.
         """
-        key = paths.real(self.root, rel)
+        key = self._withheld.readable(rel)
         return text.decode(key, self._journal.read(key).data)
 
     def peek_text(self, rel: str | Path) -> str:
@@ -144,7 +161,7 @@ class Workspace:
         Raises:
             WorkspaceError: as `read_text`.
         """
-        key = paths.real(self.root, rel)
+        key = self._withheld.readable(rel)
         return text.decode(key, self._journal.peek(key).data).text
 
     def holds_bytes(self, rel: str | Path, expression: re.Pattern[bytes], *, limit: int) -> tuple[bool, int]:
@@ -156,7 +173,7 @@ class Workspace:
         Raises:
             WorkspaceError: as `read_bytes`, but for the size.
         """
-        return files.holds(self._pinned, paths.real(self.root, rel), expression, limit=limit)
+        return files.holds(self._pinned, self._withheld.readable(rel), expression, limit=limit)
 
     def list_files(self, under: str = "", *, pattern: str | None = None, limit: int = 10_000) -> list[str]:
         """Relative paths of the files below `under`, sorted, without caches, environments and what `.gitignore` names.
@@ -271,7 +288,7 @@ class Workspace:
         Raises:
             WorkspaceError: as `write_text`, or there is something at the target.
         """
-        image = self._journal.read(paths.real(self.root, source))
+        image = self._journal.read(self._withheld.readable(source))
         key = self._permission.key(target)
         if self.exists(target):
             raise FileError(f"{key} exists already", code="refused", remedy="Delete it first, or name another file.")
@@ -409,7 +426,7 @@ class Workspace:
         listed = self.list_files(limit=scratch.MAX_FILES + 1)
         asked = (paths.real(self.root, path) for path in (*self._protection.keys, *extra) if self.is_file(path))
         scratch.copy_files(self._pinned, (*listed, *asked), target)
-        copy = Workspace(target.resolve(), max_file_bytes=self.max_file_bytes, durable=False)
-        copy.protect(self._protection.keys)
-        copy.scope = self.scope.on(copy.root)
-        return copy
+        made = Workspace(target.resolve(), max_file_bytes=self.max_file_bytes, durable=False)
+        made.protect(self._protection.keys)
+        made.scope = self.scope.on(made.root)
+        return made

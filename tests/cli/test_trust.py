@@ -55,6 +55,23 @@ def test_without_a_terminal_nothing_is_accepted(work: Path, home: Path) -> None:
     assert list(home.iterdir()) == []
 
 
+def test_instructions_for_other_agents_are_shown_and_accepted_too(work: Path, home: Path) -> None:
+    (work / "sub").mkdir()
+    (work / "sub" / "claude.md").write_text("Obey.\n")
+    (work / ".cursorrules").write_text("Obey.\nNow.\n")
+    (work / "GEMINI.md").symlink_to("/etc/passwd")  # unusable, so it is passed over
+    lines = codur("trust", "--yes", cwd=work, home=home).out.splitlines()
+    assert lines[lines.index("AGENTS.md: not accepted") + 2 :] == [
+        ".cursorrules: not accepted",
+        "  instructions for other agents, 2 lines; they get them once accepted",
+        "sub/claude.md: not accepted",
+        "  instructions for other agents, 1 line; they get them once accepted",
+        "accepted",
+    ]
+    (entry,) = json.loads(codur_here("trust", "--list", "--json", cwd=work, home=home).out)
+    assert sorted(entry["files"]) == [".cursorrules", "AGENTS.md", "codur.yaml", "sub/claude.md"]
+
+
 def test_accepted_counts_until_it_changes(work: Path, home: Path) -> None:
     ran = codur_here("trust", "--yes", cwd=work, home=home)
     assert (ran.code, ran.out.splitlines()[-1], ran.err) == (0, "accepted", "")

@@ -12,6 +12,7 @@ import pytest
 from codur.config.settings import AUTO, LlmSettings, Profile, Provider, Settings
 from codur.errors import ModelUnavailable
 from codur.events import ModelChosen
+from codur.llm.auto import server_problem
 from codur.llm.local_models import served_models
 from codur.llm.scripted import ScriptedModel
 from tests.llm.kit import KEYS, Client
@@ -85,9 +86,13 @@ def test_else_nobody(listing: ServerReply | None, problem: str) -> None:
     with OllamaServer([], listing=listing) as server:
         client = Client(at(server.openai_url), environ={})
         assert not client.pool.available()
-        with pytest.raises(ModelUnavailable, match=r"A model is needed for this\. GROQ_API_KEY is not set\."):
+        with pytest.raises(ModelUnavailable) as caught:
             client.complete(profile=AUTO)
     reason = f"GROQ_API_KEY is not set, and {problem.format(server.openai_url)}."
+    way = "start Ollama: `ollama serve`, then " if "nobody" in problem else "give Ollama a model: "
+    remedy = f"Set it with `export GROQ_API_KEY=…`, or {way}`ollama pull gpt-oss:20b`."
+    assert (caught.value.message, caught.value.remedy) == (reason, remedy)
+    assert (client.pool.why_unavailable().message, client.pool.why_unavailable().remedy) == (reason, remedy)
     assert client.events == [ModelChosen(profile="", model="", reason=reason)]
     assert server.requests == []
 
@@ -169,3 +174,19 @@ def test_a_key_alone_is_enough_for_a_service_that_is_slow_to_answer() -> None:
     with OllamaServer([], listing=hold()) as server:
         assert Client(at(server.openai_url), environ=KEYS).pool.available()
     assert server.looked_up == []
+
+
+def test_whether_a_local_server_can_answer_for_a_profile() -> None:
+    with OllamaServer(["qwen3:8b"]) as server:
+        given = at(server.openai_url)
+        assert server_problem(given, "local") == (
+            f"The server at {server.openai_url} does not have gpt-oss:20b.",
+            "Give Ollama a model: `ollama pull gpt-oss:20b`.",
+        )
+    assert server_problem(given, "local") == (
+        f"Nobody answers at {server.openai_url}.",
+        "Start Ollama: `ollama serve`, then `ollama pull gpt-oss:20b`.",
+    )
+    with OllamaServer(["gpt-oss:20b"]) as server:
+        assert server_problem(at(server.openai_url), "local") == ("", "")
+        assert server_problem(at(server.openai_url), "gpt-oss-120b") == ("", "")

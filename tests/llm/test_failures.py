@@ -278,7 +278,7 @@ def test_a_refused_key_is_not_shown_to_the_same_service_again() -> None:
     assert len(server.requests) == 1
     assert not client.pool.available()
     assert client.pool.why_unavailable().message == (
-        "A model is needed for this. service refused the key in GROQ_API_KEY: status 401 (Something is wrong)."
+        "service refused the key in GROQ_API_KEY: status 401 (Something is wrong)."
     )
 
 
@@ -469,7 +469,7 @@ def test_a_key_that_cannot_be_one_is_not_sent(key: str) -> None:
         client = Client(settings(server.url), environ={"GROQ_API_KEY": key})
         failure = failing(client)
     state = "holds no usable key" if key.strip() else "is not set"
-    assert failure.message == f"A model is needed for this. GROQ_API_KEY {state}."
+    assert failure.message == f"GROQ_API_KEY {state}."
     assert not client.pool.available()
     assert server.requests == []
 

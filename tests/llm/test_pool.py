@@ -28,14 +28,17 @@ def pool(given: Settings, environ: dict[str, str], **values: Any) -> ModelPool:
 LOCAL = Settings(llm=LlmSettings(default_profile="local", fallback_profiles=()))
 JUST_LOCAL = Settings(llm=LlmSettings(default_profile="local"))
 """What `export CODUR_LLM__DEFAULT_PROFILE=local` alone makes of the defaults."""
+DEAF = Settings(providers={**Settings().providers, "ollama": Provider(base_url="http://127.0.0.1:1/v1")})
+"""The defaults where no Ollama runs."""
+GROQ = {"gpt-oss-20b": Settings().llm.profiles["gpt-oss-20b"]}
 
 
 @pytest.mark.parametrize(
     ("given", "environ", "offline", "available"),
     [
         (JUST_LOCAL, {}, False, True),
-        (Settings(), {}, False, False),
-        (Settings(), {"GROQ_API_KEY": ""}, False, False),
+        (DEAF, {}, False, False),
+        (DEAF, {"GROQ_API_KEY": ""}, False, False),
         (Settings(), KEYS, False, True),
         (Settings(), KEYS, True, False),
         (LOCAL, {}, False, True),
@@ -59,7 +62,7 @@ def test_who_can_be_asked(given: Settings, environ: dict[str, str], offline: boo
 def test_a_profile_of_the_users_choice_counts(
     profile: str, environ: dict[str, str], offline: bool, available: bool
 ) -> None:
-    own = pool(Settings(), environ, offline=offline)
+    own = pool(DEAF, environ, offline=offline)
     assert own.available(profile) is available
     assert own.available() is (bool(environ) and not offline)
 
@@ -87,9 +90,9 @@ def test_the_default_profile_comes_before_the_fall_back_profiles() -> None:
 def test_why_a_profile_of_the_users_choice_cannot_be_asked() -> None:
     keyed = {"paid": Profile(provider="paid", model="x")}
     own = pool(settings(profiles=keyed, providers={"paid": Provider(api_key_env="PAID_KEY", base_url="http://x")}), {})
-    assert own.why_unavailable("paid").message == "A model is needed for this. PAID_KEY is not set."
+    assert own.why_unavailable("paid").message == "PAID_KEY is not set."
     assert own.why_unavailable("paid").remedy == "Set it with `export PAID_KEY=…`."
-    assert own.why_unavailable().message == "A model is needed for this. GROQ_API_KEY is not set."
+    assert own.why_unavailable().message == "GROQ_API_KEY is not set."
     for ask_about in (own.available, own.why_unavailable):
         with pytest.raises(ConfigError, match="there is no profile 'nobody'"):
             ask_about("nobody")
@@ -99,35 +102,33 @@ def test_why_a_profile_of_the_users_choice_cannot_be_asked() -> None:
     ("given", "offline", "message", "remedy"),
     [
         (
-            Settings(),
+            DEAF,
             False,
-            "A model is needed for this. GROQ_API_KEY is not set.",
-            "Set it with `export GROQ_API_KEY=…`, or use a local model: `ollama serve`, `ollama pull gpt-oss:20b`, "
-            "then `export CODUR_LLM__DEFAULT_PROFILE=local`.",
+            "GROQ_API_KEY is not set, and nobody answers at http://127.0.0.1:1/v1.",
+            "Set it with `export GROQ_API_KEY=…`, or start Ollama: `ollama serve`, then `ollama pull gpt-oss:20b`.",
         ),
         (
             settings(),
             False,
-            "A model is needed for this. GROQ_API_KEY is not set.",
+            "GROQ_API_KEY is not set.",
             "Set it with `export GROQ_API_KEY=…`.",
         ),
         (
-            settings(
-                profiles={"mine": Profile(provider="llamacpp", model="tiny")},
-                providers={"llamacpp": Provider(base_url="http://localhost:8080/v1")},
+            Settings(
+                llm=LlmSettings(profiles={"mine": Profile(provider="llamacpp", model="x"), **GROQ}),
+                providers={"llamacpp": Provider(base_url="http://127.0.0.1:1/v1"), **DEAF.providers},
             ),
             False,
-            "A model is needed for this. GROQ_API_KEY is not set.",
-            "Set it with `export GROQ_API_KEY=…`, or use a local model: start its server, "
-            "then `export CODUR_LLM__DEFAULT_PROFILE=mine`.",
+            "GROQ_API_KEY is not set, and nobody answers at http://127.0.0.1:1/v1.",
+            "Set it with `export GROQ_API_KEY=…`, or start the server at http://127.0.0.1:1/v1.",
         ),
         (
             settings(profiles={"mine": Profile(provider="half", model="x")}, providers={"half": Provider()}),
             False,
-            "A model is needed for this. GROQ_API_KEY is not set.",
+            "GROQ_API_KEY is not set.",
             "Set it with `export GROQ_API_KEY=…`.",
         ),
-        (Settings(), True, "A model is needed for this, and the run is offline.", "Run it again without --offline."),
+        (Settings(), True, "The run is offline.", "Run it again without --offline."),
     ],
 )
 def test_why_nobody_can_be_asked_comes_with_what_to_do(

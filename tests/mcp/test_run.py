@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from codur.config.settings import McpServer, Settings
-from codur.session.opening import Host, opened, redactor_of
+from codur.session.host import Host, redactor_of
+from codur.session.opening import opened
 from codur.types import Task
 from tests.mcp import kit
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.session.run import run_task
 from codur.store.trust import TrustStore
 from codur.types import Task
@@ -144,6 +148,56 @@ def test_instructions_are_sent_once_they_are_accepted(tmp_path: Path) -> None:
         "## AGENTS.md\nWrite short functions.\n\n## src/AGENTS.md, for src/ and below\nNo classes."
     )
     assert not [note for note in notes if "AGENTS.md" in note]
+
+
+PLAN_IT = json_reply(
+    {
+        "task_type": "code_fix",
+        "confidence": 0.2,
+        "detected_files": ["src/shop/parcel.py"],
+        "suggested_action": "plan",
+        "reasoning": "It is not clear.",
+    }
+)
+ANSWER_AT_ONCE = json_reply(
+    {
+        "reasoning": "One look is enough.",
+        "steps": [
+            {
+                "id": "answer",
+                "action": "respond",
+                "capability": "",
+                "objective": "Nothing to do.",
+                "expected_output": "",
+                "success_criteria": "",
+                "inputs": [],
+                "arguments": [],
+            }
+        ],
+    }
+)
+
+
+@pytest.mark.parametrize("accepted", [True, False])
+@pytest.mark.parametrize("length", [1, 4000])
+def test_the_planner_gets_instructions_within_its_budget(accepted: bool, length: int, tmp_path: Path) -> None:
+    workspace, state = tmp_path / "project", tmp_path / "state"
+    workspace.mkdir()
+    told = "Write short functions.\n" + "Mind the style guide.\n" * length
+    fill(workspace, {**WRONG, "AGENTS.md": told})
+    if accepted:
+        TrustStore(state / "trust.json").accept(workspace, {"AGENTS.md": told.encode()}, when="now")
+    task = Task(prompt="rework src/shop/parcel.py", workspace=str(workspace), dry_run=True)
+    with GroqServer([PLAN_IT, ANSWER_AT_ONCE, ANSWER_AT_ONCE]) as server:
+        settings = settings_for(server)
+        result = run_task(task, settings, host=replace(host(), state=state), emit=lambda _: None)
+    body = server.bodies[1]
+    assert ("## AGENTS.md\nWrite short functions." in system(body)) is accepted
+    assert "rework src/shop/parcel.py" in user(body), "the task is whole, however long the instructions are"
+    budget = settings.llm.profiles["gpt-oss-120b"].request_tokens
+    assert len(json.dumps(body)) / BYTES_PER_TOKEN + body["max_completion_tokens"] < budget
+    left_out = [note for note in result.notes if "AGENTS.md" in note]
+    assert len(left_out) == (0 if accepted else 1)
 
 
 def test_an_explaining_agent_gets_instructions_too(tmp_path: Path) -> None:

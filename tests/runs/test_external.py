@@ -9,6 +9,7 @@ import pytest
 
 from codur.config.settings import AgentConfig, AgentPreferences, AgentSettings, Settings
 from codur.events import AgentMessage, ModelCalled
+from codur.store.trust import TrustStore
 from codur.types import Limits
 from tests.agents.external.kit import CODEX_DONE, RIGHT, Script, config_of
 from tests.runs.kit import EDIT, Played, play
@@ -92,7 +93,7 @@ def test_the_check_decides_and_not_its_exit_status(tmp_path: Path) -> None:
 def test_it_sees_what_failed_before(tmp_path: Path) -> None:
     configs = {"its": agent(tmp_path / "its", [["write", "main.py", HALF], ["report", "seen.json"], *CODEX_DONE])}
 
-    played = run(tmp_path, configs, agent="its", keep=True)
+    played = run(tmp_path, configs, agent="its")
 
     assert "output line 1" in played.result.attempts[0].error
     assert played.result.exit_code == 1
@@ -181,3 +182,30 @@ def test_a_confident_classification_delegates_too(tmp_path: Path) -> None:
 
     assert (played.result.exit_code, played.result.solved_by) == (0, "its")
     assert len([event for event in played.events if isinstance(event, ModelCalled)]) == 1
+
+
+def test_instructions_reach_it_once_they_are_accepted_and_one_note_says_so(tmp_path: Path) -> None:
+    script: Script = [["report", "seen.json"], ["write", "main.py", RIGHT], *CODEX_DONE]
+    configs = {"its": agent(tmp_path / "its", script)}
+    files = {**WRONG, "CLAUDE.md": "Use tabs.", "AGENTS.md": "Use tabs too."}
+    played = [
+        run(tmp_path / name, configs, agent="its", files=files, state=tmp_path / name / "state")
+        for name in _places(tmp_path, accepted={"AGENTS.md": b"Use tabs too.", "CLAUDE.md": b"Use tabs."})
+    ]
+
+    unknown, accepted = played
+    note = "AGENTS.md, CLAUDE.md: instructions not given to other agents, as they are not accepted; look at them with"
+    assert [text for text in unknown.result.notes if "AGENTS.md" in text] == [f"{note} `codur trust`"]
+    assert "CLAUDE.md" not in unknown.files["seen.json"]
+    assert '"AGENTS.md", "CLAUDE.md", ' in accepted.files["seen.json"]
+    assert not [text for text in accepted.result.notes if "AGENTS.md" in text]
+
+
+def _places(directory: Path, accepted: dict[str, bytes]) -> tuple[str, str]:
+    """Two places for a run; in the second one the files of the project are accepted."""
+    for name in ("unknown", "accepted"):
+        (directory / name).mkdir()
+    TrustStore(directory / "accepted" / "state" / "trust.json").accept(
+        directory / "accepted" / "project", accepted, when="now"
+    )
+    return "unknown", "accepted"

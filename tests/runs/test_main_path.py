@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from codur.ui.report import summary_lines
 from tests.runs.kit import (
     EDIT,
     MEDIAN,
@@ -176,7 +177,8 @@ def test_a_green_check_proves_nothing_and_is_reported(tmp_path: Path) -> None:
     assert run.result.outcome == "done"
     assert run.result.before is not None
     assert run.result.before.passed
-    assert run.result.notes == ("the check passed before anything was changed, so it proves nothing",)
+    told = [row.text for row in summary_lines(run.result)]
+    assert sum("passed before anything was changed" in words for words in told) == 1, "once, as the verdict"
 
 
 def test_a_bare_fix_of_a_green_program_changes_nothing(tmp_path: Path) -> None:

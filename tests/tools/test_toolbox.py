@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 from codur.config.settings import Settings, ToolSettings
+from codur.config.tool_names import TOOL_NAMES
 from codur.tools.bounds import bounded
 from codur.tools.toolbox import Toolbox
 from codur.types import ToolResult, ToolSpec
@@ -18,8 +19,8 @@ from tests.tools.conftest import toolbox_on
 NAMES = tuple(
     sorted(
         """
-    append_file apply_patch ask_user call_mcp_tool copy_file delete_file duckduckgo_search fetch_webpage
-    file_tree find_definition find_usages git_blame
+    append_file apply_patch ask_user call_mcp_tool copy_file delete_file duckduckgo_search fetch_webpage file_tree
+    find_definition find_usages git_blame
     git_commit git_diff git_log git_show git_stage_files git_status grep_files inject_function inject_lines
     lint_python list_dirs list_files list_mcp_resources list_mcp_tools list_tools move_file python_ast_dependencies
     python_ast_dependencies_multifile python_ast_graph python_ast_outline read_file read_files read_ini
@@ -34,6 +35,7 @@ NAMES = tuple(
 
 def test_names(toolbox: Toolbox) -> None:
     assert toolbox.names() == NAMES
+    assert set(NAMES) == TOOL_NAMES, "the names by which agents' files are checked; list it in config/tool_names.py"
     assert toolbox.get("nothing") is None
 
 

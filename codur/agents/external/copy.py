@@ -6,12 +6,14 @@ import fnmatch
 import hashlib
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from codur.config.agent_names import instructs_agents, sets_agents
 from codur.config.protected import has_protected_name
 from codur.errors import WorkspaceError
+from codur.tools.repository.private import may_hold_secrets
 from codur.workspace.listing import SKIPPED_DIRECTORIES
 from codur.workspace.workspace import Workspace
 
@@ -19,8 +21,10 @@ MAX_CHANGED = 500
 MAX_CHANGED_BYTES = 33_554_432
 _MAX_ENTRIES = 50_000
 _MAX_FILES = 10_000
-_SECRETS = (".env", ".env.*", "*.pem", "*.key", "id_rsa", "id_ed25519", ".npmrc", ".pypirc", ".netrc")
-_NO_SECRETS = ("*.example", "*.sample", "*.template", "*.dist")
+_SHOWN = 3
+_LOOK = "look at them with `codur trust`"
+MayInstruct = Callable[[str, bytes], bool]
+"""Whether the user has accepted a file of the project, by its path and content, as instructions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,10 +33,23 @@ class Copy:
 
     Attributes:
         digests: SHA-256 of each file, by its path.
+        withheld: files of the workspace that it lacks on purpose; that they are not there is no deletion.
+        unaccepted: those of them that are instructions which the user has not accepted.
     """
 
     root: Path
     digests: Mapping[str, bytes]
+    withheld: frozenset[str] = frozenset()
+    unaccepted: tuple[str, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """What the user is told of what it lacks; empty if that is nothing that could be accepted."""
+        if not self.unaccepted:
+            return ""
+        more = f" and {len(self.unaccepted) - _SHOWN} more" if len(self.unaccepted) > _SHOWN else ""
+        names = ", ".join(self.unaccepted[:_SHOWN])
+        return f"{names}{more}: instructions not given to other agents, as they are not accepted; {_LOOK}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,22 +67,35 @@ class Changes:
     problem: str = ""
 
 
-def copy_workspace(workspace: Workspace, target: Path) -> Copy:
+def copy_workspace(workspace: Workspace, target: Path, *, may_instruct: MayInstruct) -> Copy:
     """Copy what is listed of a workspace, and what defines the check, to the directory `target`, which is made.
 
-    Left out: what git ignores, repositories, settings of other programs, and files that are likely to hold secrets.
+    Left out: what git ignores, repositories, settings of other programs, files that are likely to hold secrets, and
+    instructions for agents that the user has not accepted: whoever wrote them would command an agent with its key.
 
     Raises:
         WorkspaceError: there is too much to copy, or a file cannot be read.
     """
     made = workspace.scratch_copy(target)
     digests: dict[str, bytes] = {}
+    withheld: set[str] = set()
+    unaccepted: list[str] = []
     for path, place in _files(made.root):
-        if has_protected_name(path) or _may_hold_secrets(path):
-            place.unlink()
+        content = place.read_bytes()
+        if has_protected_name(path) or sets_agents(path) or may_hold_secrets(path):
+            withheld.add(path)
+        elif instructs_agents(path) and not may_instruct(path, content):
+            unaccepted.append(path)
         else:
-            digests[path] = hashlib.sha256(place.read_bytes()).digest()
-    return Copy(root=made.root, digests=digests)
+            digests[path] = hashlib.sha256(content).digest()
+            continue
+        place.unlink()
+    return Copy(
+        root=made.root,
+        digests=digests,
+        withheld=frozenset({*withheld, *unaccepted}),
+        unaccepted=tuple(sorted(unaccepted, key=lambda path: (path.count("/"), path))),
+    )
 
 
 def changes_in(copy: Copy, *, max_file_bytes: int, leaves: Sequence[str] = ()) -> Changes:
@@ -164,10 +194,3 @@ def _is_left(path: str, leaves: Sequence[str]) -> bool:
     parts = path.split("/")
     heads = ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
     return any(fnmatch.fnmatchcase(name, glob) for glob in leaves for name in (*heads, *parts))
-
-
-def _may_hold_secrets(path: str) -> bool:
-    name = path.rsplit("/", 1)[-1].casefold()
-    if any(fnmatch.fnmatchcase(name, glob) for glob in _NO_SECRETS):
-        return False
-    return any(fnmatch.fnmatchcase(name, glob) for glob in _SECRETS)

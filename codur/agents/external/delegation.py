@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from codur.agents.external.copy import MayInstruct
     from codur.agents.external.protocol import McpRunner
     from codur.agents.external.ready import Obstacle
     from codur.agents.external.taking import Allowed
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from codur.events import Emit
     from codur.sandbox.launcher import Launcher
     from codur.workspace.workspace import Workspace
+
+
+def _nobody_accepted(_path: str, _content: bytes) -> bool:
+    return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +37,7 @@ class ExternalAgents:
         redact: takes secrets out of what is sent to an agent.
         offline: nobody is asked.
         mcp: runs agents on MCP servers; None where there are none.
+        may_instruct: whether a file of the project may reach an agent as instructions: the user has accepted it.
     """
 
     launcher: Launcher
@@ -40,6 +46,7 @@ class ExternalAgents:
     redact: Callable[[str], str]
     offline: bool = False
     mcp: McpRunner | None = None
+    may_instruct: MayInstruct = _nobody_accepted
 
     def obstacle(self, agent: Agent) -> Obstacle | None:
         """Why an agent cannot run here; None if nothing speaks against it."""
@@ -85,4 +92,5 @@ class ExternalAgents:
             emit=emit,
             read_only=read_only,
             allowed=allowed,
+            may_instruct=self.may_instruct,
         )

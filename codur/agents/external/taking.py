@@ -41,7 +41,7 @@ def take_over(agent: str, changes: Changes, copy: Copy, workspace: Workspace, *,
     refused = dict(changes.refused)
     wanted: dict[str, bytes | None] = {}
     for path, data in changes.files.items():
-        reason = _why_not(path, workspace, allowed)
+        reason = "was kept from it" if path in copy.withheld else _why_not(path, workspace, allowed)
         if reason:
             refused[path] = reason
         else:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from codur.agents.external.copy import Copy, changes_in, copy_workspace
+from codur.agents.external.copy import Copy, MayInstruct, changes_in, copy_workspace
 from codur.agents.external.plugins import run_plugin
 from codur.agents.external.program import run_program
 from codur.agents.external.protocol import Answer, Happening, Job, McpRunner, Said
@@ -31,11 +31,13 @@ class Delegated:
         answer: what the agent says.
         taken: what became of its changes.
         changed_nothing: it changed nothing at all in its copy.
+        note: what of the workspace was kept from it although it could be accepted; empty if nothing was.
     """
 
     answer: Answer
     taken: Taken = field(default_factory=Taken)
     changed_nothing: bool = True
+    note: str = ""
 
 
 def work(
@@ -51,12 +53,13 @@ def work(
     emit: Emit,
     read_only: tuple[str, ...],
     allowed: Allowed,
+    may_instruct: MayInstruct,
 ) -> Delegated:
     """Let an agent work in a copy; see `ExternalAgents.run_external`."""
     with launcher.temporary_directory() as directory:
         home = directory / "home"
         home.mkdir(mode=0o700)
-        copy = copy_workspace(workspace, directory / "work")
+        copy = copy_workspace(workspace, directory / "work", may_instruct=may_instruct)
         job = Job(
             prompt=prompt.encode()[:MAX_PROMPT_BYTES].decode("utf-8", "ignore"),
             directory=copy.root,
@@ -72,7 +75,7 @@ def work(
             answer = _run(agent, job, mcp)
         if answer.end in {"cancelled", "not_started"}:
             return Delegated(answer=answer)
-        return _settled(agent, answer, copy, workspace, allowed)
+        return replace(_settled(agent, answer, copy, workspace, allowed), note=copy.note)
 
 
 def _run(agent: Agent, job: Job, mcp: McpRunner | None) -> Answer:

@@ -8,11 +8,11 @@ import re
 _SECRET_NAME = re.compile(
     r"\.env|\.env\..*|.*\.env|\.envrc|\.netrc|\.pgpass|\.npmrc|\.pypirc|\.htpasswd|\.git-credentials"
     r"|credentials|credentials\.(?:json|ya?ml|toml|ini)|secrets?\.(?:json|ya?ml|toml|ini|env)|service[-_]account.*\.json"
-    r"|id_(?:rsa|dsa|ecdsa|ed25519)|.*\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|asc|gpg)",
+    r"|\.dockercfg|\.dockerconfigjson|id_(?:rsa|dsa|ecdsa|ed25519)|.*\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|asc|gpg)",
     re.IGNORECASE,
 )
 _PATTERN_OF_ONE = re.compile(r".*(?:example|sample|template|dist)", re.IGNORECASE)
-_PRIVATE_DIRECTORIES = frozenset({".ssh", ".aws", ".gnupg", ".kube", ".azure", ".docker"})
+_PRIVATE_DIRECTORIES = frozenset({".ssh", ".aws", ".gnupg", ".kube", ".azure"})
 
 
 def may_hold_secrets(path: str) -> bool:

@@ -101,6 +101,7 @@ def agents(
     backend: Any = "auto",
     cancel: CancelToken | None = None,
     offline: bool = False,
+    may_instruct: Callable[[str, bytes], bool] = lambda path, content: False,
 ) -> Iterator[ExternalAgents]:
     """What runs agents, in the sandbox that works here."""
     with Launcher(environ, sandbox=SandboxSettings(backend=backend), cancel=cancel) as launcher:
@@ -110,6 +111,7 @@ def agents(
             user_home=Path("/nonexistent"),
             redact=lambda text: text.replace(CANARY, "[secret]"),
             offline=offline,
+            may_instruct=may_instruct,
         )
 
 
@@ -125,6 +127,7 @@ def delegate(
     timeout_s: float = 60.0,
     allowed: Any = lambda path: True,
     cancel: CancelToken | None = None,
+    may_instruct: Callable[[str, bytes], bool] = lambda path, content: False,
     on_event: Callable[[Event], object] = lambda event: None,
     **fields: Any,
 ) -> Did:
@@ -140,7 +143,7 @@ def delegate(
         events.append(event)
         on_event(event)
 
-    with agents(environ=environ, backend=backend, cancel=cancel) as external:
+    with agents(environ=environ, backend=backend, cancel=cancel, may_instruct=may_instruct) as external:
         delegated = external.run_external(
             agent,
             prompt,

@@ -1,0 +1,48 @@
+"""What of a project the user has accepted: it may instruct models, and agents that are other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from codur.agents.instructions import Instructions
+from codur.config.settings import Settings
+from codur.session.host import Host
+from codur.store.directory import StateDirectory
+from codur.store.trust import TrustStore
+from codur.types import Task
+
+if TYPE_CHECKING:
+    from codur.agents.external.copy import MayInstruct
+    from codur.config.instructions import InstructionSet
+    from codur.config.trust import TrustOf
+
+
+def _trust_of(host: Host) -> TrustOf:
+    from codur.config.trust import nobody  # noqa: PLC0415 - lazy: a model-free run needs none
+
+    return TrustStore(StateDirectory(host.state).trust_file).state_of if host.state else nobody
+
+
+def instructions_of(task: Task, settings: Settings, host: Host) -> Instructions:
+    """The instructions of a run; read when they are first asked for."""
+
+    def load() -> InstructionSet:
+        from codur.config.instructions import load_instructions  # noqa: PLC0415 - lazy: a model-free run needs none
+
+        workspace = Path(task.workspace)  # what was accepted is the project itself, not a copy of it
+        trust_of = _trust_of(host)
+        return load_instructions(settings, workspace, environ=host.environ, home=host.home, trust_of=trust_of)
+
+    return Instructions(load, max_tokens=settings.context.instruction_tokens)
+
+
+def may_instruct(task: Task, settings: Settings, host: Host) -> MayInstruct:
+    """Whether a file of the project may instruct other agents: that very text was accepted, and such are wanted."""
+
+    def accepted(path: str, content: bytes) -> bool:
+        return settings.context.project_instructions and (
+            _trust_of(host)(Path(task.workspace), path, content) == "accepted"
+        )
+
+    return accepted

@@ -1,0 +1,58 @@
+"""What a run takes from the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from codur.config.settings import Settings
+from codur.llm.endpoint import secrets_of_provider
+from codur.llm.model import ChatModel
+from codur.questions import Answer, Question
+from codur.redaction import Redactor, secrets_of
+from codur.sandbox.cancel import CancelToken
+from codur.sandbox.turns import Waited
+from codur.session.exchanges import Exchanges
+from codur.session.shared import Shared
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """What a run takes from the machine; only `cli` reads it there.
+
+    Attributes:
+        environ: environment variables: API keys, and what programs under check may see.
+        home: the user's home directory, which is refused as a workspace.
+        models: models by profile name that replace the configured ones (for scripted runs).
+        state: the state directory, where runs are kept; None keeps nothing.
+        cache: a private directory for what can be found out again; None for none.
+        shared: what the run has in common with others that go on at the same time; None if it goes on alone.
+        cancel: stops the run when it is set, from any thread; None: only the user's signals do.
+        waited: gets the seconds that the run waited for others; they do not count as its time.
+        exchanges: what is done with the exchange with models.
+        stream: somebody wants to see answers in words while they come.
+        consult: asks the user; None if there is nobody to ask. Its time does not count as the run's.
+    """
+
+    environ: Mapping[str, str]
+    home: Path
+    models: Mapping[str, ChatModel] | None = None
+    state: Path | None = None
+    cache: Path | None = None
+    shared: Shared | None = None
+    cancel: CancelToken | None = None
+    waited: Waited | None = None
+    exchanges: Exchanges = field(default_factory=Exchanges)
+    stream: bool = False
+    consult: Callable[[Question], Answer] | None = None
+
+
+def redactor_of(settings: Settings, environ: Mapping[str, str]) -> Redactor:
+    """Blanks the keys of the configured providers and MCP servers, and what else in the environment is secret."""
+    keys = [key for provider in settings.providers.values() for key in secrets_of_provider(provider, environ)]
+    names = (
+        name for server in settings.mcp_servers.values() for name in (*server.environment, *server.headers_env.values())
+    )
+    given = (environ.get(name, "") for name in names)
+    return Redactor((*keys, *filter(None, given), *secrets_of(environ)))

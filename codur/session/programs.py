@@ -1,0 +1,47 @@
+"""What a run notices of the programs that it starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from codur.events import Emit, Note
+from codur.sandbox.launcher import Launcher
+from codur.workspace.workspace import Workspace
+
+
+class Programs:
+    """Sees every program that is started: what it changes in the workspace is recorded; that nothing holds it is told.
+
+    Attributes:
+        launcher: the one that starts them.
+    """
+
+    def __init__(self, workspace: Workspace, emit: Emit) -> None:
+        self.launcher: Launcher | None = None
+        self._workspace = workspace
+        self._emit = emit
+        self._told = False
+
+    def before(self, root: Path) -> None:
+        """A program is about to be started in `root`."""
+        if self.launcher is not None and self.launcher.name == "none" and not self._told:
+            self._told = True
+            self._emit(Note(level="warning", text=uncontained(self.launcher.note)))
+        if root == self._workspace.root:
+            note = self._workspace.before_program()
+            if note:
+                self._emit(Note(level="warning", text=note))
+
+    def after(self, root: Path) -> None:
+        """The program has ended."""
+        if root != self._workspace.root:
+            return
+        for path in self._workspace.after_program().protected:
+            text = f"{path} appeared while a program ran; other programs act on it, so look at it"
+            self._emit(Note(level="warning", text=text))
+
+
+def uncontained(why: str) -> str:
+    """What is said, once, when programs run and nothing contains them."""
+    reason = f" ({why})" if why else ""
+    return f"programs run WITHOUT a sandbox, with your permissions{reason}; see `codur doctor`"
