@@ -28,6 +28,7 @@ _REFERENCES = {
     "Provider.headers_env",
     "AgentConfig.profile",
     "AgentConfig.type",
+    "AgentConfig.tools",
     "AgentConfig.command",
     "AgentConfig.key_env",
     "AgentConfig.environment",

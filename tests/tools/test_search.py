@@ -144,8 +144,8 @@ def test_a_file_too_large_to_read_is_told_only_if_it_can_hold_a_match(tmp_path: 
     either = toolbox.call("grep_files", {"pattern": "needle", "ignore_case": True})
     unclear = toolbox.call("grep_files", {"pattern": "need|x", "regex": True})
     assert exact == found(("small.txt", 1, "needle"))
-    assert either.text.endswith("not searched, too large or not readable: full.log")
-    assert unclear.text.endswith("not searched, too large or not readable: full.log, plain.log")
+    assert either.text.endswith("not searched (too large, not readable, or may hold secrets): full.log")
+    assert unclear.text.endswith("not searched (too large, not readable, or may hold secrets): full.log, plain.log")
 
 
 @pytest.mark.parametrize("pattern", ["need+le", "n.*e", "[el]{2}", "(ne)+d", r"\w+$", "^#? x", "e|x", "(.)o\\1"])
