@@ -16,6 +16,7 @@ from codur.config.constraints import PATTERNS, bounds_of
 from codur.config.document import effective_yaml
 from codur.config.loader import load_settings
 from codur.config.settings import Settings
+from codur.config.tool_names import TOOL_NAMES
 from codur.config.yaml_source import yaml_text
 
 # References are left out, because most names name nothing, and what must go together; text is what YAML can hold.
@@ -28,7 +29,6 @@ _REFERENCES = {
     "Provider.headers_env",
     "AgentConfig.profile",
     "AgentConfig.type",
-    "AgentConfig.tools",
     "AgentConfig.command",
     "AgentConfig.key_env",
     "AgentConfig.environment",
@@ -47,6 +47,8 @@ _ENTRIES = {"Profile": "local", "Provider": "ollama", "AgentConfig": "codur-codi
 
 def _scalar(kind: Any, owner: str) -> st.SearchStrategy[Any]:
     bounds = bounds_of(owner)
+    if owner == "AgentConfig.tools":
+        return st.sampled_from(sorted(TOOL_NAMES))
     if kinds.choices(kind):
         return st.sampled_from(kinds.choices(kind))
     if owner in PATTERNS:
