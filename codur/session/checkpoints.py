@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -24,8 +25,8 @@ from codur.errors import StateError
 from codur.session.codec import DamagedRecord, decode, encode
 from codur.store.atomic import PRIVATE_FILE, set_aside
 
-_KIND: Final = "codur-json"
-_QUESTIONS: Final = "codur-questions"
+_KIND: Final = "codur-json-2"
+_QUESTIONS: Final = "codur-questions-2"
 _BUSY_MS = 5000
 
 
@@ -76,25 +77,40 @@ class Checkpoints(SqliteSaver):
 
 
 class _Codec:
-    """LangGraph's `SerializerProtocol` over `codec`."""
+    """LangGraph's `SerializerProtocol` over `codec`.
+
+    What the redactor changes is remembered as it was for as long as this process lives: a run that goes on after a
+    question carries out what was approved of, while the file holds no secret.
+    """
 
     def __init__(self, redact: Callable[[str], str]) -> None:
         self._redact = redact
+        self._whole: dict[str, Any] = {}
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
         if isinstance(obj, list | tuple) and obj and all(isinstance(item, Interrupt) for item in obj):
-            kind, value = _QUESTIONS, [{"id": item.id, "value": encode(item.value, self._redact)} for item in obj]
-        else:
-            kind, value = _KIND, encode(obj, self._redact)
-        return kind, json.dumps(value).encode("ascii")
+            value = [{"id": item.id, "value": self._encoded(item.value)} for item in obj]
+            return _QUESTIONS, json.dumps(value).encode("ascii")
+        return _KIND, json.dumps(self._encoded(obj)).encode("ascii")
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
         kind, value = data
         if kind == _QUESTIONS:
-            return tuple(Interrupt(value=decode(item["value"]), id=item["id"]) for item in json.loads(value))
+            return tuple(Interrupt(value=self._decoded(item["value"]), id=item["id"]) for item in json.loads(value))
         if kind != _KIND:
             raise DamagedRecord(f"a checkpoint is of kind {kind[:40]!r}, which is not read")
-        return decode(json.loads(value))
+        return self._decoded(json.loads(value))
+
+    def _encoded(self, obj: Any) -> dict[str, Any]:
+        whole, kept = encode(obj), encode(obj, self._redact)
+        if whole == kept:
+            return {"value": kept}
+        key = secrets.token_hex(8)
+        self._whole[key] = whole
+        return {"value": kept, "blanked": key}
+
+    def _decoded(self, kept: dict[str, Any]) -> Any:
+        return decode(self._whole.get(kept.get("blanked", ""), kept["value"]))
 
 
 @contextmanager

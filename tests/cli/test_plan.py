@@ -71,6 +71,19 @@ def test_the_plan_is_shown_and_carried_out_after_a_yes(tmp_path: Path) -> None:
         assert MEDIAN_RIGHT in contents(here.project)["main.py"]
 
 
+def test_what_looks_like_a_secret_is_carried_out_as_it_was_approved_and_kept_blanked(tmp_path: Path) -> None:
+    secret = "API_KEY=zz9plural_token_4711"
+    step = {**tool("write_file", path="out.txt", content=f"{secret}\n"), "id": "write", "objective": "Write it."}
+    with place(tmp_path, [classified(), plan(step, CODING), RIGHT]) as here:
+        with at_terminal(here, *TASK) as terminal:
+            terminal.answer(CHOICES, "y")
+            assert terminal.ended() == 0
+        assert contents(here.project)["out.txt"] == f"{secret}\n"
+        kept = [path.read_bytes() for path in here.home.rglob("checkpoints.sqlite*")]
+        assert kept
+        assert not any(b"zz9plural" in data for data in kept)
+
+
 def test_a_no_leaves_everything_as_it_was(tmp_path: Path) -> None:
     with place(tmp_path, [EDIT]) as here, at_terminal(here, *TASK) as terminal:
         terminal.answer(CHOICES, "n")
