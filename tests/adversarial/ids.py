@@ -66,7 +66,12 @@ TESTS: dict[str, str] = {
     "E11": "workspace/test_undo: test_git_is_never_touched",
     "E12": "tools/test_web: test_orders_in_a_page_or_a_file_lead_nowhere",
     "E13": "tools/test_web: test_orders_in_a_page_or_a_file_lead_nowhere test_what_a_page_says_is_marked_and_cleaned",
+    "E14": "planning/test_approval: test_an_approval_covers_no_other_program_file_or_effect",
+    "E15": "cli/test_plan: test_nothing_of_a_plan_acts_on_the_terminal; planning/test_approval: test_a_long_command_is_shown_to_its_end_and_many_are_counted",
+    "E16": "tools/test_web: test_orders_in_a_page_or_a_file_lead_nowhere",
     "E19": "workspace/test_paths: test_writes_that_are_refused; sandbox/test_tripwire: test_a_change_is_told_and_undone",
+    "D04": "tools/test_withheld: test_every_tool_that_takes_a_path_keeps_the_secret; runs/test_context: test_a_file_of_secrets_is_not_shown_even_if_it_is_named",
+    "J13": "tools/test_apply_patch: test_bad_patches_change_nothing test_one_hunk",
     "E20": "runs/test_faults: test_an_edit_of_the_expected_output_is_refused; runs/test_plans: test_hiding_the_tests_is_no_success",
     "E21": "adversarial/test_verification: test_k02_a_program_that_prints_the_expected_output_fails",
     "E22": "tools/test_git: test_bad_arguments; adversarial/test_malformed: test_j09_words_that_look_like_options_stay_words",
@@ -147,21 +152,15 @@ EXTRA_ATTACKS: dict[str, tuple[str, ...]] = {
 }
 """Attacks that show a further case than the one that their row names."""
 
-_NO_COMMANDS = "the model has no tool for commands of its own making, so nothing is approved"
 NOT_SHOWN: dict[str, str] = {
     "C18": "there is no server mode",
-    "D04": "the rules for .env files have no test of their own",
     "D12": "no option and no argument takes a key",
     "E02": "there are no hooks, commands or agents of a project that could be executed",
-    "E14": _NO_COMMANDS,
-    "E15": _NO_COMMANDS,
-    "E16": _NO_COMMANDS,
     "H07": "there are no chains of commands",
     "I05": "runs write no file in common except under the lock that I01 shows",
     "I07": "a test cannot set the clock without touching the machine",
     "J08": "nothing is unpacked",
     "J11": "no images, documents or notebooks are read",
-    "J13": "there is no patch tool",
 }
 
 
