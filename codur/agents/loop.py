@@ -18,7 +18,7 @@ from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.parsing.tool_calls import tool_calls_from_text
-from codur.tools.bounds import bounded
+from codur.tools.bounds import beginning, bounded
 from codur.tools.toolbox import Toolbox
 from codur.types import Message, TaskType, Tier, ToolCall, ToolResult, ToolSpec
 
@@ -28,6 +28,7 @@ MIN_OUTPUT_CHARS = 200
 RESERVE_CHARS = 1500
 """Kept free for the last outputs, their notes and the model's own calls."""
 ANSWER_TOKENS = 1500
+DROPPED = "[left out, to make room for what was read later]"
 LAST_WORD = "This is your last step: answer now, in words, from what you have seen."
 
 
@@ -87,6 +88,14 @@ async def run_agent(
     return conversation.outcome("", f"{agent.name} has no steps to work with; raise its max_steps")
 
 
+@dataclass(frozen=True, slots=True)
+class _Output:
+    """Where the output of a call stands among the messages."""
+
+    place: int
+    call: str
+
+
 class _Conversation:
     """The messages of one delegation and what it cost."""
 
@@ -113,6 +122,7 @@ class _Conversation:
         self._native = profile.tool_calls == "native"
         self._changed: list[str] = []
         self._seen: set[str] = set()
+        self._outputs: list[_Output] = []
         self._spent = 0.0
         system = system_prompt(agent, prompts, default="explaining")
         if not self._native:
@@ -145,14 +155,19 @@ class _Conversation:
 
     def carry_out(self, reply: ChatReply, calls: Sequence[ToolCall]) -> None:
         named = [replace(call, id=call.id or f"call_{number}") for number, call in enumerate(calls)]
-        if self._native and reply.tool_calls:
+        native = self._native and bool(reply.tool_calls)
+        if native:
             self._messages.append(Message(role="assistant", content=reply.text, tool_calls=tuple(named)))
         else:
             self._messages.append(Message(role="assistant", content=reply.text))
         offered, last = self._offers.names, None
-        for call in named:
+        earlier, self._outputs = self._outputs, []
+        for place, call in enumerate(named):
             self._tell(self._offers.tier, offered, call.name, self._spent)
-            last = self._answer(call, as_tool=self._native and bool(reply.tool_calls))
+            last = self._answer(
+                call, earlier, share=len(named) - place, as_tool=self._native and bool(reply.tool_calls)
+            )
+        self._outputs = [*earlier, *self._outputs]
         added = [name for call in named for name in self._offers.take(call.name)]
         self._offer([*added, *self._offers.open()] if reply.problem else added)
         if reply.problem:
@@ -177,7 +192,7 @@ class _Conversation:
         self._after = tool
         if forced is not None and alone:
             self._tell("deterministic", (forced.tool,), forced.tool, 0.0)
-            self._answer(ToolCall(name=forced.tool, arguments=forced.arguments or {}), as_tool=False)
+            self._answer(ToolCall(name=forced.tool, arguments=forced.arguments or {}), [], share=1, as_tool=False)
             self._after = forced.tool
 
     def _offer(self, added: Sequence[str]) -> None:
@@ -191,19 +206,37 @@ class _Conversation:
             ToolChosen(after=self._after, tier=tier, candidates=tuple(candidates), choice=choice, duration_s=duration_s)
         )
 
-    def _answer(self, call: ToolCall, *, as_tool: bool) -> ToolResult:
+    def _answer(self, call: ToolCall, earlier: list[_Output], *, share: int, as_tool: bool) -> ToolResult:
+        """Run a call and add its output.
+
+        Args:
+            earlier: outputs after earlier answers, the oldest first; they give way where there is no room,
+                and are taken out of the list then.
+            share: how many outputs have to do with the room that there is.
+        """
         result = self._run(call)
         self._emit(ToolRan(tool=call.name, code=result.code, summary=result.text.partition("\n")[0][:120]))
         self._changed += [path for path in result.changed_files if path not in self._changed]
-        text = bounded(result.text if result.ok else f"error: {result.text}", self._room())
+        limit = self._room(earlier, share)
+        text = result.text if result.ok else f"error: {result.text}"
+        tool = self._toolbox.get(call.name)
+        text = beginning(text, limit) if tool is not None and tool.side_effect == "read" else bounded(text, limit)
+        while earlier and self._free() < len(text):
+            self._drop(earlier.pop(0))
+        self._outputs.append(_Output(place=len(self._messages), call=_key(call)))
         if as_tool:
             self._messages.append(Message(role="tool", content=text, tool_call_id=call.id))
         else:
             self._messages.append(Message(role="user", content=f"Result of {call.name}:\n{text}"))
         return result
 
+    def _drop(self, output: _Output) -> None:
+        """Take an output out of what is sent; the call may be made again."""
+        self._messages[output.place] = replace(self._messages[output.place], content=DROPPED)
+        self._seen.discard(output.call)
+
     def _run(self, call: ToolCall) -> ToolResult:
-        key = f"{call.name} {json.dumps(dict(call.arguments), sort_keys=True, default=str)}"
+        key = _key(call)
         if key in self._seen:
             return ToolResult(code="refused", text="this call was already made; its result is above")
         self._seen.add(key)
@@ -218,12 +251,19 @@ class _Conversation:
             return ToolResult(code="refused", text=guessed)
         return self._toolbox.call(call.name, call.arguments)
 
-    def _room(self) -> int:
+    def _room(self, earlier: Sequence[_Output], share: int) -> int:
         """Characters that the next tool output may take, so that the request still fits the profile."""
+        free = self._free() + sum(max(0, len(self._messages[old.place].content) - len(DROPPED)) for old in earlier)
+        return max(MIN_OUTPUT_CHARS, min(OUTPUT_CHARS, free // share))
+
+    def _free(self) -> int:
         tools = sum(len(json.dumps(dict(spec.parameters))) for spec in self._offers.specs())
         used = sum(len(message.content) for message in self._messages) + tools + RESERVE_CHARS
-        free = int((self._profile.request_tokens - ANSWER_TOKENS) * BYTES_PER_TOKEN) - used
-        return max(MIN_OUTPUT_CHARS, min(OUTPUT_CHARS, free))
+        return int((self._profile.request_tokens - ANSWER_TOKENS) * BYTES_PER_TOKEN) - used
+
+
+def _key(call: ToolCall) -> str:
+    return f"{call.name} {json.dumps(dict(call.arguments), sort_keys=True, default=str)}"
 
 
 def _tool_lines(specs: Sequence[ToolSpec]) -> str:

@@ -1,4 +1,4 @@
-"""Cutting long texts so that their beginning and end stay."""
+"""Cutting long texts: so that their beginning and end stay, or their beginning alone."""
 
 from __future__ import annotations
 
@@ -22,6 +22,22 @@ def bounded(text: str, limit: int) -> str:
     head = _whole_lines_head(text[:head_room])
     tail = _whole_lines_tail(text[len(text) - (room - head_room) :])
     return f"{head}{_note(text[len(head) : len(text) - len(tail)])}{tail}"
+
+
+def beginning(text: str, limit: int) -> str:
+    """`text` if it has at most `limit` characters, else its first whole lines and how many are left out.
+
+    For what was read: the next range can be asked for, which the two ends of a text do not allow.
+    """
+    if len(text) <= limit:
+        return text
+    head = _whole_lines_head(text[: max(0, limit - len(_rest(text)))])
+    return (head + _rest(text[len(head) :]))[: max(0, limit)]
+
+
+def _rest(left_out: str) -> str:
+    lines = left_out.strip("\n").count("\n") + 1
+    return f"\n… [{lines} more lines did not fit; ask for a narrower range]"
 
 
 def _note(left_out: str) -> str:

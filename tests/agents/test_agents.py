@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from codur.agents.brief import CodingBrief
 from codur.agents.coding import CodingOutcome, write_code
-from codur.agents.loop import LAST_WORD, LoopOutcome, run_agent
+from codur.agents.loop import DROPPED, LAST_WORD, LoopOutcome, run_agent
 from codur.agents.registry import AgentRegistry
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import LlmSettings, Profile, Settings, ToolSettings
@@ -208,6 +209,30 @@ def test_calls_that_go_wrong_are_told_and_change_nothing(second: ToolCall, said:
     )
     assert model.requests[2].messages[-1].content.startswith(said)
     assert contents(tmp_path) == FILES
+
+
+def test_what_was_read_last_is_seen_and_what_was_read_first_gives_way(tmp_path: Path) -> None:
+    names = [f"big{number}.py" for number in range(6)]
+    fill(tmp_path, {name: f"# {name}\n" * 300 for name in names})
+    calls = [call("read_file", path=name) for name in names]
+    pairs = [ChatReply(tool_calls=(calls[at], calls[at + 1])) for at in (0, 2, 4)]
+    _, model = explore(tmp_path, *pairs, ChatReply(tool_calls=(calls[0],)), "Done.")
+    outputs = [message.content for message in model.requests[3].messages if message.role == "tool"]
+    assert outputs[0] == DROPPED
+    assert outputs[-1].count("# big5.py") > 200
+    again = [message.content for message in model.requests[4].messages if message.role == "tool"]
+    assert again[-1].count("# big0.py") > 200
+
+
+def test_files_that_are_read_at_once_share_the_room_and_are_shown_from_their_beginning(tmp_path: Path) -> None:
+    names = [f"big{number}.py" for number in range(6)]
+    fill(tmp_path, {name: "".join(f"{name} = {line}\n" for line in range(400)) for name in names})
+    _, model = explore(tmp_path, ChatReply(tool_calls=tuple(call("read_file", path=name) for name in names)), "Done.")
+    outputs = [message.content for message in model.requests[1].messages if message.role == "tool"]
+    assert max(map(len, outputs)) < 1.5 * min(map(len, outputs))
+    for name, output in zip(names, outputs, strict=True):
+        assert f"{name} = 0" in output
+        assert re.search(r"\d+ more lines did not fit; ask for a narrower range\]$", output)
 
 
 def test_requests_stay_within_the_profile(tmp_path: Path) -> None:
