@@ -149,7 +149,7 @@ def _joined(parts: Sequence[Part], lines: Sequence[str], kept: set[Part]) -> str
         if whole:
             shown.append("\n".join(lines[group[0].start : group[-1].end]))
         else:
-            names = [part.name for part in group if part.name]
+            names = [f"{part.name} ({part.start + 1})" for part in group if part.name]
             named = f": {', '.join(names[:SHOWN_NAMES])}{', …' if len(names) > SHOWN_NAMES else ''}" if names else ""
             shown.append(f"# … lines {group[0].start + 1} to {group[-1].end} not shown{named}")
     return "\n".join(shown)

@@ -6,8 +6,12 @@ from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.sources import instruction_notes
 from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.nodes.updates import go, plan_after_model_error, worker
+from codur.planning.facts import LISTED_FILES
 from codur.planning.full_plan import PlanningBrief, make_plan, retry_plan
 from codur.types import Plan, TaskType
+
+CONVERSATION_TOOLS = frozenset({"ask_user", "list_tools", "tool_help"})
+SERVER_TOOLS = frozenset({"list_mcp_tools", "call_mcp_tool", "list_mcp_resources", "read_mcp_resource"})
 
 
 async def llm_plan(state: RunState, context: RunContext) -> RunUpdate:
@@ -49,11 +53,13 @@ def _who(state: RunState, context: RunContext) -> str:
 def _brief(state: RunState, context: RunContext) -> PlanningBrief:
     name = context.models.default_profile
     files = state["discovery"].files
+    shown = context.workspace.list_files()
     return PlanningBrief(
         prompt=state["task"].prompt,
         discovery=state["discovery"],
-        files=context.workspace.list_files(),
-        tools=context.toolbox.specs(context.toolbox.names()),
+        files=shown,
+        read_only=frozenset(path for path in shown[:LISTED_FILES] if not context.workspace.may_edit(path)),
+        tools=context.toolbox.specs(_plannable(context)),
         agents=context.agents.described(),
         verdict=state["verdict"],
         attempts=state["attempts"],
@@ -62,6 +68,12 @@ def _brief(state: RunState, context: RunContext) -> PlanningBrief:
         instructions=context.instructions.for_planning(name, context.models.fitted(name), files),
         fitting=_fitting(state["discovery"].task_type, context),
     )
+
+
+def _plannable(context: RunContext) -> list[str]:
+    """The tools that a step can name: not those that serve a conversation, nor those of servers if there are none."""
+    without = CONVERSATION_TOOLS if context.toolbox.mcp is not None else CONVERSATION_TOOLS | SERVER_TOOLS
+    return [name for name in context.toolbox.names() if name not in without]
 
 
 def _fitting(task_type: TaskType, context: RunContext) -> frozenset[str] | None:

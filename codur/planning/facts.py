@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from codur.types import Discovery
 
 LISTED_FILES = 60
 
 
-def file_list(files: Sequence[str]) -> str:
-    """The workspace's files, a line each, cut after `LISTED_FILES`."""
-    lines = list(files[:LISTED_FILES])
+def file_list(files: Sequence[str], read_only: Collection[str] = ()) -> str:
+    """The workspace's files, a line each, with a mark on those that may not be edited; cut after `LISTED_FILES`."""
+    lines = [f"{path} (read only)" if path in read_only else path for path in files[:LISTED_FILES]]
     if len(files) > LISTED_FILES:
         lines.append(f"… and {len(files) - LISTED_FILES} more")
     return "\n".join(lines) or "(no files)"

@@ -33,6 +33,7 @@ class PlanningBrief:
 
     Attributes:
         files: the workspace's files.
+        read_only: those of them that may not be edited.
         tools: tools that a plan may name.
         instructions: the end of the system prompt: what the user and the project want.
         fitting: names of the tools that are described; of the others only the arguments are told. None describes all.
@@ -54,6 +55,7 @@ class PlanningBrief:
     steer: str = ""
     instructions: str = ""
     fitting: Collection[str] | None = None
+    read_only: Collection[str] = ()
 
 
 async def make_plan(brief: PlanningBrief, *, pool: ModelPool, prompts: PromptLibrary, settings: Settings) -> Plan:
@@ -127,7 +129,7 @@ def _task_text(brief: PlanningBrief, prompts: PromptLibrary, output_chars: int, 
         "llm_plan.task",
         task=brief.prompt[:PROMPT_CHARS],
         findings=discovery_text(brief.discovery),
-        files=file_list(brief.files),
+        files=file_list(brief.files, brief.read_only),
         check=check_text(brief.discovery.check),
     )
     failed = brief.verdict is not None and brief.verdict.status != "passed"

@@ -18,7 +18,15 @@ from functools import cache
 from typing import Any, Literal, Protocol
 
 from codur.tools.catalogue import ALL
-from codur.tools.compatibility import MAX_CANDIDATES, MIN_COMPATIBILITY, Available, CompatibilityGraph, Edge, Ends
+from codur.tools.compatibility import (
+    MAX_CANDIDATES,
+    MIN_COMPATIBILITY,
+    Available,
+    CompatibilityGraph,
+    Edge,
+    Ends,
+    runs_unasked,
+)
 from codur.types import SideEffect, TaskType, Tier
 
 FIELD_CHARS = 300
@@ -153,15 +161,12 @@ def guided_decision_points(
 
 
 def tier_of(point: GuidedDecisionPoint) -> Tier:
-    """How much a choice leaves to whoever decides.
-
-    Only what reads is run unasked: that a file can be changed or a program run does not mean that it should be.
-    """
+    """How much a choice leaves to whoever decides."""
     if not point.candidate_tools:
         return "open"
-    only = point.candidate_tools[0]
-    settled = only.arguments is not None and only.compatibility_score >= 1 and only.side_effect == "read"
-    return "deterministic" if len(point.candidate_tools) == 1 and settled else "guided"
+    first = point.candidate_tools[0]
+    unasked = runs_unasked(first.arguments, first.compatibility_score, first.side_effect)
+    return "deterministic" if len(point.candidate_tools) == 1 and unasked else "guided"
 
 
 def prompt_for(point: GuidedDecisionPoint) -> str:

@@ -101,6 +101,14 @@ class Edge:
     order: tuple[float, int, str]
 
 
+def runs_unasked(arguments: Mapping[str, Any] | None, score: float, side_effect: SideEffect) -> bool:
+    """Whether the only tool that can follow is run without asking: all that it requires is known, and it only reads.
+
+    That a file can be changed or a program run does not mean that it should be.
+    """
+    return arguments is not None and score >= 1 and side_effect == "read"
+
+
 def ends_of(tool: Tool) -> Ends:
     """A built-in tool's ends, from its input and output classes."""
     hints = get_type_hints(tool.input)
@@ -205,11 +213,10 @@ class CompatibilityGraph:
 
     def forced(self, edges: Sequence[Edge]) -> Edge | None:
         """The only tool that can follow, if all that it requires is known and it does no more than read; else None."""
-        if len(edges) != 1:
+        alone = edges[0] if len(edges) == 1 else None
+        if alone is None or not runs_unasked(alone.arguments, alone.score, self._ends[alone.tool].side_effect):
             return None
-        edge = edges[0]
-        settled = edge.arguments is not None and edge.score >= 1
-        return edge if settled and self._ends[edge.tool].side_effect == "read" else None
+        return alone
 
 
 def _available(ends: Ends | None, data: Any) -> Available:

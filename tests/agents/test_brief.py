@@ -146,7 +146,7 @@ def test_the_function_around_a_line_is_shown_whole() -> None:
     (excerpt,) = fit({"big.py": LONG}, budget_chars=400, wants=[Want(path="big.py", line=line_of(LONG, "x + 57"))])
     assert not excerpt.whole
     assert "def part_57(x):\n    y = x + 57\n    return y * 2" in excerpt.text
-    assert "# … lines 1 to 283 not shown: part_0, " in excerpt.text
+    assert "# … lines 1 to 283 not shown: part_0 (1), " in excerpt.text
 
 
 def test_each_want_comes_before_the_next_file_is_shown_whole() -> None:
@@ -170,7 +170,7 @@ def test_a_long_class_is_shown_method_by_method_with_the_imports() -> None:
     assert "    def method_30(self):\n        return self.size + 30\n" in excerpt.text
     assert excerpt.text.startswith("import os\n\nLIMIT = 3\n")
     assert "method_29(self)" not in excerpt.text
-    assert "not shown: Big, Big.method_0, " in excerpt.text
+    assert "not shown: Big (6), Big.method_0 (11), " in excerpt.text
 
 
 def test_a_function_that_is_too_long_is_cut_around_the_line() -> None:
