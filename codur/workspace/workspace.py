@@ -138,6 +138,18 @@ class Workspace:
         """Whether a file of this relative path must not be read; looks at the path alone."""
         return self._withheld.covers(rel)
 
+    def hides(self, rel: str | Path) -> bool:
+        """Whether the file, or what it leads to through links, must not be read; what is outside goes by its name."""
+        return self._withheld.hides(rel)
+
+    def require_readable(self, rel: str | Path) -> None:
+        """Make sure that a file may be read, before a program is started on it.
+
+        Raises:
+            WorkspaceError: it is withheld, or outside.
+        """
+        self._withheld.readable(rel)
+
     def read_bytes(self, rel: str | Path) -> bytes:
         """The file's bytes.
 
