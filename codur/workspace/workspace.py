@@ -426,8 +426,22 @@ class Workspace:
 
     # --- copies -------------------------------------------------------------------------------------------------------
 
-    def scratch_copy(self, target: Path, *, extra: Iterable[str] = ()) -> Workspace:
-        """Copy the listed files, the protected ones and `extra` to the directory `target`, which is made.
+    def to_copy(self, extra: Iterable[str] = ()) -> tuple[str, ...]:
+        """Paths of what `scratch_copy` copies if it is not told: the listed files, the protected ones and `extra`.
+
+        Raises:
+            WorkspaceError: more than 10,000 files.
+        """
+        listed = self.list_files(limit=scratch.MAX_FILES + 1)
+        asked = (paths.real(self.root, path) for path in (*self._protection.keys, *extra) if self.is_file(path))
+        return scratch.few_enough((*listed, *asked))
+
+    def scratch_copy(self, target: Path, *, extra: Iterable[str] = (), only: Iterable[str] | None = None) -> Workspace:
+        """Copy files to the directory `target`, which is made.
+
+        Args:
+            extra: see `to_copy`.
+            only: copy these and nothing else.
 
         Returns:
             A workspace on the copy, with the same protection; it does not wait for the disk.
@@ -435,9 +449,7 @@ class Workspace:
         Raises:
             WorkspaceError: more than 10,000 files or 256 MiB, or a file cannot be copied.
         """
-        listed = self.list_files(limit=scratch.MAX_FILES + 1)
-        asked = (paths.real(self.root, path) for path in (*self._protection.keys, *extra) if self.is_file(path))
-        scratch.copy_files(self._pinned, (*listed, *asked), target)
+        scratch.copy_files(self._pinned, self.to_copy(extra) if only is None else only, target)
         made = Workspace(target.resolve(), max_file_bytes=self.max_file_bytes, durable=False)
         made.protect(self._protection.keys)
         made.scope = self.scope.on(made.root)
