@@ -270,9 +270,10 @@ class Workspace:
         The encoding, the byte order mark, the line ends and the mode of an existing file are kept.
 
         Raises:
-            WorkspaceError: the path is refused or protected, the file was changed meanwhile, or it cannot be written.
+            WorkspaceError: the path is refused, protected or withheld, the file was changed meanwhile, or it
+                cannot be written.
         """
-        key = self._permission.key(rel)
+        key = self._writable(rel)
         before = self._journal.present(key)
         self._journal.write(key, before, text.encode(key, new, before.data if before else None))
 
@@ -290,7 +291,7 @@ class Workspace:
         Raises:
             WorkspaceError: as `write_text`.
         """
-        key = self._permission.key(rel)
+        key = self._writable(rel)
         before = self._journal.present(key)
         self._journal.write(key, before, data)
 
@@ -320,10 +321,18 @@ class Workspace:
         """Delete a file.
 
         Raises:
-            WorkspaceError: absent, a directory or link, protected, or changed meanwhile.
+            WorkspaceError: absent, a directory or link, protected, withheld, or changed meanwhile.
         """
+        self._withheld.readable(rel)
         key, before = self._permission.present(rel)
         self._journal.remove(key, before)
+
+    def _writable(self, rel: str | Path) -> str:
+        """The key of a path that may be written. What is withheld stays: a diff would show what was there."""
+        key = self._permission.key(rel)
+        if self.exists(rel):
+            self._withheld.readable(rel)
+        return key
 
     def _require_in_scope(self, rel: str | Path) -> None:
         self.scope.require(rel, self._all_changed() if self.scope.max_files else ())
@@ -342,8 +351,8 @@ class Workspace:
         return tuple(change.path for change in self.changes())
 
     def diff(self) -> str:
-        """Unified diff of `changes`."""
-        return "".join(change.diff() for change in self.changes())
+        """Unified diff of `changes`, without withheld files."""
+        return "".join(change.diff() for change in self.changes() if not self.withholds(change.path))
 
     def snapshot(self) -> Snapshot:
         """The present state of the changed files, for `restore`."""

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from codur.nodes.criteria import not_met
+from codur.nodes.judge import judge
 from codur.nodes.sources import material
-from codur.nodes.state import RunContext, initial_state
+from codur.nodes.state import RunContext, RunState, initial_state
 from codur.session.run import opened
-from codur.types import Discovery, Step, Task
+from codur.types import Check, Discovery, Step, StepRecord, Task
 from tests.runs.kit import fill, host, settings_for
 from tests.support.groq_server import GroqServer
 
@@ -56,3 +57,21 @@ def test_a_plans_criteria_do_not_tell_what_is_in_one(path: str, context: RunCont
     assert unmet(f"lacks {SECRET}") == ""
     assert unmet("exists") == ""
     assert unmet(f"contains {SECRET}", by_user=True) == ""
+
+
+def test_an_attempt_does_not_hold_one_that_went(context: RunContext) -> None:
+    context.workspace.delete(".env")
+    context.workspace.write_text("main.py", "print(3)\n")
+    check = Check(
+        kind="output", argv=("{python}", "main.py"), entry="main.py", expected_file="expected.txt", source="x"
+    )
+    (context.workspace.root / "expected.txt").write_text("2\n")
+    start: RunState = {**initial_state(Task(prompt="p", workspace="/w")), "discovery": Discovery(check=check)}
+    record = StepRecord(
+        step_id="s", node="coding", action="coding", origin="plan", tier="open", changed_files=("main.py",)
+    )
+
+    judged = judge(record, start, context)
+
+    assert judged.attempt is not None
+    assert (SECRET in judged.attempt.diff, "+print(3)" in judged.attempt.diff) == (False, True)
