@@ -47,7 +47,7 @@ def _delegate(agent: Agent, state: RunState, context: RunContext) -> RunUpdate:
         timeout_s=context.time_left(),
         emit=context.emit,
         read_only=_read_only(state, context),
-        allowed=lambda path: allowed(path, state),
+        allowed=lambda _path: takes_changes(state),
     )
     usage = _counted(delegated.answer.usage)
     context.models.charge(usage)
@@ -66,8 +66,8 @@ def _delegate(agent: Agent, state: RunState, context: RunContext) -> RunUpdate:
     )
 
 
-def allowed(path: str, state: RunState) -> bool:  # noqa: ARG001 - the path counts once a task can have a scope
-    """Whether a change of an agent to a path may be taken over, beyond what the workspace protects."""
+def takes_changes(state: RunState) -> bool:
+    """Whether an agent's changes are taken over at all, as far as the workspace's protection and scope allow."""
     return state["discovery"].task_type not in _WORDS_ONLY
 
 
