@@ -41,7 +41,8 @@ def _sources(state: RunState, context: RunContext) -> dict[str, str]:
     """The files that the repairs change, as they are."""
     changed = [json.loads(context.artifacts.get(each)) for each in state["patched"]]
     paths = dict.fromkeys(path for files in changed for path in files)
-    return {path: context.workspace.read_text(path).text for path in paths}
+    workspace = context.for_models
+    return {path: workspace.read_text(path).text for path in paths if not workspace.hides(path)}
 
 
 def _taken(report: RepairReport, number: int | None) -> RepairReport:

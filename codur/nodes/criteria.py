@@ -10,14 +10,24 @@ from codur.nodes.state import RunContext, RunState
 from codur.nodes.updates import current_step, origin_of
 from codur.planning.criteria import Outcome, unmet
 from codur.types import Step, StepRecord
+from codur.workspace.workspace import Workspace
 
 
-def not_met(step: Step, output: str, exit_status: int | None, changed: Collection[str], context: RunContext) -> str:
+def not_met(
+    step: Step,
+    output: str,
+    exit_status: int | None,
+    changed: Collection[str],
+    context: RunContext,
+    *,
+    by_user: bool = False,
+) -> str:
     """A sentence that names the first criterion which does not hold; empty if there is none.
 
     Args:
         exit_status: of the program that the step ran; None if it ran none.
         changed: paths that the step changed.
+        by_user: the criteria are the user's own words; a model's must not tell what is in files with secrets.
     """
     if not step.success_criteria:
         return ""
@@ -25,7 +35,7 @@ def not_met(step: Step, output: str, exit_status: int | None, changed: Collectio
         output=output,
         exit_status=exit_status,
         changed=changed,
-        text=lambda path: _text(path, context),
+        text=lambda path: _text(path, context.workspace if by_user else context.for_models),
         runs=step.action == "tool",
     )
     found = unmet(step.success_criteria, outcome)
@@ -42,12 +52,16 @@ def held_to(record: StepRecord, output: str, state: RunState, context: RunContex
     judged = check is not None and check.kind != "syntax" and bool(record.changed_files)
     if not record.ok or (judged and origin_of(state) != "user"):
         return record
-    unmet = not_met(current_step(state), output, None, record.changed_files, context)
+    by_user = origin_of(state) == "user"
+    unmet = not_met(current_step(state), output, None, record.changed_files, context, by_user=by_user)
     return replace(record, code="failed", error=unmet) if unmet else record
 
 
-def _text(path: str, context: RunContext) -> str | None:
+def _text(path: str, workspace: Workspace) -> str | None:
+    """The file's text; None if there is none. A withheld file is there, and all that is told of it."""
     try:
-        return context.workspace.read_text(path).text if context.workspace.is_file(path) else None
+        if not workspace.is_file(path):
+            return None
+        return "" if workspace.hides(path) else workspace.read_text(path).text
     except WorkspaceError:
         return None

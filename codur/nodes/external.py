@@ -7,7 +7,7 @@ from dataclasses import replace
 from codur.agents.brief import CodingBrief, brief_text
 from codur.agents.external.work import Delegated
 from codur.agents.registry import Agent
-from codur.errors import LimitReached
+from codur.errors import LimitReached, WorkspaceError
 from codur.events import Note
 from codur.nodes.criteria import held_to
 from codur.nodes.judge import seen_before
@@ -40,15 +40,19 @@ def _delegate(agent: Agent, state: RunState, context: RunContext) -> RunUpdate:
         context.models.require_left()
     except LimitReached as error:
         return _ended(agent, state, seen, RunUpdate(outcome="limit", reason=error.message, remedy=error.remedy))
-    delegated = context.externals.run_external(
-        agent,
-        _prompt(state, context),
-        context.workspace,
-        timeout_s=context.time_left(),
-        emit=context.emit,
-        read_only=_read_only(state, context),
-        allowed=lambda path: allowed(path, state),
-    )
+    try:
+        delegated = context.externals.run_external(
+            agent,
+            _prompt(state, context),
+            context.workspace,
+            timeout_s=context.time_left(),
+            emit=context.emit,
+            read_only=_read_only(state, context),
+            allowed=lambda _path: takes_changes(state),
+        )
+    except WorkspaceError as error:
+        reason = f"{agent.name} cannot work: {error.message}"
+        return _ended(agent, state, seen, RunUpdate(outcome="no_model", reason=reason, remedy=error.remedy))
     usage = _counted(delegated.answer.usage)
     context.models.charge(usage)
     tell_changes(delegated.taken.changed_files, context)
@@ -66,8 +70,8 @@ def _delegate(agent: Agent, state: RunState, context: RunContext) -> RunUpdate:
     )
 
 
-def allowed(path: str, state: RunState) -> bool:  # noqa: ARG001 - the path counts once a task can have a scope
-    """Whether a change of an agent to a path may be taken over, beyond what the workspace protects."""
+def takes_changes(state: RunState) -> bool:
+    """Whether an agent's changes are taken over at all, as far as the workspace's protection and scope allow."""
     return state["discovery"].task_type not in _WORDS_ONLY
 
 

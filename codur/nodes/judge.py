@@ -86,7 +86,8 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
     error = verdict.note if verdict.status in {"tampered", "no_check"} else verdict.error or _difference(verdict)
     signature = verdict.signature or f"{verdict.status}: {verdict.note}"
     progress = verdict.progress if verdict.status == "failed" else 0.0
-    attempt = replace(_attempt(record, state, signature, progress, error), diff=diff[:4000], edit=edit)
+    shown = context.for_models.diff()  # the next request holds it
+    attempt = replace(_attempt(record, state, signature, progress, error), diff=shown[:4000], edit=edit)
     gained = _keep_if_better(verdict, context)
     start = verdict if gained else state["verdict"] or verdict
     return Judged(verdict=start, last=verdict, attempt=attempt, gained=gained)

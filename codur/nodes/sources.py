@@ -12,10 +12,10 @@ from codur.events import Note
 from codur.nodes.state import RunContext, RunState
 from codur.nodes.updates import origin_of
 from codur.planning.full_plan import RETRY_OBJECTIVE
-from codur.tools.repository.private import may_hold_secrets
 from codur.tools.repository.selection import Want, select
 from codur.types import Check, Step
 from codur.verification.entry import is_test_code
+from codur.workspace.workspace import Workspace
 
 _NOT_SHOWN = frozenset({"challenge.yaml", "args.txt"})
 """Files whose content the check's command line says already."""
@@ -45,7 +45,8 @@ def material(state: RunState, step: Step, context: RunContext) -> Material:
     reads; an outline of the rest.
     """
     discovery, verdict = state["discovery"], state["verdict"]
-    files = context.workspace.list_files()
+    workspace = context.for_models
+    files = workspace.list_files()
     hidden = _Hidden(discovery.check)
     named = [path for path in dict.fromkeys((str(step.arguments.get("path", "")), *discovery.files)) if path]
     selection = select(
@@ -56,13 +57,13 @@ def material(state: RunState, step: Step, context: RunContext) -> Material:
         failure=verdict.error if verdict is not None and verdict.status == "failed" else "",
         also=discovery.check.protected if discovery.check is not None else (),
     )
-    shown = [path for path in selection.paths if not hidden.withholds(path) and not may_hold_secrets(path)]
-    texts = {path: text for path in shown if (text := _text(path, context)) is not None}
+    shown = [path for path in selection.paths if not hidden.withholds(path)]
+    texts = {path: text for path in shown if (text := _text(path, workspace)) is not None}
     return Material(
         texts=texts,
         wants=tuple(want for want in _without_other_tests(selection.wants, named) if want.path in texts),
-        outline=outline_of(selection.ranked, files, lambda path: _glance(path, hidden, context)),
-        withheld=tuple(path for path in named if may_hold_secrets(path) and context.workspace.is_file(path)),
+        outline=outline_of(selection.ranked, files, lambda path: _glance(path, hidden, workspace)),
+        withheld=tuple(path for path in named if workspace.hides(path) and workspace.is_file(path)),
     )
 
 
@@ -111,14 +112,14 @@ class _Hidden:
 
     def withholds_head(self, path: str) -> bool:
         """Whether not even the first line is told unasked."""
-        return self.withholds(path) or basename(path) in _EXPECTED or may_hold_secrets(path)
+        return self.withholds(path) or basename(path) in _EXPECTED
 
 
-def _glance(path: str, hidden: _Hidden, context: RunContext) -> str | None:
+def _glance(path: str, hidden: _Hidden, workspace: Workspace) -> str | None:
     if hidden.withholds_head(path):
         return None
     try:
-        return context.workspace.peek_text(path)
+        return workspace.peek_text(path)
     except WorkspaceError:
         return None
 
@@ -141,9 +142,9 @@ def inputs(state: RunState, step: Step, context: RunContext) -> dict[str, str]:
     return {name: context.artifacts.get(state["outputs"][name]) for name in names if name in state["outputs"]}
 
 
-def _text(path: str, context: RunContext) -> str | None:
-    """The file's text; None if it holds no text (such a file is of no use to a model)."""
+def _text(path: str, workspace: Workspace) -> str | None:
+    """The file's text; None if it holds no text (such a file is of no use to a model), or is withheld."""
     try:
-        return context.workspace.read_text(path).text
+        return workspace.read_text(path).text
     except WorkspaceError:
         return None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 from codur.events import Emit
 from codur.patches import RepairReport
 from codur.questions import Answer, PlanEffects, Question
+from codur.tools.repository.private import may_hold_secrets
 from codur.types import (
     Attempt,
     Discovery,
@@ -268,3 +269,8 @@ class RunContext:
     latest: Latest
     consult: Callable[[Question], Answer] | None = None
     keep_plan: Callable[[Plan], str] = _kept_nowhere
+
+    @property
+    def for_models(self) -> Workspace:
+        """The workspace as models see it: without the content of files that may hold secrets, and of links to them."""
+        return self.workspace.withholding(may_hold_secrets)

@@ -104,7 +104,10 @@ def _record(ran: _Ran, state: RunState, context: RunContext) -> StepRecord:
         changed_files=result.changed_files,
         error="" if code == "ok" else result.text.partition("\n")[0],
     )
-    unmet = not_met(step, result.text, _exit_status(result), result.changed_files, context) if record.ok else ""
+    if not record.ok:
+        return record
+    by_user = origin_of(state) == "user"
+    unmet = not_met(step, result.text, _exit_status(result), result.changed_files, context, by_user=by_user)
     return replace(record, code="failed", error=unmet) if unmet else record
 
 

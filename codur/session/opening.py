@@ -33,6 +33,7 @@ from codur.session.scratch import Scratch, scratch_directories
 from codur.store.blobs import BlobStore
 from codur.store.directory import StateDirectory
 from codur.tools.repository.index import RepositoryIndex
+from codur.tools.repository.private import may_hold_secrets
 from codur.tools.toolbox import Toolbox, ToolContext
 from codur.types import Plan, Task, Usage
 from codur.verification.checker import Checker
@@ -239,7 +240,7 @@ def _context(
                 redact=record.redactor,
             )
         ),
-        repository=RepositoryIndex(workspace, max_files=settings.context.max_files),
+        repository=RepositoryIndex(workspace.withholding(may_hold_secrets), max_files=settings.context.max_files),
         models=ModelPool(
             settings,
             host.environ,

@@ -34,9 +34,11 @@ def lint_python(context: ToolContext, given: LintPython) -> ToolResult:
     if not workspace.resolve(given.path).exists():
         raise ToolError("not_found", f"there is no file or directory {given.path}")
     if workspace.is_file(given.path):
+        workspace.require_readable(given.path)
         paths = [workspace.relative(given.path)]
     else:
-        paths = workspace.list_files(given.path, pattern="*.py", limit=_MAX_FILES)
+        listed = workspace.list_files(given.path, pattern="*.py", limit=_MAX_FILES)
+        paths = [path for path in listed if not workspace.hides(path)]
     if not paths:
         raise ToolError("not_found", f"there are no Python files in {given.path or 'the workspace'}")
     program = context.launcher.find("ruff", outside=workspace.root)

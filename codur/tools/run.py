@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from codur.sandbox.pytest_runner import pytest_runner
 from codur.tools.arguments import argument
+from codur.tools.named_secrets import require_none_in_command, require_none_named
 from codur.tools.outputs import CheckResult, ProgramResult
 from codur.tools.tool import RUNNING_TASKS, ToolContext, ToolError, tool
 from codur.types import ToolResult
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 _COUNT = re.compile(r"(\d+) (passed|failed|errors?|skipped)")
 _PYTEST_NO_TESTS = 5
-_WORD = re.compile(r"[^\s;|&<>()'\"=`]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +41,8 @@ def run_python_file(context: ToolContext, given: RunPythonFile) -> ToolResult:
         raise ToolError("not_a_file", f"{path or '.'} is a directory, not a file")
     if not context.workspace.is_file(path):
         raise ToolError("not_found", f"there is no file {path}")
+    context.workspace.require_readable(path)
+    require_none_named(given.args, context.workspace)
     argv = [context.python, f"./{path}" if path.startswith("-") else path, *given.args]
     outcome = context.launcher.run(
         argv, cwd=context.workspace.root, stdin=given.stdin.encode(), timeout_s=context.timeout_s
@@ -88,9 +90,7 @@ def run_command(context: ToolContext, given: RunCommand) -> ToolResult:
     """Run a command line with `sh`: `ok` with its exit status, whichever it is."""
     if not given.command.strip() or "\0" in given.command:
         raise ToolError("invalid", "command must be a command line that is not empty")
-    named = next(filter(context.workspace.withholds, _WORD.findall(given.command)), "")
-    if named:  # said plainly, so that nobody tries; what a program prints of it in other ways is redacted at best
-        raise ToolError("refused", f"{named} may hold keys or passwords, which no model is shown")
+    require_none_in_command(given.command, context.workspace)
     outcome = context.launcher.run(
         ["sh", "-c", given.command],
         cwd=context.workspace.root,
@@ -131,6 +131,7 @@ def _target(context: ToolContext, given: str) -> str:
     relative = context.workspace.relative(path) or "."
     if not context.workspace.exists(relative):
         raise ToolError("not_found", f"there is no test file {relative}")
+    context.workspace.require_readable(relative)
     return f"./{relative}{mark}{test}" if relative.startswith("-") else f"{relative}{mark}{test}"
 
 

@@ -17,15 +17,30 @@ MAX_FILES = 10_000
 MAX_BYTES = 268_435_456
 
 
+_REMEDY = "Name in .gitignore what need not be copied, or work in a part of the project."
+
+
+def few_enough(relative_paths: Iterable[str]) -> tuple[str, ...]:
+    """The paths, each once and in order.
+
+    Raises:
+        WorkspaceError: more than 10,000.
+    """
+    wanted = tuple(sorted(set(relative_paths)))
+    if len(wanted) > MAX_FILES:
+        raise FileError(
+            f"the workspace has more than {MAX_FILES} files, too many to copy", code="too_large", remedy=_REMEDY
+        )
+    return wanted
+
+
 def copy_files(root: Root, relative_paths: Iterable[str], target: Path) -> None:
     """Copy files (links as what they lead to) with mode and times to the same places below `target`, which is made.
 
     Raises:
         WorkspaceError: more than 10,000 files or 256 MiB, or a file cannot be copied.
     """
-    wanted = sorted(set(relative_paths))
-    if len(wanted) > MAX_FILES:
-        raise FileError(f"the workspace has more than {MAX_FILES} files, too many to copy", code="too_large")
+    wanted = few_enough(relative_paths)
     left = MAX_BYTES
     try:
         target.mkdir(parents=True, exist_ok=True)
@@ -34,7 +49,9 @@ def copy_files(root: Root, relative_paths: Iterable[str], target: Path) -> None:
             left -= _copy(root, path, target / path)
             if left < 0:
                 raise FileError(
-                    f"the workspace holds more than {MAX_BYTES >> 20} MiB, too much to copy", code="too_large"
+                    f"the workspace holds more than {MAX_BYTES >> 20} MiB, too much to copy",
+                    code="too_large",
+                    remedy=_REMEDY,
                 )
     except OSError as error:
         raise from_os_error(str(error.filename or target), error) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +27,15 @@ class Withheld:
 
     root: Path
     covers: Callable[[str], bool] = field(default=nothing)
+
+    def hides(self, path: str | Path) -> bool:
+        """Whether the file, or what it leads to through links, is withheld; outside of the root its name decides."""
+        if self.covers(os.fspath(path)):
+            return True
+        try:
+            return self.covers(paths.real(self.root, path))
+        except FileError:
+            return False
 
     def readable(self, path: str | Path) -> str:
         """The path without links, as a key to its content.

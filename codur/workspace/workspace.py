@@ -138,6 +138,18 @@ class Workspace:
         """Whether a file of this relative path must not be read; looks at the path alone."""
         return self._withheld.covers(rel)
 
+    def hides(self, rel: str | Path) -> bool:
+        """Whether the file, or what it leads to through links, must not be read; what is outside goes by its name."""
+        return self._withheld.hides(rel)
+
+    def require_readable(self, rel: str | Path) -> None:
+        """Make sure that a file may be read, before a program is started on it.
+
+        Raises:
+            WorkspaceError: it is withheld, or outside.
+        """
+        self._withheld.readable(rel)
+
     def read_bytes(self, rel: str | Path) -> bytes:
         """The file's bytes.
 
@@ -258,9 +270,10 @@ class Workspace:
         The encoding, the byte order mark, the line ends and the mode of an existing file are kept.
 
         Raises:
-            WorkspaceError: the path is refused or protected, the file was changed meanwhile, or it cannot be written.
+            WorkspaceError: the path is refused, protected or withheld, the file was changed meanwhile, or it
+                cannot be written.
         """
-        key = self._permission.key(rel)
+        key = self._writable(rel)
         before = self._journal.present(key)
         self._journal.write(key, before, text.encode(key, new, before.data if before else None))
 
@@ -278,7 +291,7 @@ class Workspace:
         Raises:
             WorkspaceError: as `write_text`.
         """
-        key = self._permission.key(rel)
+        key = self._writable(rel)
         before = self._journal.present(key)
         self._journal.write(key, before, data)
 
@@ -308,10 +321,18 @@ class Workspace:
         """Delete a file.
 
         Raises:
-            WorkspaceError: absent, a directory or link, protected, or changed meanwhile.
+            WorkspaceError: absent, a directory or link, protected, withheld, or changed meanwhile.
         """
+        self._withheld.readable(rel)
         key, before = self._permission.present(rel)
         self._journal.remove(key, before)
+
+    def _writable(self, rel: str | Path) -> str:
+        """The key of a path that may be written. What is withheld stays: a diff would show what was there."""
+        key = self._permission.key(rel)
+        if self.exists(rel):
+            self._withheld.readable(rel)
+        return key
 
     def _require_in_scope(self, rel: str | Path) -> None:
         self.scope.require(rel, self._all_changed() if self.scope.max_files else ())
@@ -330,8 +351,8 @@ class Workspace:
         return tuple(change.path for change in self.changes())
 
     def diff(self) -> str:
-        """Unified diff of `changes`."""
-        return "".join(change.diff() for change in self.changes())
+        """Unified diff of `changes`, without withheld files."""
+        return "".join(change.diff() for change in self.changes() if not self.withholds(change.path))
 
     def snapshot(self) -> Snapshot:
         """The present state of the changed files, for `restore`."""
@@ -414,8 +435,22 @@ class Workspace:
 
     # --- copies -------------------------------------------------------------------------------------------------------
 
-    def scratch_copy(self, target: Path, *, extra: Iterable[str] = ()) -> Workspace:
-        """Copy the listed files, the protected ones and `extra` to the directory `target`, which is made.
+    def to_copy(self, extra: Iterable[str] = ()) -> tuple[str, ...]:
+        """Paths of what `scratch_copy` copies if it is not told: the listed files, the protected ones and `extra`.
+
+        Raises:
+            WorkspaceError: more than 10,000 files.
+        """
+        listed = self.list_files(limit=scratch.MAX_FILES + 1)
+        asked = (paths.real(self.root, path) for path in (*self._protection.keys, *extra) if self.is_file(path))
+        return scratch.few_enough((*listed, *asked))
+
+    def scratch_copy(self, target: Path, *, extra: Iterable[str] = (), only: Iterable[str] | None = None) -> Workspace:
+        """Copy files to the directory `target`, which is made.
+
+        Args:
+            extra: see `to_copy`.
+            only: copy these and nothing else.
 
         Returns:
             A workspace on the copy, with the same protection; it does not wait for the disk.
@@ -423,9 +458,7 @@ class Workspace:
         Raises:
             WorkspaceError: more than 10,000 files or 256 MiB, or a file cannot be copied.
         """
-        listed = self.list_files(limit=scratch.MAX_FILES + 1)
-        asked = (paths.real(self.root, path) for path in (*self._protection.keys, *extra) if self.is_file(path))
-        scratch.copy_files(self._pinned, (*listed, *asked), target)
+        scratch.copy_files(self._pinned, self.to_copy(extra) if only is None else only, target)
         made = Workspace(target.resolve(), max_file_bytes=self.max_file_bytes, durable=False)
         made.protect(self._protection.keys)
         made.scope = self.scope.on(made.root)

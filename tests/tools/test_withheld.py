@@ -145,3 +145,71 @@ def test_every_tool_that_takes_a_path_keeps_the_secret(root: Path) -> None:
 def _filler(name: str) -> Any:
     plural = {"paths": [".env"], "start_line": 1, "end_line": 1, "line": 1, "limit": 5, "all": False}
     return plural.get(name, ".env" if name in {"path", "source"} else "PASSWORD")
+
+
+LEAK = "may hold keys or passwords, which no model is shown"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("run_python_file", {"path": ".env"}),
+        ("run_python_file", {"path": "linked.py"}),
+        ("run_python_file", {"path": "show.py", "args": [".env"]}),
+        ("run_python_file", {"path": "show.py", "args": ["--file=conf/../.env"]}),
+        ("run_python_file", {"path": "show.py", "args": ["linked.txt"]}),
+        ("run_pytest", {"paths": [".env"]}),
+        ("run_pytest", {"paths": ["linked.py::test"]}),
+        ("lint_python", {"path": ".env"}),
+        ("lint_python", {"path": "linked.py"}),
+        ("run_command", {"command": "cat linked.txt"}),
+        ("run_command", {"command": "cat .env*"}),
+        ("run_command", {"command": "cat .[e]n?"}),
+        ("run_command", {"command": "cat '.e'*"}),
+        ("run_command", {"command": "cat conf/secrets.*"}),
+        ("run_command", {"command": "cd conf && cat secrets.j*"}),
+        ("run_command", {"command": "cat link*.txt"}),
+    ],
+)
+def test_no_program_is_started_on_one(tool: str, arguments: Mapping[str, Any], root: Path) -> None:
+    (root / ".env").write_text(f"PASSWORD={SECRET.replace('-', '_')}\n")
+    (root / "show.py").write_text("import sys\nprint(open(sys.argv[1].split('=')[-1]).read())\n")
+    (root / "linked.py").symlink_to(".env")
+
+    result = toolbox_on(root).call(tool, arguments)
+
+    assert (result.code, LEAK in result.text) == ("refused", True)
+    assert SECRET.replace("-", "_") not in f"{result.text}{result.data}"
+
+
+def test_a_directory_is_linted_without_a_link_to_one(root: Path) -> None:
+    (root / ".env").write_text(f"PASSWORD={SECRET.replace('-', '_')}\n")
+    (root / "linked.py").symlink_to(".env")
+    result = toolbox_on(root).call("lint_python", {})
+    assert (result.ok, result.data["paths"]) == (True, ["main.py"])
+
+
+@pytest.mark.parametrize(
+    "command", ["echo 'conf/*' main*", "ls *.py", 'echo ".e*"', "echo a* /etc/host* ../*", "echo '"]
+)
+def test_other_commands_run(command: str, root: Path) -> None:
+    (root / ".env.example").write_text("PASSWORD=\n")
+    assert toolbox_on(root).call("run_command", {"command": command}).ok
+
+
+def test_the_users_own_program_runs_on_one(root: Path) -> None:
+    result = toolbox_on(root).call("run_command", {"command": "cat .env*"}, by_user=True)
+    assert SECRET in result.text
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("delete_file", {"path": ".env"}),
+        ("write_file", {"path": ".env", "content": "X=1\n"}),
+        ("write_file", {"path": "linked.txt", "content": "X=1\n"}),
+    ],
+)
+def test_one_is_not_changed_so_that_no_diff_holds_it(tool: str, arguments: Mapping[str, Any], root: Path) -> None:
+    assert toolbox_on(root).call(tool, arguments).code == "refused"
+    assert SECRET in (root / ".env").read_text()

@@ -76,26 +76,33 @@ def copy_workspace(workspace: Workspace, target: Path, *, may_instruct: MayInstr
     Raises:
         WorkspaceError: there is too much to copy, or a file cannot be read.
     """
-    made = workspace.scratch_copy(target)
+    asked = workspace.to_copy()
+    withheld = {path for path in asked if _is_withheld(path, workspace)}
+    made = workspace.scratch_copy(target, only=(path for path in asked if path not in withheld))
     digests: dict[str, bytes] = {}
-    withheld: set[str] = set()
     unaccepted: list[str] = []
-    for path, place in _files(made.root):
+    for path in asked:
+        if path in withheld:
+            continue
+        place = made.root / path
         content = place.read_bytes()
-        if has_protected_name(path) or sets_agents(path) or may_hold_secrets(path):
-            withheld.add(path)
-        elif instructs_agents(path) and not may_instruct(path, content):
+        if instructs_agents(path) and not may_instruct(path, content):
             unaccepted.append(path)
+            place.unlink()
         else:
             digests[path] = hashlib.sha256(content).digest()
-            continue
-        place.unlink()
     return Copy(
         root=made.root,
         digests=digests,
         withheld=frozenset({*withheld, *unaccepted}),
         unaccepted=tuple(sorted(unaccepted, key=lambda path: (path.count("/"), path))),
     )
+
+
+def _is_withheld(path: str, workspace: Workspace) -> bool:
+    """Whether a file, or what it leads to through links, is kept from every agent; goes by the names."""
+    real = workspace.resolve(path).relative_to(workspace.root).as_posix()
+    return any(has_protected_name(name) or sets_agents(name) or may_hold_secrets(name) for name in (path, real))
 
 
 def changes_in(copy: Copy, *, max_file_bytes: int, leaves: Sequence[str] = ()) -> Changes:
@@ -159,13 +166,7 @@ def _refused(root: Path, leaves: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield path, "is no regular file"
 
 
-def _files(root: Path) -> Iterator[tuple[str, Path]]:
-    for path, place in _entries(root, everything=True):
-        if stat.S_ISREG(place.lstat().st_mode):
-            yield path, place
-
-
-def _entries(root: Path, *, everything: bool = False) -> Iterator[tuple[str, Path]]:
+def _entries(root: Path) -> Iterator[tuple[str, Path]]:
     """What is in a directory, with all below; of protected and skipped directories only themselves."""
     waiting = [""]
     seen = 0
@@ -174,7 +175,7 @@ def _entries(root: Path, *, everything: bool = False) -> Iterator[tuple[str, Pat
         for entry in _scan(root / base):
             seen += 1
             path = f"{base}{entry.name}"
-            skipped = not everything and (entry.name in SKIPPED_DIRECTORIES or has_protected_name(entry.name))
+            skipped = entry.name in SKIPPED_DIRECTORIES or has_protected_name(entry.name)
             if entry.is_dir(follow_symlinks=False):
                 waiting += [] if skipped else [f"{path}/"]
                 if entry.name in SKIPPED_DIRECTORIES and not has_protected_name(entry.name):

@@ -8,8 +8,8 @@ A Python class is declared in the entry point group `codur.agents` of its packag
             (job.directory / "main.py").write_text("print(1)\\n")
             return Answer(text="Rewrote main.py.")
 
-It runs inside Codur's process, with all that the process may do, and is not stopped when its time is over. Only what it
-leaves in `job.directory` counts, and the check decides what that is worth.
+It runs inside Codur's process, with all that the process may do, and is not stopped but left behind when its time is
+over. Only what it leaves in `job.directory` counts, and the check decides what that is worth.
 """
 
 from __future__ import annotations

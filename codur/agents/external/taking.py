@@ -68,7 +68,7 @@ def _why_not(path: str, workspace: Workspace, allowed: Allowed) -> str:
             return "is protected"
     except WorkspaceError:
         return "leads out of the workspace"
-    return "" if allowed(path) else "is out of scope"
+    return "" if workspace.scope.allows(path) and allowed(path) else "is out of scope"
 
 
 def _is_as_copied(path: str, copy: Copy, workspace: Workspace) -> bool:

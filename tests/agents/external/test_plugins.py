@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,11 @@ from codur.agents.external.plugins import find_plugin
 from tests.agents.external.kit import RIGHT, WRONG, delegate
 
 MODULE = """
+import threading
 from codur.agents.external.protocol import Answer, Said, Used
 from codur.types import Usage
+
+GO_ON, TOLD = threading.Event(), threading.Event()
 
 
 class Right:
@@ -29,22 +33,49 @@ class Breaks:
         raise LookupError("no model")
 
 
+class Hangs:
+    def work(self, job):
+        (job.directory / "main.py").write_text("print(2)\\n")
+        GO_ON.wait()
+        job.tell(Used(tool="late"))
+        TOLD.set()
+
+
 class Odd:
     def work(self, job):
         return "done"
 """
 
 
+PROGRAM = """
+import asyncio
+import sys
+from pathlib import Path
+
+sys.path.insert(0, sys.argv[1])
+from codur.agents.external.plugins import run_plugin
+from codur.agents.external.protocol import Job
+
+place = Path(sys.argv[2])
+job = Job(prompt="", directory=place, home=place, timeout_s=0.2, tell=lambda happening: None)
+print(asyncio.run(asyncio.to_thread(run_plugin, "hangs", job)).end)
+"""
+
+
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = tmp_path / "site"
+    lay_out(place)
+    monkeypatch.syspath_prepend(str(place))
+
+
+def lay_out(place: Path) -> None:
     info = place / "its_agents-1.0.dist-info"
     info.mkdir(parents=True)
     (place / "its_agents.py").write_text(MODULE)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: its-agents\nVersion: 1.0\n")
-    names = "\n".join(f"{name.lower()} = its_agents:{name}" for name in ("Right", "Breaks", "Odd", "Absent"))
+    names = "\n".join(f"{name.lower()} = its_agents:{name}" for name in ("Right", "Breaks", "Hangs", "Odd", "Absent"))
     (info / "entry_points.txt").write_text(f"[codur.agents]\n{names}\n")
-    monkeypatch.syspath_prepend(str(place))
 
 
 def by_class(name: str) -> dict[str, Any]:
@@ -84,3 +115,33 @@ def test_it_is_imported_only_when_it_works() -> None:
 
     assert find_plugin("right") is not None
     assert "its_agents" not in sys.modules
+
+
+@pytest.mark.usefixtures("installed")
+def test_one_that_does_not_end_is_left_behind_when_its_time_is_over(tmp_path: Path) -> None:
+    sys.modules.pop("its_agents", None)
+
+    did = delegate(tmp_path, [], timeout_s=0.5, **by_class("hangs"))
+
+    assert did.delegated.answer.end == "timed_out"
+    assert did.error == "it was given up after 0.5 s, its time limit"
+    assert did.read("main.py") == RIGHT  # the check says what that is worth
+    left = sys.modules["its_agents"]
+    left.GO_ON.set()
+    assert left.TOLD.wait(60)
+    assert did.tools == [], "what it tells afterwards is not heard"
+
+
+def test_the_process_ends_although_one_hangs(tmp_path: Path) -> None:
+    place = tmp_path / "site"
+    lay_out(place)
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    done = subprocess.run(
+        [sys.executable, str(program), str(place), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.stdout, done.returncode) == ("timed_out\n", 0), done.stderr
