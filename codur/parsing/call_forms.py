@@ -125,8 +125,8 @@ def line_calls(text: str, tools: Collection[str]) -> list[Call]:
     """
     blocks = fenced_blocks(text)
     called = [line for block in blocks if block.language in _CALL_FENCES for line in block.text.split("\n")]
-    for block in blocks:
-        text = text.replace(block.text, "", 1) if block.text else text
+    for block in reversed(blocks):
+        text = text[: block.start] + text[block.end :]
     calls = [_line_call(line, tools) for line in (*called, *text.split("\n"))]
     return [call for call in calls if call is not None]
 

@@ -81,6 +81,11 @@ def test_several_calls(text: str, expected: list[tuple[str, dict[str, Any]]]) ->
     assert calls(text) == expected
 
 
+def test_a_fence_with_the_same_text_takes_nothing_out_of_a_call() -> None:
+    (call,) = tool_calls_from_text('write_file(path="app.py", content="x = 1")\n```\n1\n```\n', TOOLS)
+    assert dict(call.arguments) == {"path": "app.py", "content": "x = 1"}
+
+
 @pytest.mark.parametrize(
     "text",
     [
