@@ -3,8 +3,9 @@
 Read are: `{"tool_calls": [...]}`, a list of calls, one call, several fenced calls, `<tool_call>…</tool_call>`,
 `<function=NAME>{…}</function>`, the forms of `call_forms`, and the raw text of models whose service could not read it
 (`NAME{…}</function>`, `… to=functions.NAME …<|message|>{…}`). A call names its tool as `name`, `tool` or `function` and
-its arguments as `arguments`, `args` or `parameters`. `{"code": …, "path": …}` asks to replace a file. An answer of
-nothing but lines such as `read app.py` counts as mended calls.
+its arguments as `arguments`, `args` or `parameters`. `{"code": …, "path": …}`, with no more than words about it, asks
+to replace a file; code of one line counts as mended unless the object is the whole answer. An answer of nothing but
+lines such as `read app.py` counts as mended calls.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from codur.parsing.call_forms import (
     named_starts,
     without_code,
 )
-from codur.parsing.fences import strip_thinking
-from codur.parsing.json_text import find_json, load_strict
+from codur.parsing.code import FILE_KEYS
+from codur.parsing.fences import fenced_blocks, strip_thinking
+from codur.parsing.json_text import bracket_end, find_json, load_strict
 from codur.parsing.word_calls import word_calls
 from codur.types import ToolCall
 
@@ -121,11 +123,21 @@ def _json_calls(text: str) -> _Found:
     found = find_json(text)
     if found.cut:
         raise CallsError
-    calls, repaired = _joined([_calls_of(value) for value in found.values])
+    alone = _is_alone(text)
+    calls, repaired = _joined([_calls_of(value, alone=alone) for value in found.values])
     return calls, repaired or found.repaired
 
 
-def _calls_of(value: Any) -> _Found:
+def _is_alone(text: str) -> bool:
+    """Whether `text` is one object and nothing else, in a fence or not."""
+    text = text.strip()
+    blocks = fenced_blocks(text)
+    if len(blocks) == 1 and blocks[0].closed and (blocks[0].start, blocks[0].end) == (0, len(text)):
+        text = blocks[0].text.strip()
+    return text.startswith("{") and bracket_end(text, 0) == len(text)
+
+
+def _calls_of(value: Any, *, alone: bool = False) -> _Found:
     if isinstance(value, list):
         return _joined([_calls_of(item) for item in value])
     if not isinstance(value, Mapping):
@@ -137,7 +149,7 @@ def _calls_of(value: Any) -> _Found:
         return _call_of(value)
     if isinstance(value.get("function"), Mapping):
         return _call_of(value)
-    return _file_of(value), False
+    return _file_of(value, alone=alone)
 
 
 def _call_of(value: Any) -> _Found:
@@ -175,11 +187,12 @@ def _clean_name(name: str) -> str:
     return name.split("<|")[0].strip().removeprefix("functions.")
 
 
-def _file_of(value: Mapping[str, Any]) -> list[Call]:
+def _file_of(value: Mapping[str, Any], *, alone: bool) -> _Found:
     code, path = value.get("code"), value.get("path")
-    if not isinstance(code, str) or not code.strip():
-        return []
-    return [(REPLACE_FILE, {"path": path, "content": code} if isinstance(path, str) and path else {"content": code})]
+    if not isinstance(code, str) or not code.strip() or not value.keys() <= FILE_KEYS:
+        return [], False
+    given = {"path": path, "content": code} if isinstance(path, str) and path else {"content": code}
+    return [(REPLACE_FILE, given)], not alone and "\n" not in code
 
 
 def _object(text: str) -> tuple[dict[str, Any], bool]:

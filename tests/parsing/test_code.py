@@ -22,6 +22,7 @@ from codur.parsing.fences import fenced_blocks, strip_thinking
         ("````python\ns = '''\n```\n'''\n````", "s = '''\n```\n'''\n"),
         ('{"code": "x = 1", "path": "a.py"}', "x = 1\n"),
         ('```json\n{"code": "x = 1"}\n```', "x = 1\n"),
+        ('{"code": "F401", "path": "a.py", "line": 3}', None),
         ("<think>```python\nx = 0\n```</think>x = 1\nprint(x)", "x = 1\nprint(x)\n"),
         ("def f():\n    return {'code': 'no'}", "def f():\n    return {'code': 'no'}\n"),
         ('```python\nd = {"code": "no"}\n```', 'd = {"code": "no"}\n'),
