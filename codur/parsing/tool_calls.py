@@ -5,7 +5,7 @@ Read are: `{"tool_calls": [...]}`, a list of calls, one call, several fenced cal
 (`NAME{…}</function>`, `… to=functions.NAME …<|message|>{…}`). A call names its tool as `name`, `tool` or `function` and
 its arguments as `arguments`, `args` or `parameters`. `{"code": …, "path": …}`, with no more than words about it, asks
 to replace a file; code of one line counts as mended unless the object is the whole answer. An answer of nothing but
-lines such as `read app.py` counts as mended calls.
+lines such as `read app.py` counts as mended calls; so do calls in Python's form among other words.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from codur.parsing.call_forms import (
     invoked_calls,
     line_calls,
     line_comes_first,
+    lines_are_meant,
     named_starts,
     without_code,
 )
@@ -55,7 +56,7 @@ def tool_calls_from_text(text: str, tools: Collection[str] = ()) -> tuple[ToolCa
     """
     said = strip_thinking(text)
     try:
-        calls, repaired = _found(without_code(said), tools)
+        calls, repaired = _found(said, tools)
     except CallsError:
         return ()
     if not calls:
@@ -70,15 +71,18 @@ _Found = tuple[list[Call], bool]
 """Calls, and whether they had to be mended."""
 
 
-def _found(text: str, tools: Collection[str]) -> _Found:
+def _found(said: str, tools: Collection[str]) -> _Found:
+    text = without_code(said)
     marked = _marked_calls(text)
     if marked is not None:
         return marked
     called = line_calls(text, tools) if line_comes_first(text, tools) else []
-    if called:
-        return called, False
-    calls, repaired = _json_calls(text)
-    return (calls, repaired) if calls else (line_calls(text, tools), False)
+    if not called:
+        calls, repaired = _json_calls(text)
+        if calls:
+            return calls, repaired
+        called = line_calls(text, tools)
+    return called, not lines_are_meant(said, tools)
 
 
 def _marked_calls(text: str) -> _Found | None:
@@ -196,7 +200,7 @@ def _file_of(value: Mapping[str, Any], *, alone: bool) -> _Found:
 
 
 def _object(text: str) -> tuple[dict[str, Any], bool]:
-    """Arguments that stand as text, and whether they were mended; they must be JSON, or a single readable object.
+    """Arguments that stand as text, and whether they were mended; they must be JSON, or hold a single readable object.
 
     Raises:
         CallsError: they are not.
@@ -206,7 +210,7 @@ def _object(text: str) -> tuple[dict[str, Any], bool]:
     except ValueError:
         found = find_json(text)
         value = found.values[0] if len(found.values) == 1 and not found.cut else None
-        repaired = found.repaired
+        repaired = found.repaired or not _is_alone(text)  # line ends in strings need no mending
     if not isinstance(value, dict):
         raise CallsError
     return value, repaired
