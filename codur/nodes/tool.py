@@ -68,7 +68,7 @@ def _together(plan: Plan, state: RunState, context: RunContext) -> Sequence[Step
 
 def _only_reads(step: Step, context: RunContext) -> bool:
     found = context.toolbox.get(step.capability) if step.action == "tool" else None
-    return found is not None and found.side_effect == "read"
+    return found is not None and found.side_effect == "read" and not found.asks
 
 
 def _run_at_once(steps: Sequence[Step], state: RunState, context: RunContext) -> list[_Ran]:

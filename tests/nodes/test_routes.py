@@ -12,6 +12,7 @@ from codur.nodes.delegate import delegate
 from codur.nodes.policy import policy
 from codur.nodes.review import review
 from codur.nodes.state import Route, RunContext, RunState, initial_state
+from codur.nodes.tool import tool
 from codur.session.run import opened
 from codur.types import Attempt, Check, Discovery, Outcome, Plan, Step, StepRecord, Task, Verdict
 from tests.runs.kit import NEEDS_MODEL, fill, host, settings_for
@@ -112,6 +113,19 @@ def test_review(given: RunState, route: Route, outcome: Outcome | None, context:
     update = review(given, context)
     assert (update["route"], update.get("outcome")) == (route, outcome)
     assert given == before
+
+
+def asking(name: str) -> Step:
+    return Step(id=name, action="tool", capability="ask_user", arguments={"question": f"{name}?"})
+
+
+def test_questions_of_tools_are_not_asked_side_by_side(context: RunContext) -> None:
+    steps = (READ, replace(READ, id="again"), asking("one"), asking("two"), SAY)
+    counts = []
+    for cursor in (0, 2, 3):
+        update = tool(state(planned(*steps), cursor=cursor), context)
+        counts.append(len(update["records"]))
+    assert counts == [2, 1, 1]
 
 
 @pytest.mark.parametrize(("capability", "agent"), [("codur-coding", "codur-coding"), ("", "codur-coding")])
