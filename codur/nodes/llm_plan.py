@@ -57,11 +57,21 @@ def _brief(state: RunState, context: RunContext) -> PlanningBrief:
         agents=context.agents.described(),
         verdict=state["verdict"],
         attempts=state["attempts"],
-        problem=state["reason"] if state["replans"] else "",
+        problem=_problem(state, context),
         steer=state["steer"],
         instructions=context.instructions.for_planning(name, context.models.fitted(name), files),
         fitting=_fitting(state["discovery"].task_type, context),
     )
+
+
+def _problem(state: RunState, context: RunContext) -> str:
+    """Why the plan before was not carried out, with what the user answered meanwhile; empty if there was none."""
+    if not (state["replans"] or state["rejections"] or state["answers"]):
+        return ""
+    reason = state["reason"]
+    asked = [record.output_ref for record in state["records"] if record.node == "consult" and record.ok]
+    answers = [answer for answer in map(context.artifacts.get, asked) if answer not in reason]
+    return " ".join((reason, *(f"The user answered before: {answer}" for answer in answers))).strip()
 
 
 def _fitting(task_type: TaskType, context: RunContext) -> frozenset[str] | None:

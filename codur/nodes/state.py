@@ -86,7 +86,11 @@ class RunState(TypedDict):
     iteration: Annotated[int, add]
     """Attempts judged; only `review` adds to it."""
     replans: Annotated[int, add]
-    """Plans sent back by `policy`."""
+    """Plans sent back because they could not be carried out, from the start or after a step that failed."""
+    rejections: Annotated[int, add]
+    """Plans sent back because the user rejected them and said why."""
+    answers: Annotated[int, add]
+    """Plans made anew because the user answered the question that the last one ended with."""
     question: Question | None
     """What the user is asked now."""
     answer: Answer | None
@@ -134,6 +138,8 @@ class RunUpdate(TypedDict, total=False):
     outputs: dict[str, str]
     iteration: int
     replans: int
+    rejections: int
+    answers: int
     question: Question | None
     answer: Answer | None
     approved: PlanEffects | None
@@ -171,6 +177,8 @@ def initial_state(task: Task) -> RunState:
         outputs={},
         iteration=0,
         replans=0,
+        rejections=0,
+        answers=0,
         question=None,
         answer=None,
         approved=None,
