@@ -56,13 +56,18 @@ NodeName = Literal[
 Route = NodeName | Literal["end"]
 
 
-def merge(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
-    """Reducer: the new keys over the old ones."""
-    return {**old, **new}
+DATA, DEPENDENCIES = "data", "dependencies"
+"""What follows a step's id in the keys of its typed output, and of what the files import that it read."""
+
+
+def merge_outputs(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
+    """Reducer: the new keys over the old ones; with a step's output goes all that an earlier step of its id gave."""
+    gone = {f"{step_id}.{kind}" for step_id in new for kind in (DATA, DEPENDENCIES)}
+    return {**{key: value for key, value in old.items() if key not in gone}, **new}
 
 
 def merge_verdicts(old: Mapping[str, Verdict], new: Mapping[str, Verdict]) -> dict[str, Verdict]:
-    """Reducer: as `merge`."""
+    """Reducer: the new keys over the old ones."""
     return {**old, **new}
 
 
@@ -81,8 +86,8 @@ class RunState(TypedDict):
     """The agent that `delegate` picked, for `execute`."""
     coder: str
     """The agent that edits from now on, if `review` handed over; empty: as the plan says."""
-    outputs: Annotated[dict[str, str], merge]
-    """Reference of each finished step's output, by step id."""
+    outputs: Annotated[dict[str, str], merge_outputs]
+    """Reference of each finished step's output, by step id; of more that it gave, by `ID.data`, `ID.dependencies`."""
     iteration: Annotated[int, add]
     """Attempts judged; only `review` adds to it."""
     replans: Annotated[int, add]
