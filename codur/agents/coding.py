@@ -143,10 +143,11 @@ def _apply(
     """Run the edits in order; the first that fails undoes those before it."""
     start = workspace.snapshot()
     changed: list[str] = []
+    calls = [_with_path(call, target, toolbox) for call in calls]
     for number, call in enumerate(calls, 1):
         problem = _refuse(call, agent) or refusal(call, toolbox)
         if not problem:
-            result = toolbox.call(call.name, _with_path(call, target).arguments)
+            result = toolbox.call(call.name, call.arguments)
             changed += [path for path in result.changed_files if path not in changed]
             problem = "" if result.ok else result.text
             code = result.code
@@ -168,16 +169,20 @@ def _refuse(call: ToolCall, agent: Agent) -> str:
     return f"there is no such tool here; there are: {', '.join(agent.config.tools)}"
 
 
-def _with_path(call: ToolCall, target: str | None) -> ToolCall:
-    """The call with the file it means, where the model left the path out and only one can be meant."""
-    if call.arguments.get("path") or target is None:
+def _with_path(call: ToolCall, target: str | None, toolbox: Toolbox) -> ToolCall:
+    """The call with the file it means, where the model left out a path that the tool needs."""
+    if call.arguments.get("path") or target is None or toolbox.get(call.name) is None:
         return call
-    return replace(call, arguments={**call.arguments, "path": target})
+    needs_path = "path" in toolbox.spec(call.name).parameters["required"]
+    return replace(call, arguments={**call.arguments, "path": target}) if needs_path else call
 
 
 def _described(call: ToolCall) -> str:
-    path = call.arguments.get("path", "?")
-    name = call.arguments.get("name")
+    if "source" in call.arguments and "target" in call.arguments:
+        return f"{call.name} {call.arguments['source']} to {call.arguments['target']}"
+    name, path = call.arguments.get("name"), call.arguments.get("path")
+    if not path:
+        return call.name
     return f"{call.name} {name} in {path}" if name else f"{call.name} {path}"
 
 

@@ -111,7 +111,8 @@ class ResultsDirectory:
     def set_aside(self) -> Path | None:
         """Move the results into a directory of their own; gives that, or None if there were none.
 
-        What else is in the directory is somebody else's, and stays.
+        What was spent on them goes with them, and counts no more. What else is in the directory is somebody else's, and
+        stays.
 
         Raises:
             UsageError: they cannot be moved.
@@ -123,10 +124,11 @@ class ResultsDirectory:
 
     def _set_aside(self) -> Path | None:
         if not (self.path / RESULTS_FILE).stat().st_size:
+            (self.path / SPENT).unlink(missing_ok=True)
             return None
         aside = _unused(self.path / f"earlier-{_stamp(datetime.now())}")
         aside.mkdir()
-        for name in (RESULTS_FILE, PATCHES, PREDICTIONS, MARKDOWN_FILE, PAGE_FILE):
+        for name in (RESULTS_FILE, PATCHES, PREDICTIONS, MARKDOWN_FILE, PAGE_FILE, SPENT):
             if os.path.lexists(self.path / name):
                 (self.path / name).rename(aside / name)
         (self.path / PATCHES).mkdir(exist_ok=True)

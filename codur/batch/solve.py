@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from codur.batch.earlier import Mode, counting, of_other_settings, of_other_work
+from codur.batch.earlier import GOES_ON, Mode, counting, of_other_settings, of_other_work
 from codur.batch.identity import settings_hash
 from codur.batch.keeping import Keeper, Keys
 from codur.batch.record import ChallengeResult
@@ -95,7 +95,7 @@ def solve_batch(
         done_before = len(found)
         missing = [item for item in work if item.number not in found]
         tokens, cost_usd = total_spent(found.values())
-        if mode == "resume":  # what was under way when it was cut off has been paid for too
+        if mode in GOES_ON:  # what was under way when it was cut off, and what is done again, has been paid for too
             had_tokens, had_cost_usd = read_spent(results)
             tokens, cost_usd = max(tokens, had_tokens), max(cost_usd, had_cost_usd)
         setup = replace(setup, tokens=tokens, cost_usd=cost_usd)

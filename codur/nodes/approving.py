@@ -43,7 +43,7 @@ def rejected(answer: Answer, plan: Plan, state: RunState, context: RunContext) -
     if why and _renews(plan, state, context):
         reason = f"the user rejected it: {why}"
         return RunUpdate(
-            replans=1, reason=reason, **go("policy", "llm_plan", origin="user", tier="open", reason=reason)
+            rejections=1, reason=reason, **go("policy", "llm_plan", origin="user", tier="open", reason=reason)
         )
     reason = f"you rejected the plan{f': {why}' if why else ''}"
     return RunUpdate(outcome="refused", reason=reason, **go("policy", "end", origin="user", reason=reason))
@@ -51,7 +51,7 @@ def rejected(answer: Answer, plan: Plan, state: RunState, context: RunContext) -
 
 def _renews(plan: Plan, state: RunState, context: RunContext) -> bool:
     """Whether the reason of a rejection makes a new plan."""
-    return plan.origin != "pattern" and state["replans"] < REJECTIONS and can_ask(state, context)
+    return plan.origin != "pattern" and state["rejections"] < REJECTIONS and can_ask(state, context)
 
 
 def refused(reason: str, plan: Plan, context: RunContext) -> RunUpdate:

@@ -63,7 +63,7 @@ def _brief(state: RunState, context: RunContext) -> PlanningBrief:
         agents=context.agents.described(),
         verdict=state["verdict"],
         attempts=state["attempts"],
-        problem=state["reason"] if state["replans"] else "",
+        problem=_problem(state, context),
         steer=state["steer"],
         instructions=context.instructions.for_planning(name, context.models.fitted(name), files),
         fitting=_fitting(state["discovery"].task_type, context),
@@ -74,6 +74,16 @@ def _plannable(context: RunContext) -> list[str]:
     """The tools that a step can name: not those that serve a conversation, nor those of servers if there are none."""
     without = CONVERSATION_TOOLS if context.toolbox.mcp is not None else CONVERSATION_TOOLS | SERVER_TOOLS
     return [name for name in context.toolbox.names() if name not in without]
+
+
+def _problem(state: RunState, context: RunContext) -> str:
+    """Why the plan before was not carried out, with what the user answered meanwhile; empty if there was none."""
+    if not (state["replans"] or state["rejections"] or state["answers"]):
+        return ""
+    reason = state["reason"]
+    asked = [record.output_ref for record in state["records"] if record.node == "consult" and record.ok]
+    answers = [answer for answer in map(context.artifacts.get, asked) if answer not in reason]
+    return " ".join((reason, *(f"The user answered before: {answer}" for answer in answers))).strip()
 
 
 def _fitting(task_type: TaskType, context: RunContext) -> frozenset[str] | None:

@@ -82,13 +82,13 @@ def _next_step(state: RunState) -> RunUpdate:
 def _with_answer(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
     """The plan was a question: with the answer, one that carries out the task."""
     step = _plan(state).steps[state["cursor"]]
-    if not can_ask(state, context) or state["replans"] > _MOST_QUESTIONS:
+    if not can_ask(state, context) or state["answers"] >= _MOST_QUESTIONS:
         return _end(record, "not_achieved", "the plan ended with a question")
     reason = (
         f"You asked: {step.arguments.get('text', '')} The user answered: {context.artifacts.get(record.output_ref)}"
     )
     return RunUpdate(
-        replans=1, reason=reason, **go("review", "llm_plan", origin="user", tier="open", reason="answered")
+        answers=1, reason=reason, **go("review", "llm_plan", origin="user", tier="open", reason="answered")
     )
 
 

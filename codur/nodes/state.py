@@ -57,13 +57,18 @@ NodeName = Literal[
 Route = NodeName | Literal["end"]
 
 
-def merge(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
-    """Reducer: the new keys over the old ones."""
-    return {**old, **new}
+DATA, DEPENDENCIES = "data", "dependencies"
+"""What follows a step's id in the keys of its typed output, and of what the files import that it read."""
+
+
+def merge_outputs(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
+    """Reducer: the new keys over the old ones; with a step's output goes all that an earlier step of its id gave."""
+    gone = {f"{step_id}.{kind}" for step_id in new for kind in (DATA, DEPENDENCIES)}
+    return {**{key: value for key, value in old.items() if key not in gone}, **new}
 
 
 def merge_verdicts(old: Mapping[str, Verdict], new: Mapping[str, Verdict]) -> dict[str, Verdict]:
-    """Reducer: as `merge`."""
+    """Reducer: the new keys over the old ones."""
     return {**old, **new}
 
 
@@ -82,12 +87,16 @@ class RunState(TypedDict):
     """The agent that `delegate` picked, for `execute`."""
     coder: str
     """The agent that edits from now on, if `review` handed over; empty: as the plan says."""
-    outputs: Annotated[dict[str, str], merge]
-    """Reference of each finished step's output, by step id."""
+    outputs: Annotated[dict[str, str], merge_outputs]
+    """Reference of each finished step's output, by step id; of more that it gave, by `ID.data`, `ID.dependencies`."""
     iteration: Annotated[int, add]
     """Attempts judged; only `review` adds to it."""
     replans: Annotated[int, add]
-    """Plans sent back by `policy`."""
+    """Plans sent back because they could not be carried out, from the start or after a step that failed."""
+    rejections: Annotated[int, add]
+    """Plans sent back because the user rejected them and said why."""
+    answers: Annotated[int, add]
+    """Plans made anew because the user answered the question that the last one ended with."""
     question: Question | None
     """What the user is asked now."""
     answer: Answer | None
@@ -135,6 +144,8 @@ class RunUpdate(TypedDict, total=False):
     outputs: dict[str, str]
     iteration: int
     replans: int
+    rejections: int
+    answers: int
     question: Question | None
     answer: Answer | None
     approved: PlanEffects | None
@@ -172,6 +183,8 @@ def initial_state(task: Task) -> RunState:
         outputs={},
         iteration=0,
         replans=0,
+        rejections=0,
+        answers=0,
         question=None,
         answer=None,
         approved=None,

@@ -10,14 +10,13 @@ from typing import Any
 from codur.events import ToolRan
 from codur.nodes.criteria import not_met
 from codur.nodes.judge import seen_before
-from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import DATA, blocked, current_step, edits, go, origin_of, output_of, tell_changes
+from codur.nodes.state import DATA, DEPENDENCIES, RunContext, RunState, RunUpdate
+from codur.nodes.updates import blocked, current_step, edits, go, origin_of, output_of, tell_changes
 from codur.planning.references import UnresolvedReference, filled
 from codur.planning.schedule import side_by_side
 from codur.types import Plan, Step, StepRecord, ToolCode, ToolResult
 
 SMALL_LISTING = 5
-DEPENDENCIES = "dependencies"
 _MOST_DATA = 50_000
 """Longest typed output that later steps may refer to, in characters of its JSON."""
 
@@ -68,7 +67,7 @@ def _together(plan: Plan, state: RunState, context: RunContext) -> Sequence[Step
 
 def _only_reads(step: Step, context: RunContext) -> bool:
     found = context.toolbox.get(step.capability) if step.action == "tool" else None
-    return found is not None and found.side_effect == "read"
+    return found is not None and found.side_effect == "read" and not found.asks
 
 
 def _run_at_once(steps: Sequence[Step], state: RunState, context: RunContext) -> list[_Ran]:

@@ -8,15 +8,13 @@ from collections.abc import Iterable
 from codur.agents.registry import Agent
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable
 from codur.events import FileChanged
-from codur.nodes.state import NodeName, Route, RunContext, RunState, RunUpdate
+from codur.nodes.state import DATA, NodeName, Route, RunContext, RunState, RunUpdate
 from codur.planning.references import Output
 from codur.planning.schedule import blocked_by
 from codur.types import CODE_TASKS, Origin, Outcome, Plan, RouteStep, Step, StepRecord, Tier
 from codur.workspace.diff import line_counts
 
 _PLAIN_ACTIONS = frozenset({"tool", "respond", "ask"})
-DATA = "data"
-"""What follows a step's id in the key of its typed output."""
 
 
 def go(node: NodeName, route: Route, *, origin: Origin, tier: Tier = "deterministic", reason: str = "") -> RunUpdate:

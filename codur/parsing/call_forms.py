@@ -123,12 +123,34 @@ def line_calls(text: str, tools: Collection[str]) -> list[Call]:
 
     Fenced blocks are programs, unless they say that they are calls.
     """
+    called, others = _lines(text)
+    calls = [_line_call(line, tools) for line in (*called, *others)]
+    return [call for call in calls if call is not None]
+
+
+def lines_are_meant(text: str, tools: Collection[str]) -> bool:
+    """Whether the calls that `line_calls` finds are meant as such: in fences for calls, or all that the text says.
+
+    Among other words, such a line may be no more than mentioned or quoted.
+    """
+    called, others = _lines(text, keep_code=True)
+    others = [line for line in others if line.strip()]
+    known = [_line_call(line, tools) is not None for line in others]
+    return all(known) if not called else not any(known)
+
+
+def _lines(text: str, *, keep_code: bool = False) -> tuple[list[str], list[str]]:
+    """The lines in fences for calls, and those outside.
+
+    Args:
+        keep_code: the lines of other fences are among those outside, too.
+    """
     blocks = fenced_blocks(text)
     called = [line for block in blocks if block.language in _CALL_FENCES for line in block.text.split("\n")]
-    for block in blocks:
-        text = text.replace(block.text, "", 1) if block.text else text
-    calls = [_line_call(line, tools) for line in (*called, *text.split("\n"))]
-    return [call for call in calls if call is not None]
+    for block in reversed(blocks):
+        if block.language in _CALL_FENCES or not keep_code:
+            text = text[: block.start] + text[block.end :]
+    return called, text.split("\n")
 
 
 def line_comes_first(text: str, tools: Collection[str]) -> bool:

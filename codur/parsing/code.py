@@ -11,6 +11,8 @@ from codur.parsing.json_text import parse_json_object
 _NOT_CODE = frozenset(
     {"json", "text", "txt", "diff", "patch", "console", "output", "bash", "sh", "shell", "markdown", "md"}
 )
+FILE_KEYS = frozenset({"code", "path", "language", "thought", "explanation", "reasoning"})
+"""What an object may hold that gives a file whole; one with anything else is data that has some code in it."""
 _PYTHON = frozenset({"python", "py", "python3"})
 
 
@@ -28,7 +30,7 @@ def code_from_text(text: str) -> str | None:
     python = [block.text for block in blocks if block.language in _PYTHON]
     if not python and (text.startswith("{") or any(block.language == "json" for block in blocks)):
         value = parse_json_object(text) or {}
-        return _ended(value["code"]) if isinstance(value.get("code"), str) else None
+        return _ended(value["code"]) if isinstance(value.get("code"), str) and value.keys() <= FILE_KEYS else None
     if any(not block.closed for block in blocks):
         return None
     candidates = python or [block.text for block in blocks if block.language not in _NOT_CODE]

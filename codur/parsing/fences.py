@@ -13,11 +13,17 @@ _FENCE = re.compile(r"^[ \t]*(?P<ticks>`{3,}|~{3,})[ \t]*(?P<info>[^\n`]*)$")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """A fenced block: the first word after its opening fence (lower case), its text, and whether it is closed."""
+    """A fenced block: the first word after its opening fence (lower case), its text, and whether it is closed.
+
+    Attributes:
+        start, end: where it stands with its fences, from the first character to the one after the last.
+    """
 
     language: str
     text: str
     closed: bool
+    start: int
+    end: int
 
 
 def strip_thinking(text: str) -> str:
@@ -35,18 +41,21 @@ def fenced_blocks(text: str) -> list[Block]:
     """The fenced blocks of `text` in order; the end of the text closes none."""
     blocks: list[Block] = []
     ticks, language, lines = "", "", list[str]()
+    start = position = 0
     for line in text.split("\n"):
+        end = position + len(line)
         mark = _FENCE.match(line)
         if not ticks:
             if mark:
-                ticks, language, lines = mark["ticks"], _first_word(mark["info"]), []
+                ticks, language, lines, start = mark["ticks"], _first_word(mark["info"]), [], position
         elif mark and not mark["info"].strip() and mark["ticks"].startswith(ticks):
-            blocks.append(Block(language=language, text="\n".join(lines), closed=True))
+            blocks.append(Block(language=language, text="\n".join(lines), closed=True, start=start, end=end))
             ticks = ""
         else:
             lines.append(line)
+        position = end + 1
     if ticks:
-        blocks.append(Block(language=language, text="\n".join(lines), closed=False))
+        blocks.append(Block(language=language, text="\n".join(lines), closed=False, start=start, end=len(text)))
     return blocks
 
 

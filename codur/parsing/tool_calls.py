@@ -3,8 +3,9 @@
 Read are: `{"tool_calls": [...]}`, a list of calls, one call, several fenced calls, `<tool_call>…</tool_call>`,
 `<function=NAME>{…}</function>`, the forms of `call_forms`, and the raw text of models whose service could not read it
 (`NAME{…}</function>`, `… to=functions.NAME …<|message|>{…}`). A call names its tool as `name`, `tool` or `function` and
-its arguments as `arguments`, `args` or `parameters`. `{"code": …, "path": …}` asks to replace a file. An answer of
-nothing but lines such as `read app.py` counts as mended calls.
+its arguments as `arguments`, `args` or `parameters`. `{"code": …, "path": …}`, with no more than words about it, asks
+to replace a file; code of one line counts as mended unless the object is the whole answer. An answer of nothing but
+lines such as `read app.py` counts as mended calls; so do calls in Python's form among other words.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ from codur.parsing.call_forms import (
     invoked_calls,
     line_calls,
     line_comes_first,
+    lines_are_meant,
     named_starts,
     without_code,
 )
-from codur.parsing.fences import strip_thinking
-from codur.parsing.json_text import find_json, load_strict
+from codur.parsing.code import FILE_KEYS
+from codur.parsing.fences import fenced_blocks, strip_thinking
+from codur.parsing.json_text import bracket_end, find_json, load_strict
 from codur.parsing.word_calls import word_calls
 from codur.types import ToolCall
 
@@ -53,7 +56,7 @@ def tool_calls_from_text(text: str, tools: Collection[str] = ()) -> tuple[ToolCa
     """
     said = strip_thinking(text)
     try:
-        calls, repaired = _found(without_code(said), tools)
+        calls, repaired = _found(said, tools)
     except CallsError:
         return ()
     if not calls:
@@ -68,15 +71,18 @@ _Found = tuple[list[Call], bool]
 """Calls, and whether they had to be mended."""
 
 
-def _found(text: str, tools: Collection[str]) -> _Found:
+def _found(said: str, tools: Collection[str]) -> _Found:
+    text = without_code(said)
     marked = _marked_calls(text)
     if marked is not None:
         return marked
     called = line_calls(text, tools) if line_comes_first(text, tools) else []
-    if called:
-        return called, False
-    calls, repaired = _json_calls(text)
-    return (calls, repaired) if calls else (line_calls(text, tools), False)
+    if not called:
+        calls, repaired = _json_calls(text)
+        if calls:
+            return calls, repaired
+        called = line_calls(text, tools)
+    return called, not lines_are_meant(said, tools)
 
 
 def _marked_calls(text: str) -> _Found | None:
@@ -121,11 +127,21 @@ def _json_calls(text: str) -> _Found:
     found = find_json(text)
     if found.cut:
         raise CallsError
-    calls, repaired = _joined([_calls_of(value) for value in found.values])
+    alone = _is_alone(text)
+    calls, repaired = _joined([_calls_of(value, alone=alone) for value in found.values])
     return calls, repaired or found.repaired
 
 
-def _calls_of(value: Any) -> _Found:
+def _is_alone(text: str) -> bool:
+    """Whether `text` is one object and nothing else, in a fence or not."""
+    text = text.strip()
+    blocks = fenced_blocks(text)
+    if len(blocks) == 1 and blocks[0].closed and (blocks[0].start, blocks[0].end) == (0, len(text)):
+        text = blocks[0].text.strip()
+    return text.startswith("{") and bracket_end(text, 0) == len(text)
+
+
+def _calls_of(value: Any, *, alone: bool = False) -> _Found:
     if isinstance(value, list):
         return _joined([_calls_of(item) for item in value])
     if not isinstance(value, Mapping):
@@ -137,7 +153,7 @@ def _calls_of(value: Any) -> _Found:
         return _call_of(value)
     if isinstance(value.get("function"), Mapping):
         return _call_of(value)
-    return _file_of(value), False
+    return _file_of(value, alone=alone)
 
 
 def _call_of(value: Any) -> _Found:
@@ -175,15 +191,16 @@ def _clean_name(name: str) -> str:
     return name.split("<|")[0].strip().removeprefix("functions.")
 
 
-def _file_of(value: Mapping[str, Any]) -> list[Call]:
+def _file_of(value: Mapping[str, Any], *, alone: bool) -> _Found:
     code, path = value.get("code"), value.get("path")
-    if not isinstance(code, str) or not code.strip():
-        return []
-    return [(REPLACE_FILE, {"path": path, "content": code} if isinstance(path, str) and path else {"content": code})]
+    if not isinstance(code, str) or not code.strip() or not value.keys() <= FILE_KEYS:
+        return [], False
+    given = {"path": path, "content": code} if isinstance(path, str) and path else {"content": code}
+    return [(REPLACE_FILE, given)], not alone and "\n" not in code
 
 
 def _object(text: str) -> tuple[dict[str, Any], bool]:
-    """Arguments that stand as text, and whether they were mended; they must be JSON, or a single readable object.
+    """Arguments that stand as text, and whether they were mended; they must be JSON, or hold a single readable object.
 
     Raises:
         CallsError: they are not.
@@ -193,7 +210,7 @@ def _object(text: str) -> tuple[dict[str, Any], bool]:
     except ValueError:
         found = find_json(text)
         value = found.values[0] if len(found.values) == 1 and not found.cut else None
-        repaired = found.repaired
+        repaired = found.repaired or not _is_alone(text)  # line ends in strings need no mending
     if not isinstance(value, dict):
         raise CallsError
     return value, repaired

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 
 from codur.questions import Answer, Question
@@ -10,10 +11,11 @@ from codur.tools.tool import ToolError
 
 
 def consulting(consult: Callable[[Question], Answer], waited: Waited) -> Callable[[Question], Answer]:
-    """Asks the user; the time until the answer comes does not count."""
+    """Asks the user, one question at a time; the time until the answer comes does not count."""
+    one_at_a_time = threading.Lock()
 
     def ask(question: Question) -> Answer:
-        with waited.waiting():
+        with one_at_a_time, waited.waiting():
             return consult(question)
 
     return ask

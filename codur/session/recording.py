@@ -110,9 +110,8 @@ class Recording:
             if self._steps is None:
                 return
             mark = self._steps.next_mark()
-            getattr(context.workspace, "mark", str)(
-                mark
-            )  # first the files, then the step: a step without its files is not gone on from
+            # First the files, then the step: a step without its files is not gone on from.
+            context.workspace.mark(mark)
             if context.best.snapshot is not self._best:
                 self._best, self._best_mark = context.best.snapshot, mark
             if context.best.start is not self._start:

@@ -20,7 +20,7 @@ class AskUser:
     options: tuple[str, ...] = argument("Answers to choose from; any answer if left out.", ())
 
 
-@tool(AskUser, Answer, "Ask the user a question and wait for the answer.", task_types=EVERY_TASK)
+@tool(AskUser, Answer, "Ask the user a question and wait for the answer.", task_types=EVERY_TASK, asks=True)
 def ask_user(context: ToolContext, given: AskUser) -> ToolResult:
     """The user's answer; `refused` where nobody can be asked."""
     question = given.question.strip()

@@ -87,6 +87,7 @@ class Tool:
         output: the kind of output that `ToolResult.data` holds after a call that is `ok`; a frozen dataclass of
             `codur.tools.outputs` or `codur.tools.code_outputs`.
         permission: a switch of the settings that must be on.
+        asks: it may ask the user, and so is not run beside others.
     """
 
     name: str
@@ -97,6 +98,7 @@ class Tool:
     task_types: frozenset[TaskType]
     output: type = Text
     permission: Permission = ""
+    asks: bool = False
 
 
 def tool(
@@ -107,6 +109,7 @@ def tool(
     side_effect: SideEffect = "read",
     task_types: frozenset[TaskType] = READING_TASKS,
     permission: Permission = "",
+    asks: bool = False,
     name: str = "",
 ) -> Callable[[Callable[[ToolContext, Any], ToolResult]], Tool]:
     """Make a function the tool of its name; the arguments are `Tool`'s fields.
@@ -127,6 +130,7 @@ def tool(
             task_types=task_types,
             output=gives,
             permission=permission,
+            asks=asks,
         )
 
     return made

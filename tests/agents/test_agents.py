@@ -46,10 +46,16 @@ def tools(workspace: Workspace) -> Toolbox:
 
 
 def code(
-    directory: Path, *replies: ChatReply | str, profile: Profile | None = None, target: str | None = "main.py"
+    directory: Path,
+    *replies: ChatReply | str,
+    profile: Profile | None = None,
+    target: str | None = "main.py",
+    own: tuple[str, ...] = (),
 ) -> CodingOutcome:
     workspace = Workspace.open(fill(directory, FILES))
     agent = AgentRegistry(SETTINGS).coding()
+    if own:
+        agent = replace(agent, config=replace(agent.config, tools=own))
     used = profile or SETTINGS.llm.profiles[agent.profile]
     model = ScriptedModel(list(replies), profile_name=agent.profile, profile=used)
     pool = ModelPool(SETTINGS, {}, Limits(), emit=ignore, models={agent.profile: model})
@@ -99,6 +105,25 @@ def test_one_bad_edit_undoes_the_others(second: ToolCall, words: str, tmp_path: 
     assert words in outcome.error
     assert outcome.error.endswith("no edit was applied")
     assert contents(tmp_path) == FILES
+
+
+PATCH = "--- a/main.py\n+++ b/main.py\n@@ -1,2 +1,2 @@\n def one():\n-    return 1\n+    return 11\n"
+
+
+@pytest.mark.parametrize(
+    ("edit", "summary"),
+    [
+        (call("apply_patch", patch=PATCH), "apply_patch"),
+        (call("move_file", source="main.py", target="app.py"), "move_file main.py to app.py"),
+        (call("replace_file_content", content="x = 1\n"), "replace_file_content main.py"),
+    ],
+)
+def test_the_file_that_is_meant_is_given_to_the_tools_that_need_one(
+    edit: ToolCall, summary: str, tmp_path: Path
+) -> None:
+    outcome = code(tmp_path, ChatReply(tool_calls=(edit,)), own=("apply_patch", "move_file", "replace_file_content"))
+    assert (outcome.code, outcome.summary, outcome.error) == ("ok", summary, "")
+    assert contents(tmp_path) != FILES
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,15 @@ from codur.batch.finding import find_challenges
 from codur.batch.identity import content_hash, key_of, settings_hash
 from codur.batch.keeping import Keeper, Keys
 from codur.batch.record import ChallengeResult
-from codur.batch.results import ResultsDirectory, has_results, new_directory, newest, read_patch, read_results
+from codur.batch.results import (
+    ResultsDirectory,
+    has_results,
+    new_directory,
+    newest,
+    read_patch,
+    read_results,
+    read_spent,
+)
 from codur.batch.running import Finished
 from codur.batch.setup import setup_from
 from codur.batch.work import work_of
@@ -113,6 +121,18 @@ def test_what_cannot_be_written_back_is_a_note(tmp_path: Path) -> None:
     assert kept.notes == ("not written back: file name too long",)
     (read,) = read_results(tmp_path / "out")
     assert (read.notes, read.key_written) == (kept.notes, "")
+
+
+def test_what_was_spent_on_earlier_results_is_put_aside_with_them(tmp_path: Path) -> None:
+    with ResultsDirectory(tmp_path) as directory:
+        directory.write_spent(7, 0.5)
+        assert directory.set_aside() is None
+        assert read_spent(tmp_path) == (0, 0.0)
+        directory.add(RESULT, "old")
+        directory.write_spent(9, 0.5)
+        aside = directory.set_aside()
+    assert aside is not None
+    assert (read_spent(tmp_path), read_spent(aside)) == ((0, 0.0), (9, 0.5))
 
 
 def test_earlier_results_are_put_aside_whole(tmp_path: Path) -> None:

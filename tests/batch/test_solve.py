@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from codur.batch.earlier import Mode
 from codur.batch.outcome import NOT_SHOWN_RED, is_solved, outcome_of
 from codur.batch.record import ChallengeResult
 from codur.batch.results import read_results, read_spent
@@ -506,6 +507,18 @@ def test_what_was_spent_on_unfinished_work_counts_when_it_is_gone_on_with(tmp_pa
     assert (anew.code, anew.ended) == (0, "all")
     assert read_spent(out)[0] == anew.results[0].tokens
     assert read_spent(tmp_path) == (0, 0.0)
+
+
+@pytest.mark.parametrize("mode", ["resume", "rerun_failed"])
+def test_both_ways_of_going_on_count_what_was_spent(mode: Mode, tmp_path: Path) -> None:
+    given = many(tmp_path / "given", 1, {**NEEDS_MODEL, "prompt.txt": "fix main.py\n"})
+    out = tmp_path / "out"
+    with GroqServer(right) as server:
+        common = {"settings": settings_for(server), "host": host(), "offline": False, "max_tokens": 12_000}
+        solve(given, out, settings=Settings())  # without a model, nothing comes of it
+        (out / "spent.json").write_text('{"tokens": 11900, "cost_usd": 0.5}\n')
+        batch = solve(given, out, mode=mode, **common)  # type: ignore[arg-type]
+        assert (batch.ended, server.requests) == ("budget", [])
 
 
 def test_the_copies_are_removed(tmp_path: Path) -> None:

@@ -39,7 +39,8 @@ DOES = frozenset({"tool", "coding", "execute", "repair"})
 """Nodes that carry something out. All others decide."""
 CHECKS = frozenset({"pattern_plan", "review"})
 """Nodes that decide by what the check says, and so run it; what they do to files is to put them back."""
-DECISIONS = frozenset({"plan", "coder", "agent", "approved", "replans", "since", "stalls", "steer", "solved_by"})
+DECISIONS = frozenset({"plan", "coder", "agent", "approved", "replans", "rejections", "answers", "since", "stalls"})
+DECISIONS |= {"steer", "solved_by"}
 """Fields of the state that say how the run goes on."""
 ENDS = frozenset({"outcome", "reason", "remedy"})
 

@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from codur.graph.reduce import apply
 from codur.nodes.delegate import delegate
 from codur.nodes.policy import policy
 from codur.nodes.review import review
 from codur.nodes.state import Route, RunContext, RunState, initial_state
+from codur.nodes.tool import tool
+from codur.nodes.updates import output_of
 from codur.session.run import opened
 from codur.types import Attempt, Check, Discovery, Outcome, Plan, Step, StepRecord, Task, Verdict
 from tests.runs.kit import NEEDS_MODEL, fill, host, settings_for
@@ -112,6 +115,35 @@ def test_review(given: RunState, route: Route, outcome: Outcome | None, context:
     update = review(given, context)
     assert (update["route"], update.get("outcome")) == (route, outcome)
     assert given == before
+
+
+def asking(name: str) -> Step:
+    return Step(id=name, action="tool", capability="ask_user", arguments={"question": f"{name}?"})
+
+
+def test_questions_of_tools_are_not_asked_side_by_side(context: RunContext) -> None:
+    steps = (READ, replace(READ, id="again"), asking("one"), asking("two"), SAY)
+    counts = []
+    for cursor in (0, 2, 3):
+        update = tool(state(planned(*steps), cursor=cursor), context)
+        counts.append(len(update["records"]))
+    assert counts == [2, 1, 1]
+
+
+def test_a_step_that_takes_the_id_of_an_earlier_one_leaves_nothing_of_its_output(context: RunContext) -> None:
+    first = state(planned(replace(READ, id="a"), replace(READ, id="b"), EDIT))
+    done = apply(first, tool(first, context))
+    assert {"a", "a.data", "a.dependencies", "b.data"} <= done["outputs"].keys()
+    again: RunState = {
+        **done,
+        "plan": planned(replace(READ, id="a", arguments={"path": "absent.py"}), EDIT),
+        "cursor": 0,
+    }
+    done = apply(again, tool(again, context))
+    assert sorted(done["outputs"]) == ["a", "b", "b.data", "b.dependencies"]
+    output = output_of("a", done, context)
+    assert output is not None
+    assert (output.data, "absent.py" in output.text) == (None, True)
 
 
 @pytest.mark.parametrize(("capability", "agent"), [("codur-coding", "codur-coding"), ("", "codur-coding")])

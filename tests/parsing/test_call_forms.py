@@ -64,7 +64,8 @@ TAGGED_FORMS = {"parameters": as_parameters, "invoked": as_invoked}
 def test_every_form_is_read_to_the_letter(form: Any, call: tuple[str, dict[str, Any]]) -> None:
     for text in (form(*call), f"I will use `{call[0]}` now:\n\n{form(*call)}\n"):
         assert calls(text) == [call]
-        assert not any(found.repaired for found in tool_calls_from_text(text, TOOLS))
+        mentioned = form is as_python and text != form(*call)
+        assert [found.repaired for found in tool_calls_from_text(text, TOOLS)] == [mentioned]
 
 
 @pytest.mark.parametrize(
@@ -81,6 +82,11 @@ def test_several_calls(text: str, expected: list[tuple[str, dict[str, Any]]]) ->
     assert calls(text) == expected
 
 
+def test_a_fence_with_the_same_text_takes_nothing_out_of_a_call() -> None:
+    (call,) = tool_calls_from_text('write_file(path="app.py", content="x = 1")\n```\n1\n```\n', TOOLS)
+    assert dict(call.arguments) == {"path": "app.py", "content": "x = 1"}
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -94,6 +100,41 @@ def test_several_calls(text: str, expected: list[tuple[str, dict[str, Any]]]) ->
 def test_near_misses_are_read_and_marked(text: str) -> None:
     (call,) = tool_calls_from_text(text)
     assert (call.name, dict(call.arguments), call.repaired) == (*READ, True)
+
+
+DELETE = 'delete_file(path="a.py")'
+
+
+@pytest.mark.parametrize(
+    ("text", "mended"),
+    [
+        (DELETE, [False]),
+        (f"  {DELETE};\n\n{DELETE}\n", [False, False]),
+        (f"I will remove it.\n```tool_code\n{DELETE}\n```\nThat is all.", [False]),
+        (f"To remove it you could call\n\n{DELETE}\n\nbut I did not.", [True]),
+        (f"The README says:\n{DELETE}", [True]),
+        (f"{DELETE}\n```python\nx = 1\n```", [True]),
+        (f"{DELETE}\n`x`", [True]),
+        (f"```tool_code\n{DELETE}\n```\nor, as the README says:\n{DELETE}", [True, True]),
+    ],
+)
+def test_a_line_in_python_form_is_meant_only_if_nothing_else_is_said(text: str, mended: list[bool]) -> None:
+    found = tool_calls_from_text(text, ("delete_file",))
+    assert [(call.name, call.repaired) for call in found] == [("delete_file", each) for each in mended]
+
+
+@pytest.mark.parametrize(
+    ("text", "mended"),
+    [
+        ('{"path": "a.py"}', False),
+        (' {"path": "a\nb"}\n', False),
+        ('oops {"path": "a.py"} trailing', True),
+        ('{"path": "a.py"} trailing', True),
+    ],
+)
+def test_arguments_that_were_searched_out_of_a_text_are_mended(text: str, mended: bool) -> None:
+    (call,) = tool_calls_from_text(json.dumps({"name": "read_file", "arguments": text}), TOOLS)
+    assert call.repaired is mended
 
 
 def test_one_mended_call_marks_all_of_the_answer() -> None:

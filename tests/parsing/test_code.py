@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from codur.parsing.code import code_from_text
-from codur.parsing.fences import Block, fenced_blocks, strip_thinking
+from codur.parsing.fences import fenced_blocks, strip_thinking
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,7 @@ from codur.parsing.fences import Block, fenced_blocks, strip_thinking
         ("````python\ns = '''\n```\n'''\n````", "s = '''\n```\n'''\n"),
         ('{"code": "x = 1", "path": "a.py"}', "x = 1\n"),
         ('```json\n{"code": "x = 1"}\n```', "x = 1\n"),
+        ('{"code": "F401", "path": "a.py", "line": 3}', None),
         ("<think>```python\nx = 0\n```</think>x = 1\nprint(x)", "x = 1\nprint(x)\n"),
         ("def f():\n    return {'code': 'no'}", "def f():\n    return {'code': 'no'}\n"),
         ('```python\nd = {"code": "no"}\n```', 'd = {"code": "no"}\n'),
@@ -59,8 +60,14 @@ def test_thoughts_are_left_out(text: str, rest: str) -> None:
 
 def test_blocks_say_their_language_and_whether_they_end() -> None:
     text = "```Python title=x\na\n```\n\n  ```\n  b\n  ```\n~~~c\n```\nd"
-    assert fenced_blocks(text) == [
-        Block(language="python", text="a", closed=True),
-        Block(language="", text="  b", closed=True),
-        Block(language="c", text="```\nd", closed=False),
+    blocks = fenced_blocks(text)
+    assert [(block.language, block.text, block.closed) for block in blocks] == [
+        ("python", "a", True),
+        ("", "  b", True),
+        ("c", "```\nd", False),
+    ]
+    assert [text[block.start : block.end] for block in blocks] == [
+        "```Python title=x\na\n```",
+        "  ```\n  b\n  ```",
+        "~~~c\n```\nd",
     ]

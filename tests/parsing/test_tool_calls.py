@@ -67,6 +67,35 @@ def test_calls_are_read_from_text(text: str, calls: list[tuple[str, dict[str, An
 
 
 @pytest.mark.parametrize(
+    ("text", "mended"),
+    [
+        ('{"code": "x = 1", "path": "a.py"}', False),
+        ('{"thought": "Set it.", "path": "a.py", "code": "x = 1"}', False),
+        ('```json\n{"code": "x = 1", "path": "a.py", "language": "python"}\n```', False),
+        ('Here it is:\n{"code": "x = 1\\n", "path": "a.py", "explanation": "", "reasoning": ""}', False),
+        ('Here it is: {"code": "x = 1", "path": "a.py"}', True),
+        ('[{"code": "x = 1", "path": "a.py"}]', True),
+        ('{"code": "x = 1", "path": "a.py"} {"found": 1}', True),
+    ],
+)
+def test_a_file_given_whole_is_exact_if_it_has_lines_or_is_all_there_is(text: str, mended: bool) -> None:
+    (call,) = tool_calls_from_text(text)
+    assert (call.name, call.arguments["path"], call.repaired) == ("replace_file_content", "a.py", mended)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Ruff says: {"code": "F401", "path": "app.py", "line": 3}',
+        '{"code": "F401", "path": "app.py", "message": "unused\\n"}',
+        '[{"code": "E1\\n", "path": "a.py", "line": 1}, {"code": "E2\\n", "path": "b.py", "line": 2}]',
+    ],
+)
+def test_data_with_a_code_and_a_path_is_no_file(text: str) -> None:
+    assert tool_calls_from_text(text) == ()
+
+
+@pytest.mark.parametrize(
     "text",
     [
         '{"tool_calls": [{"name": "read_file", "arguments": {"path": "a.py"}}, {"name": "write_fi',

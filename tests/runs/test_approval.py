@@ -240,6 +240,40 @@ def test_a_plan_that_is_a_question_is_followed_by_one_with_the_answer(tmp_path: 
     assert "The user answered: of a list" in played.message(2)
 
 
+OF_A_LIST = Answer(decision="answer", text="of a list")
+
+
+def test_an_answer_does_not_use_up_the_sending_back_of_a_faulty_plan(tmp_path: Path) -> None:
+    faulty = plan(tool("read_fil", path="main.py"), CODING)
+    played = run(tmp_path, [classified(), plan(ASK_USER), faulty, plan(CODING), RIGHT], User(OF_A_LIST))
+    assert played.result.exit_code == 0
+    assert "there is no tool named 'read_fil'" in played.message(3)
+    assert "The user answered before: of a list" in played.message(3)
+
+
+def test_an_answer_does_not_use_up_the_new_plan_of_a_rejection(tmp_path: Path) -> None:
+    user = User(OF_A_LIST, Answer(decision="reject", text="read main.py first"), YES)
+    second = plan(tool("read_file", path="main.py"), CODING)
+    played = run(tmp_path, [classified(), plan(ASK_USER), plan(CODING), second, RIGHT], user, sections=ON_WRITES)
+    assert played.result.exit_code == 0
+    assert [question.renews for question in user.asked if question.plan] == [True, False]
+
+
+def test_an_answer_does_not_use_up_the_new_plan_after_a_failed_step(tmp_path: Path) -> None:
+    absent = plan({**tool("read_file", path="absent.py"), "id": "absent"}, {**ASK_AGENT, "inputs": ["absent"]})
+    replies = [EXPLAIN_PLAN, plan(ASK_USER), absent, plan(ASK_AGENT), text("2 and 2.5")]
+    played = run(tmp_path, replies, User(OF_A_LIST), "what should main.py print?")
+    assert played.result.exit_code == 0
+    assert "step absent failed: " in played.message(3)
+
+
+def test_a_model_that_only_asks_is_answered_three_times(tmp_path: Path) -> None:
+    user = User(*[OF_A_LIST] * 4)
+    played = run(tmp_path, [classified(), *[plan(ASK_USER)] * 4], user)
+    assert (played.result.outcome, played.result.reason) == ("not_achieved", "the plan ended with a question")
+    assert (len(user.asked), played.result.model_calls) == (4, 5)
+
+
 def test_a_question_without_anybody_to_ask_ends_the_run(tmp_path: Path) -> None:
     played = run(tmp_path, [classified(), plan(ASK_USER)], None)
     assert (played.result.outcome, played.result.reason) == (
