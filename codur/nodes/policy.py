@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codur.nodes.approving import ask_first, effects, rejected
+from codur.nodes.approving import ask_about_command, ask_first, effects, rejected
 from codur.nodes.rules import completed, problem_at_last, problem_of, told
 from codur.nodes.state import Route, RunContext, RunState, RunUpdate
 from codur.nodes.updates import can_ask, go, left_failed, output_of, unfinished, why_not
@@ -118,6 +118,9 @@ def _let_through(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
     problem = problem_at_last(step, plan, state, context)
     if problem is not None:
         return _reject(problem, plan, state, context)
+    asked = ask_about_command(step, plan, state, context)
+    if asked is not None:
+        return asked
     node = "delegate" if _is_for_others(step, state, context) else _NODE_OF[step.action]
     return go("policy", node, origin=plan.origin, tier=step.tier, reason=step.objective)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from codur.nodes.state import RunContext, RunState
 from codur.nodes.updates import output_of
-from codur.planning.references import UnresolvedReference, filled, referred
+from codur.planning.references import UnresolvedReference, filled_step, referred
 from codur.planning.validate import Asked, Capabilities, Problem, beyond, complete, find_problem
 from codur.types import LOOKING_TASKS, Plan, Step
 
@@ -35,7 +35,7 @@ def problem_at_last(step: Step, plan: Plan, state: RunState, context: RunContext
     if step.action != "tool" or not referred(step.arguments):
         return None
     try:
-        arguments = filled(step.arguments, lambda name: output_of(name, state, context))
+        arguments = filled_step(step, lambda name: output_of(name, state, context))
     except UnresolvedReference:
         return None  # the step itself tells it
     return beyond(replace(step, arguments=arguments), plan, _capabilities(context), _asked(state))

@@ -315,3 +315,23 @@ def test_a_green_check_is_success_whatever_else_failed(tmp_path: Path) -> None:
     steps = plan(tool("read_file", path="missing.txt"), CODING, SAY)
     run = play(tmp_path, NEEDS_MODEL, FIX, [classified(), steps, RIGHT])
     assert (run.result.outcome, run.result.answer) == ("done", "Fixed it!")
+
+
+EVIL = "a;touch PWNED;.txt"
+
+
+def counted(place: Path, command: str) -> Played:
+    steps = (tool_step("list_files", "ls"), tool_step("run_command", "count", command=command))
+    return play(place, {EVIL: "one\n"}, "count", [], key=None, plan=Plan(steps=steps, origin="user"))
+
+
+def test_the_name_of_a_file_begins_no_command(tmp_path: Path) -> None:
+    run = counted(tmp_path, "wc -l ${ls.files[0]}")
+    assert (run.result.outcome, set(run.files)) == ("done", {EVIL})
+    assert run.result.answer.startswith("1 ")
+
+
+def test_a_reference_within_quotes_of_a_command_is_sent_back(tmp_path: Path) -> None:
+    run = counted(tmp_path, "wc -l '${ls.files[0]}'")
+    assert (run.result.outcome, set(run.files)) == ("usage", {EVIL})
+    assert "step 'count' puts ${ls.files[0]} where a shell's command cannot take it safely" in run.result.reason
