@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from codur.events import PlanShown
+from codur.mcp.definitions import server_of
 from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.nodes.updates import about_code, blocked, can_ask, edits, go, output_of
 from codur.planning.approval import Means, covers, effects_of, needs_approval
@@ -12,6 +13,7 @@ from codur.planning.references import UnresolvedReference, escaped, filled_step,
 from codur.questions import Answer, PlanEffects, Question
 from codur.types import CODE_TASKS, Plan, Step
 
+_MCP_TOOLS = frozenset({"call_mcp_tool", "read_mcp_resource", "list_mcp_tools", "list_mcp_resources"})
 REJECTIONS = 1
 """Plans that are made anew after the user has rejected one."""
 _NOBODY = "the plan needs your approval, and there is nobody to ask"
@@ -117,6 +119,7 @@ def effects(plan: Plan, state: RunState, context: RunContext) -> PlanEffects:
             attempts=runtime.max_iterations,
             agent_steps=max((config.max_steps for config in agents.configs.values()), default=1),
             check=lambda step: _check_of(step, plan, state, context),
+            networked=lambda step: _asks_over_network(step, context),
         ),
     )
 
@@ -126,6 +129,16 @@ def _hands_over(step: Step, context: RunContext) -> bool:
     if step.action != "delegate" or not context.agents.knows(step.capability):
         return False
     return context.agents.resolve(step.capability).config.type not in {"coding", "llm"}
+
+
+def _asks_over_network(step: Step, context: RunContext) -> bool:
+    """Whether a step asks an MCP server that is reached over the network, or reaches it; one not known counts."""
+    servers = context.toolbox.mcp
+    if step.action != "tool" or servers is None or step.capability not in _MCP_TOOLS:
+        return False
+    named = str(step.arguments.get("server") or server_of(str(step.arguments.get("tool", ""))))
+    names = (named,) if named in servers.names() else servers.names()
+    return any(server.url is not None or server.network for server in map(servers.server, names))
 
 
 def _check_of(step: Step, plan: Plan, state: RunState, context: RunContext) -> str:

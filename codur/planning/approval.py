@@ -29,6 +29,7 @@ class Means:
         tools: each tool's side effect.
         edits: whether a step may change files.
         delegates: whether a step hands work over to a program of somebody else.
+        networked: whether a step asks an MCP server that is reached over the network, or reaches it.
         attempts: attempts of one edit at most.
         agent_steps: model calls of one delegation at most.
         check: the command of the check that judges what steps of this kind change; empty if none does.
@@ -40,6 +41,7 @@ class Means:
     attempts: int
     agent_steps: int
     check: Callable[[Step], str] = lambda _step: ""
+    networked: Callable[[Step], bool] = lambda _step: False
 
 
 def effects_of(plan: Plan, means: Means) -> PlanEffects:
@@ -94,6 +96,8 @@ def _kinds(step: Step, means: Means) -> set[Effect]:
         effect = means.tools.get(step.capability)
         if effect in {"run", "network"}:
             kinds.add("run" if effect == "run" else "network")
+        if means.networked(step):
+            kinds.add("network")
         if step.capability in _GIT_WRITES:
             kinds = {"git"}
     elif step.action == "repair":
