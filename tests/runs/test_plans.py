@@ -335,3 +335,10 @@ def test_a_reference_within_quotes_of_a_command_is_sent_back(tmp_path: Path) -> 
     run = counted(tmp_path, "wc -l '${ls.files[0]}'")
     assert (run.result.outcome, set(run.files)) == ("usage", {EVIL})
     assert "step 'count' puts ${ls.files[0]} where a shell's command cannot take it safely" in run.result.reason
+
+
+def test_a_criterion_about_a_file_of_the_check_is_sent_back(tmp_path: Path) -> None:
+    wrong = plan({**CODING, "success_criteria": "expected.txt contains 7"}, SAY)
+    run = play(tmp_path, NEEDS_MODEL, FIX, [classified(), wrong, plan(CODING, SAY), RIGHT])
+    assert run.result.outcome == "done"
+    assert "step 's0' cannot come to 'expected.txt contains 7'" in run.message(2)
