@@ -20,7 +20,8 @@ class PlanEffects:
         kinds: kinds of effects, in the order of `EFFECTS`.
         files: workspace-relative paths that steps name and change.
         other_files: whether steps choose for themselves which files they change.
-        commands: programs that steps run, as a person would type them.
+        commands: programs that steps run, as a person would type them; calls of MCP tools, with their arguments.
+        addresses: what steps ask of the network: addresses of pages, words of searches.
         check: the check that is run after the changes, in the same form; empty if none is.
         least_calls, most_calls: model calls, estimated.
     """
@@ -29,6 +30,7 @@ class PlanEffects:
     files: tuple[str, ...] = ()
     other_files: bool = False
     commands: tuple[str, ...] = ()
+    addresses: tuple[str, ...] = ()
     check: str = ""
     least_calls: int = 0
     most_calls: int = 0

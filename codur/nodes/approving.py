@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from codur.events import PlanShown
+from codur.mcp.definitions import server_of
 from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import about_code, can_ask, edits, go
+from codur.nodes.updates import about_code, blocked, can_ask, edits, go, output_of
 from codur.planning.approval import Means, covers, effects_of, needs_approval
+from codur.planning.references import UnresolvedReference, escaped, filled_step, named_command
 from codur.questions import Answer, PlanEffects, Question
 from codur.types import CODE_TASKS, Plan, Step
 
+_MCP_TOOLS = frozenset({"call_mcp_tool", "read_mcp_resource", "list_mcp_tools", "list_mcp_resources"})
 REJECTIONS = 1
 """Plans that are made anew after the user has rejected one."""
 _NOBODY = "the plan needs your approval, and there is nobody to ask"
@@ -33,6 +38,39 @@ def ask_first(plan: Plan, problem: str, state: RunState, context: RunContext) ->
         return refused(_NOBODY, plan, context)
     question = Question(kind="approval", text=problem, plan=plan, effects=does, renews=_renews(plan, state, context))
     return RunUpdate(question=question, **go("policy", "consult", origin=plan.origin, reason="the plan needs approval"))
+
+
+def ask_about_command(step: Step, plan: Plan, state: RunState, context: RunContext) -> RunUpdate | None:
+    """The question whether to run a command that is what an earlier step gave; None if it need not be asked.
+
+    Who approved of the plan has seen no more of it than its reference. What is asked about is the rest of the plan,
+    which is carried out with the command that was shown.
+    """
+    task = state["task"]
+    if task.approved or not named_command(step):
+        return None
+    try:
+        arguments = filled_step(step, lambda name: output_of(name, state, context))
+    except UnresolvedReference:
+        return None  # the step itself tells it
+    shown = {name: escaped(value) if isinstance(value, str) else value for name, value in arguments.items()}
+    alone = replace(plan, steps=(replace(step, arguments=shown),))
+    does = effects(alone, state, context)
+    if not needs_approval(does, context.settings.planning, asked_for=task.show_plan):
+        return None
+    if covers(state["approved"], does):
+        return None
+    if context.consult is None:
+        return refused(_NOBODY, plan, context)
+    lost = blocked(state)
+    later = (item for item in plan.steps[state["cursor"] + 1 :] if item.id not in lost)
+    rest = replace(plan, steps=(*alone.steps, *later))
+    does = effects(rest, state, context)
+    question = Question(kind="approval", plan=rest, effects=does, renews=_renews(rest, state, context))
+    reason = "a command is known only now, and needs approval"
+    return RunUpdate(
+        plan=rest, cursor=0, question=question, **go("policy", "consult", origin=plan.origin, reason=reason)
+    )
 
 
 def rejected(answer: Answer, plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
@@ -81,6 +119,7 @@ def effects(plan: Plan, state: RunState, context: RunContext) -> PlanEffects:
             attempts=runtime.max_iterations,
             agent_steps=max((config.max_steps for config in agents.configs.values()), default=1),
             check=lambda step: _check_of(step, plan, state, context),
+            networked=lambda step: _asks_over_network(step, context),
         ),
     )
 
@@ -90,6 +129,16 @@ def _hands_over(step: Step, context: RunContext) -> bool:
     if step.action != "delegate" or not context.agents.knows(step.capability):
         return False
     return context.agents.resolve(step.capability).config.type not in {"coding", "llm"}
+
+
+def _asks_over_network(step: Step, context: RunContext) -> bool:
+    """Whether a step asks an MCP server that is reached over the network, or reaches it; one not known counts."""
+    servers = context.toolbox.mcp
+    if step.action != "tool" or servers is None or step.capability not in _MCP_TOOLS:
+        return False
+    named = str(step.arguments.get("server") or server_of(str(step.arguments.get("tool", ""))))
+    names = (named,) if named in servers.names() else servers.names()
+    return any(server.url is not None or server.network for server in map(servers.server, names))
 
 
 def _check_of(step: Step, plan: Plan, state: RunState, context: RunContext) -> str:

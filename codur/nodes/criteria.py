@@ -8,8 +8,9 @@ from dataclasses import replace
 from codur.errors import WorkspaceError
 from codur.nodes.state import RunContext, RunState
 from codur.nodes.updates import current_step, origin_of
-from codur.planning.criteria import Outcome, unmet
-from codur.types import Step, StepRecord
+from codur.planning.criteria import Outcome, out_of_reach, unmet
+from codur.planning.validate import Problem
+from codur.types import Plan, Step, StepRecord
 from codur.workspace.workspace import Workspace
 
 
@@ -55,6 +56,20 @@ def held_to(record: StepRecord, output: str, state: RunState, context: RunContex
     by_user = origin_of(state) == "user"
     unmet = not_met(current_step(state), output, None, record.changed_files, context, by_user=by_user)
     return replace(record, code="failed", error=unmet) if unmet else record
+
+
+def criterion_problem(plan: Plan, state: RunState, context: RunContext) -> Problem | None:
+    """A criterion of a model that wants another text in a file of the check, which nobody may change."""
+    check = state["discovery"].check
+    if plan.origin != "plan" or check is None:
+        return None
+    fixed = [path for path in check.protected if context.workspace.is_protected(path)]
+    for step in plan.steps:
+        found = out_of_reach(step.success_criteria, fixed, lambda path: _text(path, context.for_models))
+        if found:
+            text = f"step {step.id!r} cannot come to {found!r}: the file belongs to the check and may not be changed"
+            return Problem(text=text, step_id=step.id)
+    return None
 
 
 def _text(path: str, workspace: Workspace) -> str | None:

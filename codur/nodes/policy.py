@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from codur.nodes.approving import ask_first, effects, rejected
+from codur.nodes.approving import ask_about_command, ask_first, effects, rejected
 from codur.nodes.rules import completed, problem_at_last, problem_of, told
 from codur.nodes.state import Route, RunContext, RunState, RunUpdate
-from codur.nodes.updates import can_ask, go, output_of, unfinished, why_not
+from codur.nodes.updates import can_ask, go, left_failed, output_of, unfinished, why_not
 from codur.planning.plan_file import plan_text
 from codur.planning.references import UnresolvedReference, filled
 from codur.planning.validate import Problem
@@ -118,6 +118,9 @@ def _let_through(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
     problem = problem_at_last(step, plan, state, context)
     if problem is not None:
         return _reject(problem, plan, state, context)
+    asked = ask_about_command(step, plan, state, context)
+    if asked is not None:
+        return asked
     node = "delegate" if _is_for_others(step, state, context) else _NODE_OF[step.action]
     return go("policy", node, origin=plan.origin, tier=step.tier, reason=step.objective)
 
@@ -130,8 +133,10 @@ def _last_word(step: Step, plan: Plan, state: RunState, context: RunContext) -> 
     reason = plan.reason if outcome != "done" else ""
     if step.action == "ask":
         outcome, reason = "not_achieved", "the task needs an answer from you first"
-    elif outcome == "done" and plan.origin != "pattern":
-        reason = unfinished(state, context)
+    elif outcome == "done":
+        reason = left_failed(state, context)
+        if not reason and plan.origin != "pattern":
+            reason = unfinished(state, context)
         outcome = "not_achieved" if reason else "done"
     solved_by = "pattern" if plan.origin == "pattern" else state["solved_by"]
     return RunUpdate(

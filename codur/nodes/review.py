@@ -17,6 +17,7 @@ from codur.nodes.updates import (
     edits,
     failed_steps,
     go,
+    left_failed,
     repair_tried,
     unfinished,
     why_not,
@@ -132,7 +133,9 @@ def _end_of_plan(record: StepRecord, state: RunState, context: RunContext) -> Ru
     if not record.ok:
         outcome: Outcome = "refused" if record.code == "refused" else "not_achieved"
         return _end(record, outcome, record.error, answer_ref=record.output_ref)
-    reason = "" if plan.origin == "pattern" else unfinished(state, context)
+    reason = left_failed(state, context)
+    if not reason and plan.origin != "pattern":
+        reason = unfinished(state, context)
     if reason:
         return _end(record, "not_achieved", reason, answer_ref=record.output_ref)
     solver = "pattern" if plan.origin == "pattern" else state["solved_by"] or record.capability
@@ -206,7 +209,8 @@ def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: R
         notes = _left_out(state, context)
         solver = "repair" if record.node == "repair" else record.capability
         more = record.node != "repair" and _steps_left(state)
-        end = _next_step(state) if more else _end(record, "done", "")
+        reason = "" if more else left_failed({**state, "verdict": verdict}, context)
+        end = _next_step(state) if more else _end(record, "not_achieved" if reason else "done", reason)
         return RunUpdate(**{**end, "solved_by": solver}, verdict=verdict, iteration=1, notes=notes)
     if verdict is not None and verdict.status == "flaky":
         reason = f"the check is flaky: {verdict.note}"

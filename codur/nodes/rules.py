@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from codur.nodes.criteria import criterion_problem
 from codur.nodes.state import RunContext, RunState
 from codur.nodes.updates import output_of
-from codur.planning.references import UnresolvedReference, filled, referred
+from codur.planning.references import UnresolvedReference, filled_step, referred
 from codur.planning.validate import Asked, Capabilities, Problem, beyond, complete, find_problem
 from codur.types import LOOKING_TASKS, Plan, Step
 
@@ -20,7 +21,7 @@ def completed(plan: Plan, context: RunContext) -> Plan:
 
 def problem_of(plan: Plan, state: RunState, context: RunContext) -> Problem | None:
     """The first rule that the plan breaks, or None."""
-    return find_problem(
+    problem = find_problem(
         plan,
         _capabilities(context),
         context.settings.tools,
@@ -28,6 +29,7 @@ def problem_of(plan: Plan, state: RunState, context: RunContext) -> Problem | No
         asked=_asked(state),
         outputs=state["outputs"],
     )
+    return problem or criterion_problem(plan, state, context)
 
 
 def problem_at_last(step: Step, plan: Plan, state: RunState, context: RunContext) -> Problem | None:
@@ -35,7 +37,7 @@ def problem_at_last(step: Step, plan: Plan, state: RunState, context: RunContext
     if step.action != "tool" or not referred(step.arguments):
         return None
     try:
-        arguments = filled(step.arguments, lambda name: output_of(name, state, context))
+        arguments = filled_step(step, lambda name: output_of(name, state, context))
     except UnresolvedReference:
         return None  # the step itself tells it
     return beyond(replace(step, arguments=arguments), plan, _capabilities(context), _asked(state))

@@ -12,7 +12,7 @@ from codur.nodes.criteria import not_met
 from codur.nodes.judge import seen_before
 from codur.nodes.state import DATA, DEPENDENCIES, RunContext, RunState, RunUpdate
 from codur.nodes.updates import blocked, current_step, edits, go, origin_of, output_of, tell_changes
-from codur.planning.references import UnresolvedReference, filled
+from codur.planning.references import UnresolvedReference, filled_step
 from codur.planning.schedule import side_by_side
 from codur.types import Plan, Step, StepRecord, ToolCode, ToolResult
 
@@ -79,7 +79,7 @@ def _run_at_once(steps: Sequence[Step], state: RunState, context: RunContext) ->
 
 def _run(step: Step, state: RunState, context: RunContext) -> _Ran:
     try:
-        arguments = filled(step.arguments, lambda name: output_of(name, state, context))
+        arguments = filled_step(step, lambda name: output_of(name, state, context))
     except UnresolvedReference as problem:
         return _Ran(step=step, arguments=step.arguments, result=ToolResult(code="invalid", text=str(problem)))
     by_user = origin_of(state) == "pattern"

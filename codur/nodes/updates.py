@@ -125,6 +125,18 @@ def failed_steps(state: RunState) -> tuple[StepRecord, ...]:
     return tuple(record for record in state["records"][state["since"] :] if not record.ok)
 
 
+def left_failed(state: RunState, context: RunContext) -> str:
+    """Which steps of the present plan failed for good, and why; empty if none did.
+
+    A step that succeeded later under the same id has not; nor does any count once the check says that the task is done.
+    """
+    verdict, code = state["verdict"], state["discovery"].task_type in CODE_TASKS or state["task"].check_is_goal
+    if verdict is not None and verdict.passed and (code or context.workspace.changed_files()):
+        return ""
+    last = {record.step_id: record for record in state["records"][state["since"] :]}
+    return "; ".join(f"step {name} failed: {record.error}" for name, record in last.items() if not record.ok)
+
+
 def blocked(state: RunState) -> tuple[str, ...]:
     """Ids of the steps of the present plan that cannot run, because one whose output they need failed."""
     plan = state["plan"]

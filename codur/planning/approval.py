@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from codur.config.settings import PlanningSettings
+from codur.planning.references import referred
 from codur.questions import EFFECTS, Effect, PlanEffects
+from codur.tools.patch_text import read_patch
+from codur.tools.tool import ToolError
 from codur.types import Plan, SideEffect, Step
 
 _GIT_WRITES = frozenset({"git_stage_files", "git_commit"})
 _NAMED_FILES = ("path", "target", "source")
+_REACHES_FURTHER = "rename_symbol"
+"""It names one file and changes every file that uses the name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +29,7 @@ class Means:
         tools: each tool's side effect.
         edits: whether a step may change files.
         delegates: whether a step hands work over to a program of somebody else.
+        networked: whether a step asks an MCP server that is reached over the network, or reaches it.
         attempts: attempts of one edit at most.
         agent_steps: model calls of one delegation at most.
         check: the command of the check that judges what steps of this kind change; empty if none does.
@@ -34,6 +41,7 @@ class Means:
     attempts: int
     agent_steps: int
     check: Callable[[Step], str] = lambda _step: ""
+    networked: Callable[[Step], bool] = lambda _step: False
 
 
 def effects_of(plan: Plan, means: Means) -> PlanEffects:
@@ -45,8 +53,9 @@ def effects_of(plan: Plan, means: Means) -> PlanEffects:
     return PlanEffects(
         kinds=tuple(kind for kind in EFFECTS if kind in kinds),
         files=tuple(dict.fromkeys(named)),
-        other_files=any(step.action != "tool" and not _paths(step) for step in changing),
+        other_files=any(_chooses(step) for step in changing),
         commands=tuple(dict.fromkeys(text for step in plan.steps if (text := _command(step, means)))),
+        addresses=tuple(dict.fromkeys(text for step in plan.steps if (text := _address(step, means)))),
         check=next((text for step in plan.steps if (text := means.check(step))), ""),
         least_calls=sum(least for least, _ in calls),
         most_calls=sum(most for _, most in calls),
@@ -67,10 +76,14 @@ def needs_approval(effects: PlanEffects, settings: PlanningSettings, *, asked_fo
 
 
 def covers(approved: PlanEffects | None, effects: PlanEffects) -> bool:
-    """Whether what the user has approved of holds for these effects too, as for the retry of an edit."""
+    """Whether what the user has approved of holds for these effects too, as for the retry of an edit.
+
+    What a reference will put into a command or an address was not known then, and is not now: that is asked again.
+    """
     if approved is None or not set(effects.kinds) <= set(approved.kinds):
         return False
-    if not set(effects.commands) <= set(approved.commands):
+    asked, known = (*effects.commands, *effects.addresses), (*approved.commands, *approved.addresses)
+    if referred(asked) or not set(asked) <= set(known):
         return False
     if approved.other_files:
         return True
@@ -83,6 +96,8 @@ def _kinds(step: Step, means: Means) -> set[Effect]:
         effect = means.tools.get(step.capability)
         if effect in {"run", "network"}:
             kinds.add("run" if effect == "run" else "network")
+        if means.networked(step):
+            kinds.add("network")
         if step.capability in _GIT_WRITES:
             kinds = {"git"}
     elif step.action == "repair":
@@ -93,7 +108,38 @@ def _kinds(step: Step, means: Means) -> set[Effect]:
 
 
 def _paths(step: Step) -> list[str]:
-    return [value for key in _NAMED_FILES if isinstance(value := step.arguments.get(key), str) and value]
+    """The files that a step names, as far as they are known before it runs."""
+    if step.action == "tool" and step.capability == "apply_patch":
+        return _patched(step.arguments.get("patch"))
+    values = (step.arguments.get(key) for key in _NAMED_FILES)
+    return [value for value in values if isinstance(value, str) and value and not referred(value)]
+
+
+def _patched(patch: Any) -> list[str]:
+    """The files that a patch changes; none if it cannot be read, or is not known yet."""
+    if not isinstance(patch, str) or referred(patch):
+        return []
+    try:
+        files = read_patch(patch)
+    except ToolError:
+        return []
+    return [path for file in files for path in (file.source, file.target) if path]
+
+
+def _chooses(step: Step) -> bool:
+    """Whether a step that changes files may change some that it does not name."""
+    if step.action == "tool" and step.capability in _GIT_WRITES:
+        return False
+    named = (step.arguments.get(key) for key in _NAMED_FILES)
+    return step.capability == _REACHES_FURTHER or not _paths(step) or bool(referred(list(named)))
+
+
+def _address(step: Step, means: Means) -> str:
+    """What a step asks of the network; empty if it asks nothing."""
+    if step.action != "tool" or means.tools.get(step.capability) != "network":
+        return ""
+    given = step.arguments
+    return str(given.get("url") or given.get("query") or step.capability)
 
 
 def _command(step: Step, means: Means) -> str:
@@ -103,16 +149,23 @@ def _command(step: Step, means: Means) -> str:
     given = step.arguments
     match step.capability:
         case "run_command":
-            return str(given.get("command", "")) or step.capability
+            return _fed(str(given.get("command", "")) or step.capability, given.get("stdin"))
         case "run_python_file":
-            return _typed("python", given.get("path"), given.get("args"))
+            return _fed(_typed("python", given.get("path"), given.get("args")), given.get("stdin"))
         case "run_pytest":
             return _typed("pytest", given.get("paths"))
         case "run_check":
             return "the check"
         case "call_mcp_tool":
-            return str(given.get("tool", "")) or step.capability
-    return step.capability
+            sent = given.get("arguments")
+            words = json.dumps(sent, ensure_ascii=False, sort_keys=True, default=str) if sent else ""
+            return f"{given.get('tool') or step.capability} {words}".strip()
+    return " ".join([step.capability, *(str(given[key]) for key in ("server", "uri") if given.get(key))])
+
+
+def _fed(command: str, stdin: Any) -> str:
+    """A command with what it is given on standard input."""
+    return f"{command} <<< {stdin if referred(stdin) else shlex.quote(str(stdin))}" if stdin else command
 
 
 def _typed(program: str, *arguments: Any) -> str:

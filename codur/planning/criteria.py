@@ -62,6 +62,18 @@ def unmet(criteria: str, outcome: Outcome) -> str:
     return next((part for part in parts if not _holds(part, outcome)), "")
 
 
+def out_of_reach(criteria: str, fixed: Collection[str], text: Callable[[str], str | None]) -> str:
+    """The first criterion about a file that cannot change and for which it does not hold; empty if there is none.
+
+    Args:
+        fixed: paths of the files that cannot change.
+        text: the text of a file as it is; None if there is none.
+    """
+    now = Outcome(output="", exit_status=None, changed=(), text=text)
+    files = ((part, _FILE.fullmatch(part)) for part in checkable(criteria) if _kind(part) == "file")
+    return next((part for part, match in files if match and match[1] in fixed and not _holds(part, now)), "")
+
+
 def _parts(criteria: str) -> list[str]:
     return [
         part.strip().rstrip(".") for part in re.split(r";(?=(?:[^`\"]|`[^`]*`|\"[^\"]*\")*$)", criteria) if part.strip()

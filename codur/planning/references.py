@@ -1,19 +1,25 @@
 """Arguments that refer to what earlier steps gave: `${find}` is the text of step `find`, `${find.path}` a field of it.
 
 A value that is one reference and nothing else keeps the type of what it names; within a longer text, what it names is
-put in as text. `$${` stands for a `${` that is meant as it is written.
+put in as text. `$${` stands for a `${` that is meant as it is written. Into the command line of a shell it is put
+as one quoted word (`planning.command_text` tells where that can be done).
 """
 
 from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-_REFERENCE = re.compile(r"(?P<escape>\$)?\$\{(?P<step>[A-Za-z0-9_-]+)(?P<path>(?:\.[A-Za-z0-9_-]+|\[\d{1,6}\])*)\}")
+from codur.types import Step
+
+REFERENCE = re.compile(r"(?P<escape>\$)?\$\{(?P<step>[A-Za-z0-9_-]+)(?P<path>(?:\.[A-Za-z0-9_-]+|\[\d{1,6}\])*)\}")
 _PART = re.compile(r"\.([A-Za-z0-9_-]+)|\[(\d+)\]")
+SHELL_ARGUMENTS = {"run_command": "command"}
+"""The argument that is a shell's command line, by the tool."""
 MAX_INSERTED = 20_000
 """Longest text that one reference may put into an argument, in characters."""
 
@@ -35,6 +41,30 @@ def referred(arguments: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(match["step"] for text in _texts(arguments) for match in _matches(text)))
 
 
+def filled_step(step: Step, output: Callable[[str], Output | None]) -> dict[str, Any]:
+    """The arguments of a step with every reference replaced; what comes into a shell's command is quoted.
+
+    A command that is one reference and nothing else is what that names, as it is.
+
+    Raises:
+        UnresolvedReference: as `filled`.
+    """
+    shell = SHELL_ARGUMENTS.get(step.capability) if step.action == "tool" else None
+    return {name: _filled(value, output, quote=name == shell) for name, value in step.arguments.items()}
+
+
+def named_command(step: Step) -> bool:
+    """Whether a step's whole command line is what a reference names."""
+    command = step.arguments.get(SHELL_ARGUMENTS.get(step.capability, "")) if step.action == "tool" else None
+    whole = REFERENCE.fullmatch(command) if isinstance(command, str) else None
+    return whole is not None and not whole["escape"]
+
+
+def escaped(text: str) -> str:
+    """The text as an argument that `filled` gives back as it is."""
+    return text.replace("${", "$${")
+
+
 def filled(arguments: Mapping[str, Any], output: Callable[[str], Output | None]) -> dict[str, Any]:
     """The arguments with every reference replaced.
 
@@ -47,21 +77,28 @@ def filled(arguments: Mapping[str, Any], output: Callable[[str], Output | None])
     return {name: _filled(value, output) for name, value in arguments.items()}
 
 
-def _filled(value: Any, output: Callable[[str], Output | None]) -> Any:
+def _filled(value: Any, output: Callable[[str], Output | None], *, quote: bool = False) -> Any:
     if isinstance(value, str):
-        return _filled_text(value, output)
+        return _filled_text(value, output, quote=quote)
     if isinstance(value, Mapping):
-        return {key: _filled(item, output) for key, item in value.items()}
+        return {key: _filled(item, output, quote=quote) for key, item in value.items()}
     if isinstance(value, Sequence):
-        return [_filled(item, output) for item in value]
+        return [_filled(item, output, quote=quote) for item in value]
     return value
 
 
-def _filled_text(text: str, output: Callable[[str], Output | None]) -> Any:
-    whole = _REFERENCE.fullmatch(text)
+def _filled_text(text: str, output: Callable[[str], Output | None], *, quote: bool) -> Any:
+    whole = REFERENCE.fullmatch(text)
     if whole is not None and not whole["escape"]:
         return _named(whole, output)
-    return _REFERENCE.sub(lambda match: match[0][1:] if match["escape"] else _as_text(_named(match, output)), text)
+
+    def put_in(match: re.Match[str]) -> str:
+        if match["escape"]:
+            return match[0][1:]
+        found = _as_text(_named(match, output))
+        return shlex.quote(found) if quote else found
+
+    return REFERENCE.sub(put_in, text)
 
 
 def _named(match: re.Match[str], output: Callable[[str], Output | None]) -> Any:
@@ -111,4 +148,4 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _matches(text: str) -> Iterator[re.Match[str]]:
-    return (match for match in _REFERENCE.finditer(text) if not match["escape"])
+    return (match for match in REFERENCE.finditer(text) if not match["escape"])

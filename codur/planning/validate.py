@@ -9,7 +9,8 @@ from difflib import get_close_matches
 from typing import Any
 
 from codur.config.settings import ToolSettings
-from codur.planning.references import referred
+from codur.planning.command_text import unprotected
+from codur.planning.references import SHELL_ARGUMENTS, referred
 from codur.types import Plan, SideEffect, Step
 
 _DELETE = re.compile(
@@ -216,6 +217,12 @@ def _tool_problem(step: Step, known: Capabilities, allowed: ToolSettings) -> Pro
     rules = {"write": allowed.allow_write, "run": allowed.allow_run, "network": allowed.allow_network}
     if not rules.get(effect, True):
         return Problem(text=f"{step.capability} is not allowed (tools.allow_{effect} is off)", refused=True)
+    loose = unprotected(str(step.arguments.get(SHELL_ARGUMENTS.get(step.capability, ""), "")))
+    if loose:
+        return Problem(
+            text=f"step {step.id!r} puts {loose} where a shell's command cannot take it safely; write it as a word of "
+            "its own, without quotes around it: it is quoted when it is put in"
+        )
     if referred(step.arguments):  # what they become is looked at when the step runs
         return None
     wrong = known.argument_problem(step.capability, step.arguments)

@@ -84,7 +84,9 @@ class Toolbox:
         JSON of the tool's kind of output.
 
         Args:
-            by_user: the user's own words ask for this very call, and nobody else sees the result.
+            by_user: the user's own words ask for this very call, and nobody else sees the result. Only a plan made by
+                rules from the request is that. The tool calls of a user's plan file are not: what they give is kept
+                where later steps, and so agents and models, can take it.
         """
         return _sendable(self._result(name, arguments, self._context if by_user else self._for_models))
 

@@ -90,8 +90,15 @@ def _effect_lines(effects: PlanEffects) -> list[Line]:
         lines.append(line(("     runs: ", "dim"), f"{len(effects.commands) - _MOST_SHOWN} more, see the steps"))
     if effects.check:
         lines.append(line(("     checked by: ", "dim"), clip(effects.check, width=_MOST_OF_A_COMMAND)))
-    told = bool(effects.commands or effects.check)
-    others = [_WORDS[kind] for kind in effects.kinds if kind in _WORDS and not (kind == "run" and told)]
+    lines += [
+        line(("     asks the network: ", "dim"), clip(address, width=_MOST_OF_A_COMMAND))
+        for address in effects.addresses[:_MOST_SHOWN]
+    ]
+    if len(effects.addresses) > _MOST_SHOWN:
+        lines.append(line(("     asks the network: ", "dim"), f"{len(effects.addresses) - _MOST_SHOWN} more"))
+    told = {"run"} if effects.commands or effects.check else set[str]()
+    told |= {"network"} if effects.addresses else set()
+    others = [_WORDS[kind] for kind in effects.kinds if kind in _WORDS and kind not in told]
     if others:
         lines.append(line(("     also: ", "dim"), ", ".join(others)))
     return lines or [line(("     changes nothing and runs nothing", "dim"))]

@@ -14,9 +14,10 @@ from codur.tools.catalogue import ALL
 from codur.types import Plan, Step
 from codur.ui.plans import plan_lines
 
+TOOLS = {tool.name: tool.side_effect for tool in ALL}
 MEANS = Means(
-    tools={tool.name: tool.side_effect for tool in ALL},
-    edits=lambda step: step.action in {"coding", "repair"} or step.capability == "write_file",
+    tools=TOOLS,
+    edits=lambda step: step.action in {"coding", "repair"} or TOOLS.get(step.capability) == "write",
     delegates=lambda step: step.capability == "codex",
     attempts=10,
     agent_steps=5,
@@ -28,7 +29,7 @@ def effects(*steps: Step) -> PlanEffects:
     return effects_of(Plan(steps=steps, origin="plan"), MEANS)
 
 
-def tool(name: str, **arguments: Any) -> Step:
+def tool(name: str, /, **arguments: Any) -> Step:
     return Step(id=name, action="tool", capability=name, arguments=arguments)
 
 
@@ -48,7 +49,15 @@ def shown(*steps: Step) -> str:
         ("run_command", {"command": "make | tail -1"}, "make | tail -1"),
         ("run_check", {}, "the check"),
         ("call_mcp_tool", {"tool": "mcp__db__query", "arguments": {}}, "mcp__db__query"),
+        (
+            "call_mcp_tool",
+            {"tool": "mcp__db__query", "arguments": {"b": 1, "a": "x"}},
+            'mcp__db__query {"a": "x", "b": 1}',
+        ),
         ("list_mcp_tools", {}, "list_mcp_tools"),
+        ("read_mcp_resource", {"server": "db", "uri": "db://a"}, "read_mcp_resource db db://a"),
+        ("run_command", {"command": "sort", "stdin": "b a"}, "sort <<< 'b a'"),
+        ("run_python_file", {"path": "main.py", "stdin": "${read}"}, "python main.py <<< ${read}"),
     ],
 )
 def test_each_program_is_told_as_a_person_would_type_it(name: str, arguments: Mapping[str, Any], command: str) -> None:
@@ -90,6 +99,49 @@ def test_an_approval_covers_no_other_program_file_or_effect() -> None:
     assert not covers(approved, effects(tool("fetch_webpage", url="https://example.org")))
     assert not covers(None, effects(tool("read_file", path="b.txt")))
     assert covers(effects(Step(id="fix", action="coding")), effects(tool("write_file", path="b.txt", content="")))
+
+
+PATCH = "--- a/{0}\n+++ b/{0}\n@@ -1 +1 @@\n-a\n+b\n"
+
+
+@pytest.mark.parametrize(
+    ("approved", "then"),
+    [
+        (tool("write_file", path="a.txt", content=""), tool("apply_patch", patch=PATCH.format("b.txt"))),
+        (tool("apply_patch", patch=PATCH.format("a.txt")), tool("apply_patch", patch=PATCH.format("b.txt"))),
+        (tool("apply_patch", patch=PATCH.format("a.txt")), tool("apply_patch", patch="${made}")),
+        (tool("write_file", path="a.txt", content=""), tool("apply_patch", patch="no patch")),
+        (tool("write_file", path="a.py", content=""), tool("rename_symbol", path="a.py", name="f", new_name="g")),
+        (tool("write_file", path="a.txt", content=""), tool("write_file", path="${found.files[0]}", content="")),
+        (tool("write_file", path="a.txt", content=""), tool("move_file", source="a.txt", target="${found}")),
+        (tool("fetch_webpage", url="https://a.example"), tool("fetch_webpage", url="https://b.example")),
+        (tool("fetch_webpage", url="${found}"), tool("fetch_webpage", url="${found}")),
+        (tool("duckduckgo_search", query="a"), tool("duckduckgo_search", query="b")),
+        (
+            tool("call_mcp_tool", tool="mcp__db__run", arguments={"sql": "select"}),
+            tool("call_mcp_tool", tool="mcp__db__run", arguments={"sql": "drop"}),
+        ),
+        (tool("run_command", command="sh", stdin="ls"), tool("run_command", command="sh", stdin="rm -r .")),
+        (tool("run_command", command="${found}"), tool("run_command", command="${found}")),
+    ],
+)
+def test_an_approval_covers_nothing_that_was_not_shown(approved: Step, then: Step) -> None:
+    assert not covers(effects(approved), effects(then))
+
+
+def test_the_files_of_a_patch_and_those_that_a_step_chooses_are_told() -> None:
+    given = tool("apply_patch", patch=PATCH.format("b.txt"))
+    assert "changes: b.txt" in shown(given)
+    assert covers(effects(given), effects(given))
+    assert "changes: files that its steps choose" in shown(tool("apply_patch", patch="${made}"))
+    assert "changes: a.py and files that its steps choose" in shown(tool("rename_symbol", path="a.py"))
+    assert "changes: files that its steps choose" in shown(tool("write_file", path="${found}"))
+
+
+def test_what_is_asked_of_the_network_is_told() -> None:
+    assert "asks the network: https://a.example" in shown(tool("fetch_webpage", url="https://a.example"))
+    many = [Step(id=f"s{n}", action="tool", capability="fetch_webpage", arguments={"url": f"u{n}"}) for n in range(9)]
+    assert "asks the network: 3 more" in shown(*many)
 
 
 @pytest.mark.parametrize(

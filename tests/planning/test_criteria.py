@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codur.planning.criteria import Outcome, checkable, unmet
+from codur.planning.criteria import Outcome, checkable, out_of_reach, unmet
 
 FILES = {"src/a.py": "def f():\n    return 1\n", "empty.txt": ""}
 
@@ -73,3 +73,18 @@ def test_a_program_that_was_not_run_has_no_exit_status() -> None:
 def test_what_code_cannot_check_is_left_to_people(words: str) -> None:
     assert checkable(words) == ()
     assert unmet(words, outcome(output="")) == ""
+
+
+@pytest.mark.parametrize(
+    ("criteria", "found"),
+    [
+        ("src/a.py contains return 2", "src/a.py contains return 2"),
+        ("output is not empty; src/a.py changed", "src/a.py changed"),
+        ("src/a.py is gone", "src/a.py is gone"),
+        ("src/a.py contains return 1; src/a.py exists", ""),
+        ("b.py contains x; exit status 0; it is beautiful", ""),
+        ("", ""),
+    ],
+)
+def test_what_a_file_that_cannot_change_will_never_hold(criteria: str, found: str) -> None:
+    assert out_of_reach(criteria, ["src/a.py"], FILES.get) == found

@@ -436,3 +436,38 @@ def test_the_references_that_the_prompt_names_find_files(tmp_path: Path) -> None
     assert "${id.files[0]}" in system
     assert "${id.matches[0].path}" in system
     assert "12 at most" in system
+
+
+def called(name: str, step_id: str, **arguments: Any) -> Step:
+    return Step(id=step_id, action="tool", capability=name, arguments=arguments)
+
+
+NAMED = Plan(
+    steps=(called("read_file", "read", path="cmd.txt"), called("run_command", "run", command="${read}")), origin="user"
+)
+WITH_COMMAND = {"cmd.txt": "echo ${made} > made.txt"}
+ON_RUN = {"planning": {"approve": ("run",)}}
+
+
+def carried_out(place: Path, user: User | None, **fields: Any) -> Played:
+    return play(place, WITH_COMMAND, "do it", [], key=None, sections=ON_RUN, plan=NAMED, consult=user, **fields)
+
+
+def test_a_command_that_an_earlier_step_gave_is_shown_before_it_runs(tmp_path: Path) -> None:
+    user = User(YES, YES)
+    played = carried_out(tmp_path, user)
+    assert [question.effects and question.effects.commands for question in user.asked] == [
+        ("${read}",),
+        ("echo $${made} > made.txt",),
+    ]
+    assert (played.result.outcome, "made.txt" in played.files) == ("done", True)
+
+
+def test_a_command_that_an_earlier_step_gave_can_be_rejected(tmp_path: Path) -> None:
+    played = carried_out(tmp_path, User(YES, Answer(decision="reject")))
+    assert (played.result.exit_code, "made.txt" in played.files) == (5, False)
+
+
+def test_a_command_that_an_earlier_step_gave_runs_if_approved_of_beforehand(tmp_path: Path) -> None:
+    played = carried_out(tmp_path, None, approved=True)
+    assert (played.result.outcome, "made.txt" in played.files) == ("done", True)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from codur.config.settings import AgentConfig, AgentPreferences, AgentSettings, Settings
-from codur.types import Limits
+from codur.types import Limits, Origin, Plan, Step
 from tests.runs.kit import EDIT, MEDIAN_ODD_ONLY, MEDIAN_RIGHT, NEEDS_MODEL, REPAIRABLE, Played, play
 from tests.support.groq_server import ServerReply, calls, error, json_reply, text
 
@@ -277,3 +277,68 @@ def test_a_profile_without_tool_calls_needs_no_switch(tmp_path: Path) -> None:
     run = play(tmp_path, NEEDS_MODEL, FIX, [EDIT, answer], sections=sections)
     assert run.result.outcome == "done"
     assert run.requests[1].body["response_format"] == {"type": "json_object"}
+
+
+def tool_step(name: str, step_id: str, **arguments: Any) -> Step:
+    return Step(id=step_id, action="tool", capability=name, arguments=arguments)
+
+
+LOST = tool_step("read_file", "notes", path="missing.txt")
+
+
+SAY_READ = Step(id="end", action="respond", arguments={"text": "All notes were read."})
+LIST = tool_step("list_files", "list")
+WRITE = tool_step("write_file", "write", path="b.txt", content="x")
+
+
+@pytest.mark.parametrize(
+    ("origin", "following", "answer"),
+    [
+        ("user", SAY_READ, "All notes were read."),
+        ("plan", SAY_READ, "All notes were read."),
+        ("user", LIST, "main.txt"),
+        ("user", WRITE, ""),
+        ("plan", WRITE, ""),
+    ],
+)
+def test_a_step_that_failed_and_that_nothing_needs_is_no_success(
+    origin: Origin, following: Step, answer: str, tmp_path: Path
+) -> None:
+    given = Plan(steps=(LOST, following), origin=origin)
+    run = play(tmp_path, {"main.txt": "hello\n"}, "write b.txt", [], key=None, plan=given)
+    assert (run.result.outcome, run.result.exit_code) == ("not_achieved", 1)
+    assert run.result.reason == "step notes failed: there is no file missing.txt"
+    assert answer in run.result.answer
+
+
+def test_a_green_check_is_success_whatever_else_failed(tmp_path: Path) -> None:
+    steps = plan(tool("read_file", path="missing.txt"), CODING, SAY)
+    run = play(tmp_path, NEEDS_MODEL, FIX, [classified(), steps, RIGHT])
+    assert (run.result.outcome, run.result.answer) == ("done", "Fixed it!")
+
+
+EVIL = "a;touch PWNED;.txt"
+
+
+def counted(place: Path, command: str) -> Played:
+    steps = (tool_step("list_files", "ls"), tool_step("run_command", "count", command=command))
+    return play(place, {EVIL: "one\n"}, "count", [], key=None, plan=Plan(steps=steps, origin="user"))
+
+
+def test_the_name_of_a_file_begins_no_command(tmp_path: Path) -> None:
+    run = counted(tmp_path, "wc -l ${ls.files[0]}")
+    assert (run.result.outcome, set(run.files)) == ("done", {EVIL})
+    assert run.result.answer.startswith("1 ")
+
+
+def test_a_reference_within_quotes_of_a_command_is_sent_back(tmp_path: Path) -> None:
+    run = counted(tmp_path, "wc -l '${ls.files[0]}'")
+    assert (run.result.outcome, set(run.files)) == ("usage", {EVIL})
+    assert "step 'count' puts ${ls.files[0]} where a shell's command cannot take it safely" in run.result.reason
+
+
+def test_a_criterion_about_a_file_of_the_check_is_sent_back(tmp_path: Path) -> None:
+    wrong = plan({**CODING, "success_criteria": "expected.txt contains 7"}, SAY)
+    run = play(tmp_path, NEEDS_MODEL, FIX, [classified(), wrong, plan(CODING, SAY), RIGHT])
+    assert run.result.outcome == "done"
+    assert "step 's0' cannot come to 'expected.txt contains 7'" in run.message(2)
