@@ -28,8 +28,12 @@ MIN_OUTPUT_CHARS = 200
 RESERVE_CHARS = 1500
 """Kept free for the last outputs, their notes and the model's own calls."""
 ANSWER_TOKENS = 1500
-DROPPED = "[left out, to make room for what was read later]"
-LAST_WORD = "This is your last step: answer now, in words, from what you have seen."
+DROPPED = "[left out to make room for later results; call again if you need it]"
+LINE_CHARS = 40
+"""A usual line of a program, so that room can be told in lines."""
+SMALL_CHARS = 1000
+"""Outputs up to this length, such as lists of places, give way after all that are longer."""
+LAST_WORD = "This is your last step: answer now, in words, from what you know by now."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +131,9 @@ class _Conversation:
         system = system_prompt(agent, prompts, default="explaining")
         if not self._native:
             system += prompts.render("agent.json_mode", tools=_tool_lines(offers.specs()))
+        if agent.config.tools:
+            lines = f"{self._room_for_results(system + instructions + task) // LINE_CHARS}"
+            system += prompts.render("agent.room", steps=f"{agent.config.max_steps}", lines=lines)
         system += instructions
         self._messages: list[Message] = [Message(role="system", content=system), Message(role="user", content=task)]
 
@@ -220,15 +227,21 @@ class _Conversation:
         limit = self._room(earlier, share)
         text = result.text if result.ok else f"error: {result.text}"
         tool = self._toolbox.get(call.name)
-        text = beginning(text, limit) if tool is not None and tool.side_effect == "read" else bounded(text, limit)
+        reads = tool is not None and tool.side_effect == "read"
+        text = beginning(text, limit, _first_line(result)) if reads else bounded(text, limit)
         while earlier and self._free() < len(text):
-            self._drop(earlier.pop(0))
+            self._drop(earlier.pop(self._least(earlier)))
         self._outputs.append(_Output(place=len(self._messages), call=_key(call)))
         if as_tool:
             self._messages.append(Message(role="tool", content=text, tool_call_id=call.id))
         else:
             self._messages.append(Message(role="user", content=f"Result of {call.name}:\n{text}"))
         return result
+
+    def _least(self, outputs: Sequence[_Output]) -> int:
+        """The position of the output that gives way first: the oldest of the long ones, else the oldest."""
+        long = (at for at, old in enumerate(outputs) if len(self._messages[old.place].content) > SMALL_CHARS)
+        return next(long, 0)
 
     def _drop(self, output: _Output) -> None:
         """Take an output out of what is sent; the call may be made again."""
@@ -256,10 +269,24 @@ class _Conversation:
         free = self._free() + sum(max(0, len(self._messages[old.place].content) - len(DROPPED)) for old in earlier)
         return max(MIN_OUTPUT_CHARS, min(OUTPUT_CHARS, free // share))
 
+    def _room_for_results(self, given: str) -> int:
+        """Characters of results that are in view at a time, at least."""
+        tools = sum(len(json.dumps(dict(spec.parameters))) for spec in self._offers.specs())
+        room = (
+            int((self._profile.request_tokens - ANSWER_TOKENS) * BYTES_PER_TOKEN) - len(given) - tools - RESERVE_CHARS
+        )
+        return max(MIN_OUTPUT_CHARS, room)
+
     def _free(self) -> int:
         tools = sum(len(json.dumps(dict(spec.parameters))) for spec in self._offers.specs())
         used = sum(len(message.content) for message in self._messages) + tools + RESERVE_CHARS
         return int((self._profile.request_tokens - ANSWER_TOKENS) * BYTES_PER_TOKEN) - used
+
+
+def _first_line(result: ToolResult) -> int | None:
+    """The number of the first line, of a part of a file."""
+    data = result.data if isinstance(result.data, dict) else {}
+    return data.get("start_line") if result.ok and "total_lines" in data else None
 
 
 def _key(call: ToolCall) -> str:

@@ -24,20 +24,26 @@ def bounded(text: str, limit: int) -> str:
     return f"{head}{_note(text[len(head) : len(text) - len(tail)])}{tail}"
 
 
-def beginning(text: str, limit: int) -> str:
-    """`text` if it has at most `limit` characters, else its first whole lines and how many are left out.
+def beginning(text: str, limit: int, first_line: int | None = None) -> str:
+    """`text` if it has at most `limit` characters, else its first whole lines and what is left out.
 
-    For what was read: the next range can be asked for, which the two ends of a text do not allow.
+    For what was read: the next lines can be asked for, which the two ends of a text do not allow.
+
+    Args:
+        first_line: the number of its first line, where it is a part of a file.
     """
     if len(text) <= limit:
         return text
-    head = _whole_lines_head(text[: max(0, limit - len(_rest(text)))])
-    return (head + _rest(text[len(head) :]))[: max(0, limit)]
+    longest = _rest(text, first_line and first_line + text.count("\n"))
+    head = _whole_lines_head(text[: max(0, limit - len(longest))])
+    return (head + _rest(text[len(head) :], first_line and first_line + head.count("\n") + 1))[: max(0, limit)]
 
 
-def _rest(left_out: str) -> str:
+def _rest(left_out: str, first_line: int | None) -> str:
     lines = left_out.strip("\n").count("\n") + 1
-    return f"\n… [{lines} more lines did not fit; ask for a narrower range]"
+    if first_line is None:
+        return f"\n… [{lines} more lines did not fit]"
+    return f"\n… [lines {first_line} to {first_line + lines - 1} did not fit; go on with start_line {first_line}]"
 
 
 def _note(left_out: str) -> str:

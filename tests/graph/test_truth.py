@@ -238,7 +238,7 @@ LOOKS = frozenset(
     {
         *("workspace.list_files", "workspace.is_file", "workspace.may_edit", "workspace.changed_files"),
         *("workspace.read_text", "workspace.require_writable", "toolbox.names", "toolbox.get", "toolbox.check"),
-        *("toolbox.specs", "externals.obstacle", "checker.guard"),
+        *("toolbox.specs", "toolbox.mcp", "externals.obstacle", "checker.guard"),
     }
 )
 """Uses of them that change nothing and start nothing."""
