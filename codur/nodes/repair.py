@@ -52,6 +52,7 @@ def _search(state: RunState, verdict: Verdict, context: RunContext) -> RepairOut
         emit=context.emit,
         cancel=context.cancel,
         workers=settings.workers or None,
+        task=state["task"].prompt,
         every=asked is not None and (asked.every or asked.pick > 1),
     )
 

@@ -18,6 +18,7 @@ from codur.events import Emit
 from codur.repair.failure import read_failure
 from codur.repair.judge import Flaky, Judge
 from codur.repair.localise import flow_of, localise, moved
+from codur.repair.mentions import named_lines
 from codur.repair.observed import Observed
 from codur.repair.outcome import RepairOutcome
 from codur.repair.pool import processors
@@ -53,6 +54,7 @@ def search(
     clock: Clock = time.monotonic,
     workers: int | None = 0,
     every: bool = False,
+    task: str = "",
 ) -> RepairOutcome:
     """Looks for edits of the workspace's Python files that make the check pass.
 
@@ -65,6 +67,7 @@ def search(
         max_order: edits combined at most.
         workers: warm workers that judge candidates; 0 for plain processes alone, None for one for each processor. The
             outcome does not depend on it.
+        task: the user's words; functions named there are more likely at fault.
         every: go on after the first repair, until the time is up or every candidate is judged.
 
     Raises:
@@ -82,7 +85,7 @@ def search(
     with Judge(workspace, checker, check, before, workers=hands) as judge:
         if paths:
             judge.prepare()  # the first worker starts while the program is traced
-        scene = _look(workspace, checker, check, before, paths, files)
+        scene = _look(workspace, checker, check, before, paths, files, task)
         if isinstance(scene, str):
             return RepairOutcome(reason=scene, best_progress=before.progress)
         found = Search(
@@ -117,18 +120,26 @@ class _Scene:
     before: Verdict
     texts: dict[str, str]
     coverage: Coverage | None
+    task: str
 
     def candidates(self, program: Program, verdict: Verdict, which: Which) -> Iterator[Candidate]:
         """The changes of a program with this verdict."""
         here = moved(self.coverage, self.texts, program.texts)
         failure = read_failure(verdict, self.root)
         seen = {path: Observed.of(here, path) for path in program.texts}
-        suspicion = localise(here, failure, flow_of(here, program.texts, verdict.difference))
+        flow = flow_of(here, program.texts, verdict.difference)
+        suspicion = localise(here, failure, flow, named_lines(program.texts, self.task))
         return candidates(program, failure, suspicion, which, seen, self.before.expected)
 
 
 def _look(
-    workspace: Workspace, checker: Checker, check: Check, before: Verdict, paths: list[str], files: Sequence[str]
+    workspace: Workspace,
+    checker: Checker,
+    check: Check,
+    before: Verdict,
+    paths: list[str],
+    files: Sequence[str],
+    task: str,
 ) -> _Scene | str:
     """What the check executes and which files are in question; or why a search makes no sense."""
     coverage = run_traced(checker, workspace.root, check, usual_s=before.duration_s) if paths else None
@@ -137,7 +148,7 @@ def _look(
     reason = why_not(before, texts, coverage)
     if not reason and coverage is None and not _is_run(workspace, checker, check, before, texts):
         reason = RUNS_NONE
-    return reason or _Scene(root=workspace.root, before=before, texts=texts, coverage=coverage)
+    return reason or _Scene(root=workspace.root, before=before, texts=texts, coverage=coverage, task=task)
 
 
 def _confirmed(workspace: Workspace, checker: Checker, check: Check, changed: Mapping[str, str]) -> Verdict:

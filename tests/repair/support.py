@@ -82,6 +82,7 @@ class Bench:
         clock: Callable[[], float] = time.monotonic,
         workers: int = 0,
         every: bool = False,
+        task: str = "",
     ) -> RepairOutcome:
         return search(
             workspace=self.workspace,
@@ -96,6 +97,7 @@ class Bench:
             clock=clock,
             workers=workers,
             every=every,
+            task=task,
         )
 
     def contents(self) -> dict[str, bytes]:

@@ -14,6 +14,7 @@ import pytest
 
 from codur.repair.failure import Failure, Raised, read_failure
 from codur.repair.localise import localise, moved
+from codur.repair.mentions import named_lines
 from codur.repair.tracing import Coverage, TestLines, python_arguments, run_traced
 from codur.types import Check, Verdict
 from tests.repair.support import OUTPUT, QUICK_PYTEST, TESTS, bench
@@ -171,6 +172,28 @@ def test_lines_of_failing_tests_are_the_most_suspicious() -> None:
     suspicion = localise(coverage, Failure())
     assert [round(suspicion.of("main.py", number, number), 2) for number in range(1, 6)] == [0.3, 0.71, 1.0, 0.04, 0.04]
     assert suspicion.of("main.py", 1, 3) == 1.0
+
+
+def test_executed_lines_of_functions_that_the_task_names_weigh_more() -> None:
+    text = "def area(a):\n    return a\n\n\nclass Box:\n    def side(self):\n        return 1\n\n\nprint(area(2))\n"
+    named = named_lines(
+        {"main.py": text, "broken.py": "def area(:\n"}, "why is area(2) wrong, not the Area of a box?"
+    )
+    assert named == {line(1), line(2)}
+    assert named_lines({"main.py": text}, "Box: a side is too long") == {line(number) for number in (5, 6, 7)}
+    coverage = Coverage(lines=frozenset({line(1), line(2), line(10)}))
+    suspicion = localise(coverage, Failure(), named=[*named, line(7)])
+    assert [suspicion.of("main.py", number, number) for number in (2, 10, 7)] == [0.65, 0.5, 0.04]
+    assert not suspicion.ran("main.py", 7, 7)
+    assert localise(None, Failure(), named=named).of("main.py", 2, 2) == 0.65
+
+
+@pytest.mark.parametrize("name", ["first", "second"])
+def test_of_equal_repairs_the_one_in_the_function_that_the_task_names_is_taken(name: str, tmp_path: Path) -> None:
+    text = "def first(a):\n    return a + 1\n\n\ndef second(b):\n    return b + 1\n\n\nprint(first(2) + second(3))\n"
+    prepared = bench(tmp_path, {"main.py": text, "expected.txt": "8\n"})
+    found = prepared.search(task=f"{name} gives a wrong number", max_order=1)
+    assert f"`{name}`" in found.repairs[0].patch.explanation
 
 
 def test_without_coverage_tracebacks_decide() -> None:
