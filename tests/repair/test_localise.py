@@ -176,9 +176,7 @@ def test_lines_of_failing_tests_are_the_most_suspicious() -> None:
 
 def test_executed_lines_of_functions_that_the_task_names_weigh_more() -> None:
     text = "def area(a):\n    return a\n\n\nclass Box:\n    def side(self):\n        return 1\n\n\nprint(area(2))\n"
-    named = named_lines(
-        {"main.py": text, "broken.py": "def area(:\n"}, "why is area(2) wrong, not the Area of a box?"
-    )
+    named = named_lines({"main.py": text, "broken.py": "def area(:\n"}, "why is area(2) wrong, not the Area of a box?")
     assert named == {line(1), line(2)}
     assert named_lines({"main.py": text}, "Box: a side is too long") == {line(number) for number in (5, 6, 7)}
     coverage = Coverage(lines=frozenset({line(1), line(2), line(10)}))
