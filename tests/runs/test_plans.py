@@ -173,7 +173,8 @@ def test_an_agent_with_its_prompt_written_out_answers_questions(tmp_path: Path) 
     replies = [EXPLAIN, text("Nothing is risky.")]
     run = play(tmp_path, NEEDS_MODEL, "what is risky in main.py?", replies, sections=sections)
     assert (run.result.outcome, run.result.answer) == ("done", "Nothing is risky.")
-    assert run.requests[1].body["messages"][0]["content"] == "You review code. Name what is risky."
+    told = run.requests[1].body["messages"][0]["content"]
+    assert told.startswith("You review code. Name what is risky.\nYou have 5 answers in all.")
 
 
 def test_a_profile_as_agent_answers_questions_in_words(tmp_path: Path) -> None:
