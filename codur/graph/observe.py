@@ -7,7 +7,7 @@ from collections.abc import Callable
 from codur.errors import out_of_time
 from codur.events import Decided, NodeEntered
 from codur.graph.reduce import apply
-from codur.graph.wiring import MODEL_NODES, PLAIN_NODES, ROUTES
+from codur.graph.wiring import ROUTES, model_node, plain_node
 from codur.nodes.state import NodeName, RunContext, RunState, RunUpdate
 
 Finished = Callable[[NodeName, RunUpdate, RunState], None]
@@ -26,7 +26,7 @@ def run_plain(node: NodeName, state: RunState, context: RunContext, finished: Fi
         LimitReached: the run's time is used up.
     """
     _enter(node, context)
-    return _leave(node, state, PLAIN_NODES[node](state, context), context, finished)
+    return _leave(node, state, plain_node(node)(state, context), context, finished)
 
 
 async def run_model(
@@ -39,7 +39,7 @@ async def run_model(
         LimitReached: the run's time is used up.
     """
     _enter(node, context)
-    return _leave(node, state, await MODEL_NODES[node](state, context), context, finished)
+    return _leave(node, state, await model_node(node)(state, context), context, finished)
 
 
 def _enter(node: NodeName, context: RunContext) -> None:

@@ -1,4 +1,7 @@
-"""The graph on one screen: which node is which function, where each may go, and the one route function.
+"""The graph on one screen: its nodes, where each may go, and the one route function.
+
+A node is the function of its name in the module of its name (`codur.nodes.review.review`). It is imported when it is
+first run: most runs need few of them.
 
 Both ways of running (`walk`, without langgraph, and `build`, the compiled LangGraph) are made from these tables.
 """
@@ -7,21 +10,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Awaitable, Callable
+from importlib import import_module  # noqa: TID251 - of nodes alone, all of which this layer may import
 from typing import Final
 
-from codur.nodes.choose import choose
-from codur.nodes.coding import coding
-from codur.nodes.consult import consult
-from codur.nodes.delegate import delegate
-from codur.nodes.execute import execute
-from codur.nodes.llm_plan import llm_plan
-from codur.nodes.llm_pre_plan import llm_pre_plan
-from codur.nodes.pattern_plan import pattern_plan
-from codur.nodes.policy import policy
-from codur.nodes.repair import repair
-from codur.nodes.review import review
 from codur.nodes.state import NodeName, Route, RunContext, RunState, RunUpdate
-from codur.nodes.tool import tool
 
 PlainNode = Callable[[RunState, RunContext], RunUpdate]
 ModelNode = Callable[[RunState, RunContext], Awaitable[RunUpdate]]
@@ -31,22 +23,9 @@ STEP_LIMIT: Final = 350
 
 START_NODE: Final[NodeName] = "pattern_plan"
 
-PLAIN_NODES: Final[dict[NodeName, PlainNode]] = {
-    "pattern_plan": pattern_plan,
-    "policy": policy,
-    "repair": repair,
-    "tool": tool,
-    "delegate": delegate,
-    "review": review,
-}
-MODEL_NODES: Final[dict[NodeName, ModelNode]] = {
-    "consult": consult,
-    "llm_pre_plan": llm_pre_plan,
-    "llm_plan": llm_plan,
-    "choose": choose,
-    "coding": coding,
-    "execute": execute,
-}
+PLAIN_NODES: Final[tuple[NodeName, ...]] = ("pattern_plan", "policy", "repair", "tool", "delegate", "review")
+MODEL_NODES: Final[tuple[NodeName, ...]] = ("consult", "llm_pre_plan", "llm_plan", "choose", "coding", "execute")
+"""Those that may wait for a model or for the user."""
 
 ROUTES: Final[dict[NodeName, tuple[Route, ...]]] = {
     "pattern_plan": ("llm_pre_plan", "llm_plan", "policy"),
@@ -62,6 +41,18 @@ ROUTES: Final[dict[NodeName, tuple[Route, ...]]] = {
     "execute": ("review",),
     "review": ("policy", "repair", "llm_pre_plan", "llm_plan", "end"),
 }
+
+
+def plain_node(name: NodeName) -> PlainNode:
+    """The function of one of `PLAIN_NODES`."""
+    found: PlainNode = getattr(import_module(f"codur.nodes.{name}"), name)
+    return found
+
+
+def model_node(name: NodeName) -> ModelNode:
+    """The function of one of `MODEL_NODES`."""
+    found: ModelNode = getattr(import_module(f"codur.nodes.{name}"), name)
+    return found
 
 
 def route(state: RunState) -> Route:

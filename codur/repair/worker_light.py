@@ -110,9 +110,12 @@ class Light:
         module = types.ModuleType("_repair_rehearsal")
         sys.modules[module.__name__] = module
         inspect.modulesbyfile.update(
-            {made: module.__name__, **{path: name for name, path in self.plan["modules"].items()}}
+            {made: module.__name__}
+            | {path: name for name, path in self.plan["modules"].items()}
+            | {spec.origin: name for name, spec in self.specs.items()}
         )
         exec(compile(tree, made, "exec"), module.__dict__)
+        inspect.getmodule(compile("", f"{made} of places", "exec"))  # looks for the files of all modules
         explaining = self.explained()
         for function in module.__dict__["FAILING"]:
             with self.tests.inside.Caught() as caught:

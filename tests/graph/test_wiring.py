@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from inspect import iscoroutinefunction
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from codur.graph.build import build_graph
 from codur.graph.drawing import drawn_edges, mermaid_text
 from codur.graph.reduce import apply
 from codur.graph.walk import walk
-from codur.graph.wiring import MODEL_NODES, PLAIN_NODES, ROUTES, STEP_LIMIT, route
+from codur.graph.wiring import MODEL_NODES, PLAIN_NODES, ROUTES, STEP_LIMIT, model_node, plain_node, route
 from codur.nodes.state import RunState, initial_state
 from codur.session.graph_run import run_graph_blocking
 from codur.session.run import opened
@@ -27,6 +28,12 @@ def test_every_node_has_routes_and_every_route_a_node() -> None:
     nodes = {*PLAIN_NODES, *MODEL_NODES}
     assert set(ROUTES) == nodes
     assert {target for targets in ROUTES.values() for target in targets} - {"end"} <= nodes
+
+
+def test_every_node_is_the_function_of_its_name() -> None:
+    assert [plain_node(name).__name__ for name in PLAIN_NODES] == list(PLAIN_NODES)
+    assert [model_node(name).__name__ for name in MODEL_NODES] == list(MODEL_NODES)
+    assert all(iscoroutinefunction(model_node(name)) for name in MODEL_NODES)
 
 
 def test_the_compiled_graph_has_exactly_these_edges() -> None:
