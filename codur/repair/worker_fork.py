@@ -49,28 +49,43 @@ class Kept:
 
 
 class Fork:
-    """One candidate's process, watched from outside of it."""
+    """A process for one candidate, or for several one after the other, watched from outside of it.
 
-    def __init__(self, frames: Any, request: dict[str, Any], way: str) -> None:
-        self.frames = frames
-        self.cpu_s, self.idle_s, self.wall_s = request["limits"][way]
+    Args:
+        turns: for how many. For more than one, its standard input stays open.
+    """
+
+    def __init__(self, frames: Any, turns: int = 1) -> None:
+        self.frames, self.turns = frames, turns
+        self.readers: dict[int, str] = {}
+        self.stdin = memoryview(b"")
+        self.poll = select.poll()
         self.spent = 0.0
-        self.request = request
+
+    def run(self, request: dict[str, Any], way: str, work: Callable[[int], int]) -> dict[str, Any]:
+        """What became of `work`, which gets a descriptor for its report and gives its exit status."""
+        self.begin(request, way)
+        self.start(work)
+        self.hand(request["stdin"].encode("latin-1"))
+        self.watch(lambda: False)
+        return self.finish()
+
+    def begin(self, request: dict[str, Any], way: str) -> None:
+        """Count time and output for a candidate from now on."""
+        self.begun, self.before = time.monotonic(), self.spent
+        self.cpu_s, self.idle_s, self.wall_s = request["limits"][way]
+        self.flood = request["flood"]
         self.kept = {name: Kept(request["keep"]) for name in ("stdout", "stderr")}
         self.kept["report"] = Kept(2 * MAX_FILE_BYTES)
-        self.readers: dict[int, str] = {}
-        self.stdin = memoryview(request["stdin"].encode("latin-1"))
-        self.poll = select.poll()
         self.end = "ended"
 
-    def run(self, work: Callable[[int], int]) -> dict[str, Any]:
-        """What became of `work`, which gets a descriptor for its report and gives its exit status."""
-        begun = time.monotonic()
+    def start(self, work: Callable[[int], int]) -> None:
+        """Fork."""
         stdin, self.feed = os.pipe()
         outer = {name: os.pipe() for name in self.kept}
         gc.freeze()  # what is there now need not be looked at by a collection in the fork
-        pid = os.fork()
-        if pid == 0:
+        self.pid = os.fork()
+        if self.pid == 0:
             for descriptor in (self.feed, *(reader for reader, _ in outer.values())):
                 os.close(descriptor)
             inner = (stdin, outer["stdout"][1], outer["stderr"][1])
@@ -80,18 +95,9 @@ class Fork:
             os.close(writer)
             self.readers[reader] = name
             self.poll.register(reader, select.POLLIN)
-        self.watch_feed()
-        status, cpu_s = self.watch(pid, begun)
-        code = os.waitstatus_to_exitcode(status) if self.end == "ended" else None
-        return {
-            "end": "timed_out" if code == -signal.SIGXCPU else self.end,
-            "status": None if code == -signal.SIGXCPU else code,
-            "stdout": self.kept["stdout"].told(),
-            "stderr": self.kept["stderr"].told(),
-            "told": read_report(bytes(self.kept["report"].head)),
-            "duration_s": time.monotonic() - begun,
-            "cpu_s": cpu_s,
-        }
+        self.ended = os.pidfd_open(self.pid)
+        self.poll.register(self.ended, select.POLLIN)
+        self.poll.register(self.frames.input, 0)
 
     def enter(self, inner: tuple[int, ...], report: int, work: Callable[[int], int]) -> None:
         """In the fork: become the program. Never comes back."""
@@ -102,72 +108,93 @@ class Fork:
             for number, descriptor in enumerate(inner):
                 os.dup2(descriptor, number)
                 os.close(descriptor)
-            limit(resource.RLIMIT_CPU, int(self.wall_s) + 2)
+            limit(resource.RLIMIT_CPU, self.turns * (int(self.wall_s) + 2))
             gc.enable()
             status = work(report)
         finally:
             os._exit(status)
 
-    def watch_feed(self) -> None:
+    def hand(self, data: bytes) -> None:
+        """Give it this on its standard input."""
+        self.stdin = memoryview(data)
         if self.stdin:
             os.set_blocking(self.feed, False)
             self.poll.register(self.feed, select.POLLOUT)
         else:
             os.close(self.feed)
 
-    def watch(self, pid: int, begun: float) -> tuple[int, float]:
-        """Feeds, reads and waits; ends all that the program started. Gives its status and its processor time."""
-        ended = os.pidfd_open(pid)
-        self.poll.register(ended, select.POLLIN)
-        self.poll.register(self.frames.input, 0)
-        running = True
-        while running:
-            running = not self.step(ended, self.tick())
-            if running and self.over(pid, begun):
-                self.have_it_tell(pid, ended)
+    def watch(self, has_answered: Callable[[], bool]) -> bool:
+        """Feeds, reads and waits until it ends, has used up what it may use, or has answered; whether it goes on."""
+        while not self.step(self.tick()):
+            if has_answered():
+                self.spent = used(self.pid)
+                return True
+            if self.over():
+                self.have_it_tell()
                 break
+        return False
+
+    def finish(self) -> dict[str, Any]:
+        """Ends it with all that it started; what became of the candidate."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(pid, signal.SIGKILL)
+            os.killpg(self.pid, signal.SIGKILL)
         with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-        _, status, usage = os.wait4(pid, 0)
-        self.poll.unregister(ended)
-        os.close(ended)
+            os.kill(self.pid, signal.SIGKILL)
+        _, status, usage = os.wait4(self.pid, 0)
+        self.spent = usage.ru_utime + usage.ru_stime
+        self.poll.unregister(self.ended)
+        os.close(self.ended)
+        self.ended = -1
         end_orphans()
         until = time.monotonic() + CLOSING_S
         while self.readers and time.monotonic() < until:
-            self.step(-1, TICK_MS)
+            self.step(TICK_MS)
         self.close()
-        return status, usage.ru_utime + usage.ru_stime
+        code = os.waitstatus_to_exitcode(status) if self.end == "ended" else None
+        if code == -signal.SIGXCPU:
+            self.end, code = "timed_out", None
+        return self.told(code)
+
+    def told(self, status: int | None) -> dict[str, Any]:
+        """What became of the candidate that is counted."""
+        return {
+            "end": self.end,
+            "status": status,
+            "stdout": self.kept["stdout"].told(),
+            "stderr": self.kept["stderr"].told(),
+            "told": read_report(bytes(self.kept["report"].head)),
+            "duration_s": time.monotonic() - self.begun,
+            "cpu_s": self.spent - self.before,
+        }
 
     def tick(self) -> int:
         """Milliseconds until the program is looked at again; it uses up what is left of its time no sooner."""
-        return min(TICK_MS, max(1, int(1000 * (self.cpu_s - self.spent)) + 1))
+        return min(TICK_MS, max(1, int(1000 * (self.before + self.cpu_s - self.spent)) + 1))
 
-    def have_it_tell(self, pid: int, ended: int) -> None:
+    def have_it_tell(self) -> None:
         """Let a program that has run out of time write what it holds back."""
-        until, bound = time.monotonic() + ENDING_S, used(pid) + ENDING_CPU_S
+        until, bound = time.monotonic() + ENDING_S, used(self.pid) + ENDING_CPU_S
         with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGXCPU)
-        while self.end == "timed_out" and not self.step(ended, 2):
-            if time.monotonic() > until or used(pid) > bound:
+            os.kill(self.pid, signal.SIGXCPU)
+        while self.end == "timed_out" and not self.step(2):
+            if time.monotonic() > until or used(self.pid) > bound:
                 break
 
-    def over(self, pid: int, begun: float) -> bool:
+    def over(self) -> bool:
         """Whether the program has used up its time or its output, or waits for what does not come."""
-        wall_s, before, self.spent = time.monotonic() - begun, self.spent, used(pid)
-        idle = wall_s > self.idle_s and before == self.spent and not is_running(pid)
-        if idle or wall_s > self.wall_s or self.spent > self.cpu_s:
+        wall_s, last, self.spent = time.monotonic() - self.begun, self.spent, used(self.pid)
+        idle = wall_s > self.idle_s and last == self.spent and not is_running(self.pid)
+        if idle or wall_s > self.wall_s or self.spent - self.before > self.cpu_s:
             self.end = "timed_out"
-        elif any(kept.received > self.request["flood"] for kept in self.kept.values()):
+        elif any(kept.received > self.flood for kept in self.kept.values()):
             self.end = "flooded"
         return self.end != "ended"
 
-    def step(self, ended: int, wait_ms: int) -> bool:
+    def step(self, wait_ms: int) -> bool:
         """Handles what is ready; whether the program has ended."""
         found = False
         for descriptor, event in self.poll.poll(wait_ms):
-            if descriptor == ended:
+            if descriptor == self.ended:
                 found = True
             elif descriptor == self.frames.input:
                 self.end = "deserted"
@@ -195,10 +222,11 @@ class Fork:
         self.stdin = self.stdin[written:]
         if not self.stdin:
             self.poll.unregister(self.feed)
-            os.close(self.feed)
+            if self.turns == 1:
+                os.close(self.feed)
 
     def close(self) -> None:
-        if self.stdin:
+        if self.stdin or self.turns > 1:
             os.close(self.feed)
         for descriptor in self.readers:
             os.close(descriptor)

@@ -119,7 +119,9 @@ class Guard:
 
     def start(self, report: int) -> None:
         """Watch this process from now on."""
-        self.report = report
+        watched, self.report = self.report >= 0, report
+        if watched:
+            return
         handlers: dict[str, Callable[[str, Any], None]] = {"open": self.opened}
         handlers.update(dict.fromkeys(self.PATHS, self.touched))
         handlers.update(dict.fromkeys(self.OTHERS, self.left))

@@ -89,7 +89,7 @@ class Light:
             first = (item["class"] or item["function"]).partition(".")[0]
             self.names.setdefault(item["module"], set()).add(first)
         self.places = sys.modules["_repair_worker_tests"].Places(code)
-        self.told: list[str] = []
+        self.told: list[str]
         self.specs = self.found_already()
         self.rehearse()
 
@@ -154,12 +154,14 @@ class Light:
         Raises:
             NeedsSession: a whole session must tell.
         """
+        self.told = []
         sys.path[:] = self.plan["path"]
         sys.meta_path.insert(0, self)
         sys.stdin = self.no_input()
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 1)
         os.dup2(null, 2)
+        os.close(null)
         timed = self.timed = self.tests.inside.Timed(limit_s, lambda: self.give_up(tell))
         modules = {name: self.load(name, path) for name, path in self.plan["modules"].items()}
         explaining = self.explained()

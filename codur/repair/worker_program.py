@@ -75,11 +75,13 @@ class Worker:
         inside, self.fork = parts["worker_inside"], parts["worker_fork"]
         self.sources = inside.Sources(start["root"], files)
         self.guard = inside.Guard(self.sources, self.temporary)
+        self.room = parts["worker_room"].Room(inside, lambda turns: self.fork.Fork(frames, turns), self.sources)
         kind = parts["worker_tests"].Tests if start["task"]["kind"] == "pytest" else parts["worker_script"].Script
         self.runner = kind(start["task"], self.sources, self.guard, self.temporary)
 
     def adopt(self, request: dict[str, Any]) -> dict[str, Any]:
         """Loads what a normal run loaded."""
+        self.room.leave()
         for name in request["modules"]:
             with contextlib.suppress(ImportError):
                 __import__(name)
@@ -92,16 +94,27 @@ class Worker:
 
     def judge(self, request: dict[str, Any]) -> dict[str, Any]:
         """Runs one candidate; in another way if the first one cannot tell."""
-        self.sources.change({path: text.encode("latin-1") for path, text in request["files"].items()})
+        self.runner.learning = request["learn"]
+        self.runner.limit_s = request["limits"]["script"][0]
+        for way in self.runner.ways(request["way"]):
+            answer = self.run(request, way)
+            answer["way"] = way
+            answer["report"] = self.take_report(answer)
+            if not answer["told"].get("again"):
+                break
+        return answer
+
+    def run(self, request: dict[str, Any], way: str) -> dict[str, Any]:
+        """What becomes of a candidate in one way."""
+        answer: dict[str, Any]
+        files = {path: text.encode("latin-1") for path, text in request["files"].items()}
+        if self.runner.may_share(files, way):
+            answer = self.room.judge(request, self.runner.work(way), self.fork.data_bytes)
+            return answer
+        self.room.leave()
+        self.sources.change(files)
         try:
-            self.runner.learning = request["learn"]
-            self.runner.limit_s = request["limits"]["script"][0]
-            for way in self.runner.ways(request["way"]):
-                answer: dict[str, Any] = self.fork.Fork(self.frames, request, way).run(self.runner.work(way))
-                answer["way"] = way
-                answer["report"] = self.take_report(answer)
-                if not answer["told"].get("again"):
-                    break
+            answer = self.fork.Fork(self.frames).run(request, way, self.runner.work(way))
         finally:
             self.sources.change({})
         return answer

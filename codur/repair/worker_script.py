@@ -10,7 +10,7 @@ import runpy
 import signal
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 
@@ -31,6 +31,9 @@ class Script:
 
     def ways(self, wanted: str) -> Iterator[str]:  # noqa: ARG002 - as for tests
         yield "script"
+
+    def may_share(self, files: Mapping[str, bytes], way: str) -> bool:  # noqa: ARG002 - as for tests
+        return False
 
     def work(self, way: str) -> Callable[[int], int]:  # noqa: ARG002 - as for tests
         return self.run

@@ -32,6 +32,7 @@ class Tests:
     def __init__(self, task: dict[str, Any], sources: Any, guard: Any, temporary: str) -> None:
         self.sources, self.guard = sources, guard
         self.inside = sys.modules["_repair_worker_inside"]
+        self.room_part = sys.modules["_repair_worker_room"]
         self.problem = ""
         self.arguments = [each.replace("{report}", f"{temporary}/{OUT}") for each in task["arguments"]]
         self.reported = any("{report}" in each for each in task["arguments"])
@@ -39,6 +40,7 @@ class Tests:
         self.told: dict[str, Any] = {}
         self.room = 0
         self.codes: dict[str, Any] = {}
+        self.pure = False
         self.config: Any = None
         sys.path[0], sys.argv = task["path"], list(task["argv"])
         try:
@@ -75,6 +77,22 @@ class Tests:
             if learnt["plan"] and self.plan is None:
                 self.plan, self.room = learnt["plan"], learnt["room"]
                 self.light = sys.modules["_repair_worker_light"].Light(self)
+                self.pure = self.are_pure([*learnt["inside"], *learnt["rewritten"]])
+
+    def are_pure(self, paths: Sequence[str]) -> bool:
+        """Whether the program and its tests may share a process with other candidates."""
+        files = self.sources.files
+        names = {path[len(self.sources.root) + 1 :].partition("/")[0].removesuffix(".py") for path in files}
+        return bool(self.room_part.is_pure({path: files[path] for path in paths if path in files}, names))
+
+    def may_share(self, files: Mapping[str, bytes], way: str) -> bool:
+        """Whether a candidate may, which imports nothing that the program does not."""
+        lines, root = self.room_part.import_lines, self.sources.root
+        return (
+            way == "light"
+            and self.pure
+            and all(lines(data) <= lines(self.sources.files[f"{root}/{path}"]) for path, data in files.items())
+        )
 
     def rewritten(self, path: Any, config: Any) -> Any:
         """The code of a test module with its assertions rewritten; test modules are the same for all candidates."""
