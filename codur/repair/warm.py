@@ -28,6 +28,7 @@ _SESSION_AFTER_HANG_S = 3.0
 _MARGIN_BYTES = 65_536
 _KEPT_BYTES = 262_144
 _KNOWN_ANSWERS = 512
+_LACKS_PLUGIN = ("<error ", "' not found", "not natively supported")
 _TOLD = ("exit_status", "timed_out", "flooded", "truncated", "stdout", "stderr")
 
 
@@ -124,8 +125,13 @@ class Warm:
         hangs = before.timed_out
         least_s = _OWN_AFTER_HANG_S if hangs else max(_LEARN_S, _SLOWER * before.duration_s)
         self._limits = self._patient = self._limited(least_s, _SESSION_AFTER_HANG_S if hangs else 0.0)
-        self._first = self._verdicts.worker(job)
-        self._first.ask({}, self._limits, "full", learn=True)
+        self._first = self._started()
+
+    def _started(self) -> Worker:
+        """The first worker, which has been asked to run the program as it is."""
+        worker = self._verdicts.worker(self._job)
+        worker.ask({}, self._limits, "full", learn=True)
+        return worker
 
     def try_out(self) -> None:
         """Wait for the first worker, which must come to the known verdict on the program as it is; start the others.
@@ -134,7 +140,7 @@ class Warm:
             Unfit: the program forbids the warm way.
         """
         try:
-            self._limits, self._patient = self._tried()
+            self._limits, self._patient = self._tried_twice()
         except Unfit:
             self.close()
             raise
@@ -207,6 +213,28 @@ class Warm:
 
     # --- the start ----------------------------------------------------------------------------------------------------
 
+    def _tried_twice(self) -> tuple[Limits, Limits]:
+        """As `_tried`; if tests forbid the warm way, without the installed plugins of pytest.
+
+        Some start programs or write files in every run. Without them the tests must fail in the same words, and none
+        may ask for a plugin: no candidate could make it pass.
+        """
+        try:
+            return self._tried()
+        except Unfit as reason:
+            if self._job.kind != "pytest":
+                raise
+            self._first.close()
+            self._pool.close()
+            self._job = replace(self._job, plugins=False)
+            self._learnt.pop("plan", None)
+            self._way = ""
+            self._first = self._started()
+            try:
+                return self._tried()
+            except Unfit:
+                raise reason from None
+
     def _tried(self) -> tuple[Limits, Limits]:
         """Takes the verdict on the program as it is, learns from it, and has it judged again; gives the limits."""
         problem = self._first.problem()
@@ -239,7 +267,8 @@ class Warm:
         verdict = self._verdict(answer)
         if answer is None or verdict is None:
             raise Unfit(answer.plain if answer else "the worker did not answer")
-        if _essence(verdict) != _essence(self._before):
+        lacks = not self._job.plugins and (verdict.signature != self._before.signature or _lacks_plugin(answer))
+        if _essence(verdict) != _essence(self._before) or lacks:
             raise Unfit("it behaves in another way there")
         return answer
 
@@ -277,6 +306,12 @@ class Warm:
         if len(self._known) < _KNOWN_ANSWERS:
             self._known[told] = verdict
         return verdict
+
+
+def _lacks_plugin(answer: Answer) -> bool:
+    """Whether a test run tells of tests that need a plugin: fixtures that are not found, coroutines not awaited."""
+    told = (answer.report or b"").decode("utf-8", "replace") + answer.result.stdout
+    return any(words in told for words in _LACKS_PLUGIN)
 
 
 def _essence(verdict: Verdict) -> tuple[object, ...]:

@@ -29,6 +29,7 @@ _SINGLE_THREADED = dict.fromkeys(
     ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
 )
 """A process with threads cannot be forked safely; these libraries start theirs when they are imported."""
+_NO_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
 Files = Mapping[str, bytes]
 
@@ -48,6 +49,7 @@ class Job:
         files: its Python files by path.
         stdin: all of the program's standard input.
         hidden: paths that it must not see.
+        plugins: whether pytest loads the plugins that are installed.
     """
 
     python: tuple[str, ...]
@@ -60,6 +62,7 @@ class Job:
     files: Files
     stdin: bytes = b""
     hidden: tuple[Path, ...] = ()
+    plugins: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +124,7 @@ class Worker:
             [*job.python, "-c", _text("worker_program")],
             cwd=job.root,
             cpu_s=_CPU_S,
-            env=_SINGLE_THREADED,
+            env=_SINGLE_THREADED if job.plugins else {**_SINGLE_THREADED, **_NO_PLUGINS},
             hidden=job.hidden,
         )
         worker = cls(channel, job)

@@ -9,6 +9,7 @@ import ast
 import contextlib
 import importlib.machinery
 import inspect
+import io
 import linecache
 import os
 import sys
@@ -58,10 +59,12 @@ class Light:
     def __init__(self, tests: Any) -> None:
         from _pytest import assertion, capture, junitxml, outcomes  # noqa: PLC0415 - the workspace's pytest
         from _pytest._code import code  # noqa: PLC0415
+        from _pytest.config import create_terminal_writer  # noqa: PLC0415
 
         self.tests, self.plan, self.config = tests, tests.plan, tests.config
         self.assertion, self.code, self.printable = assertion, code, junitxml.bin_xml_escape
         self.no_input = capture.DontReadFromInput
+        self.writer = create_terminal_writer(self.config, io.StringIO())
         self.special = (
             outcomes.Skipped,
             outcomes.Exit,
@@ -72,13 +75,14 @@ class Light:
         )
         self.formatter = getattr(code, "ExceptionInfoFormatter", None) or vars(code)["FormattedExcinfo"]
         self.known = inspect.signature(self.formatter).parameters
+        verbosity = getattr(self.config, "get_verbosity", lambda: self.config.option.verbose)()  # since pytest 8.0
         self.style = {
             "showlocals": self.config.option.showlocals,
             "style": "short",
             "abspath": False,
             "tbfilter": _shown_frames,
-            "truncate_locals": self.config.get_verbosity() <= 1,
-            "truncate_args": self.config.get_verbosity() <= 2,
+            "truncate_locals": verbosity <= 1,
+            "truncate_args": verbosity <= 2,
         }
         self.trees: dict[Path, Any] = {}
         for path in self.plan["modules"].values():
@@ -123,6 +127,7 @@ class Light:
             if caught.error is not None:
                 self.failure(caught.error, function)
         explaining.close()
+        del self.config.get_terminal_writer
 
     def found_already(self) -> dict[str, Any]:
         """Where modules of the workspace are found, those of them that pytest does not rewrite."""
@@ -141,6 +146,7 @@ class Light:
     def explained(self) -> Any:
         """Failed comparisons are explained as long as this generator is not closed."""
         item: Any = types.SimpleNamespace(config=self.config, ihook=self.config.hook)
+        self.config.get_terminal_writer = lambda: self.writer  # some versions ask it whether to colour values
         explaining = self.assertion.pytest_runtest_protocol(item)
         next(explaining)
         return explaining

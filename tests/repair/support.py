@@ -105,7 +105,9 @@ class Bench:
         return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
 
 
-def bench(root: Path, files: Mapping[str, str | bytes], check: Check = OUTPUT) -> Bench:
+def bench(
+    root: Path, files: Mapping[str, str | bytes], check: Check = OUTPUT, *, python: str = sys.executable
+) -> Bench:
     """The files in a directory, guarded and checked once."""
     for name, text in files.items():
         path = root / name
@@ -113,6 +115,6 @@ def bench(root: Path, files: Mapping[str, str | bytes], check: Check = OUTPUT) -
         path.write_bytes(text if isinstance(text, bytes) else dedent(text).encode())
     workspace = Workspace.open(root)
     launcher = Launcher({"PATH": os.environ.get("PATH", "")})
-    checker = Checker(workspace, launcher, VerificationSettings(), python=sys.executable)
+    checker = Checker(workspace, launcher, VerificationSettings(), python=python)
     checker.guard(check)
     return Bench(workspace=workspace, checker=checker, check=check, before=checker.run(check))

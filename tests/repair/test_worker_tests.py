@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import venv
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -251,6 +252,45 @@ def test_settings_that_load_the_program_are_seen_anew_by_each_candidate(tmp_path
     found = bench(tmp_path, files, replace(TESTS, protected=("test_main.py", "plugin.py", "pytest.ini")))
     _, warm = both(found, [{"main.py": CANDIDATES["right add"]}, {"main.py": CANDIDATES["raises"]}])
     assert (warm.note, warm.warm) == ("its settings load the workspace's own modules", 0)
+
+
+def python_with(root: Path, plugin: str) -> str:
+    """An interpreter in which a plugin of pytest is installed besides what this one has."""
+    venv.create(root, symlinks=True)
+    (packages,) = root.glob("lib/python*/site-packages")
+    (packages / "noisy.py").write_text(plugin)
+    installed = packages / "noisy-1.0.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: noisy\nVersion: 1.0\n")
+    (installed / "entry_points.txt").write_text("[pytest11]\nnoisy = noisy\n")
+    (packages / "others.pth").write_text(f"{Path(pytest.__file__).parent.parent}\n")
+    return str(root / "bin" / "python")
+
+
+NOISY = """
+import subprocess
+import pytest
+
+@pytest.fixture
+def two():
+    return 2
+
+def pytest_configure(config):
+    subprocess.run(["true"], check=True)
+"""
+
+
+def test_plugins_that_start_programs_are_left_out_if_the_tests_do_without(tmp_path: Path) -> None:
+    python = python_with(tmp_path / "python", NOISY)
+    names = ["right add", "raises", "box"]
+    candidates = [{"main.py": CANDIDATES[name]} for name in names]
+    found = bench(tmp_path / "plain", files_of({"test_main.py": PLAIN_TESTS}), TESTS, python=python)
+    _, warm = both(found, candidates)
+    assert (warm.note, warm.plain) == ("", 0)
+    tests = PLAIN_TESTS + "\ndef test_two(two):\n    assert add(two, 1) == 3\n"
+    found = bench(tmp_path / "uses", files_of({"test_main.py": tests}), TESTS, python=python)
+    _, warm = both(found, candidates)
+    assert (warm.note, warm.warm) == ("it leaves its process (subprocess.Popen)", 0)
 
 
 def test_a_program_that_hangs_shows_its_tests_all_the_same(tmp_path: Path) -> None:
