@@ -13,7 +13,15 @@ from codur.sandbox.channel import Channel
 from codur.sandbox.launcher import Launcher, ProcessResult
 
 _HERE = Path(__file__).parent
-_PARTS = ("worker_fork", "worker_inside", "worker_script", "worker_light", "worker_room", "worker_tests")
+_PARTS = (
+    "worker_conftest",
+    "worker_fork",
+    "worker_inside",
+    "worker_script",
+    "worker_light",
+    "worker_room",
+    "worker_tests",
+)
 _START_S = 20.0
 _MARGIN_S = 5.0
 _CPU_S = 3600.0

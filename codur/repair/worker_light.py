@@ -163,6 +163,8 @@ class Light:
         self.told = []
         sys.path[:] = self.plan["path"]
         sys.meta_path.insert(0, self)
+        if self.tests.conftests and not vars(self.config).get("_configured"):
+            self.config._do_configure()
         sys.stdin = self.no_input()
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 1)

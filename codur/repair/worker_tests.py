@@ -3,14 +3,14 @@
 It stands alone (standard library and the pytest of the workspace's Python): `worker_program` gets its text.
 
 The light way calls plain test functions in their order and lets pytest tell their failures. It is taken for tests
-without fixtures, marks (other than parametrisation), classes with set-up, and `conftest.py`; whatever else turns up in
-it (a skip, an import that fails, a deep recursion) sends the candidate to a whole session.
+without fixtures, marks (other than parametrisation) and classes with set-up, if no `conftest.py` takes part in their
+run; whatever else turns up in it (a skip, an import that fails, a deep recursion) sends the candidate to a whole
+session.
 """
 
 from __future__ import annotations
 
 import ast
-import os
 import sys
 import traceback
 import types
@@ -32,6 +32,7 @@ class Tests:
     def __init__(self, task: dict[str, Any], sources: Any, guard: Any, temporary: str) -> None:
         self.sources, self.guard = sources, guard
         self.inside = sys.modules["_repair_worker_inside"]
+        self.conftests = sys.modules["_repair_worker_conftest"].Conftests(sources.files, sources.root)
         self.room_part = sys.modules["_repair_worker_room"]
         self.problem = ""
         self.arguments = [each.replace("{report}", f"{temporary}/{OUT}") for each in task["arguments"]]
@@ -52,18 +53,17 @@ class Tests:
         self.rewrite = rewrite
         self.rewriting = rewrite._rewrite_test
         rewrite._rewrite_test = self.rewritten  # type: ignore[assignment]
-        if not any(os.path.basename(path) == "conftest.py" for path in sources.files):  # noqa: PTH119 - a string
+        if self.conftests.load_once:
             self.configure()
 
     def configure(self) -> None:
-        """Load settings and plugins once. Not with a `conftest.py`: it may load what candidates change."""
+        """Load settings and plugins once, unless a `conftest.py` may load what candidates change."""
         from _pytest.config import _prepareconfig  # noqa: PLC0415
 
         self.config = _prepareconfig(list(self.arguments), [self])
         self.capture = self.config.pluginmanager.getplugin("capturemanager")
         self.capture.stop_global_capturing()
-        loaded = self.inside.outside(self.sources)[1]
-        if loaded:
+        if set(self.inside.outside(self.sources)[1]) - set(self.conftests.trees):
             self.problem = "its settings load the workspace's own modules"
 
     def adopt(self, learnt: dict[str, Any]) -> None:
@@ -86,7 +86,8 @@ class Tests:
         """Whether the program and its tests may share a process with other candidates."""
         files = self.sources.files
         names = {path[len(self.sources.root) + 1 :].partition("/")[0].removesuffix(".py") for path in files}
-        return bool(self.room_part.is_pure({path: files[path] for path in paths if path in files}, names))
+        run = {path: self.conftests.for_candidates(path, files[path]) for path in paths if path in files}
+        return bool(self.room_part.is_pure(run, names))
 
     def may_share(self, files: Mapping[str, bytes], way: str) -> bool:
         """Whether a candidate may, which imports nothing that the program does not."""
@@ -171,7 +172,7 @@ class Tests:
         if not self.learning:
             return
         self.told["modules"], self.told["inside"] = self.inside.outside(self.sources)
-        if self.config is not None and self.reported and not session.testsfailed:
+        if self.config is not None and self.reported and self.conftests.are_quiet and not session.testsfailed:
             items = [_planned(item) for item in session.items]
             if items and all(items) and not session.config.option.maxfail:
                 modules = {item.module.__name__: str(item.path) for item in session.items}
