@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check tests external-agents adversarial coverage bench-startup bench-repair lock clean
+.PHONY: help demo test check tests external-agents pytest-versions adversarial coverage bench-startup bench-repair lock clean
 
 help:
 	@echo "make demo    solve the bundled challenges with no key and show the table"
@@ -12,6 +12,7 @@ help:
 	@echo "make check   format, lint, types and import contracts only"
 	@echo "make tests   the tests only"
 	@echo "make external-agents  delegate to a real Codex CLI, from npm, against a server on this machine"
+	@echo "make pytest-versions  what a repair takes from pytest's inside, with older versions of it"
 	@echo "make adversarial    attack the sandbox and the rest, and print the table (some minutes)"
 	@echo "make coverage       the tests, with the lines they miss"
 	@echo "make bench-startup  how long a start takes"
@@ -47,6 +48,19 @@ test: check tests
 # Downloads @openai/codex from npm into a temporary directory (about 400 MB); no account or key is used.
 external-agents: $(VENV)/.dev
 	CODUR_TEST_EXTERNAL=1 $(BIN)/pytest -q -rs tests/agents/external/test_real_codex.py
+
+# What a repair takes from pytest's inside, with the versions that a user's Python may have.
+PYTEST_VERSIONS ?= 7.4.4 8.3.5 9.0.3
+pytest-versions: $(VENV)/.dev
+	for version in $(PYTEST_VERSIONS); do \
+	  place=$(CURDIR)/$(VENV)/pytest-$$version; \
+	  $(PYTHON) -m venv --clear $$place && \
+	  $$place/bin/python -m pip install --quiet --require-hashes -r requirements.lock && \
+	  $$place/bin/python -m pip install --quiet --no-deps --editable . && \
+	  $$place/bin/python -m pip install --quiet pytest==$$version hypothesis && \
+	  PATH=$$place/bin:$$PATH $$place/bin/python -m pytest -q -o addopts= -p no:cacheprovider \
+	    tests/repair/test_worker_tests.py tests/repair/test_worker_room.py tests/repair/test_worker_conftest.py || exit 1; \
+	done
 
 # Exit 1 means that a figure was not reached; the table says which.
 adversarial: $(VENV)/.dev

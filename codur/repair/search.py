@@ -264,7 +264,10 @@ class Search:
 
     def _failed(self, *, exhausted: bool) -> RepairOutcome:
         ended = "No edit made the check pass" if exhausted else "The time was up before an edit made the check pass"
-        reason = f"{ended}; {count(self._tried)} judged."
+        reason = f"{ended}; {count(self._tried)} judged"
+        if self._judge.note and not exhausted:
+            reason += f", slowly, each in a process of its own: {self._judge.note}"
+        reason += "."
         if self._refused is not None and self._refused.note:
             reason = f"What passed does not hold: {self._refused.note.removesuffix('.')}."
         return RepairOutcome(

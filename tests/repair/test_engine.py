@@ -253,6 +253,12 @@ def test_the_budget_ends_the_search(tmp_path: Path) -> None:
     assert prepared.search(budget_s=0.0).tried == 0
 
 
+def test_why_a_search_was_slow_is_told_when_the_time_is_up(tmp_path: Path) -> None:
+    prepared = bench(tmp_path, {**HOPELESS, "part.py": "class A:\n    def __del__(self): pass\n"})
+    found = prepared.search(budget_s=10.0, clock=ticking(), workers=1)
+    assert found.explanation.endswith(" judged, slowly, each in a process of its own: part.py has a __del__ method.")
+
+
 def ticking() -> Callable[[], float]:
     """A clock that goes on by a second whenever it is read."""
     seconds: Iterator[int] = count()
