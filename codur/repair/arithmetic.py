@@ -76,9 +76,9 @@ def augmented_swap(context: Context, node: ast.AugAssign) -> Iterator[Proposal]:
 
 
 def assignment_accumulated(context: Context, node: ast.Assign) -> Iterator[Proposal]:
-    """In a loop, `a = b` → `a += b` where `a` had a value before."""
+    """`a = b` → `a += b` where `a` may have had a value before: in a loop, or as a part of an object."""
     target = node.targets[0]
-    if len(node.targets) > 1 or not isinstance(target, ast.Name | ast.Subscript) or not context.source.in_loop(node):
+    if len(node.targets) > 1 or not _had_a_value(context, node, target):
         return
     end = context.source.span(target)[1]
     at = context.source.text.find("=", end, context.source.span(node.value)[0])
@@ -91,6 +91,13 @@ def assignment_accumulated(context: Context, node: ast.Assign) -> Iterator[Propo
     for rank, symbol in enumerate(("+", "-", "*")):
         edit = context.edit_span(at, at + 1, f"{symbol}=")
         yield Proposal(edits=(edit,), says=f"needs `{symbol}=` in place of `=`", weight=0.4**rank)
+
+
+def _had_a_value(context: Context, node: ast.Assign, target: ast.expr) -> bool:
+    if isinstance(target, ast.Name | ast.Subscript) and context.source.in_loop(node):
+        return True
+    function = context.source.function(node)
+    return isinstance(target, ast.Attribute | ast.Subscript) and function is not None and function.name != "__init__"
 
 
 def factor_removed(context: Context, node: ast.BinOp) -> Iterator[Proposal]:

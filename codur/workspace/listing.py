@@ -36,6 +36,7 @@ SKIPPED_DIRECTORIES: frozenset[str] = frozenset(
         ".pytest_cache",
         ".ruff_cache",
         ".hypothesis",
+        ".benchmarks",
         ".tox",
         ".nox",
         ".eggs",

@@ -197,6 +197,28 @@ BLOCKS: list[tuple[str, str, list[str]]] = [
         [f"\nfor x in a:\n    total {symbol}= x\n" for symbol in "+-*"],
     ),
     (
+        "assignment accumulated",
+        """
+        class A:
+            def __init__(self, x):
+                self.x = x
+            def add(self, x):
+                self.x = x
+                y = x
+        """,
+        [
+            f"""
+        class A:
+            def __init__(self, x):
+                self.x = x
+            def add(self, x):
+                self.x {symbol}= x
+                y = x
+        """
+            for symbol in "+-*"
+        ],
+    ),
+    (
         "moved out of block",
         """
         def f(a):
