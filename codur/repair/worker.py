@@ -13,14 +13,8 @@ from codur.sandbox.channel import Channel
 from codur.sandbox.launcher import Launcher, ProcessResult
 
 _HERE = Path(__file__).parent
-_PARTS = (
-    "worker_conftest",
-    "worker_fork",
-    "worker_inside",
-    "worker_script",
-    "worker_light",
-    "worker_room",
-    "worker_tests",
+_PARTS = tuple(
+    f"worker_{name}" for name in ("conftest", "fixtures", "fork", "inside", "light", "room", "script", "tests")
 )
 _START_S = 20.0
 _MARGIN_S = 5.0

@@ -31,29 +31,34 @@ class Conftests:
 
     Attributes:
         load_once: whether they import nothing of the workspace, so that a candidate does not change what they do.
+        load_later: whether, if they do import something, they can be loaded after the settings: they have no hooks.
         are_quiet: whether they have no hook that takes part in the run of a test.
     """
 
     def __init__(self, files: Mapping[str, bytes], root: str) -> None:
         own = {part.removesuffix(".py") for path in files for part in path[len(root) + 1 :].split("/")}
         self.trees: dict[str, ast.Module] = {}
-        self.load_once = self.are_quiet = True
+        self.load_once = True
+        hooks: set[str] = set()
         for path, data in files.items():
             if os.path.basename(path) == NAME:  # noqa: PTH119 - a string
                 try:
                     tree = self.trees[path] = ast.parse(data)
                 except (SyntaxError, ValueError, RecursionError, MemoryError):
                     self.load_once = False
+                    hooks.add("pytest_plugins")
                     continue
                 self.load_once = self.load_once and not any(name in own for name in _imported(tree))
-                self.are_quiet = self.are_quiet and all(name in _ONCE for name in _hooks(tree))
+                hooks.update(_hooks(tree))
+        self.are_quiet = hooks <= _ONCE
+        self.load_later = not self.load_once and not hooks
 
     def __bool__(self) -> bool:
         return bool(self.trees)
 
     def for_candidates(self, path: str, data: bytes) -> bytes:
-        """The part of a source that may be run for a candidate: of a `conftest.py`, what tests may call."""
-        if path not in self.trees:
+        """The part of a source that may be run for a candidate: of a `conftest.py` loaded once, what tests may call."""
+        if path not in self.trees or self.load_later:
             return data
         body = [node for node in self.trees[path].body if _is_called_by_tests(node)]
         return ast.unparse(ast.Module(body=body, type_ignores=[])).encode()

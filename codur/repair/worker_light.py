@@ -92,6 +92,7 @@ class Light:
         for item in self.plan["items"]:
             first = (item["class"] or item["function"]).partition(".")[0]
             self.names.setdefault(item["module"], set()).add(first)
+        self.fixtures = sys.modules["_repair_worker_fixtures"]
         self.places = sys.modules["_repair_worker_tests"].Places(code)
         self.told: list[str]
         self.specs = self.found_already()
@@ -163,7 +164,7 @@ class Light:
         self.told = []
         sys.path[:] = self.plan["path"]
         sys.meta_path.insert(0, self)
-        if self.tests.conftests and not vars(self.config).get("_configured"):
+        if self.tests.conftests.load_once and self.tests.conftests and not vars(self.config).get("_configured"):
             self.config._do_configure()
         sys.stdin = self.no_input()
         null = os.open(os.devnull, os.O_WRONLY)
@@ -171,7 +172,10 @@ class Light:
         os.dup2(null, 2)
         os.close(null)
         timed = self.timed = self.tests.inside.Timed(limit_s, lambda: self.give_up(tell))
+        self.conftests = {path: self.load(name, path) for name, path in self.plan["conftests"].items()}
         modules = {name: self.load(name, path) for name, path in self.plan["modules"].items()}
+        for module in modules.values():
+            self.same_names(module)
         explaining = self.explained()
         with warnings.catch_warnings(record=True):
             for planned in self.plan["items"]:
@@ -221,7 +225,6 @@ class Light:
         sys.modules[name] = module
         inspect.modulesbyfile[path] = name
         exec(found[1], module.__dict__)
-        self.same_names(module)
         return module
 
     def same_names(self, module: types.ModuleType) -> None:
@@ -242,18 +245,42 @@ class Light:
         function = getattr(owner, planned["function"])
         arguments = _arguments(function, planned["indices"])
         bound = getattr(owner() if planned["class"] else owner, planned["function"])
+        made = self.fixtures.Made(arguments)
+        if not self.prepared(lambda: made.make(planned["fixtures"], lambda path: self.owner(path, module))):
+            return _HUNG
         if self.tests.room:
             sys.setrecursionlimit(self.tests.inside.depth() + self.tests.room)
         with self.tests.inside.Caught() as caught, self.timed:
-            if bound(**arguments) is not None:
+            if bound(**{name: arguments[name] for name in planned["arguments"]}) is not None:
                 raise NeedsSession("a test gives something back")
+        told = _HUNG if self.timed.late else self.told_of(caught.error, function)
+        return told if self.prepared(made.finish) else _HUNG
+
+    def prepared(self, work: Callable[[], None]) -> bool:
+        """Makes or finishes the fixtures of a test; False if that ran out of time."""
+        with self.tests.inside.Caught() as caught, self.timed:
+            work()
         if isinstance(caught.error, self.tests.inside.OutOfTime) or self.timed.late:
-            return _HUNG
-        if caught.error is None:
+            return False
+        if caught.error is not None:
+            raise NeedsSession("a fixture failed") from caught.error
+        return True
+
+    def owner(self, path: str, module: types.ModuleType) -> Any:
+        """The module of a fixture: the test's own, or that of a `conftest.py`."""
+        if not path:
+            return module
+        return self.conftests.get(path) or self.config.pluginmanager.get_plugin(path)
+
+    def told_of(self, error: BaseException | None, function: Any) -> str:
+        """How a test ended, as XML."""
+        if error is None:
             return ""
-        if isinstance(caught.error, (NeedsSession, *self.special)):
-            raise NeedsSession(type(caught.error).__name__) from caught.error
-        return self.failure(caught.error, function)
+        if isinstance(error, self.tests.inside.OutOfTime):
+            return _HUNG
+        if isinstance(error, (NeedsSession, *self.special)):
+            raise NeedsSession(type(error).__name__) from error
+        return self.failure(error, function)
 
     def failure(self, error: BaseException, function: Any) -> str:
         """A failed test as pytest reports it with `--tb=short`."""

@@ -3,9 +3,9 @@
 It stands alone (standard library and the pytest of the workspace's Python): `worker_program` gets its text.
 
 The light way calls plain test functions in their order and lets pytest tell their failures. It is taken for tests
-without fixtures, marks (other than parametrisation) and classes with set-up, if no `conftest.py` takes part in their
-run; whatever else turns up in it (a skip, an import that fails, a deep recursion) sends the candidate to a whole
-session.
+with plain fixtures alone, without marks (other than parametrisation) and classes with set-up, if no hook of a
+`conftest.py` takes part in their run; whatever else turns up in it (a skip, an import that fails, a deep recursion)
+sends the candidate to a whole session.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ import ast
 import sys
 import traceback
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 OUT = "report.xml"
+WRONG_USAGE = 4
 _MOST_PLACES = 300
 PLAIN_DEPTH = 5
 """Frames below pytest's main hook when it runs as `python -m pytest`."""
@@ -41,6 +42,7 @@ class Tests:
         self.told: dict[str, Any] = {}
         self.room = 0
         self.codes: dict[str, Any] = {}
+        self.load_conftests: Callable[[], None] = lambda: None
         self.pure = False
         self.config: Any = None
         sys.path[0], sys.argv = task["path"], list(task["argv"])
@@ -53,18 +55,30 @@ class Tests:
         self.rewrite = rewrite
         self.rewriting = rewrite._rewrite_test
         rewrite._rewrite_test = self.rewritten  # type: ignore[assignment]
-        if self.conftests.load_once:
+        if self.conftests.load_once or self.conftests.load_later:
             self.configure()
 
     def configure(self) -> None:
-        """Load settings and plugins once, unless a `conftest.py` may load what candidates change."""
-        from _pytest.config import _prepareconfig  # noqa: PLC0415
+        """Load settings and plugins once, and a `conftest.py` unless it loads what candidates change."""
+        from _pytest.config import PytestPluginManager, _prepareconfig  # noqa: PLC0415
 
+        usual = PytestPluginManager._set_initial_conftests
+        if self.conftests.load_later:
+            PytestPluginManager._set_initial_conftests = self.noted(usual)  # type: ignore[method-assign]
         self.config = _prepareconfig(list(self.arguments), [self])
+        PytestPluginManager._set_initial_conftests = usual  # type: ignore[method-assign]
         self.capture = self.config.pluginmanager.getplugin("capturemanager")
         self.capture.stop_global_capturing()
         if set(self.inside.outside(self.sources)[1]) - set(self.conftests.trees):
             self.problem = "its settings load the workspace's own modules"
+
+    def noted(self, usual: Callable[..., None]) -> Callable[..., None]:
+        """A function that keeps for later what it is asked to do."""
+
+        def note(*arguments: Any, **named: Any) -> None:
+            self.load_conftests = lambda: usual(*arguments, **named)
+
+        return note
 
     def adopt(self, learnt: dict[str, Any]) -> None:
         """Take over what a normal run told: the code of test modules, and the plan of the light way."""
@@ -141,8 +155,14 @@ class Tests:
             import pytest  # noqa: PLC0415
 
             return pytest.main(list(self.arguments), plugins=[self])
+        from _pytest.config import ConftestImportFailure  # noqa: PLC0415
+
         self.capture.start_global_capturing()
         self.capture.suspend_global_capture()
+        try:
+            self.load_conftests()
+        except ConftestImportFailure:
+            return WRONG_USAGE  # a plain process tells the rest
         try:
             return self.config.hook.pytest_cmdline_main(config=self.config)
         finally:
@@ -173,11 +193,19 @@ class Tests:
             return
         self.told["modules"], self.told["inside"] = self.inside.outside(self.sources)
         if self.config is not None and self.reported and self.conftests.are_quiet and not session.testsfailed:
-            items = [_planned(item) for item in session.items]
+            items = [_planned(item, self.conftests.trees) for item in session.items]
             if items and all(items) and not session.config.option.maxfail:
                 modules = {item.module.__name__: str(item.path) for item in session.items}
                 self.told["plan"] = {"items": items, "modules": modules, "path": list(sys.path)}
+                self.told["plan"]["conftests"] = self.loaded_conftests()
         self.inside.tell(self.report, self.told)
+
+    def loaded_conftests(self) -> dict[str, str]:
+        """Names and paths of those that each candidate loads anew."""
+        if not self.conftests.load_later:
+            return {}
+        found = {path: self.config.pluginmanager.get_plugin(path) for path in self.conftests.trees}
+        return {module.__name__: path for path, module in found.items() if module is not None}
 
 
 class Places:
@@ -209,7 +237,7 @@ class Places:
         return self.usual(number, source, assertion, astnode) if found is None else found
 
 
-def _planned(item: Any) -> dict[str, Any] | None:
+def _planned(item: Any, conftests: Collection[str]) -> dict[str, Any] | None:
     """What is needed to call a test function without pytest; None if it needs pytest."""
     import pytest  # noqa: PLC0415
     from _pytest.junitxml import mangle_test_address  # noqa: PLC0415
@@ -224,13 +252,19 @@ def _planned(item: Any) -> dict[str, Any] | None:
         or not plain_class
         or indices is None
         or any(mark.name != "parametrize" or mark.kwargs.get("indirect") for mark in marks)
-        or set(item.fixturenames) - set(direct)
         or any(hasattr(item.module, name) for name in _SET_UP)
         or not isinstance(item.function, types.FunctionType)
     ):
         return None
+    plain = sys.modules["_repair_worker_fixtures"]
+    try:
+        fixtures = plain.planned(item, direct, conftests)
+    except plain.NotPlain:
+        return None
     names = mangle_test_address(item.nodeid)
     return {
+        "fixtures": fixtures,
+        "arguments": list(item._fixtureinfo.argnames),
         "module": item.module.__name__,
         "class": item.cls.__qualname__ if item.cls is not None else "",
         "function": item.originalname,

@@ -49,6 +49,20 @@ def pytest_collection_modifyitems(config, items):
 """
 TAKES_PART = OPTIONS + "\ndef pytest_runtest_setup(item):\n    import main\n    main.add(1, 1)\n"
 LOADS = OPTIONS + "\nfrom main import add as seen\n\ndef pytest_report_header():\n    return str(seen(1, 1))\n"
+MAKES = """
+import pytest
+from main import add
+
+CALLS = []
+
+@pytest.fixture(autouse=True)
+def start():
+    pytest.expected = 3
+    CALLS.append(add(1, 1))
+    assert len(CALLS) <= 4
+    yield
+"""
+FAILS = MAKES + "\nassert add(2, 2) != 5\n"
 FIXTURE = OPTIONS + "\n@pytest.fixture(autouse=True)\ndef around():\n    yield\n"
 BODIES = ["a + b", "a * b", "{}[a]", "a - b - 0", "int('x')", "sum((a, b))", "None"]
 
@@ -83,14 +97,21 @@ def way_of(found: Bench) -> str:
 
 @pytest.mark.parametrize(
     ("conftest", "way"),
-    [(OPTIONS, "light"), (TAKES_PART, "full"), (LOADS, "full"), (FIXTURE, "full")],
-    ids=["options", "takes part", "loads the program", "fixture"],
+    [(OPTIONS, "light"), (TAKES_PART, "full"), (LOADS, "full"), (FIXTURE, "light"), (MAKES, "light")],
+    ids=["options", "takes part", "loads the program", "fixture", "makes values"],
 )
 def test_tests_are_called_one_by_one_if_no_conftest_takes_part(tmp_path: Path, conftest: str, way: str) -> None:
     found = made(tmp_path, conftest)
     _, warm = both(found, [{"main.py": PROGRAM.replace("a - b", body)} for body in BODIES])
     assert (warm.note, warm.plain) == ("", 0)
     assert way_of(found) == way
+
+
+def test_a_conftest_that_a_candidate_makes_fail(tmp_path: Path) -> None:
+    found = made(tmp_path, FAILS)
+    bodies = ["a + b", "a + b + 1", "a * b", "1 / 0"]
+    _, warm = both(found, [{"main.py": PROGRAM.replace("a - b", body)} for body in bodies])
+    assert (warm.note, warm.plain) == ("", 2)
 
 
 def test_what_a_conftest_imports_and_hooks() -> None:
