@@ -88,7 +88,8 @@ def assignment_accumulated(context: Context, node: ast.Assign) -> Iterator[Propo
         symbol = "+" if isinstance(node.value.op, ast.UAdd) else "-"
         edit = context.edit_span(at, context.source.span(node.value.operand)[0], f"{symbol}= ")
         yield Proposal(edits=(edit,), says=f"needs `{symbol}=` in place of `={symbol}`", weight=2.0)
-    for rank, symbol in enumerate(("+", "-", "*")):
+    symbols = ("|",) if context.kinds.of(node.value) in ("dict", "set") else ("+", "-", "*")
+    for rank, symbol in enumerate(symbols):
         edit = context.edit_span(at, at + 1, f"{symbol}=")
         yield Proposal(edits=(edit,), says=f"needs `{symbol}=` in place of `=`", weight=0.4**rank)
 

@@ -135,23 +135,47 @@ def function_replaced(context: Context, node: ast.Call) -> Iterator[Proposal]:
 
 
 def attribute_replaced(context: Context, node: ast.Attribute) -> Iterator[Proposal]:
-    """`self.a` → `self.b` for the attributes that the class assigns."""
-    inside = context.source.enclosing_class(node)
-    if inside is None or not (isinstance(node.value, ast.Name) and node.value.id == "self"):
+    """`self.a` → `self.b` for the attributes that the class assigns; `x.a` → `x.b` if only one class has an `a`."""
+    inside = _owner(context, node)
+    if inside is None:
         return
     parent = context.source.parent(node)
     called = isinstance(parent, ast.Call) and parent.func is node
     methods = [each.name for each in inside.body if isinstance(each, ast.FunctionDef)]
+    others = [name for name in dict.fromkeys(methods if called else _fields(inside)) if name != node.attr]
+    for name in [each for each in others if not each.startswith("__")][:_MAX_NAMES]:
+        end = context.source.span(node)[1]
+        edit = context.edit_span(end - len(node.attr), end, name)
+        says = f"should use `{name}` in place of `{node.attr}`"
+        yield Proposal(edits=(edit,), says=says, weight=max(1, len(others)) ** -0.25)
+
+
+def _owner(context: Context, node: ast.Attribute) -> ast.ClassDef | None:
+    """The class of the object whose attribute it is, as far as the source tells."""
+    if isinstance(node.value, ast.Name) and node.value.id == "self":
+        return context.source.enclosing_class(node)
+    classes = [each for each in ast.walk(context.source.tree) if isinstance(each, ast.ClassDef)]
+    having = [each for each in classes if node.attr in _fields(each)]
+    return having[0] if len(having) == 1 else None
+
+
+def _fields(owner: ast.ClassDef) -> list[str]:
+    """Attributes that a class assigns or declares, and its properties."""
     assigned = [
         each.attr
-        for each in ast.walk(inside)
+        for each in ast.walk(owner)
         if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store) and isinstance(each.value, ast.Name)
     ]
-    others = [name for name in dict.fromkeys(methods if called else assigned) if name != node.attr]
-    for name in [each for each in others if not each.startswith("__")][:_MAX_NAMES]:
-        edit = context.edit(node, f"self.{name}")
-        says = f"should use `{name}` in place of `{node.attr}`"
-        yield Proposal(edits=(edit,), says=says, weight=max(1, len(others)) ** -0.5)
+    declared = [
+        each.target.id for each in owner.body if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
+    ]
+    properties = [
+        each.name
+        for each in owner.body
+        if isinstance(each, ast.FunctionDef)
+        and any(isinstance(mark, ast.Name) and "property" in mark.id for mark in each.decorator_list)
+    ]
+    return [*assigned, *declared, *properties]
 
 
 def operand_added(context: Context, node: ast.Name | ast.Call | ast.Subscript | ast.BinOp) -> Iterator[Proposal]:

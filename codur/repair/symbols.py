@@ -30,28 +30,30 @@ SYMBOLS: dict[type[ast.AST], str] = {
     ast.And: "and",
     ast.Or: "or",
 }
+_GROUPS = (
+    ("min", "max"),
+    ("any", "all"),
+    ("floor", "ceil"),
+    ("upper", "lower"),
+    ("startswith", "endswith"),
+    ("lstrip", "rstrip", "strip"),
+    ("keys", "values", "items"),
+    ("find", "rfind"),
+    ("ljust", "rjust"),
+    ("isalpha", "isdigit", "isalnum"),
+    ("isupper", "islower"),
+    ("append", "extend"),
+    ("add", "discard"),
+    ("popleft", "pop"),
+    ("appendleft", "append"),
+    ("bisect_left", "bisect_right"),
+    ("union", "intersection", "difference"),
+    ("removeprefix", "removesuffix"),
+    ("copy", "deepcopy"),
+    ("update", "add"),
+)
 SIBLINGS = {
-    name: tuple(other for other in group if other != name)
-    for group in (
-        ("min", "max"),
-        ("any", "all"),
-        ("floor", "ceil"),
-        ("upper", "lower"),
-        ("startswith", "endswith"),
-        ("lstrip", "rstrip", "strip"),
-        ("keys", "values", "items"),
-        ("find", "rfind"),
-        ("ljust", "rjust"),
-        ("isalpha", "isdigit", "isalnum"),
-        ("isupper", "islower"),
-        ("append", "extend"),
-        ("add", "discard"),
-        ("popleft", "pop"),
-        ("appendleft", "append"),
-        ("bisect_left", "bisect_right"),
-        ("union", "intersection", "difference"),
-        ("removeprefix", "removesuffix"),
-    )
-    for name in group
+    name: tuple(dict.fromkeys(other for group in _GROUPS if name in group for other in group if other != name))
+    for name in dict.fromkeys(name for group in _GROUPS for name in group)
 }
 """Functions and methods that are easily taken for one another."""

@@ -48,6 +48,12 @@ VALUES: list[tuple[str, str, list[str]]] = [
         ],
     ),
     (
+        "attribute replaced",
+        "class C:\n    a: int\n    b: int\n\ndef f(x):\n    return (x or y).a + x.z\n",
+        ["class C:\n    a: int\n    b: int\n\ndef f(x):\n    return (x or y).b + x.z\n"],
+    ),
+    ("attribute replaced", "class C:\n    a: int\n    b: int\nclass D:\n    a: int\n\nprint(x.a)\n", []),
+    (
         "expression replaced",
         "def f(a, b):\n    return g(a[0], a[1])",
         [
