@@ -41,7 +41,7 @@ check: $(VENV)/.dev
 	$(BIN)/lint-imports --no-logo --no-cache
 
 tests: $(VENV)/.dev
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal
 
 test: check tests
 

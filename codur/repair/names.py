@@ -53,7 +53,8 @@ def variable_replaced(context: Context, node: ast.Name) -> Iterator[Proposal]:
     if not isinstance(node.ctx, ast.Load):
         return
     variables = context.scopes.variables(node)
-    others = [name for name in variables if name != node.id and _interchangeable(context, node, name)]
+    anything = isinstance(context.source.parent(node), ast.Tuple)  # which takes values of any kind
+    others = [name for name in variables if name != node.id and (anything or _interchangeable(context, node, name))]
     if node.id not in variables or not others:
         return
     statement = context.source.statement(node)

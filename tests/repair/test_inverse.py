@@ -57,7 +57,7 @@ def printed(text: str) -> str | None:
     names: dict[str, object] = {"lines": lines}
     try:
         exec(f"{text}\n\n{CALLS}        lines.append(f'{{a}} {{k}} {{f(a, k)}}')\n", names)
-    except (LookupError, TypeError, ValueError, ArithmeticError):
+    except (LookupError, TypeError, ValueError, ArithmeticError, NameError):
         return None
     return "\n".join(lines) + "\n"
 
