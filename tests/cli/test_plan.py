@@ -202,7 +202,8 @@ def test_an_editor_that_changes_nothing(command: Callable[[Place], str], told: s
 
 def test_ctrl_c_in_the_editor_belongs_to_the_editor(tmp_path: Path) -> None:
     waits = (
-        "print('editing', flush=True)\ntry:\n    input()\nexcept KeyboardInterrupt:\n    print('stayed', flush=True)"
+        "import time\ntry:\n    print('editing', flush=True)\n    for _ in range(3000):\n        time.sleep(0.02)\n"
+        "except KeyboardInterrupt:\n    print('stayed', flush=True)"
     )
     with place(tmp_path, [EDIT]) as here, at_terminal(here, *TASK, EDITOR=editor(here, waits)) as terminal:
         terminal.answer(CHOICES, "e")
