@@ -205,6 +205,7 @@ def test_a_directory_exchanged_for_a_link_leaks_nothing(place: Path) -> None:
         while not stop.is_set():
             for old, new in ((real, "parked"), (link, "sub"), (real, "swap"), (place / "parked", "sub")):
                 old.rename(place / new)
+            stop.wait(0.0002)  # some reads must find the directory in its place
 
     thread = threading.Thread(target=swap)
     thread.start()
