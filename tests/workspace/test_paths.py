@@ -212,7 +212,7 @@ def test_a_directory_exchanged_for_a_link_leaks_nothing(place: Path) -> None:
     workspace = Workspace(place, durable=False)
     read: list[bytes] = []
     try:
-        for _ in range(500):
+        for _ in range(1500):
             with contextlib.suppress(WorkspaceError):
                 read.append(workspace.read_bytes("sub/b.txt"))
     finally:
