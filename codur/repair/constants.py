@@ -135,15 +135,18 @@ def _double(text: str) -> str:
     return f'"{quoted[1:-1]}"'.replace("\\'", "'") if plain else quoted
 
 
+def written(context: Context, node: ast.Constant | ast.JoinedStr) -> tuple[int, str]:
+    """Where a whole text literal starts, and how it is written; empty for its parts, docstrings and other constants."""
+    within = isinstance(context.source.parent(node), ast.JoinedStr | ast.FormattedValue | ast.Expr)
+    if within or (isinstance(node, ast.Constant) and not isinstance(node.value, str)):
+        return 0, ""
+    return context.source.span(node)[0], context.code(node)
+
+
 def digits_shifted(context: Context, node: ast.Constant | ast.JoinedStr) -> Iterator[Proposal]:
     """`"%.2f"`, `f"{x:.2f}"`: one digit more or less behind the point."""
-    parent = context.source.parent(node)
-    if isinstance(parent, ast.JoinedStr | ast.FormattedValue | ast.Expr):
-        return
-    if isinstance(node, ast.Constant) and not isinstance(node.value, str):
-        return
-    start, _ = context.source.span(node)
-    for found in _DIGITS.finditer(context.code(node)):
+    start, text = written(context, node)
+    for found in _DIGITS.finditer(text):
         for digits in (int(found[1]) + 1, int(found[1]) - 1):
             if digits >= 0:
                 edit = context.edit_span(start + found.start(1), start + found.end(1), str(digits))

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from codur.repair.constants import written
 from codur.repair.context import Context
 from codur.repair.edits import Edit, Proposal
 from codur.repair.source import FunctionNode
@@ -60,12 +61,7 @@ def duration_whole(context: Context, node: ast.Attribute) -> Iterator[Proposal]:
 
 def format_swapped(context: Context, node: ast.Constant | ast.JoinedStr) -> Iterator[Proposal]:
     """`f"{x:.1f}"` ↔ `f"{x:.1%}"`, and one code of a date's format: `%m` ↔ `%M`."""
-    parent = context.source.parent(node)
-    if isinstance(parent, ast.JoinedStr | ast.FormattedValue | ast.Expr):
-        return
-    if isinstance(node, ast.Constant) and not isinstance(node.value, str):
-        return
-    start, text = context.source.span(node)[0], context.code(node)
+    start, text = written(context, node)
     for found in _FORMAT.finditer(text):
         other = "%" if found[1] == "f" else "f"
         edit = context.edit_span(start + found.start(1), start + found.end(1), other)

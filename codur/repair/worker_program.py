@@ -106,18 +106,15 @@ class Worker:
 
     def run(self, request: dict[str, Any], way: str) -> dict[str, Any]:
         """What becomes of a candidate in one way."""
-        answer: dict[str, Any]
         files = {path: text.encode("latin-1") for path, text in request["files"].items()}
         if self.runner.may_share(files, way):
-            answer = self.room.judge(request, self.runner.work(way), self.fork.data_bytes)
-            return answer
+            return self.room.judge(request, self.runner.work(way), self.fork.data_bytes)  # type: ignore[no-any-return]
         self.room.leave()
         self.sources.change(files)
         try:
-            answer = self.fork.Fork(self.frames).run(request, way, self.runner.work(way))
+            return self.fork.Fork(self.frames).run(request, way, self.runner.work(way))  # type: ignore[no-any-return]
         finally:
             self.sources.change({})
-        return answer
 
     def take_report(self, answer: dict[str, Any]) -> Any:
         """The report that a test run wrote; the temporary directory is empty afterwards."""

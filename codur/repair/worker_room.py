@@ -29,6 +29,7 @@ _PURE = frozenset(
 )
 """Modules that have no state which a program changes by using them, or one that `States` puts back."""
 _OF_OS = {"path", "sep", "linesep", "curdir", "pardir", "getcwd", "fspath", "PathLike"}
+_NOT_OF_SYS = {"addaudithook", "modules", "setprofile", "setswitchinterval", "settrace"}
 _DIRECT = {"__import__", "__builtins__", "__loader__", "__spec__", "exec", "eval", "setattr", "delattr"}
 
 
@@ -149,7 +150,7 @@ def _is_pure(tree: ast.AST, names: set[str]) -> bool:
     taken: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found = {"os.*" if each.name == "os" and each.asname else each.name for each in node.names}
+            found = {f"{each.name}.*" if each.asname else each.name for each in node.names}
         elif isinstance(node, ast.ImportFrom):
             found = {f"{node.module}.{each.name}" for each in node.names} if not node.level else set()
         else:
@@ -165,7 +166,10 @@ def _is_pure(tree: ast.AST, names: set[str]) -> bool:
 def _is_harmless(name: str) -> bool:
     """Whether a module, or a part of one, may be imported."""
     first, _, part = name.partition(".")
-    return first in _PURE and (first != "os" or not part or part.partition(".")[0] in _OF_OS)
+    part = part.partition(".")[0]
+    if first == "sys":
+        return part not in {"*", *_NOT_OF_SYS}
+    return first in _PURE and (first != "os" or not part or part in _OF_OS)
 
 
 def _may_change(node: ast.AST, taken: set[str]) -> bool:
@@ -179,9 +183,6 @@ def _may_change(node: ast.AST, taken: set[str]) -> bool:
         while isinstance(owner, (ast.Attribute, ast.Subscript)):
             owner = owner.value
         return isinstance(owner, ast.Name) and owner.id in taken
-    return (
-        isinstance(node, ast.Attribute)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == "os"
-        and node.attr not in _OF_OS
-    )
+    if not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)):
+        return False
+    return (node.value.id == "os" and node.attr not in _OF_OS) or (node.value.id == "sys" and node.attr in _NOT_OF_SYS)
