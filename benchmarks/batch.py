@@ -38,7 +38,7 @@ from typing import Any
 
 from codur.batch.finding import find_challenges
 from codur.config.settings import SandboxSettings
-from codur.sandbox.interpreter import find_python
+from codur.python.interpreter import find_python
 from codur.sandbox.launcher import Launcher
 
 PROGRAM = '''"""Prints two medians."""

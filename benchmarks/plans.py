@@ -24,7 +24,7 @@ from typing import Any
 
 from codur.config.settings import Provider, Settings, ToolSettings
 from codur.llm.tokens import BYTES_PER_TOKEN
-from codur.sandbox.interpreter import find_python
+from codur.python.interpreter import find_python
 from codur.sandbox.launcher import Launcher
 from codur.session.run import Host, run_task
 from codur.tools.toolbox import Toolbox, ToolContext

@@ -25,7 +25,7 @@ from typing import Literal
 from codur.config.settings import SandboxSettings
 from codur.errors import CodurError
 from codur.sandbox.environment import child_environment
-from codur.sandbox.interpreter import find_python
+from codur.python.interpreter import find_python
 from codur.sandbox.launcher import Launcher
 
 BACKENDS: tuple[Literal["none", "landlock", "bubblewrap"], ...] = ("none", "landlock", "bubblewrap")

@@ -117,6 +117,7 @@ class Check:
         expected_file: workspace-relative or absolute file with the expected output.
         expected_text: expected output stated in the prompt (used when there is no file).
         protected: workspace-relative files that define the check and must not be edited.
+        tests: node ids of the tests that run, as pytest names them; empty for all that `argv` stands for.
         timeout_s: wall time of one run, in seconds.
         source: one line: why this check was chosen.
     """
@@ -128,6 +129,7 @@ class Check:
     expected_file: str | None = None
     expected_text: str | None = None
     protected: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
     timeout_s: float = 10.0
     source: str
 
@@ -289,6 +291,8 @@ class Verdict:
         exit_status: the program's exit status; None if it was killed.
         expected, actual, error: bounded texts (the error is a traceback's tail or the failing tests).
         signature: the failure without what varies (paths, addresses, times); equal failures have equal signatures.
+        failing: node ids of the tests that failed, in the order of the run; empty if they are not known one by one.
+        excused: those that cannot pass in the sandbox, whatever the program does; they are left out of the verdict.
         progress: 0 to 1: share of tests that pass, or of output lines that match from the start.
         note: one line for the user, e.g. why it is flaky or tampered.
         sandbox: the back end that contained the program: `none` in this version.
@@ -306,6 +310,8 @@ class Verdict:
     progress: float = 0.0
     tests_passed: int | None = None
     tests_total: int | None = None
+    failing: tuple[str, ...] = ()
+    excused: tuple[str, ...] = ()
     note: str = ""
     sandbox: str = "none"
     duration_s: float = 0.0

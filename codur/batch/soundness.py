@@ -11,7 +11,7 @@ from codur.batch.copying import copy_files
 from codur.config.settings import Settings
 from codur.errors import CodurError, Interrupted
 from codur.planning.patterns.decide import decide
-from codur.sandbox.interpreter import find_python
+from codur.python.interpreter import find_python
 from codur.sandbox.launcher import Launcher
 from codur.session.host import Host
 from codur.types import Check, Verdict

@@ -13,7 +13,7 @@ from codur.nodes.judge import seen_before
 from codur.nodes.sources import inputs, instruction_notes, material, objective, target
 from codur.nodes.state import NodeName, RunContext, RunState, RunUpdate
 from codur.nodes.updates import current_step, go, origin_of, outcome_of, tell_changes
-from codur.sandbox.interpreter import python_version
+from codur.python.interpreter import python_version
 from codur.types import StepRecord
 
 

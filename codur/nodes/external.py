@@ -14,7 +14,7 @@ from codur.nodes.judge import seen_before
 from codur.nodes.sources import inputs, objective
 from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.nodes.updates import current_step, go, origin_of, tell_changes, why_not
-from codur.sandbox.interpreter import python_version
+from codur.python.interpreter import python_version
 from codur.types import CODE_TASKS, StepRecord, TaskType, ToolCode, Usage
 
 _BRIEF_TOKENS = 12_000

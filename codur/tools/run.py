@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from codur.sandbox.pytest_runner import pytest_runner
+from codur.python.pytest_runner import pytest_runner
 from codur.tools.arguments import argument
 from codur.tools.named_secrets import require_none_in_command, require_none_named
 from codur.tools.outputs import CheckResult, ProgramResult

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from codur.sandbox.launcher import Launcher
-from codur.sandbox.pytest_runner import pytest_runner
+from codur.python.pytest_runner import pytest_runner
 from codur.workspace.workspace import Workspace
 
 

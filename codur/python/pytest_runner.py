@@ -29,6 +29,8 @@ def pytest_runner(python: str, root: Path, launcher: Launcher) -> tuple[str, lis
     options = [word for name in unwanted for word in ("-p", f"no:{name}")]
     if not any((root / name).is_file() for name in _CONFIG_FILES):
         options += ["-c", os.devnull, f"--rootdir={root}"]
+    # Without it pytest takes the directory of its settings for the top, and lists every directory above the workspace.
+    options.append(f"--confcutdir={root}")
     return (sys.executable if borrowed else python), options
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codur.sandbox.interpreter import find_python
+from codur.python.interpreter import find_python
 
 
 def program(path: Path) -> None:
