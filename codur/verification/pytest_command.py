@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from codur.sandbox.launcher import Launcher
 from codur.python.pytest_runner import pytest_runner
+from codur.sandbox.launcher import Launcher
 from codur.workspace.workspace import Workspace
 
 
