@@ -11,7 +11,7 @@ from codur.events import FileChanged
 from codur.nodes.state import DATA, NodeName, Route, RunContext, RunState, RunUpdate
 from codur.planning.references import Output
 from codur.planning.schedule import blocked_by
-from codur.types import CODE_TASKS, Origin, Outcome, Plan, RouteStep, Step, StepRecord, Tier
+from codur.types import CODE_TASKS, Discovery, Origin, Outcome, Plan, RouteStep, Step, StepRecord, Tier
 from codur.workspace.diff import line_counts
 
 _PLAIN_ACTIONS = frozenset({"tool", "respond", "ask"})
@@ -178,8 +178,12 @@ def can_repair(state: RunState, context: RunContext) -> bool:
         and before.status == "failed"
         and check is not None
         and check.kind != "syntax"
-        and (state["task"].repair is not None or any(path.endswith(".py") for path in state["discovery"].files))
+        and (state["task"].repair is not None or bool(before.failing) or _names_python(state["discovery"]))
     )
+
+
+def _names_python(discovery: Discovery) -> bool:
+    return any(path.endswith(".py") for path in discovery.files)
 
 
 def repair_tried(state: RunState) -> bool:

@@ -77,6 +77,8 @@ def reported_argv(
     if ["-m", "pytest"] not in (words[place : place + 2] for place in range(len(words))):
         return None
     place = words.index("-m")
+    if "-c" in words[:place]:
+        return None
     arguments = words[place + 2 :]
     if tests:
         arguments = [*narrowed(arguments, tests), "--maxfail=0"]

@@ -36,7 +36,7 @@ class Unfit(Exception):
     """The check cannot be judged warm; the text says why."""
 
 
-class _Verdicts(Checker):
+class Verdicts(Checker):
     """Makes verdicts of answers, in the checker's own way: only the start of the program is replaced."""
 
     def __init__(self, checker: Checker) -> None:
@@ -50,6 +50,7 @@ class _Verdicts(Checker):
         )
         self._pristine = checker._pristine
         self._conditions = checker._conditions
+        self._roots, self._excused = checker._roots, checker._excused
         self._answer: Answer | None = None
 
     def job(self, check: Check) -> tuple[Job | None, str]:
@@ -57,7 +58,9 @@ class _Verdicts(Checker):
         if not self._allow_run:
             return None, "running programs is not allowed"
         stdin = self._pristine.data(check.stdin_file, self._workspace) if check.stdin_file else b""
-        job, reason = job_of(check, self._workspace, self._launcher, python=self._python, stdin=stdin)
+        job, reason = job_of(
+            check, self._workspace, self._launcher, python=self._python, stdin=stdin, env=self.environment
+        )
         return (replace(job, hidden=self._hidden(check)) if job else None), reason
 
     def worker(self, job: Job) -> Worker:
@@ -112,7 +115,7 @@ class Warm:
         self._check = check
         self._wanted = workers
         self._before = before
-        self._verdicts = _Verdicts(checker)
+        self._verdicts = Verdicts(checker)
         job, reason = self._verdicts.job(check)
         if job is None:
             raise Unfit(reason)

@@ -45,7 +45,7 @@ class Unit:
         decorators = getattr(node, "decorator_list", [])
         self.first = min([node.lineno, *(each.lineno for each in decorators)])
         self.start = module.starts[self.first - 1]
-        self.end = module.offset(node.end_lineno, node.end_col_offset)
+        self.end = module.starts[node.end_lineno or node.lineno]  # with the rest of its last line
         self.code_start = module.offset(node.lineno, node.col_offset)
         self.body = self.end
         if isinstance(node, _FUNCTIONS):
@@ -244,38 +244,40 @@ class Patches:
 
     def statement(self, module: Module, unit: Unit, tree: ast.Module) -> Callable[[], None]:
         """An assignment carried out anew, with those after it that use what it assigns."""
-        names = assigned(unit.node)
         loaded = next((each for each in list(sys.modules.values()) if is_file(each, module.path)), None)
-        if not names or loaded is None:
-            raise NotPatched("it is no assignment, or its module is not loaded")
-        inner: Any = tree.body
-        for _ in unit.heads:
-            inner = inner[0].body
-        changed, todo = set(names), [ast.Module(body=list(inner), type_ignores=[])]
-        for other in module.units:
-            if other.start > unit.end and other.owners == unit.owners and (also := assigned(other.node)):
-                if changed & {each.id for each in ast.walk(other.node) if isinstance(each, ast.Name)}:
-                    changed |= set(also)
-                    todo.append(ast.Module(body=[other.node], type_ignores=[]))
-        codes = [self.compiled(module, each) for each in todo]
         owner: Any = loaded
         for name in unit.owners:
             owner = getattr(owner, name, None)
-        if owner is None:
-            raise NotPatched("its class is not loaded")
+        if not assigned(unit.node) or owner is None:
+            raise NotPatched("it is no assignment, or it is not loaded")
+        body: Any = tree.body
+        for _ in unit.heads:
+            body = body[0].body
+        following = self.following(module, unit)
+        names = {name for node in (unit.node, *following) for name in assigned(node)}
+        codes = [self.compiled(module, ast.Module(body=each, type_ignores=[])) for each in (list(body), following)]
 
         def change() -> None:
-            before = {name: vars(owner).get(name) for name in changed}
+            before = {name: vars(owner).get(name) for name in names}
             space = {**vars(loaded), **vars(owner)}
             for code in codes:
                 exec(code, space)
-            for name in changed:
-                if name in space:
-                    setattr(owner, name, space[name])
-                    if owner is loaded:
-                        everywhere(before[name], space[name])
+            for name in names & space.keys():
+                setattr(owner, name, space[name])
+                if owner is loaded:
+                    everywhere(before[name], space[name])
 
         return change
+
+    def following(self, module: Module, unit: Unit) -> list[ast.stmt]:
+        """The assignments after one that use what it assigns, or what they assign in turn."""
+        names, found = set(assigned(unit.node)), []
+        for other in module.units:
+            used = {each.id for each in ast.walk(other.node) if isinstance(each, ast.Name)}
+            if other.start > unit.end and other.owners == unit.owners and assigned(other.node) and names & used:
+                names.update(assigned(other.node))
+                found.append(other.node)
+        return found
 
 
 def assigned(node: ast.stmt) -> list[str]:
@@ -339,8 +341,11 @@ class Loaded:
         places = {name: place for place, name in enumerate(self.wanted)}
         session.items.sort(key=lambda item: places.get(item.nodeid, len(places)))
         self.items = list(session.items)
+        known = {item.nodeid for item in self.items}
+        self.problem = (
+            "" if known.issuperset(self.wanted) else "the failing tests are not found when the project is loaded"
+        )
         self.patches.look()
-        self.problem = ""
         self.serve()
         os._exit(0)
 
@@ -383,6 +388,7 @@ class Loaded:
 
     def run_all(self, numbers: list[int], *, most_failed: int) -> None:
         failed = 0
+        numbers = [number for number in numbers if number < len(self.items)]
         for place, number in enumerate(numbers):
             following = self.items[numbers[place + 1]] if place + 1 < len(numbers) else None
             self.at, self.outcome, self.failed, self.seconds = number, "", "", 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 from codur.config.settings import VerificationSettings
 from codur.errors import Interrupted, WorkspaceError, out_of_time
+from codur.python.layout import import_roots
 from codur.python.test_run import TestRun, read_run, reported_argv
 from codur.sandbox.launcher import Launcher, ProcessResult
 from codur.types import Check, Verdict
@@ -62,6 +64,15 @@ class Checker:
         self._tripped: list[str] = []
         self._guarded: Check | None = None
         self._excused: dict[tuple[str, ...], frozenset[str]] = {}
+        self._roots: tuple[str, ...] | None = None
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables with which programs import the workspace's own packages from it, whatever is installed of them."""
+        if self._roots is None:
+            self._roots = import_roots(self._workspace.root, self._python)
+        paths = (str(self._workspace.root / root) for root in self._roots)
+        return {"PYTHONPATH": os.pathsep.join(paths)} if self._roots else {}
 
     def guard(self, check: Check) -> None:
         """Keep the check's files as they are now, and refuse edits to them from now on.
@@ -88,6 +99,8 @@ class Checker:
         other._pristine.restore(workspace)  # a copy has no ignored files, and the check may need one
         other._conditions = self._conditions.copy(workspace)
         other._excused = dict(self._excused)
+        _ = self.environment  # what is installed leads to the workspace, not to a copy
+        other._roots = self._roots
         return other
 
     def run_guarded(self) -> Verdict | None:
@@ -189,6 +202,7 @@ class Checker:
             cwd=self._workspace.root,
             stdin=stdin,
             timeout_s=min(check.timeout_s, left),
+            env=self.environment,
             max_output_bytes=max(self._settings.max_output_kb * 1024, output_bytes),
             read_only=self._inside(check.protected),
             hidden=self._hidden(check),
