@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from codur.errors import WorkspaceError
+from codur.errors import LimitReached, WorkspaceError
 from codur.events import Emit
 from codur.repair.failure import read_failure
 from codur.repair.judge import Flaky, Judge
@@ -115,6 +115,8 @@ def search(
         )
         try:
             return found.run()
+        except LimitReached:
+            return found.out_of_time()
         except Flaky as flaky:
             return RepairOutcome(reason=str(flaky), best_progress=before.progress, note=judge.note)
 

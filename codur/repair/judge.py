@@ -115,10 +115,9 @@ class Judge:
         if project is None or patient:
             yield from self._judge_apart(candidates, patient=patient)
             return
-        with closing(project.judged(self._edit(texts) for texts in candidates)) as verdicts:
-            for texts, verdict in zip(candidates, verdicts, strict=True):
-                self.loaded += verdict is not None
-                yield verdict or next(self._judge_apart([texts]))
+        for texts, verdict in zip(candidates, project.judged([*map(self._edit, candidates)]), strict=True):
+            self.loaded += verdict is not None
+            yield verdict or next(self._judge_apart([texts]))
 
     def _with_project(self) -> Loaded | None:
         """The workers with the project loaded, once they are ready; None if there are none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -213,13 +213,13 @@ class Worker:
             learn=learn,
         )
 
-    def ask_try(self, edit: Edit | None, tests: Tests, limits: Limits) -> None:
-        """Have a worker with the project loaded make an edit and run tests; `answer` takes the answer."""
+    def ask_try(self, edits: Sequence[Edit | None], tests: Tests, limits: Limits) -> None:
+        """Have a worker with the project loaded run tests for each edit alone; `answer` takes the answer for all."""
         wall_s = limits.of("loaded")[-1]
         self._wait_s = wall_s + _MARGIN_S
         self._send(
             ask="try",
-            edit=edit,
+            edits=edits,
             needed=tests.needed,
             others=tests.others,
             most_failed=tests.most_failed,
@@ -280,9 +280,6 @@ def _shown(files: Files) -> dict[str, str]:
 
 def _answer(found: dict[str, Any]) -> Answer:
     told = found["told"]
-    if "end" not in found:  # no process was made for it
-        nothing = ProcessResult(argv=(), exit_status=None, stdout="", stderr="", timed_out=False, duration_s=0.0)
-        return Answer(result=nothing, plain=str(told["plain"]), learnt=told)
     plain = str(told.get("plain") or told.get("again") or "")
     if found["end"] == "deserted":
         plain = "the worker was told to end"
@@ -303,7 +300,7 @@ def _answer(found: dict[str, Any]) -> Answer:
         way=found.get("way", "loaded"),
         cpu_s=found["cpu_s"],
         plain=plain,
-        learnt=told,
+        learnt={**told, "refused": found.get("plain", {})},
     )
 
 

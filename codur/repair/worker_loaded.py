@@ -17,7 +17,7 @@ import os
 import sys
 import types
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 _MOST_FAILED = 3
@@ -26,6 +26,11 @@ _UNFIT = (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _BLOCKS = (ast.If, ast.Try, ast.With)
 _TOLD = 120
+
+
+Undo = Callable[[], None]
+"""Makes a change undone."""
+Change = Callable[[], Undo]
 
 
 class NotPatched(Exception):
@@ -132,7 +137,7 @@ class Patches:
                 raise NotPatched("its file cannot be read") from error
         return self.modules[path]
 
-    def prepared(self, path: str, start: int, end: int, text: str) -> Callable[[], None]:
+    def prepared(self, path: str, start: int, end: int, text: str) -> Change:
         """What a fork calls to make the change.
 
         Raises:
@@ -174,7 +179,7 @@ class Patches:
 
     # --- functions ----------------------------------------------------------------------------------------------------
 
-    def replaced(self, module: Module, unit: Unit, code: types.CodeType) -> Callable[[], None]:
+    def replaced(self, module: Module, unit: Unit, code: types.CodeType) -> Change:
         """New code for a function and those in it."""
         changes = [
             (function, new)
@@ -185,9 +190,11 @@ class Patches:
             if function.__code__.co_freevars != new.co_freevars:
                 raise NotPatched("it uses other names of the function around it")
 
-        def change() -> None:
+        def change() -> Undo:
+            before = [(function, "__code__", function.__code__) for function, _ in changes]
             for function, new in changes:
                 function.__code__ = new
+            return lambda: set_all(before)
 
         return change
 
@@ -218,7 +225,7 @@ class Patches:
         ):
             raise NotPatched("functions in it are in use")
 
-    def defined(self, module: Module, unit: Unit, tree: ast.Module) -> Callable[[], None]:
+    def defined(self, module: Module, unit: Unit, tree: ast.Module) -> Change:
         """The function defined anew, for its defaults and arguments."""
         live = self.live(module, unit)
         for node in ast.walk(tree):
@@ -226,15 +233,17 @@ class Patches:
                 node.decorator_list = []
         code = self.compiled(module, tree)
 
-        def change() -> None:
+        def change() -> Undo:
             space: dict[str, Any] = dict(live[0].__globals__)
             exec(code, space)
             made: Any = space[(*unit.owners, unit.node.name)[0]]  # type: ignore[attr-defined]
             for name in (*unit.owners, unit.node.name)[1:]:  # type: ignore[attr-defined]
                 made = vars(made)[name]
-            for function in live:
-                function.__code__ = made.__code__
-                function.__defaults__, function.__kwdefaults__ = made.__defaults__, made.__kwdefaults__
+            parts = ("__code__", "__defaults__", "__kwdefaults__")
+            before = [(function, name, getattr(function, name)) for function in live for name in parts]
+            for function, name, _ in before:
+                setattr(function, name, getattr(made, name))
+            return lambda: set_all(before)
 
         if self.inner(unit, code).co_freevars != live[0].__code__.co_freevars:
             raise NotPatched("it uses other names of the function around it")
@@ -242,7 +251,7 @@ class Patches:
 
     # --- statements outside of functions ------------------------------------------------------------------------------
 
-    def statement(self, module: Module, unit: Unit, tree: ast.Module) -> Callable[[], None]:
+    def statement(self, module: Module, unit: Unit, tree: ast.Module) -> Change:
         """An assignment carried out anew, with those after it that use what it assigns."""
         loaded = next((each for each in list(sys.modules.values()) if is_file(each, module.path)), None)
         owner: Any = loaded
@@ -257,15 +266,14 @@ class Patches:
         names = {name for node in (unit.node, *following) for name in assigned(node)}
         codes = [self.compiled(module, ast.Module(body=each, type_ignores=[])) for each in (list(body), following)]
 
-        def change() -> None:
-            before = {name: vars(owner).get(name) for name in names}
+        def change() -> Undo:
+            before = {name: vars(owner)[name] for name in sorted(names) if name in vars(owner)}
             space = {**vars(loaded), **vars(owner)}
             for code in codes:
                 exec(code, space)
-            for name in names & space.keys():
-                setattr(owner, name, space[name])
-                if owner is loaded:
-                    everywhere(before[name], space[name])
+            places = [(*place, old, space[name]) for name, old in before.items() for place in holders(owner, name, old)]
+            set_all((holder, key, new) for holder, key, _, new in places)
+            return lambda: set_all((holder, key, old) for holder, key, old, _ in places)
 
         return change
 
@@ -292,20 +300,26 @@ def is_file(module: Any, path: str) -> bool:
     return isinstance(file, str) and os.path.realpath(file) == path
 
 
-def everywhere(old: Any, new: Any) -> None:
-    """Put a value where other modules took the old one from."""
-    if old is None or isinstance(old, (bool, int, str)):
-        return  # too common to be told by identity
-    for module in list(sys.modules.values()):
-        for name, value in list(getattr(module, "__dict__", {}).items()):
-            if value is old:
-                setattr(module, name, new)
+def set_all(values: Iterable[tuple[Any, str, Any]]) -> None:
+    """Set attributes: of which object, their names and values."""
+    for holder, name, value in values:
+        setattr(holder, name, value)
+
+
+def holders(owner: Any, name: str, value: Any) -> Iterator[tuple[Any, str]]:
+    """Where a name's value is found, also in the modules that took it from there."""
+    yield owner, name
+    if isinstance(owner, types.ModuleType) and value is not None and not isinstance(value, (bool, int, str)):
+        # others are too common to be told by identity
+        for module in list(sys.modules.values()):
+            if module is not owner:
+                yield from (
+                    (module, key) for key, each in list(getattr(module, "__dict__", {}).items()) if each is value
+                )
 
 
 class Loaded:
     """Tests that are collected, and what a fork does with them."""
-
-    not_patched = NotPatched
 
     def __init__(self, task: dict[str, Any], sources: Any, guard: Any, temporary: str) -> None:  # noqa: ARG002 - as for tests
         self.sources, self.guard = sources, guard
@@ -349,41 +363,58 @@ class Loaded:
         self.serve()
         os._exit(0)
 
-    # --- one candidate ------------------------------------------------------------------------------------------------
+    # --- candidates ---------------------------------------------------------------------------------------------------
 
-    def prepared(self, edit: list[Any] | None) -> Callable[[], None]:
-        """As `Patches.prepared`; nothing to change for the program as it is."""
+    def prepared(self, edit: list[Any] | None) -> Change | str:
+        """As `Patches.prepared`, or why the change cannot be made; nothing is changed for the program as it is."""
         if edit is None:
-            return lambda: None
+            return lambda: lambda: None
         path, start, end, text = edit
-        return self.patches.prepared(os.path.join(self.sources.root, path), start, end, text)  # noqa: PTH118
+        try:
+            return self.patches.prepared(os.path.join(self.sources.root, path), start, end, text)  # noqa: PTH118
+        except NotPatched as reason:
+            return str(reason)
 
-    def work(self, request: dict[str, Any], change: Callable[[], None]) -> Callable[[int], int]:
-        """What the fork does: the change, the tests that must pass and, if they all do, the others."""
+    def work(self, request: dict[str, Any], changes: list[Change | str]) -> Callable[[int], int]:
+        """What a fork does: each change in turn, undone before the next one, and at last the program as it is.
+
+        One candidate may spoil what the next one finds; then the program as it is fails in another way.
+        """
 
         def run(report: int) -> int:
-            sys.settrace(None)
             self.guard.start(report)
-            with self.inside.Caught() as caught:
-                change()
-                for cache in self.patches.caches:
-                    cache.cache_clear()
-            if caught.error is not None:
-                self.inside.tell(report, {"plain": f"the change cannot be made: {caught.error}"})
-                return 0
-            self.ends: list[list[Any]] = []
-            self.timed = self.inside.Timed(request["test_cpu_s"], lambda: self.give_up(report))
-            needed = list(request["needed"])
-            self.run_all(needed, most_failed=_MOST_FAILED)
-            if all(end[1] == "passed" for end in self.ends) and len(self.ends) == len(needed):
-                self.run_all(list(request["others"]), most_failed=request["most_failed"])
-            self.inside.tell(report, {"ends": self.ends})
+            self.report = report
+            for place, change in enumerate(changes):
+                self.place = str(place)
+                if not isinstance(change, str):
+                    self.attempt(request, change)
+            if len(changes) > 1:
+                self.place = "as it is"
+                self.attempt(request, lambda: lambda: None)
             return 0
 
         return run
 
-    def give_up(self, report: int) -> None:
-        self.inside.tell(report, {"ends": [*self.ends, [self.at, "hung", "", 0.0]]})
+    def attempt(self, request: dict[str, Any], change: Change) -> None:
+        """One change: the tests that must pass and, if they all do, the others."""
+        self.ends: list[list[Any]] = []
+        undo: Undo = lambda: None  # noqa: E731 - what there is to undo if the change itself fails
+        with self.inside.Caught() as caught:
+            undo = change()
+            for cache in self.patches.caches:
+                cache.cache_clear()
+        if caught.error is None:
+            self.timed = self.inside.Timed(request["test_cpu_s"], self.give_up)
+            needed = list(request["needed"])
+            self.run_all(needed, most_failed=_MOST_FAILED)
+            if len(self.ends) == len(needed) and all(end[1] == "passed" for end in self.ends):
+                self.run_all(list(request["others"]), most_failed=request["most_failed"])
+            self.inside.tell(self.report, {self.place: self.ends})
+        undo()
+
+    def give_up(self) -> None:
+        """Called in the middle of a test that does not end."""
+        self.inside.tell(self.report, {self.place: [*self.ends, [self.at, "hung", "", 0.0]]})
         os._exit(0)
 
     def run_all(self, numbers: list[int], *, most_failed: int) -> None:

@@ -8,8 +8,8 @@ bytes stand as Latin-1 text. It ends when its standard input does. The requests:
     adopt: what was learnt from a normal run (modules, inside, plan, room, rewritten), memory → threads
     judge: files (path → bytes), limits (way → processor and wall time), keep, flood, stdin, way, learn →
         what became of the fork
-    try: edit (path, start, end, text; or none), needed and others (numbers of tests), test_cpu_s, most_failed, and
-        otherwise as `judge` → what became of the fork
+    try: edits (path, start, end, text; or none), needed and others (numbers of tests), test_cpu_s, most_failed, and
+        otherwise as `judge` → what became of the fork, and which edits could not be made
 """
 
 from __future__ import annotations
@@ -117,13 +117,12 @@ class Worker:
         return answer
 
     def attempt(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Runs tests of the loaded project with one edit made in it."""
+        """Runs tests of the loaded project with edits made in it, one after the other."""
+        changes = [self.runner.prepared(edit) for edit in request["edits"]]
         try:
-            change = self.runner.prepared(request["edit"])
-        except self.runner.not_patched as reason:
-            return {"told": {"plain": str(reason)}}
-        try:
-            return self.fork.Fork(self.frames).run(request, "loaded", self.runner.work(request, change))  # type: ignore[no-any-return]
+            answer = self.fork.Fork(self.frames).run(request, "loaded", self.runner.work(request, changes))
+            answer["plain"] = {place: each for place, each in enumerate(changes) if isinstance(each, str)}
+            return answer  # type: ignore[no-any-return]
         finally:
             self.clear()
 
