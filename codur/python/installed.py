@@ -84,6 +84,12 @@ def _listed(directory: Path) -> list[Path]:
         return []
 
 
+def version_of(python: str, name: str) -> str:
+    """The version of an installed distribution by its metadata's name; empty if it is not installed."""
+    path = distributions(python).get(name)
+    return path.name.removesuffix(path.suffix).rpartition("-")[2] if path else ""
+
+
 def is_importable(python: str, module: str) -> bool:
     """Whether an installed package or module of that top-level name lies in a site directory."""
     names = (module, f"{module}.py")

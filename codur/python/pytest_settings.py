@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,21 +41,42 @@ class PytestSettings:
         return _split(value) if isinstance(value, str) else []
 
 
-def pytest_settings(root: Path) -> PytestSettings:
-    """The settings that pytest takes from a directory; those above it are never looked at."""
-    found = {name: values for name in SETTINGS_FILES if (values := _read(root / name)) is not None}
+def settings_for(root: Path, paths: Sequence[Path], *, native: bool = True) -> PytestSettings:
+    """The settings that pytest takes for a command: those in the nearest directory above the paths that it names.
+
+    Directories above the workspace are never looked at.
+
+    Args:
+        root: the workspace.
+        paths: absolute paths in it that the command names; without any, pytest begins at the top.
+        native: whether this pytest reads settings in the types of TOML.
+    """
+    common = Path(os.path.commonpath(paths)) if paths else root
+    for start in (common, *paths):
+        for directory in (start, *start.parents):
+            if not directory.is_relative_to(root):
+                break
+            settings = pytest_settings(directory, native=native)
+            if settings.file:
+                return replace(settings, file=(directory / settings.file).relative_to(root).as_posix())
+    return PytestSettings()
+
+
+def pytest_settings(root: Path, *, native: bool = True) -> PytestSettings:
+    """The settings that pytest takes from one directory."""
+    found = {name: values for name in SETTINGS_FILES if (values := _read(root / name, native=native)) is not None}
     if not found:
         return PytestSettings()
     file, *ignored = found
     return PytestSettings(file=file, values=found[file], ignored=tuple(ignored))
 
 
-def _read(path: Path) -> dict[str, Any] | None:
+def _read(path: Path, *, native: bool) -> dict[str, Any] | None:
     """What a file says of pytest; None if it is absent or says nothing."""
     if not path.is_file():
         return None
     if path.suffix == ".toml":
-        return _read_toml(path)
+        return _read_toml(path, native=native)
     parser = read_ini(path)
     section = "tool:pytest" if path.name == "setup.cfg" else "pytest"
     if parser.has_section(section):
@@ -62,12 +84,12 @@ def _read(path: Path) -> dict[str, Any] | None:
     return {} if path.name in _WHOLE else None
 
 
-def _read_toml(path: Path) -> dict[str, Any] | None:
+def _read_toml(path: Path, *, native: bool) -> dict[str, Any] | None:
     data = read_toml(path)
     if path.name in _WHOLE:
-        return table(data, "pytest")
+        return table(data, "pytest") if native else None
     settings = table(data, "tool", "pytest")
-    own = {name: value for name, value in settings.items() if name != "ini_options"}
+    own = {name: value for name, value in settings.items() if native and name != "ini_options"}
     return own or (table(settings, "ini_options") if "ini_options" in settings else None)
 
 
