@@ -184,7 +184,8 @@ class _Walk:
             hunk = Hunk(path=path, start=start, end=end, old=old, commit=patch.commit, subject=patch.subject, age=age)
             self.hunks.append(hunk)
         self._trails[file.before] = way
-        self._keep(Version(path=path, text=trail.text, commit=patch.commit, subject=patch.subject, age=age))
+        if file.edits:
+            self._keep(Version(path=path, text=trail.text, commit=patch.commit, subject=patch.subject, age=age))
 
     def _begun(self, path: str) -> tuple[str, Trail] | None:
         text = self._text_of(path)

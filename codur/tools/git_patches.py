@@ -9,6 +9,8 @@ from itertools import pairwise
 
 MARK = "\x1e"
 """Begins the line that names a commit: no line of a patch begins with it."""
+_BEFORE = re.compile(r"(?:--- a/|rename from )(.+?)\t?$")
+_AFTER = re.compile(r"(?:\+\+\+ b/|rename to )(.+?)\t?$")
 _RANGES = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
@@ -66,10 +68,10 @@ def _files(lines: list[str]) -> Iterator[FilePatch]:
         if line.startswith("diff --git "):
             yield from _file(before, after, edits)
             before, after, edits = "", "", []
-        elif line.startswith("--- a/"):
-            before = line[6:].rstrip("\t")
-        elif line.startswith("+++ b/"):
-            after = line[6:].rstrip("\t")
+        elif name := _BEFORE.match(line):
+            before = name[1]
+        elif name := _AFTER.match(line):
+            after = name[1]
         elif ranges := _RANGES.match(line):
             edit, position = _edit(ranges, lines, position)
             if edit is None:
@@ -79,7 +81,7 @@ def _files(lines: list[str]) -> Iterator[FilePatch]:
 
 
 def _file(before: str, after: str, edits: list[Edit]) -> Iterator[FilePatch]:
-    if before and after and edits:
+    if before and after:
         yield FilePatch(before=before, after=after, edits=tuple(edits))
 
 
