@@ -52,11 +52,11 @@ def undone(program: Program, history: History, suspicion: Suspicion) -> Iterator
 
 @dataclass(frozen=True, slots=True)
 class _Undoing:
-    """Makes the candidates of one program; each edit once."""
+    """Makes the candidates of one program; each text once."""
 
     program: Program
     suspicion: Suspicion
-    seen: set[tuple[str, int, int, str]] = field(default_factory=set)
+    seen: set[tuple[str, int]] = field(default_factory=set)
 
     def priority(self, hunk: Hunk) -> float:
         """How early the hunk is undone."""
@@ -95,21 +95,16 @@ class _Undoing:
 
     def _candidate(self, hunks: Sequence[Hunk], factor: float, says: str) -> Iterator[Candidate]:
         first = min(hunks, key=lambda each: each.start)
-        key = (first.path, len(hunks), first.start, "\0".join(f"{each.end}\0{each.old}" for each in hunks))
-        if key in self.seen:
-            return
-        self.seen.add(key)
         rows = list(self._rows(first.path))
         for hunk in sorted(hunks, key=lambda each: each.start, reverse=True):
             rows[hunk.start - 1 : hunk.end - 1] = hunk.old.split("\n")[:-1]
-        yield Candidate(
-            base=self.program,
-            path=first.path,
-            line=first.start,
-            priority=max(map(self.priority, hunks)) * factor,
-            text="\n".join(rows),
-            says=says,
-        )
+        text = "\n".join(rows)
+        if (first.path, hash(text)) not in self.seen:
+            self.seen.add((first.path, hash(text)))
+            priority = max(map(self.priority, hunks)) * factor
+            yield Candidate(
+                base=self.program, path=first.path, line=first.start, priority=priority, text=text, says=says
+            )
 
     def _rows(self, path: str) -> list[str]:
         return self.program.texts[path].split("\n")

@@ -24,7 +24,7 @@ def named_lines(texts: Mapping[str, str], task: str) -> frozenset[Line]:
     return frozenset(found)
 
 
-def tested_names(texts: Mapping[str, str], tests: Iterable[str]) -> str:
+def names_in_tests(texts: Mapping[str, str], tests: Iterable[str]) -> str:
     """What failing tests name, for `named_lines`: in their bodies and in the helpers of the same file that they use.
 
     Args:
