@@ -208,7 +208,7 @@ def _functions(text: str) -> dict[tuple[str, int], tuple[int, int]]:
 def _first(node: ast.stmt) -> int:
     """The first line of a statement with its decorators."""
     decorators = node.decorator_list if isinstance(node, FunctionNode | ast.ClassDef) else []
-    return min(each.lineno for each in (node, *decorators))
+    return min([node.lineno, *(each.lineno for each in decorators)])
 
 
 def _parsed(text: str) -> ast.Module | None:
