@@ -28,7 +28,10 @@ def commit_of(repository: Repository, revision: str) -> str:
     except ToolError as error:
         if error.code in ("timeout", "refused"):
             raise
-        raise ToolError("not_found", f"git knows no such revision: {revision}") from error
+        reason = (
+            "the repository has no commits yet" if revision == "HEAD" else f"git knows no such revision: {revision}"
+        )
+        raise ToolError("not_found", reason) from error
 
 
 def described(repository: Repository, commit: str) -> tuple[Commit, str]:
