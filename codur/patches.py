@@ -77,8 +77,10 @@ class RepairRequest:
         files: workspace-relative paths to look in first; empty: those that the check runs.
         every: go on after the first repair, show all that pass, and change nothing.
         pick: take this one of the ranking (1 is the first).
+        since: the revision of the repository from which on changes are suspected; empty: as the repository says.
     """
 
     files: tuple[str, ...] = ()
     every: bool = False
     pick: int = 1
+    since: str = ""

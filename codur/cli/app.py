@@ -6,6 +6,7 @@ import typer
 
 from codur import __version__
 from codur.cli.agents import agents_app
+from codur.cli.bisect import bisect
 from codur.cli.challenge import challenge_app
 from codur.cli.doctor import doctor
 from codur.cli.inspect import config_app, graph, route, tools
@@ -38,6 +39,7 @@ app.command(help="Make a plan for a task; nothing is carried out.")(plan)
 app.command(help="Solve challenge directories, side by side, each in a copy.")(solve)
 app.command(help="Build the page of batches again, and compare agents.")(report)
 app.command(help="Search for a repair without a model, by the check alone.")(repair)
+app.command(help="Find the commit since which the check fails.")(bisect)
 app.command(help="Go on with a run that was stopped or killed.")(resume)
 app.command(help="List the runs that are kept, newest first.")(runs)
 app.command(help="Show what a run did.")(show)

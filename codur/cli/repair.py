@@ -37,6 +37,9 @@ def repair(
             help="Apply repair N of those that --all shows with the same --budget: another one may find others.",
         ),
     ] = 1,
+    since: Annotated[
+        str | None, typer.Option("--since", metavar="REV", help="Suspect what changed since this commit or tag.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Work in a copy; print the diff, change nothing.")] = False,
     scope: options.Scope = None,
     max_files: options.MaxFiles = None,
@@ -71,5 +74,5 @@ def repair(
         offline=True,
         dry_run=dry_run or every,
         wait=wait,
-        repair=working.repair_request(files, every=every, pick=pick),
+        repair=working.repair_request(files, every=every, pick=pick, since=since),
     )

@@ -18,6 +18,7 @@ from codur.session.exchanges import Exchanges
 from codur.session.run import run_task
 from codur.session.scoping import rules_of
 from codur.session.stop import code_of
+from codur.tools.git_repository import REVISION
 from codur.types import RunResult, Task
 from codur.ui.output import Output, show
 from codur.ui.tables import route_text
@@ -127,15 +128,26 @@ def repair_place(paths: Sequence[Path], directory: Path) -> tuple[Path, tuple[st
     return root, tuple(path.relative_to(root).as_posix() for path in full)
 
 
-def repair_request(files: Sequence[str], *, every: bool, pick: int) -> RepairRequest:
+def repair_request(files: Sequence[str], *, every: bool, pick: int, since: str | None) -> RepairRequest:
     """What `codur repair` asks for.
 
     Raises:
-        UsageError: `--all` and `--pick` are given together.
+        UsageError: `--all` and `--pick` are given together, or `since` can be no revision.
     """
     if every and pick > 1:
         raise UsageError("--all changes nothing, and --pick applies a repair", remedy="Leave one of the two out.")
-    return RepairRequest(files=tuple(files), every=every, pick=pick)
+    return RepairRequest(files=tuple(files), every=every, pick=pick, since=read_revision("--since", since))
+
+
+def read_revision(option: str, text: str | None) -> str:
+    """What an option names as a revision; empty if it was not given.
+
+    Raises:
+        UsageError: no revision has such a name.
+    """
+    if text is not None and not REVISION.fullmatch(text):
+        raise UsageError(f"{option}: {text!r:.60} is no revision", remedy="Give a commit, branch or tag like HEAD~3.")
+    return text or ""
 
 
 def shown_result(result: RunResult, output: Output, *, explain_route: bool) -> int:

@@ -1,12 +1,12 @@
-"""Functions and classes that the task names: who asks often knows where the fault is."""
+"""Functions and classes that the task or a failing test names: who asks often knows where the fault is."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from codur.repair.source import parse_source
+from codur.repair.source import FunctionNode, Source, parse_source
 from codur.repair.tracing import Line
 
 _WORD = re.compile(r"[^\W\d]\w{2,}")
@@ -22,3 +22,37 @@ def named_lines(texts: Mapping[str, str], task: str) -> frozenset[Line]:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.name in words:
                 found.update((path, line) for line in range(node.lineno, (node.end_lineno or node.lineno) + 1))
     return frozenset(found)
+
+
+def names_in_tests(texts: Mapping[str, str], tests: Iterable[str]) -> str:
+    """What failing tests name, for `named_lines`: in their bodies and in the helpers of the same file that they use.
+
+    Args:
+        texts: the test files, by path.
+        tests: node ids as pytest names them (`tests/test_x.py::TestY::test_z[0]`).
+    """
+    sources = {path: source for path, text in texts.items() if (source := parse_source(path, text))}
+    found: set[str] = set()
+    for path, *names in {tuple(test.partition("[")[0].split("::")) for test in tests}:
+        if names and path in sources:
+            found |= _called_in(sources[path], names[-1])
+    return " ".join(sorted(found))
+
+
+def _called_in(source: Source, name: str) -> set[str]:
+    """Names in a function and in its helpers in the same file, as they are where they were imported from."""
+    nodes = list(ast.walk(source.tree))
+    functions = {node.name: node for node in nodes if isinstance(node, FunctionNode)}
+    imports = [alias for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names]
+    imported = {alias.asname: alias.name for alias in imports if alias.asname}
+    names = set(_names(functions[name])) if name in functions else set()
+    names |= {inner for helper in names & functions.keys() for inner in _names(functions[helper])}
+    return {imported.get(each, each) for each in names - functions.keys()}
+
+
+def _names(function: ast.AST) -> Iterator[str]:
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr

@@ -12,7 +12,7 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 Scope = FunctionNode | ast.Lambda | ast.Module
 
 _WITH_BODY = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.If, ast.For, ast.While, ast.With, ast.Try)
-_FAULTS = (SyntaxError, ValueError, RecursionError, MemoryError)
+FAULTS = (SyntaxError, ValueError, RecursionError, MemoryError)
 """What Python's parser raises: bad syntax, NUL characters, nesting too deep."""
 
 
@@ -25,7 +25,7 @@ def compiled(text: str, path: str) -> CodeType | None:
     """The text's code; None if it does not compile. Warnings are not shown."""
     try:
         return _compile(text, path)
-    except _FAULTS:
+    except FAULTS:
         return None
 
 
@@ -170,6 +170,6 @@ class Source:
             return True
         try:
             found = ast.parse(f"({self.code(node)})", mode="eval").body
-        except _FAULTS:
+        except FAULTS:
             return False
         return ast.dump(found) == ast.dump(node)

@@ -8,23 +8,14 @@ from datetime import UTC, datetime
 
 from codur.tools.arguments import argument
 from codur.tools.code_outputs import Blame, BlamedLine, ChangedFile, Commit, Commits, Diff, RepositoryStatus
-from codur.tools.git_repository import repository_of
+from codur.tools.git_config import DIFF_OPTIONS
+from codur.tools.git_repository import REVISION, repository_of
 from codur.tools.tool import GIT_TASKS, ToolContext, ToolError, tool
 from codur.types import ToolResult
 
-_REVISION = re.compile(r"[\w@][\w./@^~{}:+-]*")
 _MAX_LOG = 500
 _MAX_LINE = 300
 _MAX_BLAMED = 2_000
-_DIFF_OPTIONS = (
-    "--no-ext-diff",
-    "--no-textconv",
-    "--no-color",
-    "--ignore-submodules=all",
-    "--submodule=short",
-    "--src-prefix=a/",
-    "--dst-prefix=b/",
-)
 _LOG_FORMAT = "%H%x1f%an%x1f%aI%x1f%s%x1e"
 _SHOW_FORMAT = "commit %H%nAuthor: %an%nDate:   %aI%n%n%w(0,4,4)%B"
 
@@ -67,7 +58,7 @@ def git_diff(context: ToolContext, given: GitDiff) -> ToolResult:
     """Changes of the working tree."""
     options = ["--cached"] if given.staged else []
     revision = [_revision(context, given.revision)] if given.revision else []
-    output = repository_of(context).safe("diff", *_DIFF_OPTIONS, *options, *revision, "--", _path(context, given.path))
+    output = repository_of(context).safe("diff", *DIFF_OPTIONS, *options, *revision, "--", _path(context, given.path))
     output = _shown(context, output)
     return ToolResult(text=output or "no differences", data=Diff(revision=given.revision, files=_files(output)))
 
@@ -109,7 +100,7 @@ class GitShow:
 def git_show(context: ToolContext, given: GitShow) -> ToolResult:
     """One commit with its changes."""
     path = ["--", _path(context, given.path)] if given.path else ["--"]
-    options = ["--no-show-signature", f"--format={_SHOW_FORMAT}", *_DIFF_OPTIONS]
+    options = ["--no-show-signature", f"--format={_SHOW_FORMAT}", *DIFF_OPTIONS]
     output = repository_of(context).safe("show", *options, _revision(context, given.revision), *path)
     output = _shown(context, output)
     return ToolResult(text=output, data=Diff(revision=given.revision, files=_files(output)))
@@ -183,7 +174,7 @@ def _require_shown(context: ToolContext, path: str) -> None:
 
 
 def _revision(context: ToolContext, text: str) -> str:
-    if not _REVISION.fullmatch(text):
+    if not REVISION.fullmatch(text):
         raise ToolError("invalid", f"{text!r:.60} is no revision; give a commit, branch or tag such as HEAD~1")
     _require_shown(context, text.partition(":")[2])  # COMMIT:PATH is a file's content
     return text

@@ -76,6 +76,17 @@ _BY_LAST_NAME: dict[str, str] = {
 
 MAX_KEYS = 500
 
+DIFF_OPTIONS = (
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--ignore-submodules=all",
+    "--submodule=short",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+)
+"""A patch in one form, whatever the configuration says, made by git alone."""
+
 
 def overrides(keys: Iterable[str]) -> tuple[tuple[str, str], ...] | None:
     """Key and value of every override that a repository with these configuration keys needs.

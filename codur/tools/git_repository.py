@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from typing import Any, BinaryIO, cast
 from codur.tools import git_config
 from codur.tools.tool import ToolContext, ToolError
 
+REVISION = re.compile(r"[\w@][\w./@^~{}:+-]*")
+"""What may name a commit: never an option."""
 _MAX_OUTPUT = 4_000_000
 _ENV = "/usr/bin/env"
 _PATH = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin:/run/current-system/sw/bin"
@@ -43,18 +46,18 @@ class Repository:
         self,
         *arguments: str,
         config: tuple[tuple[str, str], ...] = git_config.ALWAYS,
-        identity: tuple[tuple[str, str], ...] = (),
+        variables: tuple[tuple[str, str], ...] = (),
     ) -> str:
         """Standard output of a git command.
 
         Args:
-            identity: variables that say who commits.
+            variables: further environment variables, such as those that say who commits.
 
         Raises:
             ToolError: git is not installed, failed, or took too long.
         """
         git_python = _git_python(self.path)
-        environment = [f"{name}={value}" for name, value in (*self._environment(), *identity)]
+        environment = [f"{name}={value}" for name, value in (*self._environment(), *variables)]
         settings = [part for key, value in config for part in ("-c", f"{key}={value}")]
         output = _Capped()
         try:
@@ -78,7 +81,7 @@ class Repository:
         source = ["--file", file] if file else ["--local"]
         return self.call("config", *source, "--includes", "--default", "", "--get", key).strip("\n")
 
-    def safe(self, *arguments: str, identity: tuple[tuple[str, str], ...] = ()) -> str:
+    def safe(self, *arguments: str, variables: tuple[tuple[str, str], ...] = ()) -> str:
         """As `call`, with every key overridden that could start a program.
 
         Raises:
@@ -90,7 +93,7 @@ class Repository:
             raise ToolError(
                 "refused", "the repository's configuration could run programs in ways that cannot be shut off"
             )
-        return self.call(*arguments, config=config, identity=identity)
+        return self.call(*arguments, config=config, variables=variables)
 
     def _environment(self) -> tuple[tuple[str, str], ...]:
         return (
@@ -149,9 +152,20 @@ def repository_of(context: ToolContext) -> Repository:
     """The repository that the workspace is in.
 
     Raises:
+        ToolError: as `repository_around`.
+    """
+    return repository_around(context.workspace.root, context.timeout_s)
+
+
+def repository_around(root: Path, timeout_s: float) -> Repository:
+    """The repository that a directory is in.
+
+    Args:
+        timeout_s: wall time of one call of git.
+
+    Raises:
         ToolError: `not_found` if there is none; `refused` if it belongs to someone else or leads to another place.
     """
-    root = context.workspace.root
     for top in (root, *root.parents):
         mark = top / ".git"
         if not os.path.lexists(mark):
@@ -160,8 +174,22 @@ def repository_of(context: ToolContext) -> Repository:
             raise ToolError("refused", f"the repository in {top} belongs to another user")
         if not _leads_home(top, mark):
             raise ToolError("refused", f"{mark} leads to a repository elsewhere")
-        return Repository(top=top, root=root, timeout_s=context.timeout_s, path=_PATH)
+        return Repository(top=top, root=root, timeout_s=timeout_s, path=_PATH)
+    if (root / "HEAD").is_file() and (root / "objects").is_dir():
+        raise ToolError("not_found", "this is a bare repository, which has no files to work on; clone it, work there")
     raise ToolError("not_found", "the workspace is not in a git repository; git init makes one")
+
+
+def own_repository(root: Path, timeout_s: float) -> Repository:
+    """As `repository_around`, for what nobody asked git for: only a repository of the user (or the system).
+
+    Raises:
+        ToolError: as `repository_around`; `refused` if it belongs to another user.
+    """
+    repository = repository_around(root, timeout_s)
+    if (repository.top / ".git").lstat().st_uid not in (os.getuid(), 0):
+        raise ToolError("refused", f"the repository in {repository.top} belongs to another user")
+    return repository
 
 
 def _leads_home(top: Path, mark: Path) -> bool:

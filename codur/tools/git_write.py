@@ -81,7 +81,7 @@ def git_commit(context: ToolContext, given: MakeCommit) -> ToolResult:
         raise ToolError("no_match", "nothing is staged; stage files first")
     repository.safe(
         "commit", "--quiet", "--no-verify", "--no-gpg-sign", "--no-edit", "--no-status", "--cleanup=whitespace",
-        f"--message={message}", identity=_identity(context, repository),
+        f"--message={message}", variables=_identity(context, repository),
     )  # fmt: skip
     hash_, author, date, subject = (
         repository.safe("log", "--max-count=1", "--no-show-signature", "--no-color", f"--format={_FORMAT}")

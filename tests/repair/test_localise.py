@@ -9,12 +9,13 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
 from codur.repair.failure import Failure, Raised, read_failure
 from codur.repair.localise import localise, moved
-from codur.repair.mentions import named_lines
+from codur.repair.mentions import named_lines, names_in_tests
 from codur.repair.tracing import Coverage, TestLines, python_arguments, run_traced
 from codur.types import Check, Verdict
 from tests.repair.support import OUTPUT, QUICK_PYTEST, TESTS, bench
@@ -227,3 +228,28 @@ def test_the_tracer_tells_the_same_with_and_without_monitoring(tmp_path: Path) -
         told.append(json.loads(out.read_text()))
     assert ["part.py", 2] in told[0]["lines"]
     assert all(each == told[0] for each in told)
+
+
+def test_a_failing_test_names_what_it_uses_under_its_own_name() -> None:
+    text = dedent(
+        """
+        from shop import area as size, total
+        import shop
+
+        def made(side):
+            return shop.Box(side)
+
+        def test_size():
+            assert size(made(2)) == 4
+
+        class TestTotal:
+            def test_total(self):
+                assert total(1) == 1
+        """
+    )
+    tests = {"tests/test_shop.py": text, "broken.py": "def test_x(:\n"}
+    names = names_in_tests(tests, ["tests/test_shop.py::test_size[2]", "broken.py::test_x", "gone.py::test_y", "x"])
+    assert {"area", "shop", "Box"} <= set(names.split())
+    assert "total" not in names
+    assert "total" in names_in_tests(tests, ["tests/test_shop.py::TestTotal::test_total"]).split()
+    assert named_lines({"shop.py": "def area(box):\n    return 4\n"}, names) == {("shop.py", 1), ("shop.py", 2)}
