@@ -35,7 +35,13 @@ class Bug:
 BUGS = {
     "module": Bug("xmltodict-0.14.2", "xmltodict.py", "len(self.path) >= self.item", "len(self.path) > self.item"),
     "conftest": Bug("configobj-5.0.9", "src/configobj/__init__.py", "lower() not in BOM_LIST", "lower() in BOM_LIST"),
-    "editable": Bug("cachetools-5.5.2", "src/cachetools/__init__.py", "r() < link", "r() <= link", editable=True),
+    "editable": Bug(
+        "cachetools-5.5.2",
+        "src/cachetools/__init__.py",
+        "return self.timer() < link",
+        "return self.timer() <= link",
+        editable=True,
+    ),
 }
 
 
@@ -48,6 +54,7 @@ def test_a_bug_is_mended_and_put_back(name: str, named: bool, tmp_path: Path) ->
     task = f"the tests fail, fix the bug in {bug.file}" if named else "the tests fail, fix the bug"
     ran = _codur("--offline", task, "--timeout", "60", "--json", project=project)
     result = the_object(ran.out)
+    assert result["before"], result["reason"]
     assert result["before"]["status"] == "failed", result["before"]
     assert ran.code == 0, (result["reason"], result["records"])
     assert result["changed_files"] == [bug.file]
