@@ -117,7 +117,8 @@ class Check:
         expected_file: workspace-relative or absolute file with the expected output.
         expected_text: expected output stated in the prompt (used when there is no file).
         protected: workspace-relative files that define the check and must not be edited.
-        tests: node ids of the tests that run, as pytest names them; empty for all that `argv` stands for.
+        tests: node ids of the tests that run, as pytest names them, or files of which all do; empty for all that
+            `argv` stands for.
         env: variables that the command sets for its programs.
         timeout_s: wall time of one run, in seconds.
         source: one line: why this check was chosen.

@@ -2,10 +2,10 @@
 
 It stands alone (standard library and the pytest of the workspace's Python): its text is given to that Python with `-c`,
 and one argument, a JSON object: `events` (the file to write), `limit` (seconds that a single test may take, 0 for any
-time), `tests` (node ids of the tests to run; empty for all) and `arguments` (pytest's own). Each line of the file is a
-JSON object: `collected` (how many tests), `start` (a node id), or `id` with `outcome` (`passed`, `failed`, `skipped`),
-`when` (`collect`, `setup`, `call`, `teardown`), `seconds`, and of what failed `text`, `raised` and `blocked` (which
-system call was denied, if that is why).
+time), `tests` (node ids of the tests to run, or files of which all are; empty for all) and `arguments` (pytest's own).
+Each line of the file is a JSON object: `collected` (how many tests), `start` (a node id), or `id` with `outcome`
+(`passed`, `failed`, `skipped`), `when` (`collect`, `setup`, `call`, `teardown`), `seconds`, and of what failed `text`,
+`raised` and `blocked` (which system call was denied or which package is not there, if that is why).
 """
 
 from __future__ import annotations
@@ -40,18 +40,21 @@ class Reporter:
     def pytest_collection_modifyitems(self, session: Any, config: Any, items: list[Any]) -> None:  # noqa: ARG002
         """Called by pytest with the tests that it found."""
         if self.tests:
-            left_out = [item for item in items if item.nodeid not in self.tests]
-            items[:] = [item for item in items if item.nodeid in self.tests]
+            left_out = [item for item in items if not self.wants(item.nodeid)]
+            items[:] = [item for item in items if self.wants(item.nodeid)]
             config.hook.pytest_deselected(items=left_out)
+
+    def wants(self, name: str) -> bool:
+        return name in self.tests or name.partition("::")[0] in self.tests
 
     def pytest_collection_finish(self, session: Any) -> None:
         self.write(collected=len(session.items))
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
-            self.write(
-                id=report.nodeid, outcome="failed", when="collect", seconds=0.0, text=str(report.longrepr)[-TEXT:]
-            )
+            blocked = denied(self.raised.pop(report.nodeid, None))
+            text = str(report.longrepr)[-TEXT:]
+            self.write(id=report.nodeid, outcome="failed", when="collect", seconds=0.0, text=text, blocked=blocked)
 
     def pytest_runtest_logstart(self, nodeid: str, location: Any) -> None:  # noqa: ARG002 - pytest's interface
         self.write(start=nodeid)
@@ -88,14 +91,24 @@ class Reporter:
 
 
 def denied(error: BaseException | None) -> str:
-    """The refusal by the system that an exception comes from; empty if there was none."""
+    """What is not to be had here that an exception comes from: a refusal by the system, a package; empty if nothing."""
     for _ in range(DEPTH):
         if error is None:
             break
+        if isinstance(error, ModuleNotFoundError) and error.name and not is_own(error.name):
+            return f"{error.name.partition('.')[0]} is not installed"
         if isinstance(error, OSError) and (error.errno in DENIED or type(error).__name__ == "gaierror"):
             return f"{type(error).__name__}: {error}"
         error = error.__cause__ or error.__context__
     return ""
+
+
+def is_own(module: str) -> bool:
+    """Whether a module would be the workspace's."""
+    top = module.partition(".")[0]
+    here = f"{os.getcwd()}/"  # noqa: TID251, PTH109 - a program of its own
+    roots = {here, *(f"{path}/" for path in sys.path if f"{path}/".startswith(here))}
+    return any(os.path.exists(f"{root}{top}{end}") for root in roots for end in ("", ".py"))  # noqa: PTH110
 
 
 def main(told: dict[str, Any]) -> int:

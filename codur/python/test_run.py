@@ -79,7 +79,7 @@ def reported_argv(
     place = words.index("-m")
     if "-c" in words[:place]:
         return None
-    arguments = words[place + 2 :]
+    arguments = [*words[place + 2 :], "--continue-on-collection-errors"]
     if tests:
         arguments = [*narrowed(arguments, tests), "--maxfail=0"]
     limit = max(_LEAST_TEST_S, _SHARE * timeout_s)

@@ -7,6 +7,7 @@ with a second edit. The same input gives the same order; only the budget can end
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -32,6 +33,7 @@ from codur.sandbox.cancel import CancelToken
 from codur.tools.git_history import History
 from codur.types import Check, Verdict
 from codur.verification.checker import Checker
+from codur.verification.signature import normalised
 from codur.workspace.workspace import Workspace
 
 __all__ = ["RepairOutcome", "search"]
@@ -39,6 +41,7 @@ __all__ = ["RepairOutcome", "search"]
 Clock = Callable[[], float]
 Past = Callable[[Mapping[str, str]], History]
 
+_SAID = re.compile(r"^E .*", re.MULTILINE)
 _MAX_OTHER_FILES = 20
 _NAMED, _NAMED_IN_TEST, _CHANGED = 1.3, 1.15, 1.3
 """How much more a line is suspected for each reason."""
@@ -134,10 +137,20 @@ def _narrowed(checker: Checker, check: Check, before: Verdict) -> tuple[Check, V
         return check, before
     narrow = replace(check, tests=before.failing[:_MOST_TESTS])
     first = checker.run(narrow)
-    if first.failing and set(first.failing) < set(narrow.tests):
+    if first.passed or not _alike(first, before):  # they need what the tests before them leave behind
+        files = dict.fromkeys(test.partition("::")[0] for test in narrow.tests)
+        narrow = replace(narrow, tests=tuple(files))
+        first = checker.run(narrow)
+    elif first.failing and set(first.failing) < set(narrow.tests):
         narrow = replace(narrow, tests=first.failing)
         first = checker.run(narrow)
     return narrow, first
+
+
+def _alike(one: Verdict, other: Verdict) -> bool:
+    """Whether what the tests say of their failures has something in common."""
+    first, second = ({normalised(line) for line in _SAID.findall(each.error)} for each in (one, other))
+    return not first or not second or bool(first & second)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,8 +195,7 @@ def _look(
     trace_s: float,
 ) -> _Scene | str:
     """What the check executes and which files are in question; or why a search makes no sense."""
-    usual_s = before.duration_s
-    coverage = run_traced(checker, workspace.root, check, usual_s=usual_s, most_s=trace_s) if paths else None
+    coverage = run_traced(checker, workspace.root, check, before, most_s=trace_s) if paths else None
     failing = {path for raised in read_failure(before, workspace.root).raised for path, _ in raised.frames}
     texts = _texts(workspace, _in_question(paths, files, coverage, failing))
     reason = why_not(before, texts, coverage)

@@ -51,11 +51,14 @@ class Loaded:
             raise Unfit(reason or "the check is no run of pytest")
         report = next((word for word in job.arguments if word.startswith("--junitxml=")), "")
         arguments = tuple(word for word in job.arguments if word not in (report, "-q", "--tb=short"))
-        self._job: Job = replace(job, kind="loaded", arguments=(*arguments, *_OPTIONS))
+        self._job: Job = replace(
+            job, kind="loaded", arguments=(*arguments, *_OPTIONS), tests=before.failing,
+            in_order=before.failing != check.tests,
+        )  # fmt: skip
         self._check, self._before, self._wanted = check, before, workers
         self._verdicts = verdicts
         self._pool = Pool([])
-        self._needed = tuple(range(len(check.tests)))
+        self._needed = tuple(range(len(before.failing)))
         self._tests = Tests(needed=self._needed, cpu_s=0.0)
         self._base: tuple[tuple[int, str], ...] = ()
         self._limits = Limits(cpu_s=_FIRST_S, idle_s=_FIRST_S, keep=_KEEP)

@@ -5,8 +5,9 @@ It stands alone (standard library only, no import of Codur): its text is given t
     OUT ROOT LIMITS SCRIPT [ARGUMENT…]  |  OUT ROOT LIMITS -m MODULE [ARGUMENT…]  |  OUT ROOT LIMITS -c CODE [ARGUMENT…]
 
 LIMITS is a JSON object: after `seconds` it writes what it has, with the lines that were running, and ends; `failing`
-are node ids of tests. If there are some, these are run first, with a share of the time each, and then others of their
-files, the nearest first, of which only the lines count that the failing ones execute too. OUT becomes a JSON object:
+are node ids of tests, `in_order` says whether their order must stay. If there are some, these are run first, with a
+share of the time each, and then others of their files, the nearest first, of which only the lines count that the
+failing ones execute too. OUT becomes a JSON object:
 `lines` ([file, line] outside of single tests), `tests` (name → failed, lines; pytest only), `values` ([file, line,
 samples]; a sample is an object of what the frame's plain variables held just before the line ran: a literal, or
 `<TYPE>` for what is too large to write down), and of a run that did not end `stack` (outermost first) and `hot` (the
@@ -245,16 +246,18 @@ class Spectrum:
 
     Args:
         failing: node ids of the tests that matter; empty for all.
+        in_order: they need those before them, so that the order must stay.
         seconds: for all tests together.
     """
 
-    def __init__(self, recorder: Recorder, failing: list[str], seconds: float) -> None:
+    def __init__(self, recorder: Recorder, failing: list[str], seconds: float, in_order: bool) -> None:
         self.recorder, self.failing, self.seconds = recorder, dict.fromkeys(failing), seconds
+        self.in_order = in_order
         self.until = 0.0
         self.failed = False
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        if not self.failing:
+        if not self.failing or self.in_order:
             return
         first = [item for item in items if item.nodeid in self.failing]
         places = [items.index(item) for item in first]
@@ -301,16 +304,17 @@ class Spectrum:
         self.failed = self.failed or report.failed
 
 
-def run_pytest(recorder: Recorder, arguments: list[str], failing: list[str], seconds: float) -> int:
+def run_pytest(arguments: list[str], spectrum: Spectrum) -> int:
     import pytest  # noqa: PLC0415 - lazy: only the workspace's Python may have it
 
     Spectrum.pytest_runtest_protocol = pytest.hookimpl(hookwrapper=True)(Spectrum.record)  # type: ignore[attr-defined]
-    return int(pytest.main(arguments, plugins=[Spectrum(recorder, failing, seconds)]))
+    return int(pytest.main(arguments, plugins=[spectrum]))
 
 
 def main(out: str, root: str, limits: str, *arguments: str) -> int:
     recorder = Recorder(out, root)
-    limit, failing = (json.loads(limits)[name] for name in ("seconds", "failing"))
+    given = json.loads(limits)
+    limit, failing, in_order = given["seconds"], given["failing"], given["in_order"]
     signal.signal(signal.SIGALRM, recorder.give_up)
     if not failing:  # else it counts from when the tests are collected
         signal.setitimer(signal.ITIMER_REAL, limit)
@@ -318,7 +322,7 @@ def main(out: str, root: str, limits: str, *arguments: str) -> int:
     try:
         if [first, *others[:1]] == ["-m", "pytest"]:
             sys.path[0] = root
-            return run_pytest(recorder, others[1:], failing, limit)
+            return run_pytest(others[1:], Spectrum(recorder, failing, limit, in_order))
         sys.stdout = recorder.printed
         recorder.start()
         if first == "-m":

@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from codur.python.test_run import narrowed
-from codur.types import Check
+from codur.types import Check, Verdict
 from codur.verification.checker import Checker
 
 Line = tuple[str, int]
@@ -20,6 +20,7 @@ _SLOWER = 20.0
 """A traced program may take this many times as long."""
 _LIMIT_S = 3.0
 _PATIENCE_S = 5.0
+_TO_THE_END = ("--maxfail=0", "--continue-on-collection-errors")
 _PLAIN_FLAGS = frozenset({"-u", "-B", "-E", "-s", "-I", "-O", "-OO", "-q"})
 
 
@@ -60,11 +61,11 @@ class Coverage:
         return frozenset(path for path, _ in lines)
 
 
-def run_traced(checker: Checker, root: Path, check: Check, *, usual_s: float, most_s: float = 0.0) -> Coverage | None:
+def run_traced(checker: Checker, root: Path, check: Check, before: Verdict, *, most_s: float = 0.0) -> Coverage | None:
     """Runs the check once under the tracer, in the checker's own way.
 
     Args:
-        usual_s: how long it takes otherwise; of it, the tests of a narrow check come after their collection.
+        before: its verdict without.
         most_s: for a narrow check, how long its tests may be traced.
 
     None if the command is not a plain Python program or test run, or if the tracer wrote nothing.
@@ -72,13 +73,13 @@ def run_traced(checker: Checker, root: Path, check: Check, *, usual_s: float, mo
     arguments = python_arguments(check.argv)
     if not arguments:
         return None
-    limit = most_s if check.tests else min(max(_SLOWER * usual_s, 1.0), _LIMIT_S)
+    limit = most_s if check.tests else min(max(_SLOWER * before.duration_s, 1.0), _LIMIT_S)
     if check.tests:
-        arguments = (*arguments[:2], *narrowed(arguments[2:], check.tests), "--maxfail=0")
+        arguments = (*arguments[:2], *narrowed(arguments[2:], check.tests), *_TO_THE_END)
     out = root / _OUT
-    limits = json.dumps({"seconds": limit, "failing": check.tests})
+    limits = json.dumps({"seconds": limit, "failing": before.failing, "in_order": before.failing != check.tests})
     traced = ("{python}", "-c", _PROGRAM.read_text(encoding="utf-8"), str(out), str(root), limits, *arguments)
-    patience = _PATIENCE_S + (3 * usual_s if check.tests else 0.0)
+    patience = _PATIENCE_S + (3 * before.duration_s if check.tests else 0.0)
     try:
         checker.run(replace(check, argv=traced, timeout_s=limit + patience))
         return _read(out)

@@ -53,6 +53,7 @@ class Job:
         stdin: all of the program's standard input.
         hidden: paths that it must not see.
         tests: node ids of the tests to run; empty for all.
+        in_order: those tests need what the tests before them leave behind.
         env: variables of its environment.
         plugins: whether pytest loads the plugins that are installed.
     """
@@ -68,6 +69,7 @@ class Job:
     stdin: bytes = b""
     hidden: tuple[Path, ...] = ()
     tests: tuple[str, ...] = ()
+    in_order: bool = False
     env: Mapping[str, str] = field(default_factory=dict)
     plugins: bool = True
 
@@ -167,6 +169,8 @@ class Worker:
                 "path": job.path,
                 "arguments": job.arguments,
                 "tests": job.tests,
+                "in_order": job.in_order,
+                "guarded": launcher.name == "none",
             },
         )
         return worker

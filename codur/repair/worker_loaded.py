@@ -18,6 +18,7 @@ import sys
 import types
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 _MOST_FAILED = 3
@@ -325,8 +326,9 @@ class Loaded:
         self.sources, self.guard = sources, guard
         self.inside = sys.modules["_repair_worker_inside"]
         self.arguments = list(task["arguments"])
-        self.wanted = list(task["tests"])
+        self.wanted, self.in_order, self.guarded = list(task["tests"]), task["in_order"], task["guarded"]
         self.items: list[Any] = []
+        self.seconds, self.outcome = 0.0, ""
         self.problem = "pytest did not come to run the tests"
         self.failed = ""
         self.serve: Callable[[], None] = lambda: None
@@ -352,6 +354,8 @@ class Loaded:
 
     def loop(self, session: Any) -> bool:
         """Called by pytest to run the tests."""
+        if self.in_order:
+            self.prelude(session.items)
         places = {name: place for place, name in enumerate(self.wanted)}
         session.items.sort(key=lambda item: places.get(item.nodeid, len(places)))
         self.items = list(session.items)
@@ -362,6 +366,13 @@ class Loaded:
         self.patches.look()
         self.serve()
         os._exit(0)
+
+    def prelude(self, items: list[Any]) -> None:
+        """Run the tests before the failing ones, which need what these leave behind."""
+        last = max((number for number, item in enumerate(items) if item.nodeid in self.wanted), default=0)
+        for item, following in pairwise(items[: last + 1]):
+            if item.nodeid not in self.wanted:
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
 
     # --- candidates ---------------------------------------------------------------------------------------------------
 
@@ -382,7 +393,8 @@ class Loaded:
         """
 
         def run(report: int) -> int:
-            self.guard.start(report)
+            if self.guarded:
+                self.guard.start(report)
             self.report = report
             for place, change in enumerate(changes):
                 self.place = str(place)

@@ -191,7 +191,7 @@ class Tests:
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         """Called by pytest with the tests that it found."""
         if self.tests:
-            items[:] = [item for item in items if item.nodeid in self.tests]
+            items[:] = [item for item in items if {item.nodeid, item.nodeid.partition("::")[0]} & self.tests]
 
     def pytest_collection_finish(self, session: Any) -> None:
         """Called by pytest when it knows its tests. It is told at once, as one of them may never end."""

@@ -403,5 +403,6 @@ def _left_out(excused: Sequence[str], run: TestRun) -> str:
     if not excused:
         return ""
     names = ", ".join(excused[:_NAMED]) + (", …" if len(excused) > _NAMED else "")
-    count = "1 test fails" if len(excused) == 1 else f"{len(excused)} tests fail"
-    return f"{count} for the sandbox alone and left out of the verdict: {names} ({run.ends[excused[0]].blocked})"
+    count = "1 test cannot run" if len(excused) == 1 else f"{len(excused)} tests cannot run"
+    left_out = "is" if len(excused) == 1 else "are"
+    return f"{count} here and {left_out} left out of the verdict: {names} ({run.ends[excused[0]].blocked})"
