@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from codur.errors import WorkspaceError
@@ -23,7 +24,8 @@ from codur.repair.observed import Observed
 from codur.repair.outcome import RepairOutcome
 from codur.repair.pool import processors
 from codur.repair.probing import Prober
-from codur.repair.program import Candidate, Program, Which, candidates
+from codur.repair.program import Program
+from codur.repair.prospects import Prospect, Sight, Which, prospects
 from codur.repair.search import Search
 from codur.repair.tracing import Coverage, run_traced
 from codur.repair.unfit import RUNS_NONE, why_not
@@ -90,7 +92,7 @@ def search(
             return RepairOutcome(reason=scene, best_progress=before.progress)
         found = Search(
             judge=judge,
-            candidates=scene.candidates,
+            changes=scene.changes,
             original=Program(texts=scene.texts),
             before=before,
             prober=Prober(workspace, checker, check, scene.coverage),
@@ -122,14 +124,20 @@ class _Scene:
     coverage: Coverage | None
     task: str
 
-    def candidates(self, program: Program, verdict: Verdict, which: Which) -> Iterator[Candidate]:
+    def changes(self, program: Program, verdict: Verdict, which: Which) -> Iterator[Prospect]:
         """The changes of a program with this verdict."""
         here = moved(self.coverage, self.texts, program.texts)
         failure = read_failure(verdict, self.root)
-        seen = {path: Observed.of(here, path) for path in program.texts}
         flow = flow_of(here, program.texts, verdict.difference)
-        suspicion = localise(here, failure, flow, named_lines(program.texts, self.task))
-        return candidates(program, failure, suspicion, which, seen, self.before.expected)
+        sight = Sight(
+            program=program,
+            failure=failure,
+            suspicion=localise(here, failure, flow, named_lines(program.texts, self.task)),
+            which=which,
+            observed=partial(Observed.of, here),
+            expected=self.before.expected,
+        )
+        return prospects(sight)
 
 
 def _look(
