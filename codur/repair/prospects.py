@@ -140,7 +140,7 @@ class _File:
         self.endless = Endless(source, [line for where, line in suspicion.running if where == path])
         self.most = _most(sight.failure)
         self.tests: dict[ast.AST, _NodeProspect] = {}
-        self._rows: dict[type, _Rows] = {}
+        self._rows: dict[tuple[type, bool], _Rows] = {}
 
     def holds(self, head: Head) -> bool:
         """Whether a part is among those that are changed."""
@@ -153,16 +153,26 @@ class _File:
     def suspicion(self, lines: tuple[int, int]) -> float:
         return self.sight.suspicion.of(self.source.path, *lines)
 
-    def rows(self, node: ast.AST) -> _Rows:
-        """The operators for a node; and from each on, the most that an offer for a line of suspicion 1 is worth."""
-        if type(node) not in self._rows:
-            rows = tuple(living(rows_for(node), self.sight.failure))
-            most = [row.prior * row.most for row in rows]
-            self._rows[type(node)] = rows, (*(max(most[number:]) for number in range(len(most))), 0.0)
-        return self._rows[type(node)]
+    def rows(self, node: ast.AST, *, tabular: bool) -> _Rows:
+        """The operators for a node with their places in the table, those first that may have the best offer.
+
+        Args:
+            tabular: in the order of the table.
+
+        Returns:
+            And from each on, the most that an offer about a line of suspicion 1 is worth.
+        """
+        key = (type(node), tabular)
+        if key not in self._rows:
+            rows = list(enumerate(living(rows_for(node), self.sight.failure)))
+            if not tabular:
+                rows.sort(key=lambda each: -each[1].prior * each[1].most)
+            most = [row.prior * row.most for _, row in rows]
+            self._rows[key] = tuple(rows), (*(max(most[number:]) for number in range(len(most))), 0.0)
+        return self._rows[key]
 
 
-_Rows = tuple[tuple[Operator, ...], tuple[float, ...]]
+_Rows = tuple[tuple[tuple[int, Operator], ...], tuple[float, ...]]
 
 
 class _StatementProspect:
@@ -187,7 +197,11 @@ class _StatementProspect:
 
 
 class _NodeProspect:
-    """The candidates of a node. They are made in the order of the table: a value that was offered is not new again."""
+    """The candidates of a node.
+
+    Where recorded values tell them from each other they are made in the order of the table: one whose value was offered
+    is not new again. Offers for a statement, which may change its test too, come before those for the test.
+    """
 
     def __init__(self, file: _File, node: ast.expr | ast.stmt, order: tuple[int, ...]) -> None:
         self.program = file.sight.program
@@ -196,10 +210,11 @@ class _NodeProspect:
         self._node = node
         self._suspicion = file.suspicion(changed_lines(node))
         self._bound = self._suspicion * file.endless.most(node.lineno, node.lineno) * _ROUNDED
-        self._rows, self._most = file.rows(node)
+        compared = file.same.compared(node)
+        self._rows, self._most = file.rows(node, tabular=compared is not None)
         self._next = 0
-        if isinstance(node, ast.If | ast.While):
-            file.tests[node.test] = self
+        if compared is not None and compared is not node:
+            file.tests[compared] = self
 
     @property
     def priority(self) -> float:
@@ -218,17 +233,17 @@ class _NodeProspect:
 
     def _made(self, *, whole: bool) -> Iterator[Candidate]:
         around = self._file.tests.get(self._node)
-        if around is not None:  # offers for the statement may change its test too, and come first
+        if around is not None:
             yield from around.rest()
         while self._next < len(self._rows):
-            row, most = self._rows[self._next], self._most[self._next]
+            (place, row), most = self._rows[self._next], self._most[self._next]
             self._next += 1
             for rank, offer in enumerate(offers(self._file.context, self._node, row)):
-                yield self._candidate(offer, rank)
+                yield self._candidate(offer, (place, rank))
             if not whole and row.prior * row.most == most:
                 return
 
-    def _candidate(self, offer: Offer, rank: int) -> Candidate:
+    def _candidate(self, offer: Offer, place: tuple[int, int]) -> Candidate:
         file = self._file
         own = self._suspicion * offer.prior * offer.proposal.weight * _PER_EDIT ** (len(offer.proposal.edits) - 1)
         return Candidate(
@@ -236,7 +251,7 @@ class _NodeProspect:
             path=file.source.path,
             line=offer.line,
             priority=own * file.same.factor(offer) * file.endless.factor(offer),
-            order=(*self.order, self._next, rank),
+            order=(*self.order, *place),
             offer=offer,
             source=file.source,
             rest=self.rest,
