@@ -8,7 +8,7 @@ with a second edit. The same input gives the same order; only the budget can end
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +18,7 @@ from codur.errors import WorkspaceError
 from codur.events import Emit
 from codur.repair.failure import read_failure
 from codur.repair.judge import Flaky, Judge
-from codur.repair.localise import flow_of, localise, moved
+from codur.repair.localise import Suspicion, flow_of, localise, moved
 from codur.repair.mentions import named_lines
 from codur.repair.observed import Observed
 from codur.repair.outcome import RepairOutcome
@@ -38,7 +38,7 @@ __all__ = ["RepairOutcome", "search"]
 
 Clock = Callable[[], float]
 
-_MAX_OTHER_FILES = 20
+_MAX_UNKNOWN_FILES = 20
 _BROKEN = "raise SystemExit('this text stands for one that fails in another way')\n"
 
 
@@ -151,8 +151,8 @@ def _look(
 ) -> _Scene | str:
     """What the check executes and which files are in question; or why a search makes no sense."""
     coverage = run_traced(checker, workspace.root, check, usual_s=before.duration_s) if paths else None
-    failing = {path for raised in read_failure(before, workspace.root).raised for path, _ in raised.frames}
-    texts = _texts(workspace, _in_question(paths, files, coverage, failing))
+    suspicion = localise(coverage, read_failure(before, workspace.root))
+    texts = _texts(workspace, _in_question(paths, files, suspicion, known=coverage is not None))
     reason = why_not(before, texts, coverage)
     if not reason and coverage is None and not _is_run(workspace, checker, check, before, texts):
         reason = RUNS_NONE
@@ -195,14 +195,19 @@ def _python_files(workspace: Workspace, check: Check, files: Sequence[str]) -> l
     return [path for path in found if path not in check.protected and workspace.may_edit(path)]
 
 
-def _in_question(
-    paths: list[str], files: Sequence[str], coverage: Coverage | None, failing: Collection[str]
-) -> list[str]:
-    """The given files, and a limited number of others that the check executes (if that is known) or fails in."""
+def _in_question(paths: list[str], files: Sequence[str], suspicion: Suspicion, *, known: bool) -> list[str]:
+    """The given files, then the others that the check executes or fails in, the most suspicious first.
+
+    Args:
+        known: what the check executes is known; else a limited number of files follow that no exception names.
+    """
+    highest: dict[str, float] = {}
+    for (path, _), score in suspicion.scores.items():
+        highest[path] = max(score, highest.get(path, 0.0))
     others = [path for path in paths if path not in files]
-    known = coverage.paths | frozenset(failing) if coverage else frozenset()
-    executed = [path for path in others if path in known] if known else others
-    return [path for path in paths if path in files] + executed[:_MAX_OTHER_FILES]
+    executed = sorted((path for path in others if path in highest), key=lambda path: -highest[path])
+    rest = [] if known and highest else [path for path in others if path not in highest][:_MAX_UNKNOWN_FILES]
+    return [path for path in paths if path in files] + executed + rest
 
 
 def _texts(workspace: Workspace, paths: list[str]) -> dict[str, str]:

@@ -78,11 +78,12 @@ def prospects(sight: Sight) -> Iterator[Prospect]:
     highest: dict[str, float] = {}
     for (path, _), score in sight.suspicion.scores.items():
         highest[path] = max(score, highest.get(path, sight.suspicion.others))
+    broken = bool(sight.failure.of("SyntaxError", "IndentationError", "TabError"))
     looping = {path for path, _ in sight.suspicion.running}
     for number, path in enumerate(sight.program.texts):
         most = highest.get(path, 0.0) * _most(sight.failure) * (ENDING if path in looping else 1.0)
-        # only a file of which no line ran may need to be mended
-        yield _FileProspect(sight, path, (number,), most * _ROUNDED if path in highest else _MENDED)
+        whole = path in highest and not broken  # a file of which a line ran does compile
+        yield _FileProspect(sight, path, (number,), most * _ROUNDED if whole else _MENDED)
 
 
 def _most(failure: Failure) -> float:
