@@ -2,41 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from heapq import heapify, heappop, heappush
 
 from codur.repair.angelic import Places
 from codur.repair.program import Candidate
+from codur.repair.prospects import Prospect
 
-_Entry = tuple[float, int, float, Candidate]
-"""The priority, negated, when the entry was made; the order of arrival; the priority by itself; the candidate."""
+_Entry = tuple[float, tuple[int, ...], float, Candidate | Prospect]
+"""The priority, negated, when the entry was made; the order among equals; the factor; what waits."""
 
 
 class Agenda:
-    """A queue of candidates: the highest priority first, the earlier one of two that are equal."""
+    """A queue of candidates, and of prospects of more: the highest priority first, equal ones by their order.
 
-    def __init__(self, places: Places) -> None:
+    Args:
+        time_left: seconds until nothing more is made.
+    """
+
+    def __init__(self, places: Places, time_left: Callable[[], float]) -> None:
         self._places = places
+        self._time_left = time_left
         self._heap: list[_Entry] = []
-        self._arrived = 0
+        self._added = 0
 
-    def add(self, candidate: Candidate, factor: float) -> None:
-        """Queues a candidate with its priority times the factor."""
-        self._places.waits(candidate)
-        own = candidate.priority * factor
-        heappush(self._heap, (-own * self._places.factor(candidate), self._arrived, own, candidate))
-        self._arrived += 1
+    def add(self, waiting: Iterable[Candidate | Prospect], factor: float) -> None:
+        """Queues changes, behind equal ones that were added before, with their priorities times the factor."""
+        self._added += 1
+        self._push(waiting, self._added, factor)
+
+    def _push(self, waiting: Iterable[Candidate | Prospect], number: int, factor: float) -> None:
+        for each in waiting:
+            if isinstance(each, Candidate):
+                self._places.waits(each)
+            heappush(self._heap, (self._key(each, factor), (number, *each.order), factor, each))
+
+    def _key(self, waiting: Candidate | Prospect, factor: float) -> float:
+        learnt = self._places.factor(waiting) if isinstance(waiting, Candidate) else self._places.most(waiting)
+        return -waiting.priority * factor * learnt
 
     def next(self, least: float = 0.0) -> Candidate | None:
-        """Takes out the first one, if its priority is at least `least`."""
-        while self._heap and -self._heap[0][0] >= least:
-            key, number, own, candidate = heappop(self._heap)
-            present = own * self._places.factor(candidate)
-            if present >= -key:
-                return candidate
-            heappush(self._heap, (-present, number, own, candidate))
+        """Takes out the first candidate, if its priority is at least `least`; None when the time is up, too."""
+        while self._heap and -self._heap[0][0] >= least and self._time_left() > 0:
+            key, order, factor, first = heappop(self._heap)
+            present = self._key(first, factor)
+            if present > key:
+                heappush(self._heap, (present, order, factor, first))
+            elif isinstance(first, Candidate):
+                if self._places.unprobed(first):  # whether probes pay depends on all that wait there
+                    self._push(first.rest(), order[0], factor)
+                return first
+            else:
+                self._push(first.open(), order[0], factor)
+                if first.priority > 0:
+                    heappush(self._heap, (self._key(first, factor), order, factor, first))
         return None
 
     def sort(self) -> None:
         """Orders all anew: some priorities rose."""
-        self._heap = [(-own * self._places.factor(each), number, own, each) for _, number, own, each in self._heap]
+        self._heap = [(self._key(each, factor), order, factor, each) for _, order, factor, each in self._heap]
         heapify(self._heap)

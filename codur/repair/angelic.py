@@ -15,6 +15,7 @@ from typing import Literal
 
 from codur.repair.edits import Edit, apply_edits
 from codur.repair.program import Candidate, Change, Program
+from codur.repair.prospects import Prospect
 from codur.types import Verdict
 
 Direction = Literal["and", "or"]
@@ -73,6 +74,12 @@ class Places:
         idle = isinstance(candidate.offer.node, ast.expr) and self._alike.get(place, 0) >= enough
         return helped * (_IDLE if idle and place not in self._matters else 1.0)
 
+    def most(self, prospect: Prospect) -> float:
+        """The largest factor that a candidate of a prospect can have."""
+        if prospect.program.changes:
+            return 1.0
+        return _HELPED if any(prospect.affects(line) for line in self._helped) else 1.0
+
     def note(self, candidate: Candidate, verdict: Verdict) -> bool:
         """Takes in a verdict; whether some priorities rose."""
         if candidate.base.changes or candidate.offer is None or verdict.passed:
@@ -87,6 +94,10 @@ class Places:
             return False
         self._helped.add(line)
         return True
+
+    def unprobed(self, candidate: Candidate) -> bool:
+        """Whether a candidate is the first condition at its place that is to be judged."""
+        return _is_condition(candidate) and _place(candidate) not in self._probed
 
     def probes(self, candidate: Candidate) -> list[Probe]:
         """What to judge before the first of many conditions at a place."""

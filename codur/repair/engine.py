@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from codur.errors import LimitReached, WorkspaceError
@@ -19,13 +20,14 @@ from codur.events import Emit
 from codur.repair.failure import read_failure
 from codur.repair.history import undone
 from codur.repair.judge import Flaky, Judge
-from codur.repair.localise import flow_of, localise, moved
+from codur.repair.localise import Suspicion, flow_of, localise, moved
 from codur.repair.mentions import named_lines, names_in_tests
 from codur.repair.observed import Observed
 from codur.repair.outcome import RepairOutcome
 from codur.repair.pool import processors
 from codur.repair.probing import Prober
-from codur.repair.program import Candidate, Program, Which, candidates
+from codur.repair.program import Candidate, Program
+from codur.repair.prospects import Prospect, Sight, Which, prospects
 from codur.repair.search import Search
 from codur.repair.tracing import Coverage, Line, run_traced
 from codur.repair.unfit import RUNS_NONE, why_not
@@ -42,7 +44,7 @@ Clock = Callable[[], float]
 Past = Callable[[Mapping[str, str]], History]
 
 _SAID = re.compile(r"^E .*", re.MULTILINE)
-_MAX_OTHER_FILES = 20
+_MAX_UNKNOWN_FILES = 20
 _NAMED, _NAMED_IN_TEST, _CHANGED = 1.3, 1.15, 1.3
 """How much more a line is suspected for each reason."""
 _MOST_TESTS = 20
@@ -112,7 +114,7 @@ def search(
             return RepairOutcome(reason=scene, best_progress=before.progress)
         found = Search(
             judge=judge,
-            candidates=scene.candidates,
+            changes=scene.changes,
             original=Program(texts=scene.texts),
             before=first,
             prober=Prober(workspace, checker, narrow, scene.coverage),
@@ -170,16 +172,24 @@ class _Scene:
     likelier: Mapping[Line, float]
     history: History
 
-    def candidates(self, program: Program, verdict: Verdict, which: Which) -> Iterator[Candidate]:
+    def changes(self, program: Program, verdict: Verdict, which: Which) -> Iterator[Candidate | Prospect]:
         """The changes of a program with this verdict."""
         here = moved(self.coverage, self.texts, program.texts)
         failure = read_failure(verdict, self.root)
-        seen = {path: Observed.of(here, path) for path in program.texts}
         flow = flow_of(here, program.texts, verdict.difference)
         suspicion = localise(here, failure, flow, self.likelier)
         if not program.changes and which == "executed":
-            yield from undone(program, self.history, suspicion)
-        yield from candidates(program, failure, suspicion, which, seen, self.before.expected)
+            for number, candidate in enumerate(undone(program, self.history, suspicion)):
+                yield replace(candidate, order=(-1, number))
+        sight = Sight(
+            program=program,
+            failure=failure,
+            suspicion=suspicion,
+            which=which,
+            observed=partial(Observed.of, here),
+            expected=self.before.expected,
+        )
+        yield from prospects(sight)
 
 
 def _look(
@@ -196,8 +206,8 @@ def _look(
 ) -> _Scene | str:
     """What the check executes and which files are in question; or why a search makes no sense."""
     coverage = run_traced(checker, workspace.root, check, before, most_s=trace_s) if paths else None
-    failing = {path for raised in read_failure(before, workspace.root).raised for path, _ in raised.frames}
-    texts = _texts(workspace, _in_question(paths, files, coverage, failing))
+    suspicion = localise(coverage, read_failure(before, workspace.root))
+    texts = _texts(workspace, _in_question(paths, files, suspicion, known=coverage is not None))
     reason = why_not(before, texts, coverage)
     if not reason and coverage is None and not _is_run(workspace, checker, check, before, texts):
         reason = RUNS_NONE
@@ -271,14 +281,19 @@ def _python_files(workspace: Workspace, check: Check, files: Sequence[str]) -> l
     return [path for path in found if path not in check.protected and workspace.may_edit(path)]
 
 
-def _in_question(
-    paths: list[str], files: Sequence[str], coverage: Coverage | None, failing: Collection[str]
-) -> list[str]:
-    """The given files, and a limited number of others that the check executes (if that is known) or fails in."""
+def _in_question(paths: list[str], files: Sequence[str], suspicion: Suspicion, *, known: bool) -> list[str]:
+    """The given files, then the others that the check executes or fails in, the most suspicious first.
+
+    Args:
+        known: what the check executes is known; else a limited number of files follow that no exception names.
+    """
+    highest: dict[str, float] = {}
+    for (path, _), score in suspicion.scores.items():
+        highest[path] = max(score, highest.get(path, 0.0))
     others = [path for path in paths if path not in files]
-    known = coverage.paths | frozenset(failing) if coverage else frozenset()
-    executed = [path for path in others if path in known] if known else others
-    return [path for path in paths if path in files] + executed[:_MAX_OTHER_FILES]
+    executed = sorted((path for path in others if path in highest), key=lambda path: -highest[path])
+    rest = [] if known and highest else [path for path in others if path not in highest][:_MAX_UNKNOWN_FILES]
+    return [path for path in paths if path in files] + executed + rest
 
 
 def _texts(workspace: Workspace, paths: list[str]) -> dict[str, str]:

@@ -29,12 +29,13 @@ class Equivalence:
 
     context: Context
     _seen: dict[int, set[tuple[str, ...]]] = field(default_factory=dict)
+    _compared: dict[ast.AST, ast.expr | None] = field(default_factory=dict)
     _samples: dict[int, list[Environment]] = field(default_factory=dict)
 
     def factor(self, offer: Offer) -> float:
         """What is left of the priority of an offer: all of it if its value is new, or cannot be told."""
-        node = _changed(offer)
-        if node is None or not self._inside(node, offer.proposal.edits) or not self._usable(node):
+        node = self.compared(offer.node)
+        if node is None or not self._inside(node, offer.proposal.edits):
             return 1.0
         found = self._values(node, self._text(node, offer.proposal.edits))
         if not found or UNKNOWN in found:
@@ -50,6 +51,15 @@ class Equivalence:
         known.add(found)
         return 1.0
 
+    def compared(self, node: ast.expr | ast.stmt) -> ast.expr | None:
+        """The expression whose values tell offers about a node from each other; None if there is none."""
+        if node not in self._compared:
+            found = _changed(node)
+            statement = self.context.source.statement(node)
+            known = found is not None and statement is not None and bool(self._sampled(statement.lineno))
+            self._compared[node] = found if found is not None and known and self._usable(found) else None
+        return self._compared[node]
+
     def _inside(self, node: ast.expr, edits: tuple[Edit, ...]) -> bool:
         start, end = self.context.source.span(node)
         return all(start <= edit.start and edit.end <= end for edit in edits)
@@ -62,10 +72,12 @@ class Equivalence:
         statement = self.context.source.statement(node)
         if statement is None:
             return ()
-        line = statement.lineno
+        return values(text, self._sampled(statement.lineno), truth=isinstance(node, _TRUTHS))
+
+    def _sampled(self, line: int) -> list[Environment]:
         if line not in self._samples:
             self._samples[line] = self.context.observed.environments(line)[:_MOST_SAMPLES]
-        return values(text, self._samples[line], truth=isinstance(node, _TRUTHS))
+        return self._samples[line]
 
     def _text(self, node: ast.expr, edits: tuple[Edit, ...]) -> str:
         start, _ = self.context.source.span(node)
@@ -75,9 +87,8 @@ class Equivalence:
         return text
 
 
-def _changed(offer: Offer) -> ast.expr | None:
-    """The expression that an offer may change: its node, or the test of a statement."""
-    node = offer.node
+def _changed(node: ast.expr | ast.stmt) -> ast.expr | None:
+    """The expression that an offer about a node may change: the node, or the test of a statement."""
     if isinstance(node, ast.If | ast.While):
         return node.test
     return node if isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load) else None

@@ -9,6 +9,7 @@ from typing import get_args
 from codur.repair.context import Context
 from codur.repair.edits import Proposal
 from codur.repair.kinds import Kind
+from codur.repair.scopes import nearest
 from codur.repair.source import Source, fact
 
 _MOST = 6
@@ -22,7 +23,7 @@ def link_replaced(context: Context, node: ast.Attribute) -> Iterator[Proposal]:
     if node.attr not in links:
         return
     _, end = context.source.span(node)
-    others = [name for name in links if name != node.attr][:_MOST]
+    others = nearest(context.source, node, node.attr, [name for name in links if name != node.attr], _MOST)[:_MOST]
     for name in others:
         edit = context.edit_span(end - len(node.attr), end, name)
         says = f"should use `{name}` in place of `{node.attr}`"
@@ -51,11 +52,12 @@ def link_added(context: Context, node: ast.Name | ast.Attribute) -> Iterator[Pro
         isinstance(parent, ast.Attribute) and not deeper
     ):
         return
-    for name in links[:_MOST]:
+    links = nearest(context.source, node, code, links, _MOST)[:_MOST]
+    for name in links:
         yield context.replace(node, f"{code}.{name}", says=f"lacks `.{name}`", weight=0.5 if deeper else 1.0)
     if isinstance(node, ast.Name) and not deeper:
         for other in _like(context, node)[:_MOST]:
-            for name in links[:_MOST]:
+            for name in links:
                 yield context.replace(node, f"{other}.{name}", weight=0.5)
 
 

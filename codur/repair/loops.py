@@ -14,8 +14,9 @@ from codur.repair.edits import Edit
 from codur.repair.operators import Offer
 from codur.repair.source import Source
 
-_ENDING = frozenset({"update inserted", "step inserted", "seen guarded", "moved into block", "link added"})
-_LIKELY = 4.0
+_ENDERS = frozenset({"update inserted", "step inserted", "seen guarded", "moved into block", "link added"})
+ENDING = 4.0
+"""The largest factor."""
 _TEST = 1.5
 _HOPELESS = 0.1
 _JUMP = re.compile(r"\b(?:break|return|raise)\b")
@@ -31,7 +32,7 @@ class Endless:
     def __init__(self, source: Source, lines: Collection[int]) -> None:
         self._source = source
         tree = source.tree
-        loops = (*source.nodes(tree, ast.While), *source.nodes(tree, ast.For)) if lines else ()
+        loops: list[ast.While | ast.For] = [*source.nodes(tree, ast.While), *source.nodes(tree, ast.For)]
         self._running = [each for each in loops if any(_spans(each, line) for line in lines)]
         inner = [each for each in self._running if not any(_around(each, other) for other in self._running)]
         self._stuck = [each for each in inner if isinstance(each, ast.While) and _unchanged(each)]
@@ -44,9 +45,14 @@ class Endless:
             return _HOPELESS
         if not any(_spans(loop, offer.line) for loop in self._running):
             return 1.0
-        if offer.operator in _ENDING:
-            return _LIKELY
+        if offer.operator in _ENDERS:
+            return ENDING
         return _TEST if any(self._in_test(offer, loop) for loop in self._running) else 1.0
+
+    def most(self, first: int, last: int) -> float:
+        """The largest factor that an offer about one of these lines can have."""
+        around = any(loop.lineno <= last and first <= (loop.end_lineno or last) for loop in self._running)
+        return ENDING if around else 1.0
 
     def _in_test(self, offer: Offer, loop: ast.While | ast.For) -> bool:
         return isinstance(loop, ast.While) and self._touches(offer.proposal.edits, loop.test)

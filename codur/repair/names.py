@@ -13,9 +13,10 @@ from functools import lru_cache
 from codur.repair.context import Context
 from codur.repair.edits import Proposal
 from codur.repair.failure import Raised
-from codur.repair.scopes import BUILTINS
+from codur.repair.scopes import BUILTINS, nearest
 from codur.repair.source import Source, fact
 
+_MOST_VARIABLES = 20
 _FIELD = re.compile(r"\{([A-Za-z_]\w*)[^{}]*\}")
 _QUOTED = re.compile(r"'([A-Za-z_]\w*)'")
 
@@ -58,6 +59,7 @@ def variable_replaced(context: Context, node: ast.Name) -> Iterator[Proposal]:
     others = [name for name in variables if name != node.id and (anything or _interchangeable(context, node, name))]
     if node.id not in variables or not others:
         return
+    others = nearest(context.source, node, node.id, others, _MOST_VARIABLES)
     near = context.source.names(context.source.statement(node))
     share = len(others) ** -0.5
     for name in others:

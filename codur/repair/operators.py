@@ -1,4 +1,4 @@
-"""The table of repair operators, and the candidates that they offer for a file.
+"""The table of repair operators, and what they offer for a node of a file.
 
 A row is a name, a prior, the node types it applies to and a pure function from a node and its context to proposals. The
 kinds are those of mutation testing and of the simple single-statement bugs that Karampatsis and Sutton list (2020).
@@ -32,11 +32,13 @@ from codur.repair import (
 )
 from codur.repair.context import Context
 from codur.repair.edits import Proposal
+from codur.repair.failure import Failure
 from codur.repair.source import Source
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _VALUES = (ast.Name, ast.Call, ast.Attribute, ast.Subscript)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+_UNDEFINED = ("NameError", "UnboundLocalError")
 _BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.With)
 
 
@@ -49,33 +51,44 @@ class Operator:
         prior: how likely it is against the others, 0 to about 3.
         nodes: types of the nodes that it looks at.
         propose: changes for one node.
+        most: the largest weight that its proposals have.
+        after: kinds of exceptions; if there are some, it proposes nothing unless one of them was raised.
     """
 
     name: str
     prior: float
     nodes: tuple[type, ...]
     propose: Callable[[Context, Any], Iterable[Proposal]]
+    most: float = 1.0
+    after: tuple[str, ...] = ()
 
 
-def _row(name: str, prior: float, propose: Callable[[Context, Any], Iterable[Proposal]], *nodes: type) -> Operator:
-    return Operator(name=name, prior=prior, nodes=nodes, propose=propose)
+def _row(
+    name: str,
+    prior: float,
+    propose: Callable[[Context, Any], Iterable[Proposal]],
+    *nodes: type,
+    most: float = 1.0,
+    after: tuple[str, ...] = (),
+) -> Operator:
+    return Operator(name=name, prior=prior, nodes=nodes, propose=propose, most=most, after=after)
 
 
 OPERATORS: tuple[Operator, ...] = (
     # answers to an exception
-    _row("name corrected", 3.0, names.name_corrected, ast.Name),
-    _row("attribute corrected", 3.0, names.attribute_corrected, ast.Attribute),
-    _row("import added", 3.0, names.import_added, ast.Name),
-    _row("self added", 3.0, names.self_added, ast.Name),
-    _row("division guarded", 2.0, guards.division_guarded, ast.BinOp),
-    _row("index guarded", 1.5, guards.index_guarded, ast.Subscript),
-    _row("empty guarded", 2.0, guards.empty_guarded, ast.Call),
-    _row("None guarded", 1.5, guards.none_guarded, ast.Name, ast.Attribute),
+    _row("name corrected", 3.0, names.name_corrected, ast.Name, after=_UNDEFINED),
+    _row("attribute corrected", 3.0, names.attribute_corrected, ast.Attribute, after=("AttributeError",)),
+    _row("import added", 3.0, names.import_added, ast.Name, after=_UNDEFINED),
+    _row("self added", 3.0, names.self_added, ast.Name, after=_UNDEFINED),
+    _row("division guarded", 2.0, guards.division_guarded, ast.BinOp, after=("ZeroDivisionError",)),
+    _row("index guarded", 1.5, guards.index_guarded, ast.Subscript, after=("IndexError", "KeyError")),
+    _row("empty guarded", 2.0, guards.empty_guarded, ast.Call, after=("ValueError", "StopIteration", "IndexError")),
+    _row("None guarded", 1.5, guards.none_guarded, ast.Name, ast.Attribute, after=("AttributeError", "TypeError")),
     # typical slips
     _row("f-prefix added", 2.5, names.prefix_missing, ast.Constant),
     _row("mutable default", 1.5, statements.mutable_default, *_FUNCTIONS),
     _row("return added", 1.0, statements.return_added, *_FUNCTIONS),
-    _row("range bound", 1.3, expressions.range_bound, ast.Call),
+    _row("range bound", 1.3, expressions.range_bound, ast.Call, most=1.2),
     _row("comparison boundary", 1.15, expressions.compare_boundary, ast.Compare),
     _row("comparison swapped", 0.8, expressions.compare_swap, ast.Compare),
     _row("and/or swapped", 0.7, expressions.bool_swap, ast.BoolOp),
@@ -89,7 +102,7 @@ OPERATORS: tuple[Operator, ...] = (
     _row("factor removed", 0.9, arithmetic.factor_removed, ast.BinOp),
     _row("arithmetic swapped", 0.4, arithmetic.arithmetic_swap, ast.BinOp),
     _row("augmented assignment", 0.7, arithmetic.augmented_swap, ast.AugAssign),
-    _row("assignment accumulated", 0.5, arithmetic.assignment_accumulated, ast.Assign),
+    _row("assignment accumulated", 0.5, arithmetic.assignment_accumulated, ast.Assign, most=2.0),
     _row("sibling call", 0.8, arithmetic.sibling_call, ast.Call),
     _row("reverse toggled", 0.6, arithmetic.reverse_toggled, ast.Call),
     _row("moved out of block", 0.6, statements.moved_out, *_BLOCKS),
@@ -102,7 +115,7 @@ OPERATORS: tuple[Operator, ...] = (
     _row("condition narrowed", 0.4, expressions.bool_operand_removed, ast.BoolOp),
     _row("operands swapped", 0.4, arithmetic.operands_swapped, ast.BinOp),
     _row("value shifted", 0.4, expressions.value_shift, ast.Name, ast.Call, ast.Subscript, ast.BinOp),
-    _row("statement deleted", 0.45, statements.deleted, ast.stmt),
+    _row("statement deleted", 0.45, statements.deleted, ast.stmt, most=1.5),
     _row("call unwrapped", 0.5, arithmetic.call_unwrapped, ast.Call),
     _row("call wrapped", 0.2, arithmetic.call_wrapped, ast.Return, ast.Assign, ast.BinOp, ast.Compare, ast.Call),
     _row("argument removed", 0.3, arithmetic.argument_removed, ast.Call),
@@ -110,15 +123,15 @@ OPERATORS: tuple[Operator, ...] = (
     _row("jump swapped", 0.4, statements.jump_swapped, ast.Break, ast.Continue),
     _row("argument guarded", 0.2, guards.argument_guarded, *_FUNCTIONS),
     # answers to an exception, with what is in scope
-    _row("argument added", 1.5, calls.argument_added, ast.Call),
-    _row("variable initialised", 2.0, insertions.initialised, *_FUNCTIONS),
-    _row("base case added", 1.5, insertions.base_case_added, *_FUNCTIONS),
+    _row("argument added", 1.5, calls.argument_added, ast.Call, after=("TypeError",)),
+    _row("variable initialised", 2.0, insertions.initialised, *_FUNCTIONS, most=1.2, after=_UNDEFINED),
+    _row("base case added", 1.5, insertions.base_case_added, *_FUNCTIONS, after=("RecursionError",)),
     _row("call added", 0.8, calls.call_added, ast.Name, ast.Attribute),
     _row("await added", 2.0, calls.await_added, ast.Call),
     # values of the program and of the run in other places
     _row("membership swapped", 0.7, replacements.operands_compared_swapped, ast.Compare),
     _row("comprehension variable", 0.5, replacements.comprehension_name_replaced, ast.Name),
-    _row("target replaced", 0.4, replacements.target_replaced, ast.Assign, ast.AugAssign),
+    _row("target replaced", 0.4, replacements.target_replaced, ast.Assign, ast.AugAssign, most=2.0),
     _row("function replaced", 0.5, replacements.function_replaced, ast.Call),
     _row("attribute replaced", 0.7, replacements.attribute_replaced, ast.Attribute),
     _row("expression replaced", 0.25, replacements.expression_replaced, *_VALUES, ast.BinOp),
@@ -127,7 +140,7 @@ OPERATORS: tuple[Operator, ...] = (
     _row("constant named", 0.35, constants.constant_named, ast.Constant),
     _row("constant retyped", 0.3, constants.constant_retyped, ast.Constant),
     _row("input read", 1.5, constants.input_read, ast.Constant),
-    _row("text replaced", 0.35, constants.text_replaced, ast.Constant),
+    _row("text replaced", 0.35, constants.text_replaced, ast.Constant, most=1.5),
     _row("digits shown", 0.6, constants.digits_shifted, ast.Constant, ast.JoinedStr),
     _row("elements changed", 0.5, constants.element_removed, ast.List, ast.Tuple, ast.Set),
     # wrapping and unwrapping
@@ -158,9 +171,9 @@ OPERATORS: tuple[Operator, ...] = (
     # updates, results and links that are missing
     _row("update inserted", 0.25, updates.update_inserted, ast.For, ast.While, ast.If, *_FUNCTIONS),
     _row("seen guarded", 0.3, updates.seen_guarded, ast.Expr, ast.Assign),
-    _row("result used", 0.8, results.result_used, ast.Expr),
+    _row("result used", 0.8, results.result_used, ast.Expr, most=2.0),
     _row("yield swapped", 0.7, results.yield_swapped, ast.Return, ast.Expr),
-    _row("list wrapped", 0.2, results.listed, *_VALUES, ast.List, ast.Constant),
+    _row("list wrapped", 0.2, results.listed, *_VALUES, ast.List, ast.Constant, most=2.0),
     _row("sequence joined", 0.12, results.sequence_joined, ast.Name, ast.Call, ast.Subscript),
     _row("stride added", 0.2, results.stride_added, ast.Call),
     _row("sign added", 0.25, results.sign_added, ast.Constant),
@@ -169,7 +182,7 @@ OPERATORS: tuple[Operator, ...] = (
     _row("link removed", 0.3, links.link_removed, ast.Attribute),
     _row("link added", 0.25, links.link_added, ast.Name, ast.Attribute),
     _row("sides swapped", 0.4, links.sides_swapped, ast.Assign),
-    _row("condition guarded", 0.35, bounds.condition_guarded, ast.If, ast.While, ast.IfExp, ast.Return),
+    _row("condition guarded", 0.35, bounds.condition_guarded, ast.If, ast.While, ast.IfExp, ast.Return, most=2.0),
     _row("condition reused", 0.2, bounds.condition_reused, ast.If, ast.While, ast.IfExp),
     _row("truth computed", 0.2, bounds.truth_computed, ast.Constant),
     # slips in everyday code
@@ -206,25 +219,47 @@ class Offer:
         return self.node.lineno
 
 
-def offers(context: Context, wanted: Callable[[ast.expr | ast.stmt], bool] = lambda _: True) -> Iterator[Offer]:
-    """What the operators propose for the wanted nodes of a file, in the order of the text and then of the table."""
-    for node in filter(wanted, _candidates(context.source)):
-        for operator in OPERATORS:
-            if isinstance(node, operator.nodes):
-                for proposal in operator.propose(context, node):
-                    yield Offer(operator=operator.name, prior=operator.prior, proposal=proposal, node=node)
+def living(rows: Iterable[Operator], failure: Failure) -> Iterator[Operator]:
+    """Those that may propose something after such a failure."""
+    kinds = frozenset(raised.kind for raised in failure.raised)
+    return (row for row in rows if not row.after or not kinds.isdisjoint(row.after))
 
 
-def _candidates(source: Source) -> Iterator[ast.expr | ast.stmt]:
-    """Nodes that may be changed, in the order of the text: only those where text and tree agree."""
+def rows_for(node: ast.AST) -> Iterator[Operator]:
+    """The operators that look at a node, in the order of the table."""
+    return (row for row in OPERATORS if isinstance(node, row.nodes))
+
+
+def offers(context: Context, node: ast.expr | ast.stmt, row: Operator) -> Iterator[Offer]:
+    """What one operator proposes for a node."""
+    for proposal in row.propose(context, node):
+        yield Offer(operator=row.name, prior=row.prior, proposal=proposal, node=node)
+
+
+Head = ast.stmt | ast.ExceptHandler | ast.match_case
+"""What a file is divided by: each stands for itself and its own expressions, not for the statements in it."""
+
+
+def heads(source: Source) -> Iterator[Head]:
+    """The parts of a file that may be changed, in the order of its text."""
     stack: list[ast.AST] = [source.tree]
     while stack:
         node = stack.pop()
         if _left_alone(node):
             continue
-        if isinstance(node, ast.expr | ast.stmt) and not (isinstance(node, ast.expr) and not source.trusted(node)):
+        if isinstance(node, Head):
             yield node
-        stack += reversed(list(_children(node)))
+        stack += reversed([each for each in _children(node) if isinstance(each, Head)])
+
+
+def changeable(source: Source, head: Head) -> Iterator[ast.expr | ast.stmt]:
+    """The nodes of a part, in the order of the text: only those where text and tree agree."""
+    stack: list[ast.AST] = [head]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.stmt) or (isinstance(node, ast.expr) and source.trusted(node)):
+            yield node
+        stack += reversed([each for each in _children(node) if not isinstance(each, Head)])
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 
 from codur.repair.context import Context
 from codur.repair.edits import Proposal
+from codur.repair.scopes import nearest
 from codur.repair.source import FunctionNode, Source, fact
 
 _MAX_OTHERS = 12
 _MAX_NAMES = 5
 _LARGEST = 14
+_MOST_FUNCTIONS = 8
 _EFFECTS = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
 Replaced = ast.Name | ast.Call | ast.Subscript | ast.Attribute | ast.BinOp
 
@@ -127,9 +129,9 @@ def function_replaced(context: Context, node: ast.Call) -> Iterator[Proposal]:
     functions = _functions(context.source)
     if isinstance(node.func, ast.Name) and node.func.id in functions:
         count = len(functions[node.func.id].args.args)
-        for name, each in functions.items():
-            if name != node.func.id and len(each.args.args) == count:
-                yield context.replace(node.func, name, says=f"needs `{name}` in place of `{node.func.id}`")
+        others = [name for name, each in functions.items() if name != node.func.id and len(each.args.args) == count]
+        for name in nearest(context.source, node, node.func.id, others, _MOST_FUNCTIONS):
+            yield context.replace(node.func, name, says=f"needs `{name}` in place of `{node.func.id}`")
 
 
 @fact
@@ -148,7 +150,8 @@ def attribute_replaced(context: Context, node: ast.Attribute) -> Iterator[Propos
     others = [
         name for name in dict.fromkeys(methods if called else _fields(context.source, inside)) if name != node.attr
     ]
-    for name in [each for each in others if not each.startswith("__")][:_MAX_NAMES]:
+    plain = [each for each in others if not each.startswith("__")]
+    for name in nearest(context.source, node, node.attr, plain, _MAX_NAMES)[:_MAX_NAMES]:
         end = context.source.span(node)[1]
         edit = context.edit_span(end - len(node.attr), end, name)
         says = f"should use `{name}` in place of `{node.attr}`"

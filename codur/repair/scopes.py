@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
+from collections.abc import Sequence
+from functools import lru_cache
 
 from codur.repair.source import FunctionNode, Source, fact, stored
 
+_FEW = 20
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 Place = tuple[int, int]
 """Line and column."""
 
@@ -109,3 +114,32 @@ def _named(source: Source) -> tuple[str, ...]:
         elif isinstance(node, ast.Import | ast.ImportFrom):
             found |= {(alias.asname or alias.name.split(".")[0]): None for alias in node.names}
     return tuple(found)
+
+
+def nearest(source: Source, node: ast.AST, name: str, others: Sequence[str], most: int) -> list[str]:
+    """Names for the place of another one: few as they are; of many, as in a large module, the likeliest.
+
+    These are used in the same function, else in the same class, or share a word with the name.
+    """
+    if len(others) <= _FEW:
+        return list(others)
+    function, owner = source.function(node), source.enclosing_class(node)
+    near = _mentioned(source, function) if function else frozenset()
+    close = _mentioned(source, owner) if owner else frozenset()
+    words = _words(name)
+
+    def likely(other: str) -> int:
+        return 2 * (other in near) + (other in close) + (not words.isdisjoint(_words(other)))
+
+    return sorted(others, key=likely, reverse=True)[:most]
+
+
+@fact
+def _mentioned(source: Source, scope: ast.AST) -> frozenset[str]:
+    """Names and attributes that a scope uses."""
+    return source.names(scope) | {each.attr for each in source.nodes(scope, ast.Attribute)}
+
+
+@lru_cache(maxsize=4096)
+def _words(name: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORD.findall(name))

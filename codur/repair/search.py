@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from math import sqrt
@@ -12,10 +12,12 @@ from codur.events import Emit, RepairProgress
 from codur.repair.agenda import Agenda
 from codur.repair.angelic import Places
 from codur.repair.choice import Choice, Passed, changed, choose
+from codur.repair.fingerprint import fingerprint
 from codur.repair.judge import Judge
 from codur.repair.outcome import RepairOutcome
 from codur.repair.probing import Prober
-from codur.repair.program import Candidate, Program, Which, fingerprint
+from codur.repair.program import Candidate, Mark, Program
+from codur.repair.prospects import Prospect, Which
 from codur.sandbox.cancel import CancelToken
 from codur.types import Verdict
 
@@ -36,7 +38,7 @@ _SHORT = 3
 
 Confirm = Callable[[Mapping[str, str]], Verdict]
 """The verdict on these texts in a clean process: a pass, or why it does not count."""
-Next = Callable[[Program, Verdict, Which], Iterator[Candidate]]
+Changes = Callable[[Program, Verdict, Which], Iterable[Candidate | Prospect]]
 
 
 class Search:
@@ -46,7 +48,7 @@ class Search:
         self,
         *,
         judge: Judge,
-        candidates: Next,
+        changes: Changes,
         original: Program,
         before: Verdict,
         prober: Prober,
@@ -58,7 +60,7 @@ class Search:
         every: bool = False,
     ) -> None:
         self._judge = judge
-        self._candidates = candidates
+        self._changes = changes
         self._original = original
         self._before = before
         self._prober = prober
@@ -69,8 +71,8 @@ class Search:
         self._cancel = cancel
         self._every = every
         self._places = Places(before)
-        self._agenda = Agenda(self._places)
-        self._seen = {fingerprint(original, original)}
+        self._agenda = Agenda(self._places, time_left)
+        self._seen: set[Mark] = {()}
         self._tried = 0
         self._places_judged: set[tuple[str, int]] = set()
         self._best: Verdict | None = None
@@ -118,13 +120,12 @@ class Search:
             if candidate is None:
                 break
             if not self._sensible(candidate):
-                self._agenda.add(candidate, 1.0)
+                self._agenda.add([candidate], 1.0)
                 continue
-            program = candidate.program()
-            mark = fingerprint(program, self._original)
+            mark = fingerprint(candidate)
             if mark is not None and mark not in self._seen:
                 self._seen.add(mark)
-                found.append((candidate, program))
+                found.append((candidate, candidate.program(mark)))
         return found
 
     def _sensible(self, candidate: Candidate) -> bool:
@@ -172,8 +173,7 @@ class Search:
 
     def _expand(self, program: Program, verdict: Verdict, factor: float, which: Which = "all") -> None:
         """Queues further changes of a program; `factor` scales their priorities."""
-        for candidate in self._candidates(program, verdict, which):
-            self._agenda.add(candidate, factor)
+        self._agenda.add(self._changes(program, verdict, which), factor)
 
     def _keep(self, program: Program, verdict: Verdict) -> None:
         """A program that came further is combined with more edits at once; one that fails in another way waits."""

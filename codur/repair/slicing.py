@@ -42,7 +42,7 @@ class Slices:
 
     @cached_property
     def _statements(self) -> list[ast.stmt]:
-        return [node for node in ast.walk(self._source.tree) if isinstance(node, ast.stmt)]
+        return [node for node in self._source.walk(self._source.tree) if isinstance(node, ast.stmt)]
 
     @cached_property
     def _functions(self) -> dict[str, list[FunctionNode]]:
@@ -55,7 +55,7 @@ class Slices:
     @cached_property
     def _calls(self) -> dict[str, list[ast.Call]]:
         found: dict[str, list[ast.Call]] = {}
-        for node in ast.walk(self._source.tree):
+        for node in self._source.walk(self._source.tree):
             if isinstance(node, ast.Call):
                 found.setdefault(_called(node), []).append(node)
         return found
@@ -95,7 +95,7 @@ class Slices:
 
     def _returns(self, name: str) -> Iterator[ast.stmt]:
         for function in self._functions.get(name, ()):
-            for node in ast.walk(function):
+            for node in self._source.walk(function):
                 if isinstance(node, ast.Return) or (
                     isinstance(node, ast.Expr) and isinstance(node.value, ast.Yield | ast.YieldFrom)
                 ):

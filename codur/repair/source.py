@@ -29,10 +29,14 @@ def compiles(text: str, path: str) -> bool:
     return compiled(text, path) is not None
 
 
-def compiled(text: str, path: str) -> CodeType | None:
-    """The text's code; None if it does not compile. Warnings are not shown."""
+def compiled(text: str, path: str, flags: int = 0) -> CodeType | None:
+    """The text's code; None if it does not compile. Warnings are not shown.
+
+    Args:
+        flags: of `__future__`.
+    """
     try:
-        return _compile(text, path)
+        return _compile(text, path, flags)
     except FAULTS:
         return None
 
@@ -48,10 +52,11 @@ def syntax_fault(text: str, path: str) -> SyntaxError | None:
     return None
 
 
-def _compile(text: str, path: str) -> CodeType:
+def _compile(text: str, path: str, flags: int = 0) -> CodeType:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return compile(text, path, "exec", dont_inherit=True)
+        code: CodeType = compile(text, path, "exec", flags=flags, dont_inherit=True)
+        return code
 
 
 @lru_cache(maxsize=8)

@@ -34,14 +34,14 @@ def why_not(before: Verdict, texts: Mapping[str, str], coverage: Coverage | None
     if not texts:
         return "There is no Python file that may be changed."
     for path, text in texts.items():
-        if syntax_fault(text, path) is not None and len(_PYTHON_2.findall(text)) >= _CLEARLY:
+        if len(_PYTHON_2.findall(text)) >= _CLEARLY and syntax_fault(text, path) is not None:
             return f"{path} is written for Python 2; only Python 3 can be repaired."
     if _NETWORK.search(before.error):
         return "The check needs the network, which programs under check do not have."
+    if coverage is None or before.timed_out or coverage.paths & texts.keys():
+        return ""
     broken = any(syntax_fault(text, path) is not None for path, text in texts.items())
-    if coverage is not None and not broken and not before.timed_out and not coverage.paths & texts.keys():
-        return RUNS_NONE
-    return ""
+    return "" if broken else RUNS_NONE
 
 
 def why_flaky(before: Verdict, again: Verdict) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from codur.repair.context import Context
 from codur.repair.edits import Proposal
 from codur.repair.guards import defaults, is_pure
+from codur.repair.scopes import nearest
 from codur.repair.source import FunctionNode, Source, fact, stored
 from codur.repair.statements import body_start
 
@@ -156,7 +157,13 @@ def _links(context: Context, loop: ast.For | ast.While) -> list[tuple[str, str]]
     source = context.source
     names = dict.fromkeys(each.attr for each in _values(source, source.tree))
     owners = dict.fromkeys(each.value.id for each in _values(source, loop) if isinstance(each.value, ast.Name))
-    return [(owner, name) for owner in owners if owner != "self" for name in list(names)[: 2 * _MOST_NAMES]]
+    most = 2 * _MOST_NAMES
+    return [
+        (owner, name)
+        for owner in owners
+        if owner != "self"
+        for name in nearest(source, loop, owner, list(names), most)[:most]
+    ]
 
 
 @fact

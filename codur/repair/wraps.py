@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from codur.repair.context import Context
 from codur.repair.edits import Proposal
 from codur.repair.guards import is_pure
-from codur.repair.scopes import BUILTINS
+from codur.repair.scopes import BUILTINS, nearest
 
 _TRANSPARENT = frozenset(
     {"int", "float", "abs", "round", "list", "tuple", "set", "sorted", "reversed", "str", "max", "min"}
@@ -126,9 +126,12 @@ def program_call_wrapped(context: Context, node: ast.Return | ast.Assign) -> Ite
     value = node.value
     if value is None or isinstance(value, ast.Constant):
         return
-    for each in context.source.tree.body:
-        if isinstance(each, ast.FunctionDef) and len(each.args.args) == 1 and each is not context.source.function(node):
-            yield context.replace(value, f"{each.name}({context.code(value)})")
+    inside = context.source.function(node)
+    functions = [each for each in context.source.tree.body if isinstance(each, ast.FunctionDef) and each is not inside]
+    names = [each.name for each in functions if len(each.args.args) == 1]
+    target = context.code(node.targets[0]) if isinstance(node, ast.Assign) else getattr(inside, "name", "")
+    for name in nearest(context.source, node, target, names, _MAX_NAMES):
+        yield context.replace(value, f"{name}({context.code(value)})")
 
 
 def method_removed(context: Context, node: ast.Call) -> Iterator[Proposal]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
@@ -16,7 +16,12 @@ from codur.repair.context import Context
 from codur.repair.edits import apply_edits
 from codur.repair.engine import RepairOutcome, search
 from codur.repair.failure import Failure
-from codur.repair.operators import OPERATORS, Offer, offers
+from codur.repair.localise import Suspicion
+from codur.repair.observed import Observed
+from codur.repair.operators import OPERATORS, Offer, changeable, heads, rows_for
+from codur.repair.operators import offers as offers_of
+from codur.repair.program import Candidate, Program
+from codur.repair.prospects import Prospect, Sight, Which, prospects
 from codur.repair.source import Source, parse_source
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
@@ -48,6 +53,44 @@ def source_of(text: str) -> Source:
     source = parse_source("main.py", dedent(text))
     assert source is not None
     return source
+
+
+def offers(context: Context) -> Iterator[Offer]:
+    """What the operators propose for a file, in the order of the text and then of the table."""
+    for head in heads(context.source):
+        for node in changeable(context.source, head):
+            for row in rows_for(node):
+                yield from offers_of(context, node, row)
+
+
+def candidates(
+    program: Program,
+    failure: Failure,
+    suspicion: Suspicion,
+    which: Which = "all",
+    observed: Mapping[str, Observed] | None = None,
+    expected: str = "",
+) -> list[Candidate]:
+    """Every change of some statements of a program, in the order of its text."""
+    seen = observed or {}
+    sight = Sight(
+        program=program,
+        failure=failure,
+        suspicion=suspicion,
+        which=which,
+        observed=lambda path: seen.get(path, Observed()),
+        expected=expected,
+    )
+    return sorted(_opened(prospects(sight)), key=lambda each: each.order)
+
+
+def _opened(waiting: Iterable[Candidate | Prospect]) -> Iterator[Candidate]:
+    for each in waiting:
+        if isinstance(each, Candidate):
+            yield each
+        else:
+            while each.priority > 0:
+                yield from _opened(each.open())
 
 
 def made_by(operator: str, text: str, failure: Failure | None = None) -> list[str]:

@@ -8,8 +8,9 @@ from codur.repair.agenda import Agenda
 from codur.repair.angelic import Places
 from codur.repair.failure import Failure
 from codur.repair.localise import Suspicion
-from codur.repair.program import Candidate, Program, candidates
+from codur.repair.program import Candidate, Program
 from codur.types import Verdict
+from tests.repair.support import candidates
 
 TEXT = """\
 def f(a, b, seen):
@@ -88,10 +89,9 @@ def test_a_place_where_nothing_changes_how_the_check_fails_comes_later() -> None
 
 def test_a_line_that_brought_the_check_further_comes_earlier() -> None:
     places = Places(BEFORE)
-    agenda = Agenda(places)
+    agenda = Agenda(places, lambda: 1.0)
     found = made("variable replaced")
-    for each in found:
-        agenda.add(each, 1.0)
+    agenda.add(found, 1.0)
     last = found[-1]
     assert last.line == 4
     assert places.note(last, CLOSER)
@@ -111,10 +111,9 @@ def test_what_a_changed_program_shows_is_no_news_of_the_original() -> None:
 
 
 def test_the_queue_gives_the_highest_priority_first_and_keeps_the_order_of_equals() -> None:
-    agenda = Agenda(Places(BEFORE))
+    agenda = Agenda(Places(BEFORE), lambda: 1.0)
     found = made("comparison boundary", "variable replaced", "comparison swapped")
-    for each in found:
-        agenda.add(each, 1.0)
+    agenda.add(found, 1.0)
     order = taken(agenda, 0.3)
     assert order == sorted((each for each in found if each.priority >= 0.3), key=lambda each: -each.priority)
     assert len(order) < len(found)

@@ -246,16 +246,16 @@ def test_the_same_input_gives_the_same_repair(tmp_path: Path) -> None:
 
 def test_the_budget_ends_the_search(tmp_path: Path) -> None:
     prepared = bench(tmp_path, HOPELESS)
-    found = prepared.search(budget_s=10.0, clock=ticking())
+    found = prepared.search(budget_s=100.0, clock=ticking())
     assert not found.exhausted
-    assert 0 < found.tried < 6
+    assert 0 < found.tried < 40
     assert found.explanation.startswith("The time was up")
     assert prepared.search(budget_s=0.0).tried == 0
 
 
 def test_why_a_search_was_slow_is_told_when_the_time_is_up(tmp_path: Path) -> None:
     prepared = bench(tmp_path, {**HOPELESS, "part.py": "class A:\n    def __del__(self): pass\n"})
-    found = prepared.search(budget_s=10.0, clock=ticking(), workers=1)
+    found = prepared.search(budget_s=100.0, clock=ticking(), workers=1)
     assert found.explanation.endswith(" judged, slowly, each in a process of its own: part.py has a __del__ method.")
 
 

@@ -9,8 +9,7 @@ from codur.repair.edits import apply_edits
 from codur.repair.equivalence import Equivalence
 from codur.repair.failure import Failure
 from codur.repair.observed import Observed
-from codur.repair.operators import offers
-from tests.repair.support import source_of
+from tests.repair.support import offers, source_of
 
 TEXT = "def f(a, b, n):\n    if a < n:\n        return a\n    return [b for b in n]\n"
 SEEN = Observed(samples={2: ({"a": "1", "b": "1", "n": "5"}, {"a": "7", "b": "7", "n": "5"})})

@@ -8,8 +8,7 @@ from codur.repair.context import Context
 from codur.repair.edits import apply_edits
 from codur.repair.failure import Failure
 from codur.repair.loops import Endless
-from codur.repair.operators import offers
-from tests.repair.support import source_of
+from tests.repair.support import offers, source_of
 
 STUCK = "def f(n, k):\n    while n > 1:\n        k = k - 1\n    return k\n"
 GOES_ON = "def f(a, seen):\n    while a:\n        x = a.pop()\n        if x not in seen:\n            a.append(x)\n"

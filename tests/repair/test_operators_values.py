@@ -8,8 +8,7 @@ from codur.repair.context import Context
 from codur.repair.edits import apply_edits
 from codur.repair.failure import Failure, Raised
 from codur.repair.observed import Observed
-from codur.repair.operators import offers
-from tests.repair.support import made_by, source_of
+from tests.repair.support import made_by, offers, source_of
 
 
 def raised(kind: str, message: str) -> Failure:
