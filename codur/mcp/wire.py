@@ -145,7 +145,7 @@ class Pipes:
             while not self._stream.ended():
                 await anyio.sleep(0.01)
         if self._stream.problem:
-            self._trouble.found(f"{self._name} cannot be started: {self._stream.problem}", remedy=_remedy(self._name))
+            self._trouble.found(f"{self._name}: {self._stream.problem}", remedy=_remedy(self._name))
             return
         said = one_line(self._stderr.text().strip().rpartition("\n")[2], _MAX_SAID)
         status = self._stream.status

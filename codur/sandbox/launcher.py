@@ -288,13 +288,17 @@ class Launcher:
             CodurError: no temporary directory can be made for it, or it cannot be contained.
         """
         words = tuple(argv)
+
+        def reason(error: OSError | ValueError) -> str:
+            return not_started(words, cwd, error).stderr
+
         with contextlib.ExitStack() as stack:
             stack.enter_context(self._watch.over(root, lambda: self.hides))
             try:
                 process = self._kept(stack, words, cwd, env, readable=(cwd, *readable), workspace=root, network=network)
             except (OSError, ValueError) as error:
-                return Stream(None, stack.pop_all(), problem=not_started(words, cwd, error).stderr)
-            return Stream(process, stack.pop_all())
+                return Stream(None, stack.pop_all(), reason, problem=reason(error))
+            return Stream(process, stack.pop_all(), reason)
 
     def _kept(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+from collections.abc import Callable
 from types import TracebackType
 
 from codur.sandbox.child import Process
@@ -16,6 +17,7 @@ class Stream:
     Args:
         process: started with all three pipes; None if there is no such program.
         cleanup: closed after the program has ended.
+        reason: turns the error of a program that cannot be started into a sentence.
         problem: why there is no program.
 
     Attributes:
@@ -23,9 +25,17 @@ class Stream:
         problem: why it was not started, as far as that is known; empty if it was.
     """
 
-    def __init__(self, process: Process | None, cleanup: contextlib.ExitStack, *, problem: str = "") -> None:
+    def __init__(
+        self,
+        process: Process | None,
+        cleanup: contextlib.ExitStack,
+        reason: Callable[[OSError], str],
+        *,
+        problem: str = "",
+    ) -> None:
         self._process = process
         self._cleanup = cleanup
+        self._reason = reason
         self.problem = problem
         self.stdin = self.stdout = self.stderr = -1
         if process is not None:
@@ -51,7 +61,7 @@ class Stream:
         try:
             return self._process.poll()
         except OSError as error:
-            self.problem = (error.strerror or str(error)).lower()
+            self.problem = self._reason(error)
             return True
 
     @property

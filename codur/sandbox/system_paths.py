@@ -73,15 +73,27 @@ def interpreter_paths(python: str | Path) -> tuple[Path, ...]:
     Nothing else beside them, such as other files of a home directory, is among them.
     """
     found: dict[Path, None] = {}
-    for program in link_chain(Path(python)):
+    waiting = list(link_chain(Path(python)))
+    for program in waiting:
         prefix = program.parent.parent
         if (prefix / "pyvenv.cfg").is_file():
+            if prefix not in found and program == waiting[-1]:  # a copy, not a link to the installation's
+                waiting += link_chain(_home_of(prefix) / program.name)
             found[prefix] = None
             continue
         if next(prefix.glob("lib/python3*/os.py"), None) is not None:
             found.update((prefix / part, None) for part in _PREFIX_PARTS if (prefix / part).is_dir())
         found[program] = None
     return tuple(path for path in found if not is_below(path, system_roots()))
+
+
+def _home_of(environment: Path) -> Path:
+    """Where the programs of the installation are that a virtual environment was made from."""
+    for line in (environment / "pyvenv.cfg").read_text("utf-8", "replace").splitlines():
+        name, _, value = line.partition("=")
+        if name.strip() == "home" and Path(value.strip()) != environment / "bin":
+            return Path(value.strip())
+    return Path("/usr/bin")
 
 
 def toolchain_paths(environ: Mapping[str, str], *, home: Path | None = None) -> tuple[Path, ...]:

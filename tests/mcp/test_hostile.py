@@ -15,8 +15,8 @@ from codur.errors import Interrupted
 from codur.mcp.definitions import MAX_TOOLS
 from codur.mcp.errors import McpError, McpRefused
 from codur.mcp.pins import Pins
-from codur.sandbox.bubblewrap import find_bubblewrap
 from codur.sandbox.cancel import CancelToken
+from tests.adversarial.backends import AVAILABLE
 from tests.mcp import kit
 
 ABSENT = McpServer(command=("codur-no-such-server",), timeout_s=kit.LONG_S)
@@ -158,7 +158,6 @@ def test_a_damaged_list_of_what_is_accepted_accepts_nothing(tmp_path: Path) -> N
 # --- what it does to the machine --------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(find_bubblewrap() is None, reason="bubblewrap is not installed")
 def test_d11_it_gets_its_own_variables_alone(tmp_path: Path) -> None:
     server = kit.hostile("environment", environment=("MINE_KEY",))
     environ = {"MINE_KEY": "its own", "GROQ_API_KEY": "another's", "SECRET_X": "s"}
@@ -178,16 +177,19 @@ def test_a_variable_that_is_not_set_is_told(tmp_path: Path) -> None:
         mine.tools("mine")
 
 
-@pytest.mark.skipif(find_bubblewrap() is None, reason="bubblewrap is not installed")
-def test_it_cannot_read_the_home_directory(tmp_path: Path) -> None:
+@pytest.mark.parametrize("backend", ["none", *AVAILABLE])
+def test_it_cannot_read_the_home_directory(backend: str, tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
     (tmp_path / "work").mkdir()
     secret, open_file = tmp_path / "home" / "secret", tmp_path / "work" / "open"
     secret.write_text("secret")
     open_file.write_text("open")
     server = kit.hostile("home", f"../home/{secret.name}", open_file.name)
-    with kit.servers(tmp_path, sandbox=SandboxSettings(backend="bubblewrap"), mine=server) as mine:
-        assert mine.call("mcp__mine__act", {}).text == "FileNotFoundError open"
+    sandbox = SandboxSettings(backend=backend)  # type: ignore[arg-type]
+    with kit.servers(tmp_path, sandbox=sandbox, mine=server) as mine:
+        said = mine.call("mcp__mine__act", {}).text
+    outcome = {"none": "secret", "bubblewrap": "FileNotFoundError"}.get(backend, "PermissionError")
+    assert said == f"{outcome} open"
 
 
 def test_it_leaves_no_daemon(tmp_path: Path) -> None:

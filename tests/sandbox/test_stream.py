@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from codur.config.settings import SandboxSettings
-from codur.sandbox.bubblewrap import find_bubblewrap
 from codur.sandbox.launcher import Launcher
 from codur.sandbox.stream import Stream
+from tests.adversarial.backends import AVAILABLE
 
 _WAIT_MS = 60_000
 
@@ -77,8 +77,10 @@ def test_all_that_it_started_ends_with_it(tmp_path: Path) -> None:
         os.kill(daemon, 0)
 
 
-@pytest.mark.skipif(find_bubblewrap() is None, reason="bubblewrap is not installed")
-def test_it_writes_and_connects_only_where_it_may(tmp_path: Path) -> None:
+@pytest.mark.parametrize("backend", AVAILABLE)
+def test_it_writes_and_connects_only_where_it_may(backend: str, tmp_path: Path) -> None:
+    if backend == "none":
+        pytest.skip("nothing contains programs here")
     code = (
         "import os, socket\n"
         "for path in ('work/new', 'seen/new'):\n"
@@ -90,7 +92,7 @@ def test_it_writes_and_connects_only_where_it_may(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     (tmp_path / "seen").mkdir()
     (tmp_path / "seen" / "file").write_text("text")
-    shared = launcher(tmp_path, SandboxSettings(backend="bubblewrap"))
+    shared = launcher(tmp_path, SandboxSettings(backend=backend))  # type: ignore[arg-type]
     found = {}
     with socket.create_server(("127.0.0.1", 0)) as server:
         more = {"B": "b", "PORT": str(server.getsockname()[1])}
