@@ -12,6 +12,7 @@ from pathlib import Path
 from codur.python.dependencies import required_name
 from codur.python.installed import is_importable, pytest_plugins, version_of
 from codur.python.pytest_options import (
+    forgiving_options,
     names_settings,
     path_arguments,
     search_options,
@@ -73,6 +74,7 @@ def pytest_words(
         options += ["-o", f"addopts={shlex.join(usable)}"]
     if any(required_name(word) not in plugins for word in settings.words("required_plugins")):
         options += ["-o", "required_plugins="]
+    options += forgiving_options(error)
     return interpreter, [*kept, *options, *(search_options(plugins) if search else ())]
 
 
