@@ -91,7 +91,7 @@ def search_options(plugins: Collection[str]) -> list[str]:
     """Options that make a run of tests the same each time, without what measures, shuffles, repeats or distributes.
 
     Args:
-        plugins: the distributions with plugins that are installed, see `installed.pytest_plugins`.
+        plugins: the distributions with plugins that are installed, see `installed.installed_plugins`.
     """
     return [word for name, plugin in _PLUGINS.items() if name in plugins for word in plugin.calm]
 

@@ -19,7 +19,7 @@ _NOT_FOUND = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _COLLECTING = re.compile(
     r"(?:ERROR collecting|ImportError while loading conftest|Failed to import test module:) '?([^\s']+)"
 )
-_ERROR = re.compile(r"^(?:E\s+)?((?:\w+\.)*\w*(?:Error|Exception|Warning|Exit)\b.*)$", re.MULTILINE)
+_ERROR = re.compile(r"^(?:E\s+)?((?:\w+\.)*\w*(?:Error|Exception|Warning|Exit)(?:: .*)?)$", re.MULTILINE)
 _SHOWN_NAMES = 6
 _DISTRIBUTIONS = {
     "yaml": "pyyaml", "pil": "pillow", "bs4": "beautifulsoup4", "cv2": "opencv-python", "sklearn": "scikit-learn",
