@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import ast
-import configparser
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
-from codur.python.project_files import parsed, read_text
+from codur.python.project_files import parsed, read_ini, read_text
 from codur.sandbox.system_paths import link_chain
 
 _DISTRIBUTION = re.compile(r"(?P<name>.+?)(?:-[^-]+)*\.(?:dist-info|egg-info)")
@@ -99,17 +96,13 @@ def is_importable(python: str, module: str) -> bool:
     )
 
 
-def pytest_plugins(python: str) -> dict[str, str]:
+def installed_plugins(python: str) -> dict[str, str]:
     """The pytest plugins that are installed: the name by which `-p no:NAME` knows one → its distribution."""
     found: dict[str, str] = {}
     for name, path in distributions(python).items():
         text = read_text(path / "entry_points.txt") if path.suffix != ".egg-link" else ""
         if "pytest11" in text:
-            parser = configparser.RawConfigParser(strict=False, delimiters=("=",))
-            try:
-                parser.read_string(text)
-            except configparser.Error:
-                continue
+            parser = read_ini(path / "entry_points.txt")
             found |= dict.fromkeys(parser.options("pytest11") if parser.has_section("pytest11") else (), name)
     return found
 
@@ -129,21 +122,6 @@ def editable_roots(python: str) -> list[Path]:
             elif path.name.startswith("__editable__") and path.suffix == ".py":
                 found |= dict.fromkeys(_mapped(read_text(path)))
     return list(found)
-
-
-def editable_projects(python: str) -> list[Path]:
-    """The directories of the projects that are installed editable, by what their metadata says."""
-    paths = (_editable_project(path) for path in distributions(python).values() if path.suffix == ".dist-info")
-    return [path for path in paths if path is not None]
-
-
-def _editable_project(metadata: Path) -> Path | None:
-    try:
-        said = json.loads(read_text(metadata / "direct_url.json") or "{}")
-        editable, address = said.get("dir_info", {}).get("editable"), urlsplit(str(said.get("url", "")))
-    except (ValueError, AttributeError, RecursionError):
-        return None
-    return Path(unquote(address.path)) if editable and address.scheme == "file" else None
 
 
 def _path_lines(text: str) -> list[Path]:

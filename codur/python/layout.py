@@ -13,6 +13,7 @@ from codur.python.project_files import ProjectFiles, read_project, table, words
 from codur.python.pytest_settings import pytest_settings
 
 _USUAL = ("src", "lib")
+_MARKS = ("pyproject.toml", "setup.py", "setup.cfg")
 _NO_PACKAGES = frozenset({"tests", "test", "testing", "docs", "doc", "examples", "benchmarks", "build", "dist"})
 _NO_MODULES = frozenset({"setup", "conftest", "noxfile"})
 
@@ -25,7 +26,8 @@ def import_roots(root: Path, python: str) -> tuple[str, ...]:
     installed package of the same name would be taken in its place, or where it is stated.
 
     They are what pytest's `pythonpath` says, what `pyproject.toml`, `setup.cfg` and `setup.py` declare, where editable
-    installs of the interpreter lead, and else `src` or `lib` if there are packages or modules.
+    installs of the interpreter lead, and else `src` or `lib` if there are packages or modules; then the same of other
+    projects with tests of their own that lie in the workspace.
 
     Args:
         root: the workspace.
@@ -40,7 +42,22 @@ def import_roots(root: Path, python: str) -> tuple[str, ...]:
         roots["."] = None
     elif "." in roots and not any(modules_in(root)):
         del roots["."]
-    return tuple(roots)
+    return tuple(roots | dict.fromkeys(_of_parts(root)))
+
+
+def _of_parts(root: Path) -> Iterator[str]:
+    """The roots of the projects one or two levels below the top."""
+    marked = {path.parent for mark in _MARKS for depth in ("*", "*/*") for path in root.glob(f"{depth}/{mark}")}
+    for part in sorted(marked):
+        path = part.relative_to(root)
+        if not _NO_PACKAGES.isdisjoint(path.parts) or any(name.startswith(".") for name in path.parts):
+            continue
+        if not any((part / name).is_dir() for name in ("tests", "test")):
+            continue
+        stated = [*pytest_settings(part).words("pythonpath"), *_declared(read_project(part))]
+        own = dict.fromkeys(item for name in stated if (item := _inside(part, name)) is not None)
+        for item in own or list(_usual(part)) or ["."]:
+            yield (path / item).as_posix()
 
 
 def _inside(root: Path, path: str) -> str | None:

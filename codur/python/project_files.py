@@ -64,6 +64,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 def read_ini(path: Path) -> configparser.RawConfigParser:
     """An INI file's content; what stands before an error in it, if there is one."""
     parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
+    parser.optionxform = str  # type: ignore[assignment,method-assign] # names of settings count as they are written
     with suppress(configparser.Error):  # what was read before the error is kept
         parser.read_string(read_text(path))
     return parser

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from codur.python.installed import pytest_plugins
+from codur.python.installed import installed_plugins
 from codur.python.project_files import read_text
 from codur.python.test_command import PYTHON, TestCommand, read_argv
 
@@ -180,7 +180,7 @@ def _django(command: TestCommand, root: Path, python: str) -> list[str]:
     """Only pytest-django makes the databases and settings that Django's own runner would."""
     script, *labels = command.words
     settings = dict(command.env).get("DJANGO_SETTINGS_MODULE") or _stated_settings(read_text(root / script))
-    if "pytest-django" not in pytest_plugins(python).values() or not settings:
+    if "pytest-django" not in installed_plugins(python).values() or not settings:
         return []
     nodes = [_node(label, root, (PurePosixPath(script).parent.as_posix(),)) for label in labels]
     if any(label.startswith("-") for label in labels) or None in nodes:

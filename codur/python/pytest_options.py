@@ -10,6 +10,7 @@ from pathlib import Path
 SEARCH_VARIABLES = {"PYTHONHASHSEED": "0"}
 """Environment variables of a run of tests in a search."""
 _UNRECOGNIZED = re.compile(r"unrecognized arguments: (.*)")
+_UNKNOWN_SETTING = "Unknown config option"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +91,7 @@ def search_options(plugins: Collection[str]) -> list[str]:
     """Options that make a run of tests the same each time, without what measures, shuffles, repeats or distributes.
 
     Args:
-        plugins: the distributions with plugins that are installed, see `installed.pytest_plugins`.
+        plugins: the distributions with plugins that are installed, see `installed.installed_plugins`.
     """
     return [word for name, plugin in _PLUGINS.items() if name in plugins for word in plugin.calm]
 
@@ -127,9 +128,14 @@ def _without(words: Sequence[str], plugins: Iterable[_Plugin], unknown: Collecti
 
 
 def unrecognized(error: str) -> list[str]:
-    """The words that pytest's error text calls unrecognized; empty if it has no such error."""
+    """The options that pytest's error text says it does not know; empty if it has no such error."""
     match = _UNRECOGNIZED.search(error)
-    return match[1].split() if match else []
+    return [*(match[1].split() if match else ()), *(["--strict-config"] if _UNKNOWN_SETTING in error else ())]
+
+
+def forgiving_options(error: str) -> list[str]:
+    """Options with which settings of a plugin that is not there do not end the run that said this error."""
+    return ["-W", f"ignore:{_UNKNOWN_SETTING}"] if _UNKNOWN_SETTING in error else []
 
 
 def names_settings(words: Iterable[str]) -> bool:

@@ -10,8 +10,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from codur.python.dependencies import required_name
-from codur.python.installed import is_importable, pytest_plugins, version_of
+from codur.python.installed import installed_plugins, is_importable, version_of
 from codur.python.pytest_options import (
+    forgiving_options,
     names_settings,
     path_arguments,
     search_options,
@@ -40,7 +41,7 @@ def pytest_runner(python: str, root: Path, launcher: Launcher, words: Sequence[s
     """
     borrowed = not _has_pytest(python, launcher)
     interpreter = sys.executable if borrowed else python
-    unwanted = sorted(pytest_plugins(interpreter)) if borrowed else ["langsmith_plugin"]
+    unwanted = sorted(installed_plugins(interpreter)) if borrowed else ["langsmith_plugin"]
     options = [word for name in unwanted for word in ("-p", f"no:{name}")]
     if not names_settings(words) and not _settings(interpreter, root, words).file:
         options += ["-c", os.devnull, f"--rootdir={root}"]
@@ -63,7 +64,7 @@ def pytest_words(
         search: run the same each time, see `search_options`; else plugins do what they do for the project.
     """
     interpreter, options = pytest_runner(python, root, launcher, words)
-    plugins = set(pytest_plugins(python).values()) if interpreter == python else set()
+    plugins = set(installed_plugins(python).values()) if interpreter == python else set()
     unknown = unrecognized(error)
     kept = usable_options(words, plugins, unknown=unknown, search=search)
     settings = PytestSettings() if names_settings(words) else _settings(interpreter, root, words)
@@ -73,6 +74,7 @@ def pytest_words(
         options += ["-o", f"addopts={shlex.join(usable)}"]
     if any(required_name(word) not in plugins for word in settings.words("required_plugins")):
         options += ["-o", "required_plugins="]
+    options += forgiving_options(error)
     return interpreter, [*kept, *options, *(search_options(plugins) if search else ())]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -52,6 +53,7 @@ def find_check(
     settings: VerificationSettings,
     command: str | None = None,
     expect_file: str | None = None,
+    changed: Sequence[str] = (),
 ) -> Check | None:
     """The check that applies: a command, expected output, tests, else the syntax of Python files.
 
@@ -62,6 +64,7 @@ def find_check(
         files: existing files that the prompt names, most relevant first.
         command: a command whose exit status is the verdict; else `settings.command`.
         expect_file: a file with the expected output, relative to the workspace or absolute.
+        changed: files that are not as they were committed; of several projects theirs is meant.
 
     Returns:
         None if nothing can be checked: no check was found and there is no Python file.
@@ -71,7 +74,7 @@ def find_check(
         ConfigError: `challenge.yaml` or `args.txt` is wrong.
         WorkspaceError: `args.txt` cannot be read as text.
     """
-    search = _Search(workspace=workspace, prompt=prompt, files=tuple(files), settings=settings)
+    search = _Search(workspace=workspace, prompt=prompt, files=tuple(files), changed=tuple(changed), settings=settings)
     check = search.find(command, expect_file)
     if check is None:
         return None
@@ -95,6 +98,7 @@ class _Search:
     workspace: Workspace
     prompt: str
     files: tuple[str, ...]
+    changed: tuple[str, ...]
     settings: VerificationSettings
 
     def find(self, command: str | None, expect_file: str | None) -> Check | None:
@@ -121,16 +125,21 @@ class _Search:
     # --- commands -----------------------------------------------------------------------------------------------------
 
     def _command(self, command: str, timeout_s: float, source: str) -> Check:
-        named = files_of_command(
-            self.workspace,
-            command,
-            tests=self._all_tests,
-            programs=self._programs,
-            files=self.files,
-            entry=self.found_entry,
-        )
-        protected = self._existing([*named, challenge_file.NAME, INPUT_NAME, ARGS_NAME])
         tests = read_command(command, self.workspace.root)
+        resolved = [shlex.join(tests.argv)] if tests is not None and tests.declared_in else []
+        named = [
+            path
+            for text in (command, *resolved)
+            for path in files_of_command(
+                self.workspace,
+                text,
+                tests=self._all_tests,
+                programs=self._programs,
+                files=self.files,
+                entry=self.found_entry,
+            )
+        ]
+        protected = self._existing([*named, challenge_file.NAME, INPUT_NAME, ARGS_NAME])
         if tests is None or tests.cwd or not (tests.kind == "pytest" or tests.declared_in):
             argv = ("sh", "-c", command)
             return Check(kind="command", argv=argv, protected=protected, timeout_s=timeout_s, source=source)
@@ -237,7 +246,7 @@ class _Search:
 
     @cached_property
     def _suites(self) -> Suites:
-        return Suites(workspace=self.workspace, listing=self.listing, named=self.files)
+        return Suites(workspace=self.workspace, listing=self.listing, named=self.files, changed=self.changed)
 
     @cached_property
     def _all_tests(self) -> tuple[str, ...]:
@@ -257,8 +266,8 @@ class _Search:
 
     def _suite(self, suite: Suite, declared_in: str = "") -> Check:
         timeout_s = self.challenge.timeout_s or self.settings.test_timeout_s
-        declaration = [declared_in] if suite.argv[0] in _DECLARING else []
-        protected = self._existing([*self._all_tests, *suite.files, *declaration, challenge_file.NAME])
+        declaration = [*([declared_in] if suite.argv[0] in _DECLARING else []), challenge_file.NAME]
+        protected = tuple(dict.fromkeys([*self._all_tests, *suite.files, *self._existing(declaration)]))
         return Check(
             kind="tests", argv=suite.argv, protected=protected, env=suite.env, timeout_s=timeout_s, source=suite.source
         )

@@ -11,6 +11,8 @@ from posixpath import basename, dirname
 from typing import TYPE_CHECKING
 
 from codur.errors import WorkspaceError
+from codur.python.parts import choose_part, find_parts
+from codur.python.project_files import read_ini
 from codur.python.pytest_settings import PytestSettings, pytest_settings
 from codur.python.test_command import PYTHON, read_command
 from codur.verification.entry import MAKEFILES, is_pytest_file, is_test_file
@@ -53,11 +55,13 @@ class Suites:
     Attributes:
         listing: its files.
         named: files that the prompt names.
+        changed: files that are not as they were committed.
     """
 
     workspace: Workspace
     listing: Sequence[str]
     named: Sequence[str]
+    changed: Sequence[str] = ()
 
     def find(self) -> Suite | None:
         """Tests that are written to be run; None if there are none."""
@@ -79,13 +83,21 @@ class Suites:
         """The files that pytest collects by the project's settings, or by its default rules."""
         patterns = self._settings.words("python_files")
         matches = _matcher(patterns) if patterns else is_pytest_file
-        files = [path for path in self.listing if path.endswith(".py") and matches(path)]
+        own = [path for path in self.listing if path.endswith(".py") and not path.startswith(self._submodules)]
+        files = [path for path in own if matches(path)]
         tops = tuple(f"{path.removeprefix('./').rstrip('/')}/" for path in self._settings.words("testpaths"))
         below = [path for path in files if path.startswith(tops)] if tops else []
         if below or not patterns:
             return tuple(below or files)
         # A pattern such as `*.py` is there for the examples in the documentation, and makes no test of all modules.
         return tuple(path for path in files if is_test_file(path) or _TEST_TEXT.search(self._text(path)))
+
+    @cached_property
+    def _submodules(self) -> tuple[str, ...]:
+        """Directories of other repositories that this one takes in; their tests are not its own."""
+        modules = read_ini(self.workspace.root / ".gitmodules")
+        paths = (modules.get(section, "path", fallback=None) for section in modules.sections())
+        return tuple(f"{path.strip('/')}/" for path in paths if path)
 
     @cached_property
     def _settings(self) -> PytestSettings:
@@ -116,6 +128,7 @@ class Suites:
 
     def _pytest(self) -> Suite | None:
         command = (PYTHON, "-m", "pytest")
+        foreign = [path for path in self._submodules if any(item.startswith(path) for item in self.listing)]
         files = self.pytest_files
         note = _two_settings(self._settings)
         if not files:
@@ -127,7 +140,24 @@ class Suites:
         if len(named) == 1:
             source = f"the tests in {named[0]}, named in the prompt{note}"
             return Suite(argv=(*command, named[0]), source=source, files=files)
-        return Suite(argv=command, source=f"the tests in {_few(files)}{note}", files=files)
+        argv = (*command, *(f"--ignore={path.rstrip('/')}" for path in foreign))
+        return self._of_parts(files) or Suite(argv=argv, source=f"the tests in {_few(files)}{note}", files=files)
+
+    def _of_parts(self, files: tuple[str, ...]) -> Suite | None:
+        """The tests of the project that is meant, where the workspace holds several."""
+        parts = find_parts(self.listing, set(files).__contains__)
+        if not parts:
+            return None
+        choice = choose_part(parts, self.named, self.changed)
+        if choice.chosen:
+            argv, source = (PYTHON, "-m", "pytest", choice.chosen), f"the tests of {choice.reason}"
+        else:
+            packages = {dirname(path) for path in self.listing if basename(path) == "__init__.py"}
+            names = [basename(path) for path in files if dirname(path) not in packages]
+            # Modules of the same name in different projects would be taken for each other.
+            mode = ("--import-mode=importlib",) if len(set(names)) < len(names) else ()
+            argv, source = (PYTHON, "-m", "pytest", *mode), f"all tests: {choice.reason}"
+        return Suite(argv=argv, source=source, files=files)
 
     def _declared(self) -> Suite | None:
         """The tests that another tool is told to run."""

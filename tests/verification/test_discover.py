@@ -457,9 +457,10 @@ def test_a_name_that_judges_may_be_the_program(
 @pytest.mark.parametrize(("command", "protected"), COMMANDS)
 def test_a_command_protects_the_tests_that_it_names(command: str, protected: tuple[str, ...], tmp_path: Path) -> None:
     found = find_check(workspace(tmp_path, PROJECT), prompt="", files=(), settings=SETTINGS, command=command)
+    of_pytest = command.startswith("pytest")
     assert found == Check(
-        kind="command",
-        argv=("sh", "-c", command),
+        kind="tests" if of_pytest else "command",
+        argv=("{python}", "-m", *command.split()) if of_pytest else ("sh", "-c", command),
         protected=protected,
         timeout_s=60.0,
         source="the command given with --check",

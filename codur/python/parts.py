@@ -1,0 +1,67 @@
+"""The projects in a repository that holds several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from posixpath import basename, dirname
+
+_MARKS = ("pyproject.toml", "setup.py", "setup.cfg")
+_NO_PARTS = frozenset({"tests", "test", "docs", "doc", "examples", "example", "vendor", "third_party", "templates"})
+_SHOWN = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """The projects below a repository's top, and the one that is meant.
+
+    Attributes:
+        paths: their directories, in order of name.
+        chosen: the directory that is meant; empty if that is not clear.
+        reason: why it is, or what would make it clear.
+    """
+
+    paths: tuple[str, ...]
+    chosen: str
+    reason: str
+
+
+def find_parts(listing: Sequence[str], is_test: Callable[[str], bool]) -> tuple[str, ...]:
+    """Directories below the top with a project and tests of their own, where no tests stand outside of them.
+
+    Args:
+        listing: the workspace's files.
+        is_test: whether a file is collected as a test.
+    """
+    marked = {dirname(path) for path in listing if basename(path) in _MARKS and "/" in path}
+    tops = {path for path in marked if _NO_PARTS.isdisjoint(path.split("/"))}
+    owners = {path: _part_of(path, tops) for path in listing if is_test(path)}
+    parts = tuple(sorted(set(owners.values())))
+    return parts if len(parts) > 1 and "" not in parts else ()
+
+
+def choose_part(parts: Sequence[str], named: Sequence[str], changed: Sequence[str]) -> Parts:
+    """The project that is meant: the one of the files that the prompt names, else of those that were changed.
+
+    Args:
+        parts: the projects, see `find_parts`.
+        named: files that the prompt names.
+        changed: files that are not as they were committed.
+    """
+    for files, why in ((named, "the prompt names"), (changed, "you changed")):
+        owners = {_part_of(path, set(parts)) for path in files} - {""}
+        if len(owners) == 1:
+            (chosen,) = owners
+            first = next(path for path in files if _part_of(path, set(parts)) == chosen)
+            return Parts(paths=tuple(parts), chosen=chosen, reason=f"{chosen}, as {why} {first}")
+    shown = ", ".join(parts[:_SHOWN]) + (", …" if len(parts) > _SHOWN else "")
+    reason = f"this repository holds {len(parts)} projects ({shown}); name a file of the one that is meant"
+    return Parts(paths=tuple(parts), chosen="", reason=reason)
+
+
+def _part_of(path: str, parts: set[str]) -> str:
+    """The innermost project that a file is in; empty for none."""
+    directory = dirname(path)
+    while directory and directory not in parts:
+        directory = dirname(directory)
+    return directory

@@ -1,0 +1,133 @@
+"""Why a run of tests says nothing of the program: tests that cannot be loaded, and what is not installed for them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from codur.python.dependencies import declared_dependencies, lacking
+from codur.python.installed import normal_name
+from codur.python.layout import import_roots, modules_in
+from codur.python.project_files import read_toml, table
+from codur.types import Check, Verdict
+
+ProblemKind = Literal["not_installed", "not_collected", "no_tests", "passed"]
+_NOT_FOUND = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
+_COLLECTING = re.compile(
+    r"(?:ERROR collecting|ImportError while loading conftest|Failed to import test module:) '?([^\s']+)"
+)
+_ERROR = re.compile(r"^(?:E\s+)?((?:\w+\.)*\w*(?:Error|Exception|Warning|Exit)(?:: .*)?)$", re.MULTILINE)
+_SHOWN_NAMES = 6
+_DISTRIBUTIONS = {
+    "yaml": "pyyaml", "pil": "pillow", "bs4": "beautifulsoup4", "cv2": "opencv-python", "sklearn": "scikit-learn",
+    "dateutil": "python-dateutil", "attr": "attrs", "git": "gitpython", "jwt": "pyjwt", "dotenv": "python-dotenv",
+    "serial": "pyserial", "openssl": "pyopenssl", "crypto": "pycryptodome", "docx": "python-docx",
+    "pkg-resources": "setuptools", "magic": "python-magic", "usb": "pyusb", "zmq": "pyzmq", "mysqldb": "mysqlclient",
+}  # fmt: skip
+"""Distributions that are not called as the module that they bring."""
+_INSTALLERS = (
+    ("uv.lock", "uv sync --all-extras"), ("poetry.lock", "poetry install"), ("pdm.lock", "pdm install"),
+    ("Pipfile", "pipenv install --dev"),
+)  # fmt: skip
+_TEST_GROUPS = ("test", "tests", "testing", "dev")
+_REQUIREMENTS = ("requirements.txt", "requirements-dev.txt", "requirements-test.txt", "test-requirements.txt")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunProblem:
+    """Why a search for a repair cannot begin.
+
+    Attributes:
+        kind: what is the matter.
+        text: it in one line.
+        remedy: what the user can do, in a line.
+    """
+
+    kind: ProblemKind
+    text: str
+    remedy: str
+
+
+def run_problem(check: Check | None, verdict: Verdict, output: str, *, root: Path, python: str) -> RunProblem | None:
+    """What keeps a run of tests from saying anything of the program; None if it says that tests fail.
+
+    Args:
+        check: the check that was run, if there is one.
+        verdict: what came of it, before anything was changed.
+        output: what the run printed, or the error in the verdict.
+        root: the workspace.
+        python: its interpreter.
+    """
+    if check is None or check.kind == "syntax" or verdict.status == "no_check":
+        return RunProblem(
+            kind="no_tests",
+            text="No tests were found.",
+            remedy="Give the command that shows the fault with --check, or the output that is expected with --expect.",
+        )
+    if verdict.passed:
+        counted = f" ({verdict.tests_passed} tests)" if verdict.tests_passed else ""
+        return RunProblem(
+            kind="passed",
+            text=f"The tests pass: `{check.label}`{counted}.",
+            remedy="Say what is wrong, or give a command that fails with --check.",
+        )
+    return missing_packages(output, root, python) or _not_collected(verdict, output, root)
+
+
+def missing_packages(output: str, root: Path, python: str) -> RunProblem | None:
+    """The packages that are not installed for tests that could not import them; None if it was not for that."""
+    own = {name for top in (".", *import_roots(root, python)) for name in modules_in(root / top)}
+    tops = dict.fromkeys(name.partition(".")[0] for name in _NOT_FOUND.findall(output))
+    foreign = [name for name in tops if name not in own]
+    if not foreign:
+        return None
+    declared = declared_dependencies(root)
+    absent = lacking(python, declared.runtime | declared.tests)
+    names = list(dict.fromkeys([*(_DISTRIBUTIONS.get(n := normal_name(name), n) for name in foreign), *absent]))
+    shown = ", ".join(names[:_SHOWN_NAMES]) + (", …" if len(names) > _SHOWN_NAMES else "")
+    where = Path(python).relative_to(root).as_posix() if Path(python).is_relative_to(root) else python
+    return RunProblem(
+        kind="not_installed",
+        text=f"{shown} {'is' if len(names) == 1 else 'are'} not installed in {where}.",
+        remedy=f"Run `{_install_command(root, where, names, known=bool(set(names) & set(absent)))}`, then try again.",
+    )
+
+
+def _not_collected(verdict: Verdict, output: str, root: Path) -> RunProblem | None:
+    """The first file that could not be loaded, if no test ran at all."""
+    match = _COLLECTING.search(output)
+    if match is None or verdict.tests_passed:
+        return None
+    error = _ERROR.search(output, match.end())
+    file = match[1].removeprefix(f"{root}/")
+    return RunProblem(
+        kind="not_collected",
+        text=f"{file} cannot be loaded: {error[1].strip() if error else 'see the error'}",
+        remedy=f"Name the file that is wrong in the prompt, or mend the import in {file}.",
+    )
+
+
+def _install_command(root: Path, python: str, names: list[str], *, known: bool) -> str:
+    """The command that installs what is missing: the project's own tool, or pip.
+
+    Args:
+        known: whether the project declares what is missing.
+    """
+    for file, command in _INSTALLERS:
+        if (root / file).is_file() and known:
+            return command
+    if not known:
+        return f"{python} -m pip install {shlex.join(names)}"
+    words = [python, "-m", "pip", "install"]
+    files = [name for name in _REQUIREMENTS if (root / name).is_file()]
+    pyproject = read_toml(root / "pyproject.toml")
+    if table(pyproject, "project") or table(pyproject, "tool", "poetry") or (root / "setup.py").is_file():
+        extras = table(pyproject, "project", "optional-dependencies")
+        extra = next((name for name in _TEST_GROUPS if name in extras), "")
+        words += ["-e", f".[{extra}]" if extra else "."]
+    groups = table(pyproject, "dependency-groups")
+    words += [word for name in _TEST_GROUPS if name in groups for word in ("--group", name)][:2]
+    return shlex.join([*words, *(word for name in files for word in ("-r", name))])
