@@ -118,6 +118,7 @@ class Check:
         expected_text: expected output stated in the prompt (used when there is no file).
         protected: workspace-relative files that define the check and must not be edited.
         tests: node ids of the tests that run, as pytest names them; empty for all that `argv` stands for.
+        env: variables that the command sets for its programs.
         timeout_s: wall time of one run, in seconds.
         source: one line: why this check was chosen.
     """
@@ -130,6 +131,7 @@ class Check:
     expected_text: str | None = None
     protected: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
     timeout_s: float = 10.0
     source: str
 
@@ -139,7 +141,8 @@ class Check:
         if self.argv[:2] == ("sh", "-c"):
             words = self.argv[2]
         else:
-            words = shlex.join("python" if item == "{python}" else item for item in self.argv)
+            variables = "".join(f"{name}={shlex.quote(value)} " for name, value in self.env)
+            words = variables + shlex.join("python" if item == "{python}" else item for item in self.argv)
         return f"{words} < {self.stdin_file}" if self.stdin_file else words
 
 

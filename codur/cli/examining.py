@@ -32,10 +32,15 @@ _ROOT_WARNING = "Codur runs as root: run it as an ordinary user, so that the sys
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackendHealth:
-    """A back end for this system, tried just now."""
+    """A back end for this system, tried just now.
+
+    Attributes:
+        loopback: programs under it can talk to themselves through 127.0.0.1 and ::1.
+    """
 
     name: str
     works: bool
+    loopback: bool
     problem: str
     remedy: str
 
@@ -137,7 +142,9 @@ def _examine(settings: Settings) -> Health:
         backend=chosen.backend.name if chosen is not None else "none",
         note=chosen.note if chosen is not None else _refusal(settings),
         backends=tuple(
-            BackendHealth(name=one.name, works=not one.problem, problem=one.problem, remedy=one.remedy)
+            BackendHealth(
+                name=one.name, works=not one.problem, loopback=one.loopback, problem=one.problem, remedy=one.remedy
+            )
             for name in probe.candidates()
             for one in probe.tried(os.environ, cache=None, names=(name,))
         ),
@@ -225,13 +232,19 @@ def _provider_line(one: ProviderHealth) -> str:
     return f"provider {one.provider}: {key}, {sdk}{': ' if one.remedy else ''}{one.remedy}"
 
 
+def _works(one: BackendHealth) -> str:
+    if one.loopback:
+        return "works; programs have a loopback of their own"
+    return "works; programs have no loopback, so tests that use sockets fail (network namespaces are not allowed here)"
+
+
 def _lines(health: Health) -> list[str]:
     said = "contained" if health.contained else "NOT contained"
     lines = [f"programs: {said} ({health.backend})"]
     if health.note:
         lines.append(f"  {health.note}")
     for one in health.backends:
-        lines.append(f"  {one.name}: {'works' if one.works else one.problem}")
+        lines.append(f"  {one.name}: {_works(one) if one.works else one.problem}")
         lines += [f"    remedy: {one.remedy}"] if one.remedy else []
     lines.append(f"system: {health.system}, kernel {health.kernel}, Landlock {health.landlock_abi or 'not available'}")
     if health.root:

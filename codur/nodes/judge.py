@@ -15,6 +15,8 @@ from codur.verification.discover import find_check
 _NUMBERS = re.compile(r"\d+")
 
 COMMAND_NOT_FOUND = 127
+_FIRST_SHARE, _LEAST_FIRST_S = 0.4, 10.0
+"""Of the run's time, which its first check may take, so that there is some left to act on what it says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +55,12 @@ def seen_before(state: RunState, context: RunContext) -> RunUpdate:
 
 def check_before(discovery: Discovery, context: RunContext) -> Verdict:
     """The check's verdict on the untouched program; its files are guarded from now on."""
-    if discovery.check is not None:
-        context.checker.guard(discovery.check)
-    verdict = context.checker.run(discovery.check)
+    check = discovery.check
+    if check is not None:
+        context.checker.guard(check)
+        share_s = max(_LEAST_FIRST_S, context.time_left() * _FIRST_SHARE)
+        check = replace(check, timeout_s=min(check.timeout_s, share_s))
+    verdict = context.checker.run(check)
     if discovery.check is not None and discovery.check.kind == "command" and verdict.exit_status == COMMAND_NOT_FOUND:
         raise UsageError(
             f"the check cannot be run: {verdict.error.strip().splitlines()[-1] if verdict.error else verdict.check}",
@@ -80,7 +85,7 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
         return Judged(verdict=present, last=present, attempt=attempt)
     diff = context.workspace.diff()
     edit = hashlib.sha256(diff.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    verdict = _known_failure(record, edit, state, context) or _check(state, context)
+    verdict = _known_failure(record, edit, state, context) or _check(record, state, context)
     if verdict.status in {"passed", "flaky"} or _nothing_to_check(verdict, state, context):
         return Judged(verdict=verdict, last=verdict, attempt=None)
     error = verdict.note if verdict.status in {"tampered", "no_check"} else verdict.error or _difference(verdict)
@@ -112,14 +117,15 @@ def _nothing_to_check(verdict: Verdict, state: RunState, context: RunContext) ->
     return verdict.status == "no_check" and bool(context.workspace.changed_files()) and not was_red
 
 
-def _check(state: RunState, context: RunContext) -> Verdict:
+def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
     check = state["discovery"].check
+    again = 0 if record.action == "repair" else None  # it has passed in a clean process of the search already
     verdict = context.checker.run(check)
     context.emit(CheckRan(when="attempt", verdict=verdict))
     if check is None or not verdict.passed:
         return verdict
     originals = {change.path: change.before for change in context.workspace.changes()}
-    confirmed = context.checker.confirm(check, verdict, originals, state["task"].prompt)
+    confirmed = context.checker.confirm(check, verdict, originals, state["task"].prompt, runs=again)
     if confirmed != verdict:
         context.emit(CheckRan(when="confirm", verdict=confirmed))
     return confirmed

@@ -7,7 +7,7 @@ from dataclasses import replace
 from codur.nodes.judge import check_before
 from codur.nodes.rules import completed, problem_of
 from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import can_ask, can_repair, go, why_not
+from codur.nodes.updates import can_ask, can_repair, go, why_no_search, why_not
 from codur.patches import RepairRequest
 from codur.planning.first import first_plan, repair_plan
 from codur.planning.patterns.decide import decide
@@ -50,6 +50,7 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
         before,
         repair=can_repair(seen, context) and context.settings.repair.mode == "before_model",
         check_is_goal=task.check_is_goal,
+        no_search=why_no_search(seen, context) if before is not None else "",
         no_model=None if can_ask(seen, context) else why_not(seen, context),
     )
     update = RunUpdate(discovery=discovery, before=before, verdict=before)

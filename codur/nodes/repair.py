@@ -13,6 +13,10 @@ from codur.patches import RepairReport
 from codur.repair.engine import RepairOutcome, search
 from codur.types import StepRecord, ToolCode, Verdict
 
+_RESERVE, _LEAST_RESERVE_S = 1.5, 2.0
+"""Time kept for the check after a search, in times of the check before it, and in seconds."""
+_LEAST_SHARE = 0.3
+
 
 def repair(state: RunState, context: RunContext) -> RunUpdate:
     """Search for a repair and apply it; when several that differ pass and a model is at hand, let it choose first."""
@@ -40,6 +44,8 @@ def repair(state: RunState, context: RunContext) -> RunUpdate:
 def _search(state: RunState, verdict: Verdict, context: RunContext) -> RepairOutcome:
     settings, asked = context.settings.repair, state["task"].repair
     budget = settings.budget_s if asked is None and can_ask(state, context) else settings.offline_budget_s
+    left = context.time_left()
+    last_check_s = max(_LEAST_RESERVE_S, _RESERVE * verdict.duration_s)  # what is found is checked in the workspace
     copy = context.workspace.scratch_copy(context.scratch())
     return search(
         workspace=copy,
@@ -47,7 +53,7 @@ def _search(state: RunState, verdict: Verdict, context: RunContext) -> RepairOut
         check=state["discovery"].check,
         before=verdict,
         files=state["discovery"].files,
-        budget_s=min(budget, context.time_left()),
+        budget_s=min(budget, max(left - last_check_s, left * _LEAST_SHARE)),
         max_order=settings.max_order,
         emit=context.emit,
         cancel=context.cancel,

@@ -11,7 +11,7 @@ from codur.events import FileChanged
 from codur.nodes.state import DATA, NodeName, Route, RunContext, RunState, RunUpdate
 from codur.planning.references import Output
 from codur.planning.schedule import blocked_by
-from codur.types import CODE_TASKS, Origin, Outcome, Plan, RouteStep, Step, StepRecord, Tier
+from codur.types import CODE_TASKS, Discovery, Origin, Outcome, Plan, RouteStep, Step, StepRecord, Tier
 from codur.workspace.diff import line_counts
 
 _PLAIN_ACTIONS = frozenset({"tool", "respond", "ask"})
@@ -168,18 +168,30 @@ def outcome_of(error: CodurError) -> Outcome:
 
 def can_repair(state: RunState, context: RunContext) -> bool:
     """Whether an offline search makes sense: a red check, Python sources, not switched off."""
-    before = state["before"]
-    check = state["discovery"].check
-    return (
-        (context.settings.repair.mode != "off" or state["task"].repair is not None)
-        and context.settings.tools.allow_write
-        and context.settings.tools.allow_run
-        and before is not None
-        and before.status == "failed"
-        and check is not None
-        and check.kind != "syntax"
-        and (state["task"].repair is not None or any(path.endswith(".py") for path in state["discovery"].files))
-    )
+    return not why_no_search(state, context)
+
+
+def why_no_search(state: RunState, context: RunContext) -> str:
+    """Why no offline search is made, in a sentence; empty if one can be."""
+    before, check, tools = state["before"], state["discovery"].check, context.settings.tools
+    asked = state["task"].repair is not None
+    if context.settings.repair.mode == "off" and not asked:
+        return "The search for a repair is switched off (repair.mode)."
+    if not (tools.allow_write and tools.allow_run):
+        return "Changing files and running programs is not allowed here, so no repair is searched for."
+    if check is None or check.kind == "syntax":
+        return "No check was found that tells a right program from a wrong one; name one with --check."
+    if before is None or before.status != "failed":
+        return (
+            f"The check cannot guide a search: {before.note or before.status}." if before else "The check was not run."
+        )
+    if not (asked or before.failing or _names_python(state["discovery"])):
+        return f"The check fails (`{before.check}`), but nothing says which Python file it is about; name the file."
+    return ""
+
+
+def _names_python(discovery: Discovery) -> bool:
+    return any(path.endswith(".py") for path in discovery.files)
 
 
 def repair_tried(state: RunState) -> bool:

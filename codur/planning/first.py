@@ -25,6 +25,7 @@ def first_plan(
     *,
     repair: bool,
     check_is_goal: bool = False,
+    no_search: str = "",
     no_model: ModelUnavailable | None,
 ) -> Plan | None:
     """What to do before a model is asked.
@@ -33,6 +34,7 @@ def first_plan(
         before: the check's present verdict, for code tasks.
         repair: whether an offline search may come first.
         check_is_goal: the task is to make the check pass, so that a search fits any kind of code task.
+        no_search: why there is no such search for a task that it fits.
         no_model: why no model can be asked, or None if one can.
 
     Returns:
@@ -49,9 +51,8 @@ def first_plan(
                 steps=(_search_step(),), origin="pattern", reason="the check fails; searching for a fix without a model"
             )
     if no_model is not None:
-        return Plan(
-            steps=(Step(id="end", action="respond"),), origin="llm_error", reason=no_model.message, outcome="no_model"
-        )
+        reason = f"{no_search} {no_model.message}" if no_search else no_model.message
+        return Plan(steps=(Step(id="end", action="respond"),), origin="llm_error", reason=reason, outcome="no_model")
     return None
 
 

@@ -5,31 +5,161 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping
+from base64 import urlsafe_b64encode
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import takewhile
 from pathlib import Path
 
+from codur.python.dependencies import declared_dependencies, lacking
+from codur.python.installed import is_importable
+from codur.python.project_files import read_toml, table
 from codur.sandbox.launcher import Launcher
 
-_ENVIRONMENTS = (".venv", "venv")
 _NAMES = ("python3", "python")
 _VERSION = re.compile(r"[0-9][\w.+-]*")
+_SHOWN_NAMES = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interpreter:
+    """The interpreter for a workspace's programs.
+
+    Attributes:
+        path: its absolute path.
+        reason: why it was chosen, in a few words.
+    """
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Candidate:
+    """An interpreter, what it is called, and what it lacks of what the project declares."""
+
+    path: str
+    name: str
+    lacks: tuple[str, ...]
+    has_pytest: bool
 
 
 def find_python(root: Path, environ: Mapping[str, str]) -> str:
-    """The absolute path of the workspace's interpreter.
+    """The absolute path of the workspace's interpreter, see `choose_python`."""
+    return choose_python(root, environ).path
 
-    It is that of `.venv` or `venv` in the workspace, else the first on `PATH`, else the one that runs Codur. A version
-    manager's shim is a slow script and is passed over; pyenv's is replaced by what it stands for.
+
+def choose_python(root: Path, environ: Mapping[str, str]) -> Interpreter:
+    """The workspace's interpreter: of its environments the one with most of what the project declares.
+
+    Of those that lack equally little it is one with pytest, then the first of: the environment that uv's variable
+    names, `.venv`, `venv`, `env`, the active one, those of pdm, poetry, hatch, tox and nox. The first interpreter on
+    `PATH`, and then the one that runs Codur, are taken if there is no environment or if they lack less than each of
+    them. Nothing is run: what is installed is read. A version manager's shim is a slow script and is passed over;
+    pyenv's is replaced by what it stands for.
     """
-    for name in _ENVIRONMENTS:
-        candidate = root / name / "bin" / "python"
-        if _is_program(candidate):
-            return str(candidate)
+    needed = declared_dependencies(root).runtime
+    environments = [_candidate(path, name, needed) for name, path in _environments(root, environ)]
+    best = min(environments, key=lambda item: (len(item.lacks), not item.has_pytest), default=None)
+    if best is None or best.lacks:
+        others = [_candidate(path, name, needed) for name, path in _installations(root, environ)]
+        other = min(others, key=lambda item: len(item.lacks))
+        best = other if best is None or len(other.lacks) < len(best.lacks) else best
+    return Interpreter(path=best.path, reason=_reason(best, environments))
+
+
+def _candidate(path: Path, name: str, needed: Iterable[str]) -> _Candidate:
+    return _Candidate(
+        path=str(path),
+        name=name,
+        lacks=tuple(lacking(str(path), needed)),
+        has_pytest=is_importable(str(path), "pytest"),
+    )
+
+
+def _reason(chosen: _Candidate, environments: list[_Candidate]) -> str:
+    """Why a candidate was taken; those that come before it are told with what they lack."""
+    if chosen.lacks:
+        shown = ", ".join(chosen.lacks[:_SHOWN_NAMES]) + (", …" if len(chosen.lacks) > _SHOWN_NAMES else "")
+        return f"{chosen.name} (lacks {shown})"
+    before = list(takewhile(lambda item: item != chosen, environments))
+    passed = [f"{item.name} lacks {item.lacks[0] if item.lacks else 'pytest'}" for item in before]
+    return f"{chosen.name} ({'; '.join(passed)})" if passed else chosen.name
+
+
+# --- where interpreters are -------------------------------------------------------------------------------------------
+
+
+def _environments(root: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
+    """The interpreters of the project's environments, each with a name, the likeliest first."""
+    seen: set[Path] = set()
+    for name, directory in _directories(root, environ):
+        program = next((path for item in reversed(_NAMES) if _is_program(path := directory / "bin" / item)), None)
+        real = Path(os.path.realpath(directory))
+        if program is not None and real not in seen:
+            seen.add(real)
+            yield name, program
+
+
+def _directories(root: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
+    if environ.get("UV_PROJECT_ENVIRONMENT"):
+        yield "the environment in UV_PROJECT_ENVIRONMENT", root / environ["UV_PROJECT_ENVIRONMENT"]
+    for name in (".venv", "venv", "env"):
+        yield name, root / name
+    for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        if environ.get(variable, "").startswith("/"):
+            yield f"the active environment {environ[variable]}", Path(environ[variable])
+    for directory in environ.get("PATH", "").split(os.pathsep)[:1]:
+        if directory.startswith("/") and (Path(directory).parent / "pyvenv.cfg").is_file():
+            yield f"the environment {Path(directory).parent} on PATH", Path(directory).parent
+    pdm = _first_line(root / ".pdm-python")
+    if pdm.startswith("/"):
+        yield "pdm's environment", Path(pdm).parent.parent
+    yield from (("poetry's environment", path) for path in _of_poetry(root, environ))
+    yield from (("hatch's environment", path) for path in _of_hatch(root, environ))
+    for tool, pattern in (("tox", ".tox/py*"), ("nox", ".nox/*")):
+        yield from ((f"{tool}'s environment {path.name}", path) for path in sorted(root.glob(pattern), reverse=True))
+
+
+def _of_poetry(root: Path, environ: Mapping[str, str]) -> Iterator[Path]:
+    """The environments that poetry keeps for a project: they end with a digest of its path and the Python version."""
+    home = environ.get("HOME", "")
+    if not (root / "pyproject.toml").is_file() or not home:
+        return
+    cache = environ.get("POETRY_CACHE_DIR") or f"{environ.get('XDG_CACHE_HOME') or f'{home}/.cache'}/pypoetry"
+    settings = Path(environ.get("XDG_CONFIG_HOME") or f"{home}/.config") / "pypoetry" / "config.toml"
+    stated = [
+        environ.get("POETRY_VIRTUALENVS_PATH"),
+        *(table(read_toml(path), "virtualenvs").get("path") for path in (root / "poetry.toml", settings)),
+        "{cache-dir}/virtualenvs",
+    ]
+    place = next(item for item in stated if isinstance(item, str) and item)
+    directory = Path(os.path.normpath(root / place.replace("{cache-dir}", cache)))
+    yield from sorted(directory.glob(f"*-{_digest(os.path.realpath(root))}-py*"), reverse=True)
+
+
+def _of_hatch(root: Path, environ: Mapping[str, str]) -> Iterator[Path]:
+    """The environments that hatch keeps for a project, in a directory named by a digest of its path; tests' first."""
+    home = environ.get("HOME", "")
+    if not (root / "pyproject.toml").is_file() or not home:
+        return
+    data = environ.get("HATCH_DATA_DIR") or f"{environ.get('XDG_DATA_HOME') or f'{home}/.local/share'}/hatch"
+    found = Path(data).glob(f"env/virtual/*/{_digest(str(root))}/*")
+    yield from sorted(found, key=lambda path: ("test" not in path.name, path.name))
+
+
+def _digest(text: str) -> str:
+    return urlsafe_b64encode(sha256(text.encode("utf-8", "surrogateescape")).digest()).decode()[:8]
+
+
+def _installations(root: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
     for directory in environ.get("PATH", "").split(os.pathsep):
         found = _in_directory(root, directory, environ)
         if found is not None:
-            return str(found)
-    return sys.executable
+            yield "the first on PATH", found
+            break
+    yield "the one that runs Codur", Path(sys.executable)
 
 
 def _in_directory(root: Path, directory: str, environ: Mapping[str, str]) -> Path | None:

@@ -1,19 +1,32 @@
-"""Which pytest runs a workspace's tests."""
+"""Which pytest runs a workspace's tests, and with which options."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import sys
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from codur.python.dependencies import required_name
+from codur.python.installed import is_importable, pytest_plugins, version_of
+from codur.python.pytest_options import (
+    names_settings,
+    path_arguments,
+    search_options,
+    unrecognized,
+    usable_options,
+)
+from codur.python.pytest_settings import PytestSettings, settings_for
 from codur.sandbox.launcher import Launcher
 
-_CONFIG_FILES = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 _PROBE_SECONDS = 20.0
+_NATIVE_TOML = 9
+"""The version of pytest from which on it reads `pytest.toml` and `[tool.pytest]`."""
 
 
-def pytest_runner(python: str, root: Path, launcher: Launcher) -> tuple[str, list[str]]:
+def pytest_runner(python: str, root: Path, launcher: Launcher, words: Sequence[str] = ()) -> tuple[str, list[str]]:
     """The interpreter that runs pytest for a workspace, and the options that it needs there.
 
     The workspace's interpreter runs it if it has pytest, else the one that runs Codur (pytest is a dependency). Plugins
@@ -23,30 +36,58 @@ def pytest_runner(python: str, root: Path, launcher: Launcher) -> tuple[str, lis
     Args:
         python: the workspace's interpreter.
         root: the workspace.
+        words: what the command says after `pytest`.
     """
     borrowed = not _has_pytest(python, launcher)
-    unwanted = _own_plugins() if borrowed else ("langsmith_plugin",)
+    interpreter = sys.executable if borrowed else python
+    unwanted = sorted(pytest_plugins(interpreter)) if borrowed else ["langsmith_plugin"]
     options = [word for name in unwanted for word in ("-p", f"no:{name}")]
-    if not any((root / name).is_file() for name in _CONFIG_FILES):
+    if not names_settings(words) and not _settings(interpreter, root, words).file:
         options += ["-c", os.devnull, f"--rootdir={root}"]
     # Without it pytest takes the directory of its settings for the top, and lists every directory above the workspace.
     options.append(f"--confcutdir={root}")
-    return (sys.executable if borrowed else python), options
+    return interpreter, options
+
+
+def pytest_words(
+    words: Sequence[str], python: str, root: Path, launcher: Launcher, *, error: str = "", search: bool = False
+) -> tuple[str, list[str]]:
+    """The interpreter and the words of a pytest command that it can understand.
+
+    Options of plugins that are not there are left out, of the command and of `addopts` in the settings; the others
+    count as they are.
+
+    Args:
+        words: what the command says after `pytest`.
+        error: what pytest printed when it did not understand the same words before.
+        search: run the same each time, see `search_options`; else plugins do what they do for the project.
+    """
+    interpreter, options = pytest_runner(python, root, launcher, words)
+    plugins = set(pytest_plugins(python).values()) if interpreter == python else set()
+    unknown = unrecognized(error)
+    kept = usable_options(words, plugins, unknown=unknown, search=search)
+    settings = PytestSettings() if names_settings(words) else _settings(interpreter, root, words)
+    stated = settings.words("addopts")
+    usable = usable_options(stated, plugins, unknown=unknown, search=search)
+    if usable != stated and not any(word.removeprefix("-o").startswith("addopts=") for word in words):
+        options += ["-o", f"addopts={shlex.join(usable)}"]
+    if any(required_name(word) not in plugins for word in settings.words("required_plugins")):
+        options += ["-o", "required_plugins="]
+    return interpreter, [*kept, *options, *(search_options(plugins) if search else ())]
+
+
+def _settings(interpreter: str, root: Path, words: Sequence[str]) -> PytestSettings:
+    version = version_of(interpreter, "pytest").partition(".")[0]
+    native = not version.isdecimal() or int(version) >= _NATIVE_TOML
+    return settings_for(root, path_arguments(words, root), native=native)
 
 
 def _has_pytest(python: str, launcher: Launcher) -> bool:
-    return python == sys.executable or _probe(python, launcher)
+    return python == sys.executable or is_importable(python, "pytest") or _probe(python, launcher)
 
 
 @lru_cache(maxsize=16)
 def _probe(python: str, launcher: Launcher) -> bool:
+    """Whether pytest is installed in a place that is not known here, such as that of the user."""
     result = launcher.run([python, "-c", "import pytest"], cwd=Path("/"), timeout_s=_PROBE_SECONDS)
     return result.exit_status == 0
-
-
-@lru_cache(maxsize=1)
-def _own_plugins() -> tuple[str, ...]:
-    """Names of the pytest plugins that are installed beside Codur."""
-    from importlib.metadata import entry_points  # noqa: PLC0415 - lazy: only a test run needs it
-
-    return tuple(sorted({entry.name for entry in entry_points(group="pytest11")}))

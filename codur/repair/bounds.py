@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from codur.repair.context import Context
 from codur.repair.edits import Proposal
 from codur.repair.guards import is_pure
+from codur.repair.source import Source, fact, stored
 from codur.repair.updates import members
 
 _MOST = 8
@@ -28,7 +29,7 @@ def condition_guarded(context: Context, node: Tested | ast.Return) -> Iterator[P
     last = test.end_lineno or test.lineno
     likely = 2.0 if context.failure.at(context.source.path, test.lineno, last, *_RAISED) else 0.5
     code = context.code(test)
-    asked = {context.code(each) for each in ast.walk(test) if isinstance(each, ast.expr) and _is_asked(context, each)}
+    asked = {context.code(each) for each in context.source.nodes(test, ast.expr) if _is_asked(context, each)}
     loose = isinstance(test, ast.IfExp | ast.Lambda | ast.NamedExpr)
     for rank, (guard, opposite) in enumerate(_needs(context, test).items()):
         if guard in asked:
@@ -51,7 +52,7 @@ def _needs(context: Context, test: ast.expr) -> dict[str, str]:
     """Conditions without which the test may raise, with their opposites, in the order of the text."""
     found: dict[str, str] = {}
     none = bool(context.failure.at(context.source.path, test.lineno, test.end_lineno or test.lineno, "TypeError"))
-    for each in ast.walk(test):
+    for each in context.source.nodes(test, ast.Subscript, ast.Attribute, ast.Compare):
         if isinstance(each, ast.Subscript) and is_pure(each) and not isinstance(each.slice, ast.Slice):
             found |= _within(context, each)
         elif isinstance(each, ast.Attribute):
@@ -61,7 +62,7 @@ def _needs(context: Context, test: ast.expr) -> dict[str, str]:
                     found |= {owner: f"not {owner}"}
             elif owner not in ("self", "cls") and is_pure(each.value):
                 found |= {f"{owner} is not None": f"{owner} is None"}
-        elif isinstance(each, ast.Compare) and none:
+        elif none and isinstance(each, ast.Compare):
             found |= _not_none(context, each)
     return dict(list(found.items())[:_MOST])
 
@@ -109,29 +110,31 @@ def _known(context: Context, node: Tested, code: str) -> list[str]:
     if isinstance(here, ast.If | ast.While):
         names |= set(context.scopes.variables(here.body[0]))
     found: dict[str, None] = {}
-    for member in members(context, node):
+    source = context.source
+    for member in members(source, source.scope(node)):
         if member.names <= names:
             found |= {f"{member.item} not in {member.owner}": None, f"{member.item} in {member.owner}": None}
-    scope = context.source.function(node) or context.source.tree
-    for each in ast.walk(scope):
-        if isinstance(each, ast.Compare) and is_pure(each):
-            used = {one.id for one in ast.walk(each) if isinstance(one, ast.Name)} - {"len", "abs"}
-            if used <= names:
-                found.setdefault(context.code(each), None)
-            if any(isinstance(one, ast.Subscript) for one in ast.walk(each)):
-                found |= dict.fromkeys(_renamed(context, node.test, each))
+    for each in _comparisons(source, source.scope(node)):
+        if source.names(each) - {"len", "abs"} <= names:
+            found.setdefault(context.code(each), None)
+        if source.nodes(each, ast.Subscript):
+            found |= dict.fromkeys(_renamed(context, node.test, each))
     return [text for text in found if text not in code and "\n" not in text]
+
+
+@fact
+def _comparisons(source: Source, scope: ast.AST) -> tuple[ast.Compare, ...]:
+    return tuple(each for each in source.nodes(scope, ast.Compare) if is_pure(each))
 
 
 def _renamed(context: Context, test: ast.expr, other: ast.Compare) -> list[str]:
     """A comparison with the names it uses as indices replaced, in their order, by those that were set near the test."""
-    indices = [each.slice for each in ast.walk(other) if isinstance(each, ast.Subscript)]
+    indices = [each.slice for each in context.source.nodes(other, ast.Subscript)]
     old = sorted({each.id for each in indices if isinstance(each, ast.Name)}, key=context.code(other).find)
     statement = context.source.statement(test)
     around = context.source.parent(statement) if statement else None
-    stored = [each for each in ast.walk(around) if isinstance(each, ast.Name)] if around else []
-    close = {each.id for each in stored if isinstance(each.ctx, ast.Store)}
-    read = [each for each in ast.walk(test) if isinstance(each, ast.Name)]
+    close = stored(context.source, around) if around else ()
+    read = context.source.nodes(test, ast.Name)
     numbers = [each for each in read if context.kinds.of(each) in ("number", None)]
     used = dict.fromkeys(each.id for each in sorted(numbers, key=lambda each: (each.lineno, each.col_offset)))
     new = [name for name in used if name in close and name not in old]

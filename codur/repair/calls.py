@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from codur.repair.context import Context
 from codur.repair.edits import Proposal
-from codur.repair.source import Source
+from codur.repair.source import Source, fact
 
 _MAX_NAMES = 4
 _MISSING = re.compile(r"(\w+)\(\) missing \d+ required positional argument")
@@ -113,9 +112,9 @@ def call_added(context: Context, node: ast.Name | ast.Attribute) -> Iterator[Pro
         yield Proposal(edits=(context.edit_span(end, end, "()"),), says="is never called")
 
 
-@lru_cache(maxsize=16)
+@fact
 def _functions(source: Source) -> frozenset[str]:
-    return frozenset(each.name for each in ast.walk(source.tree) if isinstance(each, ast.FunctionDef))
+    return frozenset(each.name for each in source.nodes(source.tree, ast.FunctionDef))
 
 
 def _takes_functions(node: ast.Call) -> bool:
@@ -126,10 +125,11 @@ def _takes_functions(node: ast.Call) -> bool:
 def await_added(context: Context, node: ast.Call) -> Iterator[Proposal]:
     """In a coroutine: a call of another coroutine of the program is awaited."""
     inside = context.source.function(node)
-    coroutines = {each.name for each in ast.walk(context.source.tree) if isinstance(each, ast.AsyncFunctionDef)}
     name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
     parent = context.source.parent(node)
-    if isinstance(inside, ast.AsyncFunctionDef) and name in coroutines and isinstance(parent, ast.stmt | ast.BinOp):
+    if not isinstance(inside, ast.AsyncFunctionDef) or not isinstance(parent, ast.stmt | ast.BinOp):
+        return
+    if any(each.name == name for each in context.source.nodes(context.source.tree, ast.AsyncFunctionDef)):
         text = f"(await {context.code(node)})" if isinstance(parent, ast.BinOp) else f"await {context.code(node)}"
         yield Proposal(edits=(context.edit(node, text),), says="is not awaited")
 

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from codur.repair.constants import constants
 from codur.repair.context import Context
 from codur.repair.edits import Proposal
 from codur.repair.evaluate import UNKNOWN, outcomes
@@ -162,13 +163,13 @@ def _conditions(
 def _terms(context: Context, node: ast.expr | ast.stmt) -> list[_Term]:
     """Variables in scope, and subscripts and lengths that the function's conditions already use."""
     statement = context.source.statement(node)
-    close = {each.id for each in ast.walk(statement or node) if isinstance(each, ast.Name)}
+    close = context.source.names(statement or node)
     found = {
         name: _Term(text=name, kind=context.kinds.named(node, name), near=1.0 if name in close else 0.5)
         for name in context.scopes.variables(node)
     }
-    for each in ast.walk(statement) if statement else ():
-        if isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Load) and is_pure(each):
+    for each in context.source.nodes(statement, ast.Subscript) if statement else ():
+        if isinstance(each.ctx, ast.Load) and is_pure(each):
             text = context.code(each)
             if not isinstance(each.slice, ast.Slice):
                 found.setdefault(text, _Term(text=text, kind=context.kinds.of(each), near=0.8))
@@ -177,9 +178,8 @@ def _terms(context: Context, node: ast.expr | ast.stmt) -> list[_Term]:
 
 def _constants(context: Context, node: ast.expr | ast.stmt) -> list[str]:
     """Numbers of the function's comparisons and arithmetic."""
-    scope = context.source.function(node) or context.source.tree
-    found = (each for each in ast.walk(scope) if isinstance(each, ast.Constant))
-    return list(dict.fromkeys(str(each.value) for each in found if type(each.value) is int))[:4]
+    found = constants(context.source, context.source.scope(node))
+    return list(dict.fromkeys(str(each) for each in found if type(each) is int))[:4]
 
 
 def _made(terms: list[_Term], constants: list[str]) -> Iterable[tuple[str, float]]:

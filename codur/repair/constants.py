@@ -7,9 +7,11 @@ import difflib
 import re
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
 from codur.repair.context import Context
 from codur.repair.edits import Proposal
+from codur.repair.source import Source, fact
 
 _USUAL = (0, 1, 2, -1, 10)
 _MAX_OTHERS = 8
@@ -24,9 +26,8 @@ def constant_replaced(context: Context, node: ast.Constant) -> Iterator[Proposal
         context.source.parent(node), ast.UnaryOp | ast.JoinedStr | ast.FormattedValue
     ):
         return
-    scope = context.source.function(node) or context.source.tree
-    near = [each.value for each in ast.walk(scope) if isinstance(each, ast.Constant) and _is_number(each)]
-    others = list(dict.fromkeys([*near, *_USUAL]))
+    near = [each for each in constants(context.source, context.source.scope(node)) if type(each) in (int, float)]
+    others: list[Any] = list(dict.fromkeys([*near, *_USUAL]))
     shifted = (node.value + 1, node.value - 1) if isinstance(node.value, int) else ()
     others = [each for each in others if repr(each) != repr(node.value) and each not in shifted][:_MAX_OTHERS]
     for rank, value in enumerate(others):
@@ -71,7 +72,7 @@ def input_read(context: Context, node: ast.Constant) -> Iterator[Proposal]:
     """A text that is written out at the top of a program which reads nothing → `input()`."""
     if context.source.function(node) or not isinstance(node.value, str) or not context.expected:
         return
-    calls = [each.func for each in ast.walk(context.source.tree) if isinstance(each, ast.Call)]
+    calls = [each.func for each in context.source.nodes(context.source.tree, ast.Call)]
     reads = any(isinstance(each, ast.Name) and each.id in ("input", "open") for each in calls)
     parent = context.source.parent(node)
     printed = isinstance(parent, ast.Call) and getattr(parent.func, "id", "") == "print"
@@ -116,9 +117,16 @@ def _both_short(first: str, second: str) -> bool:
 
 
 def _texts(context: Context, node: ast.Constant) -> list[str]:
-    scope = context.source.function(node) or context.source.tree
-    found = [each.value for each in ast.walk(scope) if isinstance(each, ast.Constant) and isinstance(each.value, str)]
-    return [text for text in dict.fromkeys(found) if len(text) <= 40 and text != node.value][:_MAX_OTHERS]
+    found = constants(context.source, context.source.scope(node))
+    texts = [each for each in found if isinstance(each, str)]
+    return [text for text in texts if len(text) <= 40 and text != node.value][:_MAX_OTHERS]
+
+
+@fact
+def constants(source: Source, scope: ast.AST) -> tuple[Any, ...]:
+    """The values that are written out in a scope, each once: 1, 1.0 and True are three."""
+    found = {(type(each.value), each.value): each.value for each in source.nodes(scope, ast.Constant)}
+    return tuple(found.values())
 
 
 def _like_words(context: Context, value: str) -> list[str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
+from keyword import iskeyword
 
 from codur.repair.edits import Edit, Proposal
 from codur.repair.failure import Failure
@@ -85,9 +86,11 @@ class Context:
 
     def fit(self, node: ast.expr, text: str) -> str:
         """`text` as it can stand in the place of `node`."""
-        new = _expression(text)
         parent = self.source.parent(node)
-        if new is None or isinstance(new, _ATOMS) or isinstance(parent, _LOOSE):
+        if isinstance(parent, _LOOSE) or (text.isidentifier() and not iskeyword(text)):
+            return text
+        new = _expression(text)
+        if new is None or isinstance(new, _ATOMS):
             attribute = isinstance(parent, ast.Attribute) and isinstance(new, ast.Constant)
             return f"({text})" if attribute else text
         if isinstance(parent, ast.Call | ast.Subscript) and node is not getattr(
@@ -122,7 +125,7 @@ def _binds_enough(new: ast.expr, parent: ast.AST | None, node: ast.expr) -> bool
     return isinstance(parent, ast.Compare) or (sums and isinstance(parent, ast.BinOp) and parent.left is node)
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _expression(text: str) -> ast.expr | None:
     try:
         return ast.parse(text, mode="eval").body

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -55,3 +55,20 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     for edit in ordered:
         text = text[: edit.start] + edit.text + text[edit.end :]
     return text
+
+
+def replacement(old: str, new: str) -> tuple[int, int, str]:
+    """What makes one text of another: start and end of what is replaced, and what stands there then."""
+    start = _same(len(old), len(new), lambda size: old[:size] == new[:size])
+    rest = min(len(old), len(new)) - start
+    tail = _same(rest, rest, lambda size: old[len(old) - size :] == new[len(new) - size :])
+    return start, len(old) - tail, new[start : len(new) - tail]
+
+
+def _same(one: int, other: int, equal: Callable[[int], bool]) -> int:
+    """The largest size up to which two texts are equal; found by halving, as comparing in one piece is quick."""
+    low, high = 0, min(one, other)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if equal(middle) else (low, middle - 1)
+    return low

@@ -10,10 +10,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from codur.errors import WorkspaceError
+from codur.errors import LimitReached, WorkspaceError
 from codur.events import Emit
 from codur.repair.failure import read_failure
 from codur.repair.judge import Flaky, Judge
@@ -37,6 +37,11 @@ __all__ = ["RepairOutcome", "search"]
 Clock = Callable[[], float]
 
 _MAX_OTHER_FILES = 20
+_MOST_TESTS = 20
+"""Of the tests that fail so many judge candidates; all of them must pass in the end."""
+_TRACE_SHARE = 0.15
+"""Of the time of a search, which its tests may be traced."""
+_FAIL_TOGETHER = "The tests that fail pass when they are run by themselves: they depend on tests before them."
 _BROKEN = "raise SystemExit('this text stands for one that fails in another way')\n"
 
 
@@ -80,31 +85,52 @@ def search(
     if before.passed:
         return RepairOutcome(reason="The check passes already.", best_progress=before.progress)
     started = clock()
+
+    def time_left() -> float:
+        return budget_s - (clock() - started)
+
     paths = _python_files(workspace, check, files)
     hands = processors() if workers is None else workers
-    with Judge(workspace, checker, check, before, workers=hands) as judge:
+    narrow, first = _narrowed(checker, check, before)
+    if first.passed:
+        return RepairOutcome(reason=_FAIL_TOGETHER, best_progress=before.progress)
+    with Judge(workspace, checker, narrow, first, workers=hands) as judge:
         if paths:
             judge.prepare()  # the first worker starts while the program is traced
-        scene = _look(workspace, checker, check, before, paths, files, task)
+        scene = _look(workspace, checker, narrow, first, paths, files, task, trace_s=_TRACE_SHARE * time_left())
         if isinstance(scene, str):
             return RepairOutcome(reason=scene, best_progress=before.progress)
         found = Search(
             judge=judge,
             candidates=scene.candidates,
             original=Program(texts=scene.texts),
-            before=before,
-            prober=Prober(workspace, checker, check, scene.coverage),
-            confirm=lambda changed: _confirmed(workspace, checker, check, changed),
+            before=first,
+            prober=Prober(workspace, checker, narrow, scene.coverage),
+            confirm=lambda changed: _confirmed(workspace, checker, check, narrow, changed),
             max_order=max_order,
             emit=emit,
-            time_left=lambda: budget_s - (clock() - started),
+            time_left=time_left,
             cancel=cancel,
             every=every,
         )
         try:
             return found.run()
+        except LimitReached:
+            return found.out_of_time()
         except Flaky as flaky:
             return RepairOutcome(reason=str(flaky), best_progress=before.progress, note=judge.note)
+
+
+def _narrowed(checker: Checker, check: Check, before: Verdict) -> tuple[Check, Verdict]:
+    """The check of the failing tests alone with its verdict; the whole check if its tests are not known one by one."""
+    if not before.failing:
+        return check, before
+    narrow = replace(check, tests=before.failing[:_MOST_TESTS])
+    first = checker.run(narrow)
+    if first.failing and set(first.failing) < set(narrow.tests):
+        narrow = replace(narrow, tests=first.failing)
+        first = checker.run(narrow)
+    return narrow, first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,9 +166,12 @@ def _look(
     paths: list[str],
     files: Sequence[str],
     task: str,
+    *,
+    trace_s: float,
 ) -> _Scene | str:
     """What the check executes and which files are in question; or why a search makes no sense."""
-    coverage = run_traced(checker, workspace.root, check, usual_s=before.duration_s) if paths else None
+    usual_s = before.duration_s
+    coverage = run_traced(checker, workspace.root, check, usual_s=usual_s, most_s=trace_s) if paths else None
     failing = {path for raised in read_failure(before, workspace.root).raised for path, _ in raised.frames}
     texts = _texts(workspace, _in_question(paths, files, coverage, failing))
     reason = why_not(before, texts, coverage)
@@ -151,12 +180,19 @@ def _look(
     return reason or _Scene(root=workspace.root, before=before, texts=texts, coverage=coverage, task=task)
 
 
-def _confirmed(workspace: Workspace, checker: Checker, check: Check, changed: Mapping[str, str]) -> Verdict:
-    """The verdict on a repair in a clean process, and whether what it prints is computed."""
+def _confirmed(
+    workspace: Workspace, checker: Checker, check: Check, narrow: Check, changed: Mapping[str, str]
+) -> Verdict:
+    """The verdict on a repair in a clean process, and whether what it prints is computed.
+
+    The tests that failed are run by themselves first: most of what does not hold fails there.
+    """
     originals = {path: workspace.read_bytes(path) for path in changed}
 
     def confirmed() -> Verdict:
-        verdict = checker.run(check)
+        verdict = checker.run(narrow)
+        if narrow is not check and verdict.passed:
+            verdict = checker.run(check)
         return checker.confirm(check, verdict, originals, "", runs=0) if verdict.passed else verdict
 
     return _in_place(workspace, changed, confirmed)

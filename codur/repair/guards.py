@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from codur.repair.context import Context
 from codur.repair.edits import Proposal
-from codur.repair.source import FunctionNode
+from codur.repair.source import FunctionNode, Source, fact
 from codur.repair.statements import body_start
 
 _COMMON = ("0", "None", '""', "[]")
@@ -113,7 +113,7 @@ def argument_guarded(context: Context, node: FunctionNode) -> Iterator[Proposal]
     at = body_start(context.source, node)
     if at is None or node.name == "__init__":
         return
-    used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    used = context.source.names(node)
     names = [each.arg for each in (*node.args.posonlyargs, *node.args.args) if each.arg in used - {"self", "cls"}]
     for name in names[:3]:
         for rank, value in enumerate(defaults(context, node.body[-1])):
@@ -124,16 +124,19 @@ def argument_guarded(context: Context, node: FunctionNode) -> Iterator[Proposal]
 
 def defaults(context: Context, node: ast.AST) -> tuple[str, ...]:
     """Values for a guard, likely ones first: what the function returns elsewhere, the common ones, its numbers."""
-    function = context.source.function(node)
+    return _defaults(context.source, context.source.function(node))
+
+
+@fact
+def _defaults(source: Source, function: FunctionNode | None) -> tuple[str, ...]:
     found: dict[str, None] = {}
-    inside = list(ast.walk(function)) if function else []
-    for each in inside:
-        if isinstance(each, ast.Return) and isinstance(each.value, ast.Constant):
-            found[context.code(each.value)] = None
+    for each in source.nodes(function, ast.Return) if function else ():
+        if isinstance(each.value, ast.Constant):
+            found[source.code(each.value)] = None
     found |= dict.fromkeys(_COMMON)
-    for each in inside:
-        if isinstance(each, ast.Constant) and type(each.value) in (int, float, bool):
-            found[str(each.value)] = None
+    for constant in source.nodes(function, ast.Constant) if function else ():
+        if type(constant.value) in (int, float, bool):
+            found[str(constant.value)] = None
     return tuple(found)[:7]
 
 

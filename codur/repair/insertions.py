@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from codur.repair.context import Context
 from codur.repair.edits import Proposal
 from codur.repair.guards import defaults
-from codur.repair.source import FunctionNode
+from codur.repair.source import FunctionNode, Source, fact
 from codur.repair.statements import body_start, has_multiline_text
 
 _COPIED = (ast.Assign, ast.AugAssign, ast.Expr)
@@ -60,12 +60,12 @@ def value_kept(context: Context, node: ast.Expr) -> Iterator[Proposal]:
 def statement_copied(context: Context, node: ast.stmt) -> Iterator[Proposal]:
     """A simple statement that stands elsewhere in the function is run before this one too, or behind it."""
     source = context.source
-    indent, scope = source.indent(node), source.function(node) or source.tree
+    indent = source.indent(node)
     if indent is None or isinstance(node, FunctionNode | ast.ClassDef | ast.Import | ast.ImportFrom):
         return
     if source.lines[node.lineno - 1].lstrip().startswith("elif"):
         return
-    copies = [each for each in ast.walk(scope) if isinstance(each, _COPIED) and each is not node and _copyable(each)]
+    copies = [each for each in _copies(source, source.scope(node)) if each is not node]
     block = source.block(node)
     start, end = source.line_start(node.lineno), source.line_end(node.end_lineno or node.lineno)
     for rank, each in enumerate(sorted(copies, key=lambda one: abs(one.lineno - node.lineno))[:_MAX_COPIES]):
@@ -80,6 +80,11 @@ def statement_copied(context: Context, node: ast.stmt) -> Iterator[Proposal]:
             yield Proposal(edits=(edit,), says=f"needs `{code}` after it", weight=0.9**rank)
 
 
+@fact
+def _copies(source: Source, scope: ast.AST) -> tuple[ast.stmt, ...]:
+    return tuple(each for each in source.nodes(scope, *_COPIED) if _copyable(each))
+
+
 def _copyable(node: ast.stmt) -> bool:
     if isinstance(node, ast.Expr) and not isinstance(node.value, ast.Call):
         return False
@@ -92,7 +97,7 @@ def _copyable(node: ast.stmt) -> bool:
 def step_inserted(context: Context, node: ast.For | ast.While) -> Iterator[Proposal]:
     """A loop's body ends with `v += 1` or `v -= 1` for a number that its test or body uses."""
     names = [name for name in context.scopes.variables(node.body[0]) if context.kinds.named(node, name) == "number"]
-    used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    used = context.source.names(node)
     last = node.body[-1]
     indent = context.source.indent(last)
     if indent is None or isinstance(last, ast.Return | ast.Break | ast.Continue | ast.Raise):
@@ -107,7 +112,7 @@ def step_inserted(context: Context, node: ast.For | ast.While) -> Iterator[Propo
 def sorted_before(context: Context, node: ast.For | ast.While) -> Iterator[Proposal]:
     """`a.sort()` before a loop over, or with, a list."""
     indent = context.source.indent(node)
-    used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    used = context.source.names(node)
     if indent is None:
         return
     start = context.source.line_start(node.lineno)
@@ -158,7 +163,7 @@ def initialised(context: Context, node: FunctionNode) -> Iterator[Proposal]:
         return
     for raised in context.failure.at(context.source.path, node.lineno, last, "UnboundLocalError", "NameError"):
         name = raised.message.split("'")[1] if raised.message.count("'") >= 2 else ""
-        stored = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+        stored = {each.id for each in context.source.nodes(node, ast.Name) if isinstance(each.ctx, ast.Store)}
         if name not in stored:
             continue
         if raised.kind == "UnboundLocalError":
@@ -172,8 +177,7 @@ def initialised(context: Context, node: FunctionNode) -> Iterator[Proposal]:
 def base_case_added(context: Context, node: FunctionNode) -> Iterator[Proposal]:
     """RecursionError: `if not a: return …`, `if a <= 1: return …` at the start of a function that calls itself."""
     at = body_start(context.source, node)
-    recursive = any(isinstance(each, ast.Name) and each.id == node.name for each in ast.walk(node))
-    if at is None or not recursive or not context.failure.of("RecursionError"):
+    if at is None or node.name not in context.source.names(node) or not context.failure.of("RecursionError"):
         return
     arguments = [each.arg for each in node.args.args if each.arg not in ("self", "cls")][:2]
     for name in arguments:

@@ -12,8 +12,11 @@ from dataclasses import replace
 from types import TracebackType
 
 from codur.errors import WorkspaceError
+from codur.repair.edits import replacement
+from codur.repair.loaded import Loaded
 from codur.repair.unfit import why_flaky
-from codur.repair.warm import Unfit, Warm
+from codur.repair.warm import Unfit, Verdicts, Warm
+from codur.repair.worker import Edit as Replaced
 from codur.types import Check, Verdict
 from codur.verification.checker import Checker
 from codur.workspace import text
@@ -41,9 +44,12 @@ class Judge:
         before: the plain verdict on the program as it is.
         workers: warm workers to start when the first candidate is judged; 0 for plain processes alone.
 
+    A narrow check (`Check.tests`) is judged with the project loaded, and what cannot be judged so in one of these ways.
+
     Attributes:
         note: why candidates are judged in plain processes; empty as long as not all of them are.
-        warm, plain: how many candidates were judged in either way.
+        slow: why they are not judged with the project loaded, if the check is narrow; empty if they are.
+        loaded, warm, plain: how many candidates were judged in each way.
     """
 
     def __init__(
@@ -56,10 +62,13 @@ class Judge:
         self._plain_check = replace(check, timeout_s=min(check.timeout_s, limit))
         self._before = before
         self._workers = workers
+        self._project: Loaded | None = None
+        self._project_is_ready = False
         self._warmed: Warm | None = None
         self._started = False
-        self.note = ""
-        self.warm = self.plain = 0
+        self._originals: dict[str, str] = {}
+        self.note = self.slow = ""
+        self.loaded = self.warm = self.plain = 0
 
     def __enter__(self) -> Judge:
         return self
@@ -75,8 +84,10 @@ class Judge:
         Raises:
             WorkspaceError: a file of the check cannot be read.
         """
-        if not self._started and self._warmed is None:
-            with suppress(Unfit):  # the first candidate tells why
+        with suppress(Unfit):  # the first candidate tells why
+            if self._check.tests and self._project is None and self._workers:
+                self._project = Loaded(Verdicts(self._checker), self._check, self._before, self._workers)
+            elif not self._started and self._warmed is None:
                 self._warmed = self._made()
 
     def judge(self, texts: Texts) -> Verdict:
@@ -100,6 +111,36 @@ class Judge:
         Raises:
             Interrupted, LimitReached, Flaky, WorkspaceError: as `judge`.
         """
+        project = self._with_project()
+        if project is None or patient:
+            yield from self._judge_apart(candidates, patient=patient)
+            return
+        for texts, verdict in zip(candidates, project.judged([*map(self._edit, candidates)]), strict=True):
+            self.loaded += verdict is not None
+            yield verdict or next(self._judge_apart([texts]))
+
+    def _with_project(self) -> Loaded | None:
+        """The workers with the project loaded, once they are ready; None if there are none."""
+        if self._project is not None and not self._project_is_ready:
+            try:
+                self._project.try_out()
+                self._project_is_ready = True
+            except Unfit as reason:
+                self._project.close()
+                self._project, self.slow = None, str(reason)
+        return self._project
+
+    def _edit(self, texts: Texts) -> Replaced | None:
+        """The one edit that a candidate is; None if it changes several files."""
+        if len(texts) != 1:
+            return None
+        ((path, new),) = texts.items()
+        if path not in self._originals:
+            self._originals[path] = self._workspace.read_text(path).text
+        return (path, *replacement(self._originals[path], new))
+
+    def _judge_apart(self, candidates: Sequence[Texts], *, patient: bool = False) -> Iterator[Verdict]:
+        """The verdicts by processes that load what a candidate changes."""
         self._start()
         place = 0
         warm = self._warmed
@@ -116,9 +157,11 @@ class Judge:
 
     def close(self) -> None:
         """End the workers; candidates that are judged later start them again."""
-        if self._warmed is not None:
-            self._warmed.close()
+        for workers in (self._warmed, self._project):
+            if workers is not None:
+                workers.close()
         self._warmed, self._started = None, False
+        self._project, self._project_is_ready = None, False
 
     def _start(self) -> None:
         if self._started:
@@ -141,9 +184,10 @@ class Judge:
     def distrust(self, reason: str) -> None:
         """Judge in plain processes from now on."""
         self.note = reason
-        if self._warmed is not None:
-            self._warmed.close()
-        self._warmed = None
+        for workers in (self._warmed, self._project):
+            if workers is not None:
+                workers.close()
+        self._warmed = self._project = None
 
     def _settled(self, warm: Warm, texts: Texts, verdict: Verdict | None) -> Verdict:
         """The warm verdict, or a plain process's one where there is none."""
@@ -166,6 +210,8 @@ class Judge:
 
     def _plain(self, texts: Texts) -> Verdict:
         self.plain += 1
+        if self._project is not None:
+            self._project.settle()
         originals = {path: self._workspace.read_bytes(path) for path in texts}
         try:
             for path, new in texts.items():

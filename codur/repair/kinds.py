@@ -6,7 +6,7 @@ import ast
 from typing import Literal, cast, get_args
 
 from codur.repair.observed import Observed
-from codur.repair.source import FunctionNode, Source
+from codur.repair.source import FunctionNode, Source, fact
 
 Kind = Literal["number", "bool", "text", "list", "dict", "set"]
 
@@ -59,7 +59,6 @@ class Kinds:
         self._source = source
         self._observed = observed or Observed()
         self._names: dict[tuple[ast.AST, str], Kind | None] = {}
-        self._bound: dict[ast.AST, dict[str, list[ast.AST]]] = {}
 
     def of(self, node: ast.expr) -> Kind | None:
         """The kind of an expression; None if it is not plain to see."""
@@ -97,7 +96,7 @@ class Kinds:
         key = (scope, name)
         if key not in self._names:
             self._names[key] = None  # an assignment that refers to itself tells nothing
-            found = [self._value(binding, name) for binding in self._bindings(scope).get(name, ())]
+            found = [self._value(binding, name) for binding in _bindings(self._source, scope).get(name, ())]
             agreed = found[0] if found and all(each == found[0] for each in found) else None
             self._names[key] = agreed or self._seen(scope, name)
         return self._names[key]
@@ -108,16 +107,6 @@ class Kinds:
         kinds = self._observed.kinds(name, first, last)
         only = next(iter(kinds)) if len(kinds) == 1 else ""
         return cast(Kind, only) if only in get_args(Kind) else None
-
-    def _bindings(self, scope: FunctionNode | ast.Module) -> dict[str, list[ast.AST]]:
-        """What binds each name of a scope: parameters, assignments, loops and the like."""
-        if scope not in self._bound:
-            found: dict[str, list[ast.AST]] = {each.arg: [each] for each in _parameters(scope)}
-            for node in ast.walk(scope):
-                for name in dict.fromkeys(each for target in _targets(node) for each in _stored(target)):
-                    found.setdefault(name, []).append(node)
-            self._bound[scope] = found
-        return self._bound[scope]
 
     def _value(self, binding: ast.AST, name: str) -> Kind | None:
         """The kind of what a binding gives to a name."""
@@ -136,6 +125,16 @@ class Kinds:
             return "number" if called == "range" else "text" if self.of(node.iter) == "text" else None
         first = node.target.elts[0] if isinstance(node.target, ast.Tuple) and node.target.elts else None
         return "number" if called == "enumerate" and first is not None and _binds(first, name) else None
+
+
+@fact
+def _bindings(source: Source, scope: FunctionNode | ast.Module) -> dict[str, list[ast.AST]]:
+    """What binds each name of a scope: parameters, assignments, loops and the like."""
+    found: dict[str, list[ast.AST]] = {each.arg: [each] for each in _parameters(scope)}
+    for node in source.walk(scope):
+        for name in dict.fromkeys(each for target in _targets(node) for each in _stored(target)):
+            found.setdefault(name, []).append(node)
+    return found
 
 
 def _lines(scope: FunctionNode) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from typing import get_args
 from codur.repair.context import Context
 from codur.repair.edits import Proposal
 from codur.repair.kinds import Kind
-from codur.repair.source import Source
+from codur.repair.source import Source, fact
 
 _MOST = 6
 
@@ -43,13 +43,8 @@ def link_added(context: Context, node: ast.Name | ast.Attribute) -> Iterator[Pro
         return
     if isinstance(parent, ast.Call) and parent.func is node:
         return
-    scope = context.source.function(node) or context.source.tree
     root = code.split(".")[0]
-    objects = {
-        each.value.id
-        for each in ast.walk(scope)
-        if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name)
-    }
+    objects = _objects(context.source, context.source.scope(node))
     links = _links(context.source)
     deeper = isinstance(parent, ast.Attribute) and parent.attr in links
     if (root not in objects and not isinstance(parent, ast.Return)) or (
@@ -74,17 +69,22 @@ def _like(context: Context, node: ast.Name) -> list[str]:
     return [name for name in others if same and context.observed.kinds(name, first, last) == kinds]
 
 
+@fact
+def _objects(source: Source, scope: ast.AST) -> frozenset[str]:
+    """Variables whose attributes a scope uses."""
+    return frozenset(each.value.id for each in source.nodes(scope, ast.Attribute) if isinstance(each.value, ast.Name))
+
+
+@fact
 def _links(source: Source) -> list[str]:
     """Attributes that the program stores or compares, in the order of its text, not those that it calls."""
-    nodes = list(ast.walk(source.tree))
-    called = {each.func.attr for each in nodes if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute)}
-    modules = {alias.asname or alias.name for each in nodes if isinstance(each, ast.Import) for alias in each.names}
+    functions = (each.func for each in source.nodes(source.tree, ast.Call))
+    called = {each.attr for each in functions if isinstance(each, ast.Attribute)}
+    modules = {alias.asname or alias.name for each in source.nodes(source.tree, ast.Import) for alias in each.names}
     found = {
         each.attr: None
-        for each in nodes
-        if isinstance(each, ast.Attribute)
-        and each.attr not in called
-        and not (isinstance(each.value, ast.Name) and each.value.id in modules)
+        for each in source.nodes(source.tree, ast.Attribute)
+        if each.attr not in called and not (isinstance(each.value, ast.Name) and each.value.id in modules)
     }
     return list(found)
 

@@ -30,7 +30,8 @@ class Endless:
 
     def __init__(self, source: Source, lines: Collection[int]) -> None:
         self._source = source
-        loops = [each for each in ast.walk(source.tree) if isinstance(each, ast.While | ast.For)]
+        tree = source.tree
+        loops = (*source.nodes(tree, ast.While), *source.nodes(tree, ast.For)) if lines else ()
         self._running = [each for each in loops if any(_spans(each, line) for line in lines)]
         inner = [each for each in self._running if not any(_around(each, other) for other in self._running)]
         self._stuck = [each for each in inner if isinstance(each, ast.While) and _unchanged(each)]

@@ -14,6 +14,7 @@ from codur.repair.context import Context
 from codur.repair.edits import Proposal
 from codur.repair.failure import Raised
 from codur.repair.scopes import BUILTINS
+from codur.repair.source import Source, fact
 
 _FIELD = re.compile(r"\{([A-Za-z_]\w*)[^{}]*\}")
 _QUOTED = re.compile(r"'([A-Za-z_]\w*)'")
@@ -57,8 +58,7 @@ def variable_replaced(context: Context, node: ast.Name) -> Iterator[Proposal]:
     others = [name for name in variables if name != node.id and (anything or _interchangeable(context, node, name))]
     if node.id not in variables or not others:
         return
-    statement = context.source.statement(node)
-    near = {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)} if statement else set()
+    near = context.source.names(context.source.statement(node))
     share = len(others) ** -0.5
     for name in others:
         weight = share * (1.0 if name in near or _alike(node.id, name) else 0.7)
@@ -111,7 +111,7 @@ def self_added(context: Context, node: ast.Name) -> Iterator[Proposal]:
     function = context.source.function(node)
     if inside is None or function is None or not _unknown(context, node):
         return
-    if function.args.args and function.args.args[0].arg == "self" and node.id in _attributes(inside):
+    if function.args.args and function.args.args[0].arg == "self" and node.id in _attributes(context.source, inside):
         yield context.replace(node, f"self.{node.id}", says="lacks `self.`")
 
 
@@ -132,8 +132,8 @@ def _close_attributes(context: Context, raised: Raised, names: list[str]) -> lis
     if isinstance(owner, type) and not raised.message.startswith("module"):
         known = [name for name in dir(owner) if not name.startswith("_")]
     else:
-        classes = [each for each in ast.walk(context.source.tree) if isinstance(each, ast.ClassDef)]
-        known = sorted({name for each in classes for name in _attributes(each)})
+        classes = context.source.nodes(context.source.tree, ast.ClassDef)
+        known = sorted({name for each in classes for name in _attributes(context.source, each)})
     same_use = {"push": "append", "add": "append", "append": "add", "length": "__len__", "contains": "__contains__"}
     first = [same_use[names[-1]]] if same_use.get(names[-1]) in known else []
     return [*first, *(name for name in difflib.get_close_matches(names[-1], known, n=3) if name not in first)]
@@ -147,10 +147,11 @@ def _unknown(context: Context, node: ast.Name) -> bool:
     )
 
 
-def _attributes(owner: ast.ClassDef) -> set[str]:
+@fact
+def _attributes(source: Source, owner: ast.ClassDef) -> set[str]:
     """Methods and attributes that a class defines or assigns through `self`."""
     found: set[str] = set()
-    for node in ast.walk(owner):
+    for node in source.walk(owner):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             found.add(node.name)
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and _is_self(node.value):

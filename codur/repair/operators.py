@@ -217,14 +217,14 @@ def offers(context: Context, wanted: Callable[[ast.expr | ast.stmt], bool] = lam
 
 def _candidates(source: Source) -> Iterator[ast.expr | ast.stmt]:
     """Nodes that may be changed, in the order of the text: only those where text and tree agree."""
-    queue: list[ast.AST] = [source.tree]
-    while queue:
-        node = queue.pop(0)
+    stack: list[ast.AST] = [source.tree]
+    while stack:
+        node = stack.pop()
         if _left_alone(node):
             continue
         if isinstance(node, ast.expr | ast.stmt) and not (isinstance(node, ast.expr) and not source.trusted(node)):
             yield node
-        queue = [*_children(node), *queue]
+        stack += reversed(list(_children(node)))
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:

@@ -7,7 +7,7 @@ import selectors
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 
-from codur.repair.worker import Answer, Files, Limits, Worker
+from codur.repair.worker import Answer, Worker
 
 _AHEAD = 2
 """Questions for each worker, so that it need not wait for the next one."""
@@ -18,6 +18,10 @@ def processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return max(1, len(os.sched_getaffinity(0)))
     return max(1, os.cpu_count() or 1)
+
+
+Question = Callable[[Worker], None]
+"""Asks a worker to judge something."""
 
 
 class Pool:
@@ -51,20 +55,18 @@ class Pool:
         """Take one more worker, which is asked as soon as it is ready."""
         self._coming.append(worker)
 
-    def judged(
-        self, candidates: Iterable[Files | None], limits: Limits, way: str = "", *, learn: bool = False
-    ) -> Generator[Answer | None]:
-        """An answer for each candidate, in their order; None where there is no candidate or the worker was lost.
+    def judged(self, questions: Iterable[Question | None]) -> Generator[Answer | None]:
+        """An answer to each question, in their order; None where there is no question or the worker was lost.
 
-        Candidates are taken a little ahead. When the generator is closed, nothing is being judged.
+        Questions are taken a little ahead. When the generator is closed, nothing is being judged.
         """
-        left = iter(candidates)
+        left = iter(questions)
         wanted: deque[int] = deque()
         more = True
         try:
             while more or wanted:
                 while more and (len(wanted) < _AHEAD * max(1, len(self._asked))):
-                    more = self._take(left, wanted, lambda worker, files: worker.ask(files, limits, way, learn=learn))
+                    more = self._take(left, wanted)
                 if wanted:
                     while wanted[0] not in self._answers:
                         self._collect()
@@ -74,19 +76,19 @@ class Pool:
             for number in wanted:
                 del self._answers[number]
 
-    def _take(self, left: Iterator[Files | None], wanted: deque[int], ask: Callable[[Worker, Files], None]) -> bool:
-        """Asks about the next candidate; False if there is none."""
+    def _take(self, left: Iterator[Question | None], wanted: deque[int]) -> bool:
+        """Asks the next question; False if there is none."""
         try:
-            files = next(left)
+            ask = next(left)
         except StopIteration:
             return False
         self._welcome()
         wanted.append(self._number)
         worker = min(self._asked, key=lambda each: len(self._asked[each]), default=None)
-        if worker is None or files is None:
+        if worker is None or ask is None:
             self._answers[self._number] = None
         else:
-            ask(worker, files)
+            ask(worker)
             self._asked[worker].append(self._number)
         self._number += 1
         return True

@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 from codur.repair.context import Context
 from codur.repair.edits import Proposal
-from codur.repair.source import FunctionNode, Source
+from codur.repair.source import FunctionNode, Source, fact
 
 _MAX_OTHERS = 12
 _MAX_NAMES = 5
@@ -47,12 +46,12 @@ class _Piece:
     used: frozenset[str]
 
 
-@lru_cache(maxsize=64)
+@fact
 def _pieces(source: Source, scope: ast.AST) -> tuple[_Piece, ...]:
     """The small expressions of a scope that are read; functions that they call by name do not count as used."""
     found: list[_Piece] = []
-    for node in ast.walk(scope):
-        if not isinstance(node, Replaced) or not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+    for node in source.nodes(scope, ast.Name, ast.Call, ast.Subscript, ast.Attribute, ast.BinOp):
+        if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
             continue
         inner = list(ast.walk(node))
         if len(inner) > _LARGEST or any(isinstance(each, _EFFECTS) for each in inner) or not source.trusted(node):
@@ -67,15 +66,14 @@ def _pieces(source: Source, scope: ast.AST) -> tuple[_Piece, ...]:
 def _expressions(context: Context, node: ast.expr) -> list[tuple[ast.expr, float]]:
     """Expressions of the function that mean something where the node stands, those of the same statement first."""
     source = context.source
-    statement, scope = source.statement(node), source.function(node) or source.tree
-    here = {id(each) for each in ast.walk(statement)} if statement else set()
-    above = {id(each) for each in source.ancestors(node)}
+    here = source.within(source.statement(node) or node)
+    above = set(source.ancestors(node))
     names = {*context.scopes.variables(node), *_comprehension_names(context, node)}
     found: dict[str, tuple[ast.expr, float]] = {}
-    for piece in _pieces(source, scope):
-        if id(piece.node) in above or not piece.used <= names:
+    for piece in _pieces(source, source.scope(node)):
+        if piece.node in above or not piece.used <= names:
             continue
-        near = 1.0 if id(piece.node) in here else 0.5
+        near = 1.0 if piece.node in here else 0.5
         if piece.text not in found or found[piece.text][1] < near:
             found[piece.text] = (piece.node, near)
     return sorted(found.values(), key=lambda pair: -pair[1])
@@ -126,12 +124,17 @@ def target_replaced(context: Context, node: ast.Assign | ast.AugAssign) -> Itera
 
 def function_replaced(context: Context, node: ast.Call) -> Iterator[Proposal]:
     """A function of the program gives way to another one with as many parameters."""
-    functions = {each.name: each for each in context.source.tree.body if isinstance(each, ast.FunctionDef)}
+    functions = _functions(context.source)
     if isinstance(node.func, ast.Name) and node.func.id in functions:
         count = len(functions[node.func.id].args.args)
         for name, each in functions.items():
             if name != node.func.id and len(each.args.args) == count:
                 yield context.replace(node.func, name, says=f"needs `{name}` in place of `{node.func.id}`")
+
+
+@fact
+def _functions(source: Source) -> dict[str, ast.FunctionDef]:
+    return {each.name: each for each in source.tree.body if isinstance(each, ast.FunctionDef)}
 
 
 def attribute_replaced(context: Context, node: ast.Attribute) -> Iterator[Proposal]:
@@ -142,7 +145,9 @@ def attribute_replaced(context: Context, node: ast.Attribute) -> Iterator[Propos
     parent = context.source.parent(node)
     called = isinstance(parent, ast.Call) and parent.func is node
     methods = [each.name for each in inside.body if isinstance(each, ast.FunctionDef)]
-    others = [name for name in dict.fromkeys(methods if called else _fields(inside)) if name != node.attr]
+    others = [
+        name for name in dict.fromkeys(methods if called else _fields(context.source, inside)) if name != node.attr
+    ]
     for name in [each for each in others if not each.startswith("__")][:_MAX_NAMES]:
         end = context.source.span(node)[1]
         edit = context.edit_span(end - len(node.attr), end, name)
@@ -154,17 +159,26 @@ def _owner(context: Context, node: ast.Attribute) -> ast.ClassDef | None:
     """The class of the object whose attribute it is, as far as the source tells."""
     if isinstance(node.value, ast.Name) and node.value.id == "self":
         return context.source.enclosing_class(node)
-    classes = [each for each in ast.walk(context.source.tree) if isinstance(each, ast.ClassDef)]
-    having = [each for each in classes if node.attr in _fields(each)]
-    return having[0] if len(having) == 1 else None
+    return _only_owners(context.source).get(node.attr)
 
 
-def _fields(owner: ast.ClassDef) -> list[str]:
+@fact
+def _only_owners(source: Source) -> dict[str, ast.ClassDef | None]:
+    """The class that has an attribute of each name; None where there are several."""
+    found: dict[str, ast.ClassDef | None] = {}
+    for each in source.nodes(source.tree, ast.ClassDef):
+        for name in set(_fields(source, each)):
+            found[name] = None if name in found else each
+    return found
+
+
+@fact
+def _fields(source: Source, owner: ast.ClassDef) -> list[str]:
     """Attributes that a class assigns or declares, and its properties."""
     assigned = [
         each.attr
-        for each in ast.walk(owner)
-        if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store) and isinstance(each.value, ast.Name)
+        for each in source.nodes(owner, ast.Attribute)
+        if isinstance(each.ctx, ast.Store) and isinstance(each.value, ast.Name)
     ]
     declared = [
         each.target.id for each in owner.body if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
@@ -186,8 +200,7 @@ def operand_added(context: Context, node: ast.Name | ast.Call | ast.Subscript | 
         return
     if context.kinds.of(node) != "number":
         return
-    statement = context.source.statement(node)
-    near = {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)} if statement else set()
+    near = context.source.names(context.source.statement(node))
     numbers = [name for name in context.scopes.variables(node) if context.kinds.named(node, name) == "number"]
     code = context.code(node)
     names = sorted([each for each in numbers if each != code], key=lambda name: name not in near)[:_MAX_NAMES]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from codur.repair.context import Context
 from codur.repair.edits import Proposal
-from codur.repair.source import FunctionNode
+from codur.repair.source import FunctionNode, Source, fact
 
 _MOST = 4
 _EMPTY = ("[]", "0", '""', "()")
@@ -17,7 +17,7 @@ def result_used(context: Context, node: ast.Expr) -> Iterator[Proposal]:
     """A bare call of one of the program's functions: `f(a)` → `yield from f(a)`, `return f(a)`, `a = f(a)`."""
     call = node.value
     name = _name(call.func) if isinstance(call, ast.Call) else ""
-    functions = {each.name: each for each in ast.walk(context.source.tree) if isinstance(each, FunctionNode)}
+    functions = functions_by_name(context.source)
     function = context.source.function(node)
     if not isinstance(call, ast.Call) or name not in functions or name == "__init__":
         return
@@ -35,6 +35,12 @@ def result_used(context: Context, node: ast.Expr) -> Iterator[Proposal]:
         yield led(f"{argument.id} = ", "drops the result", 1.0)
     if function is not None:
         yield led("return ", "drops the result", 1.2 if recursive else 0.6)
+
+
+@fact
+def functions_by_name(source: Source) -> dict[str, FunctionNode]:
+    """The functions and methods of a module, by name; of several the last in the order of `ast.walk`."""
+    return {each.name: each for each in source.functions()}
 
 
 def yield_swapped(context: Context, node: ast.Return | ast.Expr) -> Iterator[Proposal]:

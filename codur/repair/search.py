@@ -30,6 +30,7 @@ _LEAST_MORE = 40
 _MOST_SLOW = 12
 _SAME_RANK = 0.15
 """After a pass, candidates of at least this share of its priority are judged too, within these bounds."""
+_SHOWN_FILES = 3
 _SHORT = 3
 """An output of fewer words is easily hit by chance."""
 
@@ -71,6 +72,7 @@ class Search:
         self._agenda = Agenda(self._places)
         self._seen = {fingerprint(original, original)}
         self._tried = 0
+        self._places_judged: set[tuple[str, int]] = set()
         self._best: Verdict | None = None
         self._refused: Verdict | None = None
         self._beam: list[float] = []
@@ -92,6 +94,10 @@ class Search:
                 return replace(found, exhausted=exhausted)
             if exhausted or self._time_left() <= 0:
                 return self._failed(exhausted=exhausted)
+
+    def out_of_time(self) -> RepairOutcome:
+        """The outcome of a search that the end of the run's time cut off."""
+        return self._failed(exhausted=False)
 
     def _search(self) -> bool:
         """Judges candidates until some pass (or, for every repair, until the end); whether none is left."""
@@ -148,6 +154,7 @@ class Search:
 
     def _note(self, candidate: Candidate, program: Program, verdict: Verdict) -> None:
         self._tried += 1
+        self._places_judged.add((candidate.path, candidate.line))
         if self._places.note(candidate, verdict):
             self._agenda.sort()
         if self._best is None or verdict.progress > self._best.progress:
@@ -264,7 +271,11 @@ class Search:
 
     def _failed(self, *, exhausted: bool) -> RepairOutcome:
         ended = "No edit made the check pass" if exhausted else "The time was up before an edit made the check pass"
-        reason = f"{ended}; {count(self._tried)} judged"
+        files = sorted({path for path, _ in self._places_judged})
+        where = f" in {_files(files)}" if files else ""
+        reason = f"{ended}; {count(self._tried)} judged{where}"
+        if self._best is not None and self._best.progress > self._before.progress:
+            reason += f", the best came to {self._best.progress:.0%}"
         if self._judge.note and not exhausted:
             reason += f", slowly, each in a process of its own: {self._judge.note}"
         reason += "."
@@ -283,6 +294,11 @@ class Search:
 def count(candidates: int) -> str:
     """`1 candidate was`, `12 candidates were`."""
     return f"{candidates:,} candidate was" if candidates == 1 else f"{candidates:,} candidates were"
+
+
+def _files(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _SHOWN_FILES} more files" if len(paths) > _SHOWN_FILES else ""
+    return f"{', '.join(paths[:_SHOWN_FILES])}{more}"
 
 
 def _weak(before: Verdict) -> bool:

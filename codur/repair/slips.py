@@ -10,7 +10,7 @@ from itertools import pairwise
 from codur.repair.constants import written
 from codur.repair.context import Context
 from codur.repair.edits import Edit, Proposal
-from codur.repair.source import FunctionNode
+from codur.repair.source import FunctionNode, Source, fact
 from codur.repair.statements import body_start
 
 _DEFAULTS = ("0", "''", "[]", "{}")
@@ -143,8 +143,8 @@ def inherited_called(context: Context, node: FunctionNode) -> Iterator[Proposal]
     if first is not None:
         edit = context.edit_span(first[0], first[0], f"{first[1]}{call}\n")
         yield Proposal(edits=(edit,), says=f"lacks `{call}`")
-    for each in ast.walk(node):
-        if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Load) and _is_self(each.value):
+    for each in context.source.nodes(node, ast.Attribute):
+        if isinstance(each.ctx, ast.Load) and _is_self(each.value):
             parent = context.source.parent(each)
             place = parent if isinstance(parent, ast.Call) and parent.func is each else each
             says = f"should use `{call}` in place of `{context.code(place)}`"
@@ -154,13 +154,11 @@ def inherited_called(context: Context, node: FunctionNode) -> Iterator[Proposal]
 def _inherited_call(context: Context, node: FunctionNode) -> str:
     """How the method would call the one it overrides; empty if it does, or overrides none of this file."""
     owner = context.source.parent(node)
-    if not isinstance(owner, ast.ClassDef) or any(
-        isinstance(each, ast.Name) and each.id == "super" for each in ast.walk(node)
-    ):
+    if not isinstance(owner, ast.ClassDef) or "super" in context.source.names(node):
         return ""
     bases = {base.id for base in owner.bases if isinstance(base, ast.Name)}
-    for each in ast.walk(context.source.tree):
-        if isinstance(each, ast.ClassDef) and each.name in bases:
+    for each in context.source.nodes(context.source.tree, ast.ClassDef):
+        if each.name in bases:
             for method in each.body:
                 if isinstance(method, FunctionNode) and method.name == node.name and not method.decorator_list:
                     own = {argument.arg for argument in node.args.args}
@@ -184,15 +182,16 @@ def reset_inserted(context: Context, node: ast.If | ast.For | ast.While) -> Iter
     if indent is None:
         return
     at = context.source.line_start(first.lineno)
-    for text in _resets(context, function)[:_MOST_RESETS]:
+    for text in _resets(context.source, function)[:_MOST_RESETS]:
         edit = context.edit_span(at, at, f"{indent}{text}\n")
         yield Proposal(edits=(edit,), says=f"lacks `{text}`", weight=1.0 if isinstance(first, _JUMPS) else 0.7)
 
 
-def _resets(context: Context, function: FunctionNode) -> list[str]:
+@fact
+def _resets(source: Source, function: FunctionNode) -> list[str]:
     """Assignments that gave what the function changes its first value."""
-    changed = {ast.unparse(each.target) for each in ast.walk(function) if isinstance(each, ast.AugAssign)}
-    owner = context.source.parent(function)
+    changed = {ast.unparse(each.target) for each in source.nodes(function, ast.AugAssign)}
+    owner = source.parent(function)
     places = [function, *(owner.body if isinstance(owner, ast.ClassDef) else [])]
     found = {}
     for place in places:
@@ -201,5 +200,5 @@ def _resets(context: Context, function: FunctionNode) -> list[str]:
                 if isinstance(each, ast.Assign) and isinstance(each.value, ast.Constant):
                     target = ast.unparse(each.targets[0])
                     if target in changed and (place is function or target.startswith("self.")):
-                        found[target] = f"{target} = {context.code(each.value)}"
+                        found[target] = f"{target} = {source.code(each.value)}"
     return list(found.values())

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from functools import cached_property, lru_cache, wraps
 from types import CodeType
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 Scope = FunctionNode | ast.Lambda | ast.Module
+_Node = TypeVar("_Node", bound=ast.AST)
+_Given = ParamSpec("_Given")
+_Fact = TypeVar("_Fact")
 
+_LARGE = 1_000
+"""Files of more lines are large: what stands outside functions has its own statement for a scope, not the module."""
+_MARKS = (ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop)
+"""Nodes without a place; trees share them."""
 _WITH_BODY = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.If, ast.For, ast.While, ast.With, ast.Try)
 FAULTS = (SyntaxError, ValueError, RecursionError, MemoryError)
 """What Python's parser raises: bad syntax, NUL characters, nesting too deep."""
@@ -46,8 +54,9 @@ def _compile(text: str, path: str) -> CodeType:
         return compile(text, path, "exec", dont_inherit=True)
 
 
+@lru_cache(maxsize=8)
 def parse_source(path: str, text: str) -> Source | None:
-    """The file as a `Source`; None if it does not compile."""
+    """The file as a `Source`, the same one for the same text as long as it is in use; None if it does not compile."""
     if not compiles(text, path):
         return None
     with warnings.catch_warnings():
@@ -55,13 +64,34 @@ def parse_source(path: str, text: str) -> Source | None:
         return Source(path, text, ast.parse(text))
 
 
+def fact(compute: Callable[Concatenate[Source, _Given], _Fact]) -> Callable[Concatenate[Source, _Given], _Fact]:
+    """What a pure function of a source, and of nodes in it, gives: worked out once, kept as long as the source."""
+
+    @wraps(compute)
+    def kept(source: Source, /, *nodes: _Given.args, **none: _Given.kwargs) -> _Fact:
+        key = (compute, *nodes)
+        if key not in source.facts:
+            source.facts[key] = compute(source, *nodes, **none)
+        found: _Fact = source.facts[key]
+        return found
+
+    return kept
+
+
 class Source:
-    """A file's text with its tree. The text has `\\n` line ends only."""
+    """A file's text with its tree. The text has `\\n` line ends only.
+
+    Attributes:
+        facts: what functions marked as `fact` gave, by function and nodes.
+    """
 
     def __init__(self, path: str, text: str, tree: ast.Module) -> None:
         self.path = path
         self.text = text
         self.tree = tree
+        self.facts: dict[tuple[object, ...], Any] = {}
+        self._functions: dict[ast.AST, FunctionNode | None] = {}
+        self._statements: dict[ast.AST, ast.stmt | None] = {}
 
     # --- text ---------------------------------------------------------------------------------------------------------
 
@@ -120,28 +150,88 @@ class Source:
     # --- tree ---------------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _parents(self) -> dict[ast.AST, ast.AST]:
-        return {child: parent for parent in ast.walk(self.tree) for child in ast.iter_child_nodes(parent)}
+    def _family(self) -> tuple[dict[ast.AST, ast.AST], dict[ast.AST, list[ast.AST]]]:
+        """The parent of each node, and its children."""
+        parents: dict[ast.AST, ast.AST] = {}
+        children: dict[ast.AST, list[ast.AST]] = {}
+        queue: list[ast.AST] = [self.tree]
+        while queue:
+            node = queue.pop()
+            below = [each for each in ast.iter_child_nodes(node) if not isinstance(each, _MARKS)]
+            if below:
+                children[node] = below
+                parents.update(dict.fromkeys(below, node))
+                queue += below
+        return parents, children
+
+    def walk(self, top: ast.AST) -> tuple[ast.AST, ...]:
+        """The node and all nodes below it, in the order of `ast.walk`."""
+        return _walked(self, top)
+
+    def nodes(self, top: ast.AST, *kinds: type[_Node]) -> tuple[_Node, ...]:
+        """Those of these types among the node and all below it, in the order of `ast.walk`."""
+        return _of_kinds(self, top, kinds)
+
+    def within(self, top: ast.AST) -> frozenset[ast.AST]:
+        """The node and all nodes below it."""
+        return _within(self, top)
+
+    def functions(self) -> tuple[FunctionNode, ...]:
+        """All functions and methods, in the order of `ast.walk`."""
+        return _functions(self)
+
+    def names(self, top: ast.AST | None) -> frozenset[str]:
+        """The names that are read or set at the node and below it."""
+        return frozenset() if top is None else _names(self, top)
 
     def parent(self, node: ast.AST) -> ast.AST | None:
-        return self._parents.get(node)
+        return self._family[0].get(node)
+
+    def children(self, node: ast.AST) -> list[ast.AST]:
+        return self._family[1].get(node, [])
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         """What encloses the node, the nearest first."""
-        above = self.parent(node)
+        parents = self._family[0]
+        above = parents.get(node)
         while above is not None:
             yield above
-            above = self.parent(above)
+            above = parents.get(above)
 
     def statement(self, node: ast.AST) -> ast.stmt | None:
         """The nearest statement that the node is (part of)."""
         if isinstance(node, ast.stmt):
             return node
-        return next((above for above in self.ancestors(node) if isinstance(above, ast.stmt)), None)
+        if node not in self._statements:
+            self._statements[node] = next(
+                (above for above in self.ancestors(node) if isinstance(above, ast.stmt)), None
+            )
+        return self._statements[node]
 
     def function(self, node: ast.AST) -> FunctionNode | None:
         """The function that the node stands in; None at module or class level."""
-        return next((above for above in self.ancestors(node) if isinstance(above, FunctionNode)), None)
+        if node not in self._functions:
+            above = self.parent(node)
+            while not (above is None or isinstance(above, FunctionNode | ast.stmt)):
+                above = self.parent(above)
+            inner = above is None or isinstance(above, FunctionNode)
+            self._functions[node] = above if inner else self.function(above)  # type: ignore[assignment, arg-type]
+        return self._functions[node]
+
+    def scope(self, node: ast.AST) -> ast.AST:
+        """Where to look for what belongs with the node: its function, else the module.
+
+        In a large module, where that is too much, the statement that stands at the level of the module or of a class.
+        """
+        function = self.function(node)
+        if function is not None or len(self.lines) <= _LARGE:
+            return function or self.tree
+        below = node
+        for above in self.ancestors(node):
+            if isinstance(above, ast.ClassDef | ast.Module):
+                return below
+            below = above
+        return below
 
     def enclosing_class(self, node: ast.AST) -> ast.ClassDef | None:
         return next((above for above in self.ancestors(node) if isinstance(above, ast.ClassDef)), None)
@@ -166,10 +256,50 @@ class Source:
 
     def trusted(self, node: ast.expr) -> bool:
         """Whether the text at the node's place is the node: inside f-strings older Pythons give wrong places."""
-        if not any(isinstance(above, ast.JoinedStr) for above in self.ancestors(node)):
+        if node not in _formatted(self):
             return True
         try:
             found = ast.parse(f"({self.code(node)})", mode="eval").body
         except FAULTS:
             return False
         return ast.dump(found) == ast.dump(node)
+
+
+@fact
+def _walked(source: Source, top: ast.AST) -> tuple[ast.AST, ...]:
+    found = [top]
+    for node in found:
+        found += source.children(node)
+    return tuple(found)
+
+
+@fact
+def _of_kinds(source: Source, top: ast.AST, kinds: tuple[type[_Node], ...]) -> tuple[_Node, ...]:
+    return tuple(each for each in source.walk(top) if isinstance(each, kinds))
+
+
+@fact
+def _within(source: Source, top: ast.AST) -> frozenset[ast.AST]:
+    return frozenset(source.walk(top))
+
+
+@fact
+def _functions(source: Source) -> tuple[FunctionNode, ...]:
+    return tuple(each for each in source.walk(source.tree) if isinstance(each, FunctionNode))
+
+
+@fact
+def _names(source: Source, top: ast.AST) -> frozenset[str]:
+    return frozenset(each.id for each in source.nodes(top, ast.Name))
+
+
+@fact
+def _formatted(source: Source) -> frozenset[ast.AST]:
+    """What stands in f-strings."""
+    return frozenset(each for text in source.nodes(source.tree, ast.JoinedStr) for each in source.walk(text)[1:])
+
+
+@fact
+def stored(source: Source, top: ast.AST) -> tuple[str, ...]:
+    """The names that are given a value at a node and below it, each once."""
+    return tuple(dict.fromkeys(each.id for each in source.nodes(top, ast.Name) if isinstance(each.ctx, ast.Store)))

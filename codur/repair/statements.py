@@ -153,7 +153,7 @@ def body_start(source: Source, node: FunctionNode) -> tuple[int, str] | None:
 def return_added(context: Context, node: FunctionNode) -> Iterator[Proposal]:
     """A function that returns nothing: its last expression, or a variable it computed, is returned."""
     last = node.body[-1]
-    if node.name == "__init__" or isinstance(last, ast.Return | ast.Raise) or _is_generator(node):
+    if node.name == "__init__" or isinstance(last, ast.Return | ast.Raise) or _is_generator(context.source, node):
         return
     if context.source.indent(last) is None:
         return
@@ -169,8 +169,8 @@ def return_added(context: Context, node: FunctionNode) -> Iterator[Proposal]:
         yield Proposal(edits=(edit,), says=f"does not return `{name}`", weight=0.7**rank)
 
 
-def _is_generator(node: FunctionNode) -> bool:
-    return any(isinstance(each, ast.Yield | ast.YieldFrom) for each in ast.walk(node))
+def _is_generator(source: Source, node: FunctionNode) -> bool:
+    return bool(source.nodes(node, ast.Yield, ast.YieldFrom))
 
 
 def _for_effect(node: ast.expr) -> bool:

@@ -2,9 +2,11 @@
 
 It stands alone (standard library only, no import of Codur): its text is given to the workspace's own Python with `-c`.
 
-    OUT ROOT LIMIT SCRIPT [ARGUMENT…]  |  OUT ROOT LIMIT -m MODULE [ARGUMENT…]  |  OUT ROOT LIMIT -c CODE [ARGUMENT…]
+    OUT ROOT LIMITS SCRIPT [ARGUMENT…]  |  OUT ROOT LIMITS -m MODULE [ARGUMENT…]  |  OUT ROOT LIMITS -c CODE [ARGUMENT…]
 
-After LIMIT seconds it writes what it has, with the lines that were running, and ends. OUT becomes a JSON object:
+LIMITS is a JSON object: after `seconds` it writes what it has, with the lines that were running, and ends; `failing`
+are node ids of tests. If there are some, these are run first, with a share of the time each, and then others of their
+files, the nearest first, of which only the lines count that the failing ones execute too. OUT becomes a JSON object:
 `lines` ([file, line] outside of single tests), `tests` (name → failed, lines; pytest only), `values` ([file, line,
 samples]; a sample is an object of what the frame's plain variables held just before the line ran: a literal, or
 `<TYPE>` for what is too large to write down), and of a run that did not end `stack` (outermost first) and `hot` (the
@@ -19,6 +21,7 @@ import runpy
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -139,6 +142,9 @@ class Recorder:
         self.hot: list[tuple[str, int]] = []
         self.printed = Printed(sys.stdout, self)
         self.monitoring = False
+        self.codes: set[Any] = set()
+        self.narrow = False
+        self.only_lines = False
 
     def name(self, file: str) -> str:
         """The file relative to the root; empty if it lies outside."""
@@ -149,9 +155,14 @@ class Recorder:
         return self.names[file]
 
     def trace(self, frame: Any, event: str, argument: Any) -> Any:  # noqa: ARG002 - the interface of sys.settrace
-        name = self.name(frame.f_code.co_filename)
-        if not name:
+        code = frame.f_code
+        name = self.name(code.co_filename)
+        if not name or (self.narrow and self.only_lines and code not in self.codes):
             return None
+        if self.narrow and not self.only_lines:
+            self.codes.add(code)
+        if self.only_lines:
+            return self.lines_alone
 
         def line(inner: Any, kind: str, value: Any) -> Any:  # noqa: ARG001 - the interface of sys.settrace
             if kind == "line":
@@ -162,6 +173,11 @@ class Recorder:
 
         return line
 
+    def lines_alone(self, frame: Any, kind: str, value: Any) -> Any:  # noqa: ARG002 - the interface of sys.settrace
+        if kind == "line":
+            self.current.add((self.name(frame.f_code.co_filename), frame.f_lineno))
+        return self.lines_alone
+
     def monitored(self, code: Any, number: int) -> Any:
         """A line event of `sys.monitoring`; lines outside of the root are not asked about again."""
         name = self.name(code.co_filename)
@@ -169,7 +185,8 @@ class Recorder:
             return MONITORING.DISABLE
         place = (name, number)
         self.current.add(place)
-        self.values.take(place, sys._getframe(1))
+        if not self.only_lines:
+            self.values.take(place, sys._getframe(1))
         return None
 
     def start(self) -> None:
@@ -204,45 +221,104 @@ class Recorder:
         }
         self.out.write_text(json.dumps(found), encoding="utf-8")
 
-    def give_up(self, number: int, frame: Any) -> None:  # noqa: ARG002 - the interface of signal handlers
+    def give_up(self, number: int, frame: Any) -> None:
+        """Write what there is and end; the interface of signal handlers."""
+        self.hangs(number, frame)
+        if self.current is not self.outside:
+            self.tests["running"] = (True, self.current)
+        self.write()
+        os._exit(1)
+
+    def hangs(self, number: int, frame: Any) -> None:  # noqa: ARG002 - the interface of signal handlers
+        """Note where a program is that does not end."""
+        self.stack.clear()
         while frame is not None:
             if self.name(frame.f_code.co_filename):
                 self.stack.insert(0, (self.name(frame.f_code.co_filename), frame.f_lineno))
             frame = frame.f_back
         most = max(self.values.seen.values(), default=0)
         self.hot = sorted(place for place, count in self.values.seen.items() if count * HOT >= most)
-        if self.current is not self.outside:
-            self.tests["running"] = (True, self.current)
-        self.write()
-        os._exit(1)
 
 
-def run_pytest(recorder: Recorder, arguments: list[str]) -> int:
+class Spectrum:
+    """The plugin that has each test recorded by itself.
+
+    Args:
+        failing: node ids of the tests that matter; empty for all.
+        seconds: for all tests together.
+    """
+
+    def __init__(self, recorder: Recorder, failing: list[str], seconds: float) -> None:
+        self.recorder, self.failing, self.seconds = recorder, dict.fromkeys(failing), seconds
+        self.until = 0.0
+        self.failed = False
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        if not self.failing:
+            return
+        first = [item for item in items if item.nodeid in self.failing]
+        places = [items.index(item) for item in first]
+        nearest = sorted(
+            (number for number in range(len(items)) if number not in places),
+            key=lambda number: (min((abs(number - place) for place in places), default=0), number),
+        )
+        items[:] = [*first, *(items[number] for number in nearest)]
+
+    def record(self, item: Any, nextitem: Any) -> Iterator[None]:  # noqa: ARG002 - pytest's interface
+        recorder = self.recorder
+        recorder.narrow = bool(self.failing)
+        recorder.only_lines = recorder.narrow and item.nodeid not in self.failing
+        recorder.current, self.failed = set(), False
+        recorder.values.begin()
+        self.until = self.until or time.monotonic() + self.seconds
+        if recorder.narrow:
+            self.limit()
+        recorder.start()
+        yield
+        recorder.stop()
+        signal.setitimer(signal.ITIMER_REAL, 0 if recorder.narrow else max(0.01, self.until - time.monotonic()))
+        recorder.tests[item.nodeid] = (self.failed, recorder.current)
+        recorder.current = recorder.outside
+        if time.monotonic() > self.until:
+            item.session.shouldstop = "the time for tracing is up"
+
+    def limit(self) -> None:
+        """Stop a test that takes more than its share, and go on with the next one."""
+        left = max(0.05, self.until - time.monotonic())
+        waiting = sum(name not in self.recorder.tests for name in self.failing)
+
+        def stop(number: int, frame: Any) -> None:
+            import pytest  # noqa: PLC0415 - lazy: only the workspace's Python may have it
+
+            if not self.recorder.only_lines:
+                self.recorder.hangs(number, frame)
+            pytest.fail("it takes too long to be traced")
+
+        signal.signal(signal.SIGALRM, stop)
+        signal.setitimer(signal.ITIMER_REAL, left / 2 if waiting > 1 or self.recorder.only_lines else left, 0.5)
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        self.failed = self.failed or report.failed
+
+
+def run_pytest(recorder: Recorder, arguments: list[str], failing: list[str], seconds: float) -> int:
     import pytest  # noqa: PLC0415 - lazy: only the workspace's Python may have it
 
-    class Spectrum:
-        @pytest.hookimpl(hookwrapper=True)
-        def pytest_runtest_call(self, item: Any) -> Iterator[None]:
-            recorder.current = set()
-            recorder.values.begin()
-            recorder.start()
-            outcome: Any = yield
-            recorder.stop()
-            recorder.tests[item.nodeid] = (outcome.excinfo is not None, recorder.current)
-            recorder.current = recorder.outside
-
-    return int(pytest.main(arguments, plugins=[Spectrum()]))
+    Spectrum.pytest_runtest_protocol = pytest.hookimpl(hookwrapper=True)(Spectrum.record)  # type: ignore[attr-defined]
+    return int(pytest.main(arguments, plugins=[Spectrum(recorder, failing, seconds)]))
 
 
-def main(out: str, root: str, limit: str, *arguments: str) -> int:
+def main(out: str, root: str, limits: str, *arguments: str) -> int:
     recorder = Recorder(out, root)
+    limit, failing = (json.loads(limits)[name] for name in ("seconds", "failing"))
     signal.signal(signal.SIGALRM, recorder.give_up)
-    signal.setitimer(signal.ITIMER_REAL, float(limit))
+    if not failing:  # else it counts from when the tests are collected
+        signal.setitimer(signal.ITIMER_REAL, limit)
     first, *others = arguments
     try:
         if [first, *others[:1]] == ["-m", "pytest"]:
             sys.path[0] = root
-            return run_pytest(recorder, others[1:])
+            return run_pytest(recorder, others[1:], failing, limit)
         sys.stdout = recorder.printed
         recorder.start()
         if first == "-m":

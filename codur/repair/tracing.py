@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Any
 
+from codur.python.test_run import narrowed
 from codur.types import Check
 from codur.verification.checker import Checker
 
@@ -18,6 +19,7 @@ _OUT = ".repair-lines.json"
 _SLOWER = 20.0
 """A traced program may take this many times as long."""
 _LIMIT_S = 3.0
+_PATIENCE_S = 5.0
 _PLAIN_FLAGS = frozenset({"-u", "-B", "-E", "-s", "-I", "-O", "-OO", "-q"})
 
 
@@ -58,19 +60,27 @@ class Coverage:
         return frozenset(path for path, _ in lines)
 
 
-def run_traced(checker: Checker, root: Path, check: Check, *, usual_s: float) -> Coverage | None:
-    """Runs the check once under the tracer, in the checker's own way; `usual_s` is how long it takes otherwise.
+def run_traced(checker: Checker, root: Path, check: Check, *, usual_s: float, most_s: float = 0.0) -> Coverage | None:
+    """Runs the check once under the tracer, in the checker's own way.
+
+    Args:
+        usual_s: how long it takes otherwise; of it, the tests of a narrow check come after their collection.
+        most_s: for a narrow check, how long its tests may be traced.
 
     None if the command is not a plain Python program or test run, or if the tracer wrote nothing.
     """
     arguments = python_arguments(check.argv)
     if not arguments:
         return None
-    limit = min(max(_SLOWER * usual_s, 1.0), _LIMIT_S)
+    limit = most_s if check.tests else min(max(_SLOWER * usual_s, 1.0), _LIMIT_S)
+    if check.tests:
+        arguments = (*arguments[:2], *narrowed(arguments[2:], check.tests), "--maxfail=0")
     out = root / _OUT
-    traced = ("{python}", "-c", _PROGRAM.read_text(encoding="utf-8"), str(out), str(root), f"{limit}", *arguments)
+    limits = json.dumps({"seconds": limit, "failing": check.tests})
+    traced = ("{python}", "-c", _PROGRAM.read_text(encoding="utf-8"), str(out), str(root), limits, *arguments)
+    patience = _PATIENCE_S + (3 * usual_s if check.tests else 0.0)
     try:
-        checker.run(replace(check, argv=traced, timeout_s=limit + 5.0))
+        checker.run(replace(check, argv=traced, timeout_s=limit + patience))
         return _read(out)
     finally:
         out.unlink(missing_ok=True)

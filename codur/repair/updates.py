@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from codur.repair.context import Context
 from codur.repair.edits import Proposal
 from codur.repair.guards import defaults, is_pure
-from codur.repair.source import FunctionNode
+from codur.repair.source import FunctionNode, Source, fact, stored
 from codur.repair.statements import body_start
 
 _MOST = 14
@@ -69,7 +69,7 @@ def _round(context: Context, node: Block) -> ast.For | ast.While | FunctionNode 
         if isinstance(each, ast.For | ast.While):
             return each
         if isinstance(each, FunctionNode):
-            calls = (call.func for call in ast.walk(each) if isinstance(call, ast.Call))
+            calls = (call.func for call in context.source.nodes(each, ast.Call))
             own = any(each.name in (getattr(call, "id", ""), getattr(call, "attr", "")) for call in calls)
             return each if own else None
     return None
@@ -78,16 +78,17 @@ def _round(context: Context, node: Block) -> ast.For | ast.While | FunctionNode 
 def _updates(context: Context, loop: ast.For | ast.While | FunctionNode, block: list[ast.stmt]) -> dict[str, float]:
     """Statements that the block may lack, with their weights."""
     here = block[-1]
-    known = {*context.scopes.variables(here), *_stored(block)}
+    source = context.source
+    known = {*context.scopes.variables(here), *(name for each in block for name in stored(source, each))}
     found: dict[str, float] = {}
-    for member in members(context, here):
+    for member in members(source, source.scope(here)):
         if member.names <= known:
             found |= {text: weight for text, weight in _kept(context, here, member) if text not in found}
     if not isinstance(loop, FunctionNode):
         found |= {text: weight for text, weight in _steps(context, loop, known) if text not in found}
-    for name in [each for each in known if context.kinds.named(here, each) in ("list", "set")][:_MOST_NAMES]:
+    for name in [each for each in sorted(known) if context.kinds.named(here, each) in ("list", "set")][:_MOST_NAMES]:
         method = "append" if context.kinds.named(here, name) == "list" else "add"
-        for item in sorted(_made(loop) & known)[:_MOST_NAMES]:
+        for item in sorted(_made(source, loop) & known)[:_MOST_NAMES]:
             found.setdefault(f"{name}.{method}({item})", 0.45)
     present = {context.code(each) for each in block}
     return {text: weight for text, weight in found.items() if text not in present}
@@ -109,16 +110,15 @@ def _kept(context: Context, here: ast.stmt, member: Member) -> Iterator[tuple[st
 
 def _values_of(context: Context, here: ast.stmt, owner: str) -> list[str]:
     """What the function stores in a mapping, and the number after each number that it stores."""
-    scope = context.source.function(here) or context.source.tree
     found: dict[str, None] = {}
-    for each in ast.walk(scope):
-        if isinstance(each, ast.Assign) and _held_by(context, each.targets[0], owner) and is_pure(each.value):
+    for each in context.source.nodes(context.source.scope(here), ast.Assign):
+        if _held_by(context, each.targets[0], owner) and is_pure(each.value):
             found[context.code(each.value)] = None
             if isinstance(each.value, ast.Constant) and type(each.value.value) is int:
                 found[str(each.value.value + 1)] = None
     loop = next((each for each in context.source.ancestors(here) if isinstance(each, ast.For)), None)
     if found and loop is not None:
-        found |= dict.fromkeys(_stored([loop]))
+        found |= dict.fromkeys(stored(context.source, loop))
     return list(found)[:_MOST_NAMES]
 
 
@@ -128,25 +128,23 @@ def _held_by(context: Context, node: ast.expr, owner: str) -> bool:
 
 def _steps(context: Context, loop: ast.For | ast.While, known: set[str]) -> Iterator[tuple[str, float]]:
     """Steps of a loop: along a chain, to a value worked out, down by a divisor, or one up."""
-    tested = (
-        {each.id for each in ast.walk(loop.test) if isinstance(each, ast.Name)}
-        if isinstance(loop, ast.While)
-        else set()
-    )
-    made = _made(loop)
-    walked = _walked(context)
+    source = context.source
+    tested = source.names(loop.test) if isinstance(loop, ast.While) else frozenset()
+    made = _made(source, loop)
+    walked = _walked(source)
     for name, link in _links(context, loop):
         if name in known:
             weight = 1.0 if name in tested else 0.8
             yield f"{name} = {name}.{link}", weight if link in walked else 0.4 * weight
-    used = {each.id for each in ast.walk(loop) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
-    before = set(context.scopes.variables(loop)) - (_names(loop.iter) if isinstance(loop, ast.For) else set())
-    for name in sorted((used & before & known) - _called(loop)):
+    used = {each.id for each in source.nodes(loop, ast.Name) if isinstance(each.ctx, ast.Load)}
+    called = {each.func.id for each in source.nodes(loop, ast.Call) if isinstance(each.func, ast.Name)}
+    before = set(context.scopes.variables(loop)) - source.names(loop.iter if isinstance(loop, ast.For) else None)
+    for name in sorted((used & before & known) - called):
         for value in sorted(made & known - {name}):
             if context.kinds.named(loop, name) in (None, context.kinds.named(loop, value)):
                 yield f"{name} = {value}", 0.8 if name in tested and name not in made else 0.4
-    for each in ast.walk(loop):
-        if isinstance(each, ast.BinOp) and isinstance(each.op, ast.Mod) and isinstance(each.left, ast.Name):
+    for each in source.nodes(loop, ast.BinOp):
+        if isinstance(each.op, ast.Mod) and isinstance(each.left, ast.Name):
             yield f"{each.left.id} //= {context.code(each.right)}", 0.7
     for name in sorted(before & known - used):
         if context.kinds.named(loop, name) == "number":
@@ -155,62 +153,49 @@ def _steps(context: Context, loop: ast.For | ast.While, known: set[str]) -> Iter
 
 def _links(context: Context, loop: ast.For | ast.While) -> list[tuple[str, str]]:
     """Variables of a loop whose attributes it reads, with attributes of the program that are values."""
-    called = {id(each.func) for each in ast.walk(context.source.tree) if isinstance(each, ast.Call)}
-    attributes = [
-        each for each in ast.walk(context.source.tree) if isinstance(each, ast.Attribute) and id(each) not in called
-    ]
-    names = dict.fromkeys(each.attr for each in attributes)
-    owners = dict.fromkeys(
-        each.value.id
-        for each in ast.walk(loop)
-        if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name) and id(each) not in called
-    )
+    source = context.source
+    names = dict.fromkeys(each.attr for each in _values(source, source.tree))
+    owners = dict.fromkeys(each.value.id for each in _values(source, loop) if isinstance(each.value, ast.Name))
     return [(owner, name) for owner in owners if owner != "self" for name in list(names)[: 2 * _MOST_NAMES]]
 
 
-def _walked(context: Context) -> set[str]:
+@fact
+def _values(source: Source, scope: ast.AST) -> tuple[ast.Attribute, ...]:
+    """Attributes that are not called."""
+    called = {each.func for each in source.nodes(scope, ast.Call)}
+    return tuple(each for each in source.nodes(scope, ast.Attribute) if each not in called)
+
+
+@fact
+def _walked(source: Source) -> frozenset[str]:
     """Attributes by which the program goes from one object to the next: `a = b.next`."""
-    assigned = (each.value for each in ast.walk(context.source.tree) if isinstance(each, ast.Assign))
-    return {value.attr for value in assigned if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name)}
+    assigned = (each.value for each in source.nodes(source.tree, ast.Assign))
+    found = (each for each in assigned if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name))
+    return frozenset(each.attr for each in found)
 
 
-def _made(loop: ast.AST) -> set[str]:
+def _made(source: Source, loop: ast.AST) -> set[str]:
     """Names that a loop, or a function's body and parameters, gives a value."""
     if isinstance(loop, FunctionNode):
         return {each.arg for each in loop.args.args} - {"self", "cls"}
-    return set(_stored([loop]))
+    return set(stored(source, loop))
 
 
-def _names(node: ast.expr) -> set[str]:
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-
-
-def _called(loop: ast.AST) -> set[str]:
-    return {each.func.id for each in ast.walk(loop) if isinstance(each, ast.Call) and isinstance(each.func, ast.Name)}
-
-
-def _stored(nodes: list[ast.stmt] | list[ast.For] | list[ast.AST]) -> list[str]:
-    found = (each for node in nodes for each in ast.walk(node))
-    return list(
-        dict.fromkeys(each.id for each in found if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
-    )
-
-
-def members(context: Context, here: ast.AST) -> list[Member]:
-    """What the function tests for membership, adds, and looks up by key, in the order of its text."""
-    scope = context.source.function(here) or context.source.tree
+@fact
+def members(source: Source, scope: ast.AST) -> list[Member]:
+    """What a scope tests for membership, adds, and looks up by key, in the order of its text."""
     found: dict[tuple[str, str], Member] = {}
-    for each in ast.walk(scope):
+    for each in source.nodes(scope, ast.Compare, ast.Call, ast.Subscript):
         for item, owner in _pairs(each):
             if is_pure(item) and is_pure(owner) and isinstance(owner, ast.Name | ast.Attribute):
-                texts = _item(context, item), context.code(owner)
-                names = {one.id for part in (item, owner) for one in ast.walk(part) if isinstance(one, ast.Name)}
-                found.setdefault(texts, Member(item=texts[0], owner=texts[1], names=frozenset(names - {"self"})))
+                texts = _item(source, item), source.code(owner)
+                names = (source.names(item) | source.names(owner)) - {"self"}
+                found.setdefault(texts, Member(item=texts[0], owner=texts[1], names=names))
     return list(found.values())
 
 
-def _item(context: Context, node: ast.expr) -> str:
-    text = context.code(node)
+def _item(source: Source, node: ast.expr) -> str:
+    text = source.code(node)
     return f"({text})" if isinstance(node, ast.Tuple) and not text.startswith("(") else text
 
 
@@ -237,7 +222,7 @@ def seen_guarded(context: Context, node: ast.stmt) -> Iterator[Proposal]:
     exits += ["return"] if source.function(node) and not source.in_loop(node) else []
     for item, owner in _pairs(inner):
         if is_pure(item):
-            test = f"{_item(context, item)} in {context.code(owner)}"
+            test = f"{_item(source, item)} in {context.code(owner)}"
             for rank, leave in enumerate(exits):
                 text = f"{indent}if {test}:\n{indent}{source.indent_unit}{leave}\n"
                 says = f"does not ask whether `{test}` already"

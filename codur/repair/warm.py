@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from codur.errors import out_of_time
-from codur.repair.pool import Pool
+from codur.repair.pool import Pool, Question
 from codur.repair.worker import Answer, Files, Job, Limits, Worker
 from codur.repair.worker_job import job_of, library
 from codur.sandbox.launcher import ProcessResult
@@ -36,7 +36,7 @@ class Unfit(Exception):
     """The check cannot be judged warm; the text says why."""
 
 
-class _Verdicts(Checker):
+class Verdicts(Checker):
     """Makes verdicts of answers, in the checker's own way: only the start of the program is replaced."""
 
     def __init__(self, checker: Checker) -> None:
@@ -50,6 +50,7 @@ class _Verdicts(Checker):
         )
         self._pristine = checker._pristine
         self._conditions = checker._conditions
+        self._roots, self._excused = checker._roots, checker._excused
         self._answer: Answer | None = None
 
     def job(self, check: Check) -> tuple[Job | None, str]:
@@ -57,7 +58,9 @@ class _Verdicts(Checker):
         if not self._allow_run:
             return None, "running programs is not allowed"
         stdin = self._pristine.data(check.stdin_file, self._workspace) if check.stdin_file else b""
-        job, reason = job_of(check, self._workspace, self._launcher, python=self._python, stdin=stdin)
+        job, reason = job_of(
+            check, self._workspace, self._launcher, python=self._python, stdin=stdin, env=self.environment
+        )
         return (replace(job, hidden=self._hidden(check)) if job else None), reason
 
     def worker(self, job: Job) -> Worker:
@@ -112,7 +115,7 @@ class Warm:
         self._check = check
         self._wanted = workers
         self._before = before
-        self._verdicts = _Verdicts(checker)
+        self._verdicts = Verdicts(checker)
         job, reason = self._verdicts.job(check)
         if job is None:
             raise Unfit(reason)
@@ -172,13 +175,19 @@ class Warm:
                 taken.append(files)
                 yield files
 
-        with closing(self._pool.judged(noted(), limits, self._way, learn=self._may_learn)) as answers:
+        learn = self._may_learn
+        questions = (self._question(files, limits, learn=learn) for files in noted())
+        with closing(self._pool.judged(questions)) as answers:
             for answer in answers:
                 files = taken.popleft()
                 verdict = self._verdict(answer)
                 if self._may_learn and answer is not None and verdict is not None and files is not None:
                     self._learn_late(files, answer, verdict)
                 yield verdict
+
+    def _question(self, files: Files | None, limits: Limits, *, learn: bool = False) -> Question | None:
+        way = self._way
+        return None if files is None else lambda worker: worker.ask(files, limits, way, learn=learn)
 
     def settle(self) -> None:
         """Wait until nothing is being judged, so that a plain process may change the workspace's files."""
@@ -206,7 +215,7 @@ class Warm:
         except Unfit:
             self._way = "full"
             return
-        (again,) = self._pool.judged([files], self._patient)
+        (again,) = self._pool.judged([self._question(files, self._patient)])
         light = self._verdict(again)
         if light is None or _essence(light) != _essence(verdict):
             self._way = "full"
@@ -259,7 +268,7 @@ class Warm:
 
     def _own(self, way: str) -> Answer:
         """The answer for the program as it is."""
-        (answer,) = self._pool.judged([{}], self._limits, way, learn=True)
+        (answer,) = self._pool.judged([lambda worker: worker.ask({}, self._limits, way, learn=True)])
         return self._same(answer)
 
     def _same(self, answer: Answer | None) -> Answer:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,8 @@ from codur.sandbox.launcher import Launcher, ProcessResult
 
 _HERE = Path(__file__).parent
 _PARTS = tuple(
-    f"worker_{name}" for name in ("conftest", "fixtures", "fork", "inside", "light", "room", "script", "tests")
+    f"worker_{name}"
+    for name in ("conftest", "fixtures", "fork", "inside", "light", "loaded", "room", "script", "tests")
 )
 _START_S = 20.0
 _MARGIN_S = 5.0
@@ -42,7 +43,7 @@ class Job:
 
     Attributes:
         python: the interpreter with its options.
-        kind: `script`, `module`, `code` or `pytest`.
+        kind: `script`, `module`, `code`, `pytest`, or `loaded` for tests that are collected once.
         target: the script's path, the module's name or the code.
         argv: the program's `sys.argv`.
         path: what stands first on its module search path.
@@ -51,6 +52,8 @@ class Job:
         files: its Python files by path.
         stdin: all of the program's standard input.
         hidden: paths that it must not see.
+        tests: node ids of the tests to run; empty for all.
+        env: variables of its environment.
         plugins: whether pytest loads the plugins that are installed.
     """
 
@@ -64,6 +67,8 @@ class Job:
     files: Files
     stdin: bytes = b""
     hidden: tuple[Path, ...] = ()
+    tests: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
     plugins: bool = True
 
 
@@ -87,6 +92,26 @@ class Limits:
         """Processor time, idle time and wall time for a way of running."""
         cpu_s = max(self.cpu_s, self.session_s) if way == "full" else self.cpu_s * (_TESTS if way == "light" else 1)
         return cpu_s, max(self.idle_s, self.session_s if way == "full" else 0.0), max(_LEAST_WALL_S, _WAITING * cpu_s)
+
+
+Edit = tuple[str, int, int, str]
+"""A path, the start and end of what is replaced in its text, and the new text there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tests:
+    """Tests of a loaded project, by their numbers in its session.
+
+    Attributes:
+        needed: those that must pass before the others are run.
+        most_failed: after so many failures of the others the rest is not run.
+        cpu_s: processor time of a single one.
+    """
+
+    needed: tuple[int, ...]
+    others: tuple[int, ...] = ()
+    most_failed: int = 1
+    cpu_s: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +151,7 @@ class Worker:
             [*job.python, "-c", _text("worker_program")],
             cwd=job.root,
             cpu_s=_CPU_S,
-            env=_SINGLE_THREADED if job.plugins else {**_SINGLE_THREADED, **_NO_PLUGINS},
+            env={**job.env, **_SINGLE_THREADED, **({} if job.plugins else _NO_PLUGINS)},
             hidden=job.hidden,
         )
         worker = cls(channel, job)
@@ -141,6 +166,7 @@ class Worker:
                 "argv": job.argv,
                 "path": job.path,
                 "arguments": job.arguments,
+                "tests": job.tests,
             },
         )
         return worker
@@ -185,6 +211,23 @@ class Worker:
             stdin=self._job.stdin.decode("latin-1"),
             way=way,
             learn=learn,
+        )
+
+    def ask_try(self, edits: Sequence[Edit | None], tests: Tests, limits: Limits) -> None:
+        """Have a worker with the project loaded run tests for each edit alone; `answer` takes the answer for all."""
+        wall_s = limits.of("loaded")[-1]
+        self._wait_s = wall_s + _MARGIN_S
+        self._send(
+            ask="try",
+            edits=edits,
+            needed=tests.needed,
+            others=tests.others,
+            most_failed=tests.most_failed,
+            test_cpu_s=tests.cpu_s,
+            limits={"loaded": limits.of("loaded")},
+            keep=limits.keep,
+            flood=_FLOOD_BYTES,
+            stdin="",
         )
 
     def answer(self) -> Answer | None:
@@ -254,10 +297,10 @@ def _answer(found: dict[str, Any]) -> Answer:
     return Answer(
         result=result,
         report=None if report is None else report.encode("latin-1"),
-        way=found["way"],
+        way=found.get("way", "loaded"),
         cpu_s=found["cpu_s"],
         plain=plain,
-        learnt=told,
+        learnt={**told, "refused": found.get("plain", {})},
     )
 
 

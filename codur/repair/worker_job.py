@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePath
 
 from codur.errors import WorkspaceError
+from codur.python.test_run import narrowed
 from codur.repair.worker import Files, Job
 from codur.sandbox.launcher import Launcher
 from codur.types import Check
@@ -19,8 +21,8 @@ _PYTHON = "{python}"
 _FLAGS = frozenset({"-u", "-B", "-E", "-s", "-O", "-OO", "-q", "-v"})
 _PLAIN_COMMAND = re.compile(r"[\w./=:@%+,\[\]-]+(?: +[\w./=:@%+,\[\]-]+)*")
 _PYTHON_NAME = re.compile(r"python(?:3(?:\.\d+)?)?")
-_MAX_FILES = 2_000
-_MAX_BYTES = 8_000_000
+_MAX_FILES = 4_000
+_MAX_BYTES = 16_000_000
 _NO_CACHE = ("-p", "no:cacheprovider")
 """It would be written below the workspace."""
 _IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+(\w+)", re.MULTILINE)
@@ -30,28 +32,33 @@ _AT_EXIT = b"__del__"
 
 
 def job_of(
-    check: Check, workspace: Workspace, launcher: Launcher, *, python: str, stdin: bytes
+    check: Check, workspace: Workspace, launcher: Launcher, *, python: str, stdin: bytes, env: Mapping[str, str]
 ) -> tuple[Job | None, str]:
     """The job of a check; or None, and why it has none.
 
     Args:
         python: the workspace's interpreter.
         stdin: what the check gives on standard input.
+        env: variables of the program's environment.
     """
     words = _words(check)
     if not words:
         return None, "the check is no Python program"
-    files, reason = _files(workspace)
+    files, reason = _files(workspace, at_exit=bool(check.tests))
     if reason:
         return None, reason
     if check.kind == "tests" and "pytest" in check.argv:
         words = pytest_argv(words, python, workspace, launcher, Path(REPORT))
     elif words[1:3] == ["-m", "pytest"]:
         words = [*words, *_NO_CACHE]
+    if check.tests:
+        words = [*words[:3], *narrowed(words[3:], check.tests), "--maxfail=0"]
     interpreter, rest = (python if words[0] == _PYTHON else words[0]), words[1:]
     flags = [word for word in rest[: _leading(rest)] if word]
     job = _job((interpreter, *flags), rest[len(flags) :], workspace.root, files, stdin)
-    return job, "" if job else "the check's command is not one of a script, a module or tests"
+    if job is None:
+        return None, "the check's command is not one of a script, a module or tests"
+    return replace(job, tests=check.tests, env=env), ""
 
 
 def _words(check: Check) -> list[str]:
@@ -98,8 +105,12 @@ def _job(python: tuple[str, ...], words: Sequence[str], root: Path, files: Files
     )  # fmt: skip
 
 
-def _files(workspace: Workspace) -> tuple[dict[str, bytes], str]:
-    """The workspace's Python files; or why they are not kept in memory."""
+def _files(workspace: Workspace, *, at_exit: bool) -> tuple[dict[str, bytes], str]:
+    """The workspace's Python files; or why they are not kept in memory.
+
+    Args:
+        at_exit: whether what the interpreter does at its end may be left out.
+    """
     found: dict[str, bytes] = {}
     size = 0
     for path in workspace.list_files(pattern="*.py", limit=_MAX_FILES + 1):
@@ -108,7 +119,7 @@ def _files(workspace: Workspace) -> tuple[dict[str, bytes], str]:
         except WorkspaceError:
             return {}, f"{path} cannot be read"
         size += len(found[path])
-        if _AT_EXIT in found[path]:
+        if not at_exit and _AT_EXIT in found[path]:
             return {}, f"{path} has a __del__ method"
         if len(found) > _MAX_FILES or size > _MAX_BYTES:
             return {}, "the workspace has too many Python files"

@@ -8,6 +8,8 @@ bytes stand as Latin-1 text. It ends when its standard input does. The requests:
     adopt: what was learnt from a normal run (modules, inside, plan, room, rewritten), memory → threads
     judge: files (path → bytes), limits (way → processor and wall time), keep, flood, stdin, way, learn →
         what became of the fork
+    try: edits (path, start, end, text; or none), needed and others (numbers of tests), test_cpu_s, most_failed, and
+        otherwise as `judge` → what became of the fork, and which edits could not be made
 """
 
 from __future__ import annotations
@@ -76,8 +78,18 @@ class Worker:
         self.sources = inside.Sources(start["root"], files)
         self.guard = inside.Guard(self.sources, self.temporary)
         self.room = parts["worker_room"].Room(inside, lambda turns: self.fork.Fork(frames, turns), self.sources)
-        kind = parts["worker_tests"].Tests if start["task"]["kind"] == "pytest" else parts["worker_script"].Script
+        kinds = {"pytest": parts["worker_tests"].Tests, "loaded": parts["worker_loaded"].Loaded}
+        kind = kinds.get(start["task"]["kind"], parts["worker_script"].Script)
         self.runner = kind(start["task"], self.sources, self.guard, self.temporary)
+        self.kept: set[str] = set()
+
+    def serve(self) -> None:
+        """Answer requests until no more come."""
+        self.kept = {entry.name for entry in os.scandir(self.temporary)}
+        self.frames.write({"problem": self.runner.problem})
+        answers = {"adopt": self.adopt, "judge": self.judge, "try": self.attempt}
+        while (request := self.frames.read()) is not None:
+            self.frames.write(answers[request["ask"]](request))
 
     def adopt(self, request: dict[str, Any]) -> dict[str, Any]:
         """Loads what a normal run loaded."""
@@ -104,6 +116,16 @@ class Worker:
                 break
         return answer
 
+    def attempt(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Runs tests of the loaded project with edits made in it, one after the other."""
+        changes = [self.runner.prepared(edit) for edit in request["edits"]]
+        try:
+            answer = self.fork.Fork(self.frames).run(request, "loaded", self.runner.work(request, changes))
+            answer["plain"] = {place: each for place, each in enumerate(changes) if isinstance(each, str)}
+            return answer  # type: ignore[no-any-return]
+        finally:
+            self.clear()
+
     def run(self, request: dict[str, Any], way: str) -> dict[str, Any]:
         """What becomes of a candidate in one way."""
         files = {path: text.encode("latin-1") for path, text in request["files"].items()}
@@ -119,15 +141,21 @@ class Worker:
     def take_report(self, answer: dict[str, Any]) -> Any:
         """The report that a test run wrote; the temporary directory is empty afterwards."""
         found = answer["told"].pop("report", None)
+        if found is None and os.path.isfile(path := f"{self.temporary}/report.xml") and not os.path.islink(path):  # noqa: PTH113, PTH114
+            with open(path, encoding="latin-1", newline="") as file:  # noqa: PTH123 - see data_bytes
+                found = file.read()
+        self.clear()
+        return found
+
+    def clear(self) -> None:
+        """Remove what a candidate left in the temporary directory."""
         for entry in os.scandir(self.temporary):
-            if entry.name == "report.xml" and found is None and entry.is_file(follow_symlinks=False):
-                with open(entry.path, encoding="latin-1", newline="") as file:  # noqa: PTH123 - see data_bytes
-                    found = file.read()
+            if entry.name in self.kept:
+                continue
             if entry.is_dir(follow_symlinks=False):
                 shutil.rmtree(entry.path, ignore_errors=True)
             else:
                 os.unlink(entry.path)  # noqa: PTH108 - see data_bytes
-        return found
 
 
 def load(name: str, text: str) -> Any:
@@ -148,9 +176,8 @@ def main() -> None:
     if start is None:
         return
     worker = Worker(frames, start)
-    frames.write({"problem": worker.runner.problem})
-    while (request := frames.read()) is not None:
-        frames.write(worker.adopt(request) if request["ask"] == "adopt" else worker.judge(request))
+    enter = getattr(worker.runner, "enter", lambda serve: serve())
+    enter(worker.serve)
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ class Tests:
         self.room_part = sys.modules["_repair_worker_room"]
         self.problem = ""
         self.arguments = [each.replace("{report}", f"{temporary}/{OUT}") for each in task["arguments"]]
+        self.tests = set(task.get("tests", ()))
         self.reported = any("{report}" in each for each in task["arguments"])
         self.plan: dict[str, Any] | None = None
         self.told: dict[str, Any] = {}
@@ -186,6 +187,11 @@ class Tests:
         if self.learning and not self.told.get("room"):
             self.told["room"] = sys.getrecursionlimit() - self.inside.depth()
             self.inside.tell(self.report, {"room": self.told["room"]})
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        """Called by pytest with the tests that it found."""
+        if self.tests:
+            items[:] = [item for item in items if item.nodeid in self.tests]
 
     def pytest_collection_finish(self, session: Any) -> None:
         """Called by pytest when it knows its tests. It is told at once, as one of them may never end."""

@@ -62,15 +62,10 @@ def element_taken(context: Context, node: ast.Name | ast.BinOp) -> Iterator[Prop
         return
     if isinstance(node, ast.BinOp) or context.kinds.of(node) != "number":
         return
-    near = _near_names(context, node)
+    near = context.source.names(context.source.statement(node))
     lists = [name for name in context.scopes.variables(node) if context.kinds.named(node, name) in ("list", "dict")]
     for name in sorted(lists, key=lambda each: each not in near)[:_MAX_NAMES]:
         yield context.replace(node, f"{name}[{context.code(node)}]", weight=1.0 if name in near else 0.6)
-
-
-def _near_names(context: Context, node: ast.expr) -> set[str]:
-    statement = context.source.statement(node)
-    return {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)} if statement else set()
 
 
 def subscript_removed(context: Context, node: ast.Subscript) -> Iterator[Proposal]:

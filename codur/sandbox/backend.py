@@ -23,6 +23,7 @@ class Confined:
         landlock: rules that the starter applies to itself just before it executes the program.
         seccomp: a filter (bytes of `struct sock_filter`) that the starter applies last; None if there is none, or if
             what is executed applies it itself.
+        own_network: the starter puts it into a network namespace of its own, which has nothing but a loopback.
         drop_privileges: the starter gives up all capabilities first.
         shell_status: a program that signal N ended gives exit status 128 + N, as a shell does.
     """
@@ -33,6 +34,7 @@ class Confined:
     fds: tuple[int, ...] = ()
     landlock: FileRules | None = None
     seccomp: bytes | None = None
+    own_network: bool = False
     drop_privileges: bool = False
     shell_status: bool = False
 
@@ -51,6 +53,10 @@ class Backend(Protocol):
     @property
     def isolates_network(self) -> bool:
         """Whether programs cannot reach any other process through a socket."""
+
+    @property
+    def has_loopback(self) -> bool:
+        """Whether a program can talk to itself, and to what it starts, through sockets of 127.0.0.1 and ::1."""
 
     @property
     def isolates_processes(self) -> bool:
@@ -76,6 +82,7 @@ class NoBackend:
     name = "none"
     hides = False
     isolates_network = False
+    has_loopback = True
     isolates_processes = False
 
     def confine(self, policy: Policy, argv: Sequence[str], env: Mapping[str, str], cwd: Path) -> Confined:  # noqa: ARG002 - the protocol's

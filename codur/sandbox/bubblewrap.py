@@ -66,6 +66,7 @@ class BubblewrapBackend:
     name = "bubblewrap"
     hides = True
     isolates_network = True
+    has_loopback = True
     isolates_processes = True
 
     def __init__(self, path: Path) -> None:

@@ -135,14 +135,20 @@ def landlock_abi() -> int:
 
 
 class LandlockBackend:
-    """Contains programs with Landlock and a filter of system calls that leaves no sockets but connected pairs."""
+    """Contains programs with Landlock and a filter of system calls.
+
+    Args:
+        loopback: each program gets a network namespace of its own, with a loopback; otherwise no sockets but connected
+            pairs. Unix sockets with a name are refused in any case: Landlock does not bound to which one connects.
+    """
 
     name = "landlock"
     hides = False
     isolates_network = True
 
-    def __init__(self) -> None:
-        self._seccomp = filter_program(network=False)
+    def __init__(self, *, loopback: bool) -> None:
+        self.has_loopback = loopback
+        self._seccomp = filter_program(network=False, shared=loopback)
         self._seccomp_shared = filter_program(network=False, shared=True)
 
     @property
@@ -160,7 +166,7 @@ class LandlockBackend:
         rules = LandlockRules.of(
             read=policy.readable,
             write=(*workspace, *policy.writable, policy.temporary),
-            network=policy.network,
+            network=policy.network or self.has_loopback,
         )
         return Confined(
             argv=tuple(argv),
@@ -168,6 +174,7 @@ class LandlockBackend:
             cwd=cwd,
             landlock=rules,
             seccomp=self._seccomp_shared if policy.network else self._seccomp,
+            own_network=self.has_loopback and not policy.network,
             drop_privileges=True,
         )
 

@@ -114,6 +114,11 @@ class Launcher:
         """Whether the paths that `run` is told to hide look empty to programs."""
         return self._chosen().backend.hides
 
+    @property
+    def has_loopback(self) -> bool:
+        """Whether a program can talk to itself, and to what it starts, through sockets of 127.0.0.1 and ::1."""
+        return self._chosen().backend.has_loopback
+
     def __enter__(self) -> Launcher:
         return self
 

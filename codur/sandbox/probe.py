@@ -32,7 +32,7 @@ def choose_backend(wanted: str, environ: Mapping[str, str], *, cache: Path | Non
     if wanted == "none":
         return Chosen(backend=NoBackend(), note=f"{_NO_SANDBOX}: sandbox.backend is none; set it to auto")
     results = tried(environ, cache=cache, fresh=fresh, names=candidates() if wanted == "auto" else (wanted,))
-    working = next((result.name for result in results if not result.problem), None)
+    working = next((result for result in results if not result.problem), None)
     if wanted != "auto" and working is None:
         raise ConfigError(
             f"{wanted} does not work here: {results[0].problem}",
@@ -44,9 +44,11 @@ def choose_backend(wanted: str, environ: Mapping[str, str], *, cache: Path | Non
         backend: Backend = NoBackend()
         note = f"{_NO_SANDBOX}: {_told(worse) or 'there is no back end for this system'}"
     else:
-        backend = made(working)
+        backend = _made(working)
         note = _told(worse)
-    return Chosen(backend=backend, note=note or ("sandbox-exec profile, untested" if working == "seatbelt" else ""))
+    return Chosen(
+        backend=backend, note=note or ("sandbox-exec profile, untested" if backend.name == "seatbelt" else "")
+    )
 
 
 def _told(results: list[Tried]) -> str:
@@ -67,11 +69,11 @@ def candidates() -> tuple[str, ...]:
     return ("bubblewrap", "landlock") if sys.platform == "linux" else ()
 
 
-def made(name: str) -> Backend:
+def _made(result: Tried) -> Backend:
     """A back end that was seen to work."""
-    backend = _present(name)
+    backend = _present(result.name, loopback=result.loopback)
     if isinstance(backend, Tried):
-        raise CodurError(f"{name} is no longer there: {backend.problem}", remedy="Try again.")
+        raise CodurError(f"{result.name} is no longer there: {backend.problem}", remedy="Try again.")
     return backend
 
 
@@ -102,8 +104,8 @@ def tried(
     return results
 
 
-def _present(name: str) -> Backend | Tried:
-    """A back end, or why there is none on this machine."""
+def _present(name: str, *, loopback: bool) -> Backend | Tried:
+    """A back end, or why there is none on this machine; with a loopback, where it can do without."""
     if name == "bubblewrap" and sys.platform == "linux":
         from codur.sandbox.bubblewrap import BubblewrapBackend, find_bubblewrap  # noqa: PLC0415 - lazy: for Linux
 
@@ -118,7 +120,7 @@ def _present(name: str) -> Backend | Tried:
             return Tried(name=name, problem="the kernel has no Landlock (Linux 5.13 or later has, unless switched off)")
         if filter_program(network=False) is None:
             return Tried(name=name, problem=f"there is no filter of system calls for {platform.machine()}")
-        return LandlockBackend()
+        return LandlockBackend(loopback=loopback)
     if name == "seatbelt" and sys.platform == "darwin":
         from codur.sandbox.seatbelt import SANDBOX_EXEC, SeatbeltBackend  # noqa: PLC0415 - lazy: for macOS
 
@@ -128,11 +130,15 @@ def _present(name: str) -> Backend | Tried:
 
 
 def _try(name: str, environ: Mapping[str, str]) -> Tried:
-    backend = _present(name)
-    if isinstance(backend, Tried):
-        return backend
-    problem = try_backend(backend, environ)
-    return Tried(name=name, problem=problem, remedy=_remedy(name) if problem else "")
+    problem = ""
+    for loopback in (True, False):  # a network of its own needs namespaces
+        backend = _present(name, loopback=loopback)
+        if isinstance(backend, Tried):
+            return backend
+        problem = try_backend(backend, environ)
+        if not problem:
+            return Tried(name=name, loopback=backend.has_loopback)
+    return Tried(name=name, problem=problem, remedy=_remedy(name))
 
 
 def _remedy(name: str) -> str:

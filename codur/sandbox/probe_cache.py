@@ -20,6 +20,7 @@ SWITCHES = (
     "/proc/sys/kernel/unprivileged_userns_clone",
     "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
     "/proc/sys/user/max_user_namespaces",
+    "/proc/sys/user/max_net_namespaces",
 )
 """What an administrator may switch without a restart."""
 
@@ -31,11 +32,13 @@ class Tried:
     Attributes:
         problem: why it does not contain programs here; empty if it does.
         remedy: what would make it work; empty if nothing is known to.
+        loopback: programs under it can talk to themselves.
     """
 
     name: str
     problem: str = ""
     remedy: str = ""
+    loopback: bool = False
 
 
 def system_key() -> dict[str, str]:
@@ -46,12 +49,19 @@ def system_key() -> dict[str, str]:
     return {
         "boot": one_line(Path("/proc/sys/kernel/random/boot_id")),
         "uid": str(os.geteuid()),
+        "privileges": _privileges(),
         "kernel": platform.release(),
         "codur": __version__,
         "python": sys.executable,
         "bubblewrap": f"{path} {path.stat().st_mtime_ns}" if path is not None else "",
         **{switch: one_line(Path(switch)) for switch in SWITCHES},
     }
+
+
+def _privileges() -> str:
+    """Lines on capabilities and filters of system calls, which a container may have taken away."""
+    lines = one_line(Path("/proc/self/status")).splitlines()
+    return " ".join(line for line in lines if line.startswith(("CapEff", "CapBnd", "Seccomp:")))
 
 
 def one_line(path: Path) -> str:
@@ -83,7 +93,8 @@ def remembered(cache: Path, key: dict[str, str]) -> dict[str, Tried]:
 
 def remember(cache: Path, key: dict[str, str], results: Mapping[str, Tried]) -> None:
     """Remember results; where that is not possible they are found again each time."""
-    found = {"key": key, "tried": {r.name: {"problem": r.problem, "remedy": r.remedy} for r in results.values()}}
+    tried = {r.name: {"problem": r.problem, "remedy": r.remedy, "loopback": r.loopback} for r in results.values()}
+    found = {"key": key, "tried": tried}
     spare = cache / f".{_CACHE_NAME}.codur-{os.getpid()}-{os.urandom(4).hex()}.tmp"
     with contextlib.suppress(OSError):
         cache.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -52,6 +52,7 @@ class SeatbeltBackend:
     name = "seatbelt"
     hides = True
     isolates_network = True
+    has_loopback = False
     isolates_processes = True
 
     def confine(self, policy: Policy, argv: Sequence[str], env: Mapping[str, str], cwd: Path) -> Confined:

@@ -244,7 +244,7 @@ def _request(confined: Confined, limits: Limits, *, has_input: bool) -> Request:
 def _template(confined: Confined) -> Template:
     common = confined.landlock.common if confined.landlock is not None else None
     network = confined.landlock is not None and confined.landlock.network
-    return (confined.drop_privileges, confined.seccomp, common, network)
+    return (confined.drop_privileges, confined.seccomp, common, network, confined.own_network)
 
 
 def _candidates(program: bytes, env: dict[str, str]) -> list[bytes]:

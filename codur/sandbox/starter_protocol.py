@@ -35,9 +35,10 @@ LIMIT_MEMORY, LIMIT_PROCESSES = 1, 2
 LandlockRules = tuple[tuple[bytes, int], ...]
 """Paths, and the rights (bits as in `linux/landlock.h`) at each and at all below it."""
 
-Template = tuple[bool, bytes | None, LandlockRules | None, bool]
+Template = tuple[bool, bytes | None, LandlockRules | None, bool, bool]
 """What is the same for all programs of a starter, and is its first message: whether to drop privileges, the filter of
-system calls, the common Landlock rules (None: no Landlock), and whether these leave TCP connections."""
+system calls, the common Landlock rules (None: no Landlock), whether these leave TCP connections, and whether each has a
+network of its own."""
 
 if TYPE_CHECKING:
 

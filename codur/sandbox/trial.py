@@ -1,7 +1,8 @@
 """Tries a back end with a program that does what it must not.
 
-It tries to write a file and to read a file outside what it may, and to connect to a socket that listens; all of that
-must fail, and writing its own file must work. The control is here: the files and the socket are made for it.
+It tries to write a file and to read a file outside what it may, and to connect to sockets that listen; all of that
+must fail, and writing its own file must work, as must a connection to itself where the back end says that it has a
+loopback. The control is here: the files and the sockets are made for it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from codur.errors import CodurError
@@ -25,15 +26,23 @@ from codur.sandbox.system_paths import interpreter_paths
 _TIMEOUT_S = 10.0
 _PROGRAM = """
 import _socket, sys
-outside, secret, own, port = sys.argv[1:]
+outside, secret, own, port, path = sys.argv[1:]
 def reads(): open(secret).read()
 def writes(): open(outside, "w").close()
 def connects():
     client = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
     client.settimeout(5)
     client.connect(("127.0.0.1", int(port)))
+def calls(): _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM).connect(path)
+def meets():
+    server = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
+    server.bind(("127.0.0.1", 0))
+    server.listen()
+    client = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
+    client.settimeout(5)
+    client.connect(server.getsockname())
 def makes(): open(own, "w").close()
-for attempt in (reads, writes, connects, makes):
+for attempt in (reads, writes, connects, calls, meets, makes):
     try: attempt()
     except OSError: continue
     print(attempt.__name__)
@@ -43,7 +52,9 @@ _MEANINGS = {
     "reads": "could read a file outside its directories",
     "writes": "could write a file outside its directories",
     "connects": "could connect to a socket",
+    "calls": "could connect to a socket in the file system",
 }
+_LOOPBACK = "meets"
 
 
 def try_backend(backend: Backend, environ: Mapping[str, str]) -> str:
@@ -59,9 +70,10 @@ def try_backend(backend: Backend, environ: Mapping[str, str]) -> str:
         secret, outside = base / "outside" / "secret", base / "outside" / "new"
         own = base / "workspace" / "own"
         secret.write_text("x")
-        with socket.create_server(("127.0.0.1", 0)) as listener:
+        path = base / "outside" / "socket"
+        with socket.create_server(("127.0.0.1", 0)) as listener, _listening(path):
             port = str(listener.getsockname()[1])
-            words = ("-I", "-S", "-c", _PROGRAM, str(outside), str(secret), str(own), port)
+            words = ("-I", "-S", "-c", _PROGRAM, str(outside), str(secret), str(own), port, str(path))
             policy = Policy(
                 workspace=base / "workspace",
                 temporary=base / "temporary",
@@ -74,16 +86,27 @@ def try_backend(backend: Backend, environ: Mapping[str, str]) -> str:
             except (OSError, CodurError) as error:
                 return f"a program cannot be started under it: {error}"
         did = [*output.split(), *(["writes"] if outside.exists() else [])]
-        return _judged(did, errors, wrote=own.exists())
+        return _judged(did, errors, wrote=own.exists(), loopback=backend.has_loopback)
 
 
-def _judged(did: list[str], errors: str, *, wrote: bool) -> str:
+@contextlib.contextmanager
+def _listening(path: Path) -> Iterator[None]:
+    with socket.socket(socket.AF_UNIX) as listener:
+        with contextlib.suppress(OSError):  # too long for an address: then nobody can connect to it either
+            listener.bind(str(path))
+            listener.listen()
+        yield
+
+
+def _judged(did: list[str], errors: str, *, wrote: bool, loopback: bool) -> str:
     wrong = [meaning for name, meaning in _MEANINGS.items() if name in did]
     if wrong:
         return f"a program under it {' and '.join(wrong)}"
     if _CONTAINED not in did or not wrote:
         lines = errors.strip().splitlines()
         return f"a program cannot work under it{': ' if lines else ''}{lines[-1][:200] if lines else ''}"
+    if loopback and _LOOPBACK not in did:
+        return "a program under it cannot connect to itself"
     return ""
 
 

@@ -18,8 +18,8 @@ from codur.events import Emit, Note, RunStarted
 from codur.llm.pool import ModelPool
 from codur.nodes.state import BestState, Latest, RunContext
 from codur.planning.plan_file import plan_text
-from codur.sandbox.cancel import CancelToken
 from codur.python.interpreter import find_python
+from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
 from codur.sandbox.turns import Waited
 from codur.session.accepted import instructions_of, may_instruct

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,12 +10,14 @@ from tempfile import TemporaryDirectory
 
 from codur.config.settings import VerificationSettings
 from codur.errors import Interrupted, WorkspaceError, out_of_time
+from codur.python.layout import import_roots
+from codur.python.test_run import TestRun, read_run, reported_argv
 from codur.sandbox.launcher import Launcher, ProcessResult
 from codur.types import Check, Verdict
 from codur.verification.compare import around, equal, first_difference, progress
 from codur.verification.conditions import Conditions, allowed_by
 from codur.verification.confirmation import canned_reason, expected_of, names_expected, tampered
-from codur.verification.junit import TestCounts, read_report
+from codur.verification.junit import TestCounts, counts_of, less, read_report
 from codur.verification.pristine import Pristine
 from codur.verification.pytest_command import pytest_argv
 from codur.verification.signature import signature_of
@@ -28,6 +31,7 @@ PYTEST_NO_TESTS = 5
 _OUTPUT_MARGIN = 65_536
 _ENDED_EARLY = "the test run ended before all of it was reported, so its exit status proves nothing"
 _NO_TESTS = "no tests were found to run"
+_NAMED = 3
 
 
 class Checker:
@@ -59,6 +63,16 @@ class Checker:
         self._conditions = Conditions()
         self._tripped: list[str] = []
         self._guarded: Check | None = None
+        self._excused: dict[tuple[str, ...], frozenset[str]] = {}
+        self._roots: tuple[str, ...] | None = None
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables with which programs import the workspace's own packages from it, whatever is installed of them."""
+        if self._roots is None:
+            self._roots = import_roots(self._workspace.root, self._python)
+        paths = (str(self._workspace.root / root) for root in self._roots)
+        return {"PYTHONPATH": os.pathsep.join(paths)} if self._roots else {}
 
     def guard(self, check: Check) -> None:
         """Keep the check's files as they are now, and refuse edits to them from now on.
@@ -84,6 +98,9 @@ class Checker:
         other._pristine = self._pristine.copy()
         other._pristine.restore(workspace)  # a copy has no ignored files, and the check may need one
         other._conditions = self._conditions.copy(workspace)
+        other._excused = dict(self._excused)
+        _ = self.environment  # what is installed leads to the workspace, not to a copy
+        other._roots = self._roots
         return other
 
     def run_guarded(self) -> Verdict | None:
@@ -185,6 +202,7 @@ class Checker:
             cwd=self._workspace.root,
             stdin=stdin,
             timeout_s=min(check.timeout_s, left),
+            env=self.environment,
             max_output_bytes=max(self._settings.max_output_kb * 1024, output_bytes),
             read_only=self._inside(check.protected),
             hidden=self._hidden(check),
@@ -244,17 +262,43 @@ class Checker:
     def _pytest(self, check: Check) -> Verdict:
         with TemporaryDirectory(prefix="codur-report-") as temporary:
             report = Path(temporary) / "report.xml"
+            events = report.with_name("events.jsonl")
             argv = pytest_argv(check.argv, self._python, self._workspace, self._launcher, report)
-            result = self._start(check, argv, writable=[Path(temporary)])
+            result = self._start_tests(check, argv, events)
             if result.exit_status == PYTEST_WRONG_USAGE and "unrecognized arguments" in result.stderr:
                 argv = pytest_argv(check.argv, self._python, self._workspace, self._launcher, report, plain=True)
-                result = self._start(check, argv, writable=[Path(temporary)])
-            counts = read_report(report)
+                result = self._start_tests(check, argv, events)
+            run = read_run(events)
+            counts = read_report(report) or (counts_of(run) if run else None)
         if result.exit_status == PYTEST_NO_TESTS or (result.exit_status == 0 and counts and not counts.total):
             return self._no_tests(check, result)
         if result.exit_status == 0 and (counts is None or counts.failing or was_exited(result.stdout)):
             return self._ended_early(check, result, counts)
-        return self._tests_verdict(check, result, counts)
+        if run is None or result.exit_status == 0:
+            return self._tests_verdict(check, result, counts)
+        return self._each_told(check, result, counts, run)
+
+    def _start_tests(self, check: Check, argv: list[str], events: Path) -> ProcessResult:
+        """Run pytest so that it writes what becomes of each test."""
+        seconds = min(check.timeout_s, self._deadline())
+        told = reported_argv(argv, events, timeout_s=seconds, tests=check.tests)
+        return self._start(check, told or argv, writable=[events.parent])
+
+    def _each_told(self, check: Check, result: ProcessResult, counts: TestCounts | None, run: TestRun) -> Verdict:
+        """The verdict on tests of which some failed; those are left out that could not pass here from the beginning."""
+        failing = run.ids("failed")
+        if not check.tests:
+            denied = frozenset(name for name in failing if run.ends[name].blocked)
+            self._excused.setdefault(check.argv, denied)
+        excused = tuple(name for name in failing if name in self._excused.get(check.argv, ()))
+        if failing and len(excused) == len(failing) and result.exit_status == 1:
+            verdict = self._tests_verdict(check, replace(result, exit_status=0), less(counts, len(excused)))
+            return replace(verdict, exit_status=1, excused=excused, note=verdict.note or _left_out(excused, run))
+        verdict = self._tests_verdict(check, result, less(counts, len(excused)))
+        culprits = tuple(name for name in failing if name not in excused)
+        if run.running and result.timed_out:
+            culprits = (*culprits, run.running)
+        return replace(verdict, failing=culprits, excused=excused, note=verdict.note or _left_out(excused, run))
 
     def _command(self, check: Check) -> Verdict:
         result = self._start(check, self._argv(check))
@@ -279,7 +323,8 @@ class Checker:
 
     def _tests_verdict(self, check: Check, result: ProcessResult, counts: TestCounts | None) -> Verdict:
         passed = result.exit_status == 0
-        self._conditions.remember(check, counts, passed=passed)
+        if not check.tests:
+            self._conditions.remember(check, counts, passed=passed)
         share = counts.passed / counts.total if counts and counts.total else 0.0
         output = self._error_text(f"{result.stdout}\n{result.stderr}")
         error = "" if passed else self._error_text(counts.error) if counts and counts.error else output
@@ -301,7 +346,8 @@ class Checker:
                 failing=counts.failing if counts else (),
             ),
         )
-        reason = self._conditions.fewer(check, counts, self._workspace) if passed else ""
+        fewer = passed and not check.tests
+        reason = self._conditions.fewer(check, counts, self._workspace) if fewer else ""
         return tampered(verdict, reason) if reason else verdict
 
     def _verdict(self, check: Check, result: ProcessResult, **fields: object) -> Verdict:
@@ -341,3 +387,12 @@ class Checker:
         if not comparable:  # not even with the file does the copy pass: look at the text instead
             return names_expected(self._workspace, path, before)
         return "the program reads the file with the expected output"
+
+
+def _left_out(excused: Sequence[str], run: TestRun) -> str:
+    """What is said of tests that are left out of a verdict; nothing if there are none."""
+    if not excused:
+        return ""
+    names = ", ".join(excused[:_NAMED]) + (", …" if len(excused) > _NAMED else "")
+    count = "1 test fails" if len(excused) == 1 else f"{len(excused)} tests fail"
+    return f"{count} for the sandbox alone and left out of the verdict: {names} ({run.ends[excused[0]].blocked})"

@@ -11,6 +11,7 @@ from posixpath import basename, dirname, join
 from typing import TYPE_CHECKING
 
 from codur.errors import ConfigError, UsageError, WorkspaceError
+from codur.python.test_command import PYTHON, read_command
 from codur.types import Check
 from codur.verification import challenge_file
 from codur.verification.challenge_file import SPLIT_REMEDY, ChallengeFile, read_challenge, split_args
@@ -20,12 +21,12 @@ from codur.verification.entry import (
     MAX_PARSED,
     find_entry,
     find_new_program,
-    is_pytest_file,
     is_test_code,
     is_test_file,
     look,
 )
 from codur.verification.expectation import files_to_edit, stated_output
+from codur.verification.suites import Suite, Suites
 
 if TYPE_CHECKING:
     from codur.config.settings import VerificationSettings
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["find_check", "find_entry", "unprotected_by_prompt"]
 
-PYTHON = "{python}"
 EXPECTED_NAMES = ("expected.txt", "expected_output.txt")
 INPUT_NAME = "input.txt"
 ARGS_NAME = "args.txt"
@@ -130,8 +130,15 @@ class _Search:
             entry=self.found_entry,
         )
         protected = self._existing([*named, challenge_file.NAME, INPUT_NAME, ARGS_NAME])
-        argv = ("sh", "-c", command)
-        return Check(kind="command", argv=argv, protected=protected, timeout_s=timeout_s, source=source)
+        tests = read_command(command, self.workspace.root)
+        if tests is None or tests.cwd or not (tests.kind == "pytest" or tests.declared_in):
+            argv = ("sh", "-c", command)
+            return Check(kind="command", argv=argv, protected=protected, timeout_s=timeout_s, source=source)
+        if tests.declared_in:
+            source = f"{source}: {'the tests of ' if tests.partial else ''}`{command}` as {tests.declared_in} has it"
+        return Check(
+            kind="tests", argv=tests.argv, protected=protected, env=tests.env, timeout_s=timeout_s, source=source
+        )
 
     # --- expected output ----------------------------------------------------------------------------------------------
 
@@ -229,31 +236,32 @@ class _Search:
     # --- tests --------------------------------------------------------------------------------------------------------
 
     @cached_property
+    def _suites(self) -> Suites:
+        return Suites(workspace=self.workspace, listing=self.listing, named=self.files)
+
+    @cached_property
     def _all_tests(self) -> tuple[str, ...]:
         """Tests and the code that they rest on."""
-        return tuple(path for path in self.listing if is_test_code(path))
+        collected = set(self._suites.pytest_files)
+        return tuple(path for path in self.listing if path in collected or is_test_code(path))
 
     def _tests(self) -> Check | None:
-        tests = [path for path in self.listing if is_pytest_file(path)]
-        if tests:
-            return self._pytest(tests)
+        suite = self._suites.find()
+        if suite is not None:
+            return self._suite(suite)
         for name, argv, applies in _RUNNERS:
             if self.workspace.is_file(name) and applies(self._text(name)):
-                return self._test_run(argv, f"the tests that {name} declares", name)
-        return None
+                return self._suite(Suite(argv=argv, source=f"the tests that {name} declares"), name)
+        suite = self._suites.find_doctests()
+        return self._suite(suite) if suite is not None else None
 
-    def _pytest(self, tests: Sequence[str]) -> Check:
-        named = [path for path in self.files if path in tests]
-        if len(named) == 1:
-            return self._test_run((PYTHON, "-m", "pytest", named[0]), f"the tests in {named[0]}, named in the prompt")
-        more = f" and {len(tests) - 1} more" if len(tests) > 1 else ""
-        return self._test_run((PYTHON, "-m", "pytest"), f"the tests in {tests[0]}{more}")
-
-    def _test_run(self, argv: tuple[str, ...], source: str, declared_in: str = "") -> Check:
+    def _suite(self, suite: Suite, declared_in: str = "") -> Check:
         timeout_s = self.challenge.timeout_s or self.settings.test_timeout_s
-        declaration = [declared_in] if argv[0] in _DECLARING else []
-        protected = self._existing([*self._all_tests, *declaration, challenge_file.NAME])
-        return Check(kind="tests", argv=argv, protected=protected, timeout_s=timeout_s, source=source)
+        declaration = [declared_in] if suite.argv[0] in _DECLARING else []
+        protected = self._existing([*self._all_tests, *suite.files, *declaration, challenge_file.NAME])
+        return Check(
+            kind="tests", argv=suite.argv, protected=protected, env=suite.env, timeout_s=timeout_s, source=suite.source
+        )
 
     def _text(self, path: str) -> str:
         """The file's text; empty if it is no text."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree import ElementTree
+
+from codur.python.test_run import TestRun
 
 SHOWN_FAILURES = 5
 FAILURE_CHARS = 700
@@ -47,6 +49,22 @@ def read_report(path: Path) -> TestCounts | None:
     error = "\n\n".join(_told(failures))
     ran = len({_name(case) for case in cases if case.find("skipped") is None and not _uncollected(case)})
     return TestCounts(passed=max(0, total - len(failing)), total=total, failing=failing, error=error, ran=ran)
+
+
+def counts_of(run: TestRun) -> TestCounts:
+    """The same for a run that wrote no report, because it was ended: what it told of its tests until then."""
+    passed, failing = run.ids("passed"), run.ids("failed")
+    names = tuple(name.removesuffix(".py").replace(".py::", "::").replace("/", ".") for name in failing)
+    error = "\n\n".join(f"{name}\n{run.ends[name].text[-FAILURE_CHARS:]}" for name in failing[:SHOWN_FAILURES])
+    if run.running:
+        error = f"{error}\n\n{run.running}\nstill running when the time was up".strip()
+    total = len(passed) + len(failing)
+    return TestCounts(passed=len(passed), total=total, failing=names, error=error, ran=None)
+
+
+def less(counts: TestCounts | None, excused: int) -> TestCounts | None:
+    """The counts without so many tests that failed and are left out."""
+    return replace(counts, total=counts.total - excused) if counts and excused else counts
 
 
 def _uncollected(case: ElementTree.Element) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from codur.python.pytest_runner import pytest_words
 from codur.sandbox.launcher import Launcher
-from codur.python.pytest_runner import pytest_runner
 from codur.workspace.workspace import Workspace
 
 
@@ -18,16 +18,21 @@ def pytest_argv(
     report: Path,
     *,
     plain: bool = False,
+    error: str = "",
+    search: bool = False,
 ) -> list[str]:
-    """The check's command with what makes its result readable.
+    """The check's command with what makes its result readable, without options that the installed pytest lacks.
 
     Args:
-        argv: the check's `argv`, with `{python}`.
+        argv: the check's `argv`, with `{python}` and `pytest`.
         report: where pytest writes its JUnit XML.
-        plain: leave out the options in the workspace's settings (they may be those of a plugin that is not there).
+        plain: leave out all options in the workspace's settings.
+        error: what pytest printed when it did not understand the command before; the options it names are left out.
+        search: the command runs the same each time, for a search; else plugins do what they do for the project.
     """
+    place = list(argv).index("pytest") + 1
+    interpreter, words = pytest_words(argv[place:], python, workspace.root, launcher, error=error, search=search)
     flags = ["-q", "--tb=short", "-p", "no:cacheprovider", f"--junitxml={report}"]
     if plain:
         flags += ["-o", "addopts="]
-    interpreter, options = pytest_runner(python, workspace.root, launcher)
-    return [*(interpreter if item == "{python}" else item for item in argv), *options, *flags]
+    return [*(interpreter if item == "{python}" else item for item in argv[:place]), *words, *flags]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import sys
 from pathlib import Path
 
 import pytest
 
-from codur.python.interpreter import find_python
+from codur.python.interpreter import Interpreter, choose_python, find_python
 
 
 def program(path: Path) -> None:
@@ -79,3 +81,91 @@ def test_file_that_is_not_executable_is_passed_over(tmp_path: Path) -> None:
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     (tmp_path / ".venv" / "bin" / "python").write_text("")
     assert find_python(tmp_path, {}) == sys.executable
+
+
+def installed(environment: Path, *names: str) -> Path:
+    """A virtual environment with distributions of some names; `pytest` is also importable."""
+    program(environment / "bin" / "python")
+    (environment / "pyvenv.cfg").write_text("version = 3.11.2\n")
+    for name in names:
+        (environment / "lib" / "python3.11" / "site-packages" / f"{name}-1.0.dist-info").mkdir(parents=True)
+    if "pytest" in names:
+        (environment / "lib" / "python3.11" / "site-packages" / "pytest").mkdir()
+    return environment / "bin" / "python"
+
+
+NEEDS_TWO = '[project]\nname = "x"\ndependencies = ["Some.Thing>=1", "other; python_version<\'3\'"]\n'
+
+
+def test_environment_with_the_dependencies_goes_before_one_without(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(NEEDS_TWO)
+    installed(tmp_path / ".venv", "pip")
+    better = installed(tmp_path / "env", "some_thing")
+    assert choose_python(tmp_path, {}) == Interpreter(path=str(better), reason="env (.venv lacks some-thing)")
+
+
+def test_environment_with_pytest_goes_before_one_without(tmp_path: Path) -> None:
+    installed(tmp_path / ".venv", "some_thing")
+    better = installed(tmp_path / ".nox" / "tests-3-11", "some_thing", "pytest")
+    chosen = choose_python(tmp_path, {})
+    assert chosen == Interpreter(path=str(better), reason="nox's environment tests-3-11 (.venv lacks pytest)")
+
+
+def test_path_is_taken_if_it_lacks_less_than_the_environments(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "requirements.txt").write_text("-r more.txt\n--no-index\nsome_thing==1  # why\n")
+    (tmp_path / "work" / "more.txt").write_text("-r requirements.txt\nabsent[extra]>2\n")
+    installed(tmp_path / "work" / ".venv", "pip")
+    program(tmp_path / "usr" / "bin" / "python3")
+    (tmp_path / "usr" / "lib" / "python3.11" / "site-packages" / "some_thing-1.egg-info").mkdir(parents=True)
+    chosen = choose_python(tmp_path / "work", {"PATH": f"{tmp_path}/usr/bin"})
+    assert chosen.path == str(tmp_path / "usr/bin/python3")
+    assert chosen.reason == "the first on PATH (lacks absent)"
+
+
+def test_environment_that_lacks_something_stays_if_nothing_is_better(tmp_path: Path) -> None:
+    (tmp_path / "setup.py").write_text('NEEDS = ["absent"]\nsetup(install_requires=NEEDS)\n')
+    mine = installed(tmp_path / "venv")
+    assert choose_python(tmp_path, {}) == Interpreter(path=str(mine), reason="venv (lacks absent)")
+
+
+def digest(text: str) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).decode()[:8]
+
+
+@pytest.mark.parametrize(
+    ("place", "files", "environ", "reason"),
+    [
+        (".cache/pypoetry/virtualenvs/name-{digest}-py3.11", {}, {}, "poetry's environment"),
+        ("kept/name-{digest}-py3.11", {"poetry.toml": '[virtualenvs]\npath = "../kept"'}, {}, "poetry's environment"),
+        ("c/virtualenvs/n-{digest}-py3.11", {}, {"POETRY_CACHE_DIR": "{tmp}/c"}, "poetry's environment"),
+        (".local/share/hatch/env/virtual/name/{digest}/hatch-test.py3.11", {}, {}, "hatch's environment"),
+        ("else", {".pdm-python": "{tmp}/else/bin/python\n"}, {}, "pdm's environment"),
+        ("work/.tox/py311", {}, {}, "tox's environment py311"),
+        ("work/envs/a", {}, {"UV_PROJECT_ENVIRONMENT": "envs/a"}, "the environment in UV_PROJECT_ENVIRONMENT"),
+        ("active", {}, {"VIRTUAL_ENV": "{tmp}/active"}, "the active environment {tmp}/active"),
+        ("conda", {}, {"CONDA_PREFIX": "{tmp}/conda"}, "the active environment {tmp}/conda"),
+        ("onpath", {}, {"PATH": "{tmp}/onpath/bin:/usr/bin"}, "the environment {tmp}/onpath on PATH"),
+    ],
+)
+def test_environments_of_tools(
+    tmp_path: Path, place: str, files: dict[str, str], environ: dict[str, str], reason: str
+) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "pyproject.toml").touch()
+    for name, text in files.items():
+        (work / name).write_text(text.format(tmp=tmp_path))
+    mine = installed(tmp_path / place.format(digest=digest(str(work))))
+    stated = {name: value.format(tmp=tmp_path) for name, value in environ.items()}
+    chosen = choose_python(work, {"HOME": str(tmp_path), **stated})
+    assert chosen == Interpreter(path=str(mine), reason=reason.format(tmp=tmp_path))
+
+
+def test_environment_behind_a_link_keeps_its_place_in_the_workspace(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    installed(tmp_path / "elsewhere", "some_thing")
+    (tmp_path / "work" / ".venv").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "work" / "requirements.txt").write_text("some-thing\n")
+    chosen = choose_python(tmp_path / "work", {"VIRTUAL_ENV": str(tmp_path / "elsewhere")})
+    assert chosen == Interpreter(path=str(tmp_path / "work/.venv/bin/python"), reason=".venv")

@@ -1,0 +1,112 @@
+"""A program that runs pytest and writes down what becomes of each test, as it happens.
+
+It stands alone (standard library and the pytest of the workspace's Python): its text is given to that Python with `-c`,
+and one argument, a JSON object: `events` (the file to write), `limit` (seconds that a single test may take, 0 for any
+time), `tests` (node ids of the tests to run; empty for all) and `arguments` (pytest's own). Each line of the file is a
+JSON object: `collected` (how many tests), `start` (a node id), or `id` with `outcome` (`passed`, `failed`, `skipped`),
+`when` (`collect`, `setup`, `call`, `teardown`), `seconds`, and of what failed `text`, `raised` and `blocked` (which
+system call was denied, if that is why).
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+TEXT = 4_000
+AGAIN_S = 1.0
+"""A test that catches what stops it is stopped again and again."""
+DENIED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENETUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL}
+DEPTH = 20
+
+
+class Reporter:
+    """The plugin that writes."""
+
+    def __init__(self, events: str, limit: float, tests: list[str]) -> None:
+        self.file = open(events, "a", encoding="utf-8")  # noqa: PTH123, SIM115 - open until the process ends
+        self.limit, self.tests = limit, dict.fromkeys(tests)
+        self.raised: dict[str, BaseException] = {}
+
+    def write(self, **event: Any) -> None:
+        self.file.write(json.dumps(event) + "\n")
+        self.file.flush()
+
+    def pytest_collection_modifyitems(self, session: Any, config: Any, items: list[Any]) -> None:  # noqa: ARG002
+        """Called by pytest with the tests that it found."""
+        if self.tests:
+            left_out = [item for item in items if item.nodeid not in self.tests]
+            items[:] = [item for item in items if item.nodeid in self.tests]
+            config.hook.pytest_deselected(items=left_out)
+
+    def pytest_collection_finish(self, session: Any) -> None:
+        self.write(collected=len(session.items))
+
+    def pytest_collectreport(self, report: Any) -> None:
+        if report.failed:
+            self.write(
+                id=report.nodeid, outcome="failed", when="collect", seconds=0.0, text=str(report.longrepr)[-TEXT:]
+            )
+
+    def pytest_runtest_logstart(self, nodeid: str, location: Any) -> None:  # noqa: ARG002 - pytest's interface
+        self.write(start=nodeid)
+
+    def pytest_exception_interact(self, node: Any, call: Any, report: Any) -> None:  # noqa: ARG002
+        self.raised[getattr(report, "nodeid", "")] = call.excinfo.value
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.when != "call" and report.passed:
+            return
+        event = {"id": report.nodeid, "outcome": report.outcome, "when": report.when, "seconds": report.duration}
+        if report.failed:
+            error = self.raised.pop(report.nodeid, None)
+            event.update(text=str(report.longrepr)[-TEXT:], raised=type(error).__name__, blocked=denied(error))
+        self.write(**event)
+
+    def limited(self, item: Any, nextitem: Any) -> Iterator[None]:  # noqa: ARG002 - pytest's interface
+        """Stops a test that takes too long, with the stack that it has then."""
+        if not self.limit:
+            yield
+            return
+        import pytest  # noqa: PLC0415 - the workspace's
+
+        def stop(*_: Any) -> None:
+            pytest.fail(f"it did not end within {self.limit:g} s; stopped here")
+
+        before = signal.signal(signal.SIGALRM, stop)
+        signal.setitimer(signal.ITIMER_REAL, self.limit, AGAIN_S)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+
+def denied(error: BaseException | None) -> str:
+    """The refusal by the system that an exception comes from; empty if there was none."""
+    for _ in range(DEPTH):
+        if error is None:
+            break
+        if isinstance(error, OSError) and (error.errno in DENIED or type(error).__name__ == "gaierror"):
+            return f"{type(error).__name__}: {error}"
+        error = error.__cause__ or error.__context__
+    return ""
+
+
+def main(told: dict[str, Any]) -> int:
+    import pytest  # noqa: PLC0415 - the workspace's
+
+    reporter = Reporter(told["events"], told["limit"], told["tests"])
+    Reporter.pytest_runtest_protocol = pytest.hookimpl(hookwrapper=True)(Reporter.limited)  # type: ignore[attr-defined]
+    sys.path[0] = os.getcwd()  # noqa: TID251, PTH109 - as with `-m`
+    sys.argv = [pytest.__file__, *told["arguments"]]
+    return int(pytest.main(told["arguments"], plugins=[reporter]))
+
+
+if __name__ == "__main__":
+    sys.exit(main(json.loads(sys.argv[1])))

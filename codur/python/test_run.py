@@ -1,0 +1,128 @@
+"""A run of pytest whose tests are told one by one: how it is started, and what it told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+_PROGRAM = Path(__file__).with_name("pytest_program.py")
+_LEAST_TEST_S = 10.0
+_SHARE = 0.25
+"""Of the time of a whole run, which a single test may take."""
+_WITH_VALUE = frozenset(
+    "-c -k -m -n -o -p -r -W --basetemp --confcutdir --deselect --ignore --ignore-glob --junitxml --log-file --maxfail"
+    " --rootdir --tb --timeout --dist --cov --cov-report --cov-config --durations".split()
+)
+"""Options whose next word is their value and no test."""
+
+When = Literal["collect", "setup", "call", "teardown"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestEnd:
+    """How a test ended.
+
+    Attributes:
+        text: of one that failed: the end of pytest's report.
+        raised: the name of what it raised.
+        blocked: the refusal by the system that it failed for; empty if there was none.
+    """
+
+    __test__ = False  # not a test class
+
+    outcome: Literal["passed", "failed", "skipped"]
+    when: When = "call"
+    seconds: float = 0.0
+    text: str = ""
+    raised: str = ""
+    blocked: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestRun:
+    """What a run told.
+
+    Attributes:
+        collected: how many tests there were; None if that was never known.
+        ends: by node id, in the order of the run; of a test that fails in several phases the first one.
+        running: the test that had not ended when the run did; empty if there is none.
+    """
+
+    __test__ = False
+
+    collected: int | None = None
+    ends: Mapping[str, TestEnd] = field(default_factory=dict)
+    running: str = ""
+
+    def ids(self, outcome: str) -> tuple[str, ...]:
+        """The tests that ended so."""
+        return tuple(name for name, end in self.ends.items() if end.outcome == outcome)
+
+
+def reported_argv(
+    argv: Sequence[str], events: Path, *, timeout_s: float, tests: Sequence[str] = ()
+) -> list[str] | None:
+    """The command that runs the same and writes `events`; None if it is no `PYTHON … -m pytest …`.
+
+    Args:
+        argv: with the interpreter's path first.
+        timeout_s: of the whole run.
+        tests: node ids of those to run; empty for all.
+    """
+    words = list(argv)
+    if ["-m", "pytest"] not in (words[place : place + 2] for place in range(len(words))):
+        return None
+    place = words.index("-m")
+    if "-c" in words[:place]:
+        return None
+    arguments = words[place + 2 :]
+    if tests:
+        arguments = [*narrowed(arguments, tests), "--maxfail=0"]
+    limit = max(_LEAST_TEST_S, _SHARE * timeout_s)
+    told = {"events": str(events), "limit": limit, "tests": list(tests), "arguments": arguments}
+    return [*words[:place], "-c", _text(), json.dumps(told)]
+
+
+def narrowed(arguments: Sequence[str], tests: Iterable[str]) -> list[str]:
+    """Pytest's arguments with the files of these tests in place of the ones that are named."""
+    kept = [
+        word
+        for before, word in zip(("", *arguments), arguments, strict=False)
+        if word.startswith("-") or before in _WITH_VALUE
+    ]
+    return [*dict.fromkeys(test.partition("::")[0] for test in tests), *kept]
+
+
+def read_run(events: Path) -> TestRun | None:
+    """What a run wrote; None if it wrote nothing that can be read."""
+    try:
+        lines = events.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return None
+    collected, ends, running = None, dict[str, TestEnd](), ""
+    for line in lines:
+        try:
+            event: Any = json.loads(line)
+        except ValueError:
+            continue
+        if not isinstance(event, dict):
+            continue
+        if "collected" in event:
+            collected = event["collected"]
+        elif "start" in event:
+            running = event["start"]
+        elif "id" in event:
+            name = event.pop("id")
+            running = "" if name == running else running
+            if name not in ends or ends[name].outcome == "passed":
+                ends[name] = TestEnd(**event)
+    return TestRun(collected=collected, ends=ends, running=running)
+
+
+@cache
+def _text() -> str:
+    return _PROGRAM.read_text(encoding="utf-8")

@@ -1,0 +1,168 @@
+"""Which tests a workspace has, and how they are run, where no command is given. Nothing is run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import translate
+from functools import cached_property
+from posixpath import basename, dirname
+from typing import TYPE_CHECKING
+
+from codur.errors import WorkspaceError
+from codur.python.pytest_settings import PytestSettings, pytest_settings
+from codur.python.test_command import PYTHON, read_command
+from codur.verification.entry import MAKEFILES, is_pytest_file, is_test_file
+
+if TYPE_CHECKING:
+    from codur.workspace.workspace import Workspace
+
+_TEST_TEXT = re.compile(r"^\s*(?:async )?def test|\bTestCase\b", re.MULTILINE)
+_CASE = re.compile(r"\bTestCase\b")
+_DJANGO_TESTS = re.compile(r"\bdjango\.test\b|\brest_framework\.test\b")
+_DJANGO_SETTINGS = re.compile(r"\bDJANGO_SETTINGS_MODULE\b")
+_EXAMPLE = re.compile(r"^\s*>>> \S", re.MULTILINE)
+_DOCTEST_OPTION = re.compile(r"--doctest-(?:modules|glob)")
+_TOOLS = (("tox.ini", "tox"), ("noxfile.py", "nox"), *((name, "make test") for name in MAKEFILES))
+_MAX_MODULES = 500
+_MAX_READ = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """Tests and how they are run.
+
+    Attributes:
+        argv: the command; `{python}` stands for the workspace's interpreter.
+        source: why it was chosen, in a line.
+        files: the test files, as far as they are known.
+        env: variables that the command sets.
+    """
+
+    argv: tuple[str, ...]
+    source: str
+    files: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suites:
+    """The tests of one workspace; what several rules need is looked up once.
+
+    Attributes:
+        listing: its files.
+        named: files that the prompt names.
+    """
+
+    workspace: Workspace
+    listing: Sequence[str]
+    named: Sequence[str]
+
+    def find(self) -> Suite | None:
+        """Tests that are written to be run; None if there are none."""
+        rules: tuple[Callable[[], Suite | None], ...] = (self._django, self._pytest, self._declared, self._unittest)
+        return next((suite for rule in rules if (suite := rule()) is not None), None)
+
+    def find_doctests(self) -> Suite | None:
+        """Examples in the documentation of modules; they are a check if there is nothing else."""
+        modules = [path for path in self.listing if path.endswith(".py") and basename(path) != "setup.py"][:_MAX_READ]
+        files = tuple(path for path in modules if _EXAMPLE.search(self._text(path)))[:_MAX_MODULES]
+        if not files:
+            return None
+        return Suite(
+            argv=(PYTHON, "-m", "pytest", "--doctest-modules", *files), source=f"the examples in {_few(files)}"
+        )
+
+    @cached_property
+    def pytest_files(self) -> tuple[str, ...]:
+        """The files that pytest collects by the project's settings, or by its default rules."""
+        patterns = self._settings.words("python_files")
+        matches = _matcher(patterns) if patterns else is_pytest_file
+        files = [path for path in self.listing if path.endswith(".py") and matches(path)]
+        tops = tuple(f"{path.removeprefix('./').rstrip('/')}/" for path in self._settings.words("testpaths"))
+        below = [path for path in files if path.startswith(tops)] if tops else []
+        if below or not patterns:
+            return tuple(below or files)
+        # A pattern such as `*.py` is there for the examples in the documentation, and makes no test of all modules.
+        return tuple(path for path in files if is_test_file(path) or _TEST_TEXT.search(self._text(path)))
+
+    @cached_property
+    def _settings(self) -> PytestSettings:
+        return pytest_settings(self.workspace.root)
+
+    def _text(self, path: str) -> str:
+        """The file's text; empty if it is no text."""
+        try:
+            return self.workspace.read_text(path).text
+        except WorkspaceError:
+            return ""
+
+    # --- rules, in their order ----------------------------------------------------------------------------------------
+
+    def _django(self) -> Suite | None:
+        """Django's runner, where tests need it and pytest is not set up for them."""
+        scripts = [path for path in self.listing if basename(path) == "manage.py"]
+        if len(scripts) != 1 or not _DJANGO_SETTINGS.search(self._text(scripts[0])):
+            return None
+        if any(name in self._settings.values for name in ("DJANGO_SETTINGS_MODULE", "django_find_project")):
+            return None
+        top = dirname(scripts[0])
+        files = tuple(path for path in self._python_tests() if path.startswith(f"{top}/" if top else ""))
+        if not any(_DJANGO_TESTS.search(self._text(path)) for path in files):
+            return None
+        argv = (PYTHON, scripts[0], "test", *((top,) if top else ()))
+        return Suite(argv=argv, source=f"the tests in {_few(files)}, run by {scripts[0]}", files=files)
+
+    def _pytest(self) -> Suite | None:
+        command = (PYTHON, "-m", "pytest")
+        files = self.pytest_files
+        note = _two_settings(self._settings)
+        if not files:
+            options = " ".join(self._settings.words("addopts"))
+            examples = _DOCTEST_OPTION.search(options)
+            return Suite(argv=command, source=f"the examples that {self._settings.file} names") if examples else None
+        known = set(files)
+        named = [path for path in self.named if path in known]
+        if len(named) == 1:
+            source = f"the tests in {named[0]}, named in the prompt{note}"
+            return Suite(argv=(*command, named[0]), source=source, files=files)
+        return Suite(argv=command, source=f"the tests in {_few(files)}{note}", files=files)
+
+    def _declared(self) -> Suite | None:
+        """The tests that another tool is told to run."""
+        for file, tool in _TOOLS:
+            command = read_command(tool, self.workspace.root) if self.workspace.is_file(file) else None
+            if command is not None and not command.cwd and command.kind != "script":
+                return Suite(argv=command.argv, source=f"the tests that {file} declares", env=command.env)
+        return None
+
+    def _unittest(self) -> Suite | None:
+        """Modules with test cases whose names are not those that pytest looks for."""
+        files = tuple(path for path in self._python_tests() if _CASE.search(self._text(path)))[:_MAX_MODULES]
+        modules = [path.removesuffix(".py").replace("/", ".") for path in files]
+        if not modules or not all(name.isidentifier() for module in modules for name in module.split(".")):
+            return None
+        return Suite(argv=(PYTHON, "-m", "unittest", *modules), source=f"the test cases in {_few(files)}", files=files)
+
+    def _python_tests(self) -> Iterator[str]:
+        for path in self.listing:
+            if path.endswith(".py") and (is_test_file(path) or basename(path) in {"tests.py", "test.py"}):
+                yield path
+
+
+def _matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
+    """Whether a path has one of the patterns of `python_files`; one with a slash means the end of the path."""
+    names = re.compile("|".join(translate(item) for item in patterns if "/" not in item) or r"(?!)")
+    paths = re.compile("|".join(translate(f"*/{item}") for item in patterns if "/" in item) or r"(?!)")
+    return lambda path: bool(names.match(basename(path)) or paths.match(f"/{path}"))
+
+
+def _two_settings(settings: PytestSettings) -> str:
+    if not settings.ignored:
+        return ""
+    return f"; pytest takes its settings from {settings.file}, not from {' and '.join(settings.ignored)}"
+
+
+def _few(files: Sequence[str]) -> str:
+    return files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
