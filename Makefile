@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check tests external-agents pytest-versions adversarial coverage bench-startup bench-repair lock clean
+.PHONY: help demo test check tests external-agents pytest-versions adversarial coverage bench-startup bench-repair bench-real-bugs lock clean
 
 help:
 	@echo "make demo    solve the bundled challenges with no key and show the table"
@@ -17,6 +17,7 @@ help:
 	@echo "make coverage       the tests, with the lines they miss"
 	@echo "make bench-startup  how long a start takes"
 	@echo "make bench-repair BENCH=DIR   how many buggy programs of a data set the offline repair mends"
+	@echo "make bench-real-bugs PAIRS=DIR   how many real bugs of real projects it mends"
 	@echo "make lock    renew the lock files (needs uv)"
 
 $(VENV)/.runtime: requirements.lock pyproject.toml
@@ -40,7 +41,15 @@ check: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
 
-tests: $(VENV)/.dev
+# Real projects that the tests run Codur on. No isolation: what describes a package comes from the lock file too.
+$(VENV)/projects/.unpacked: $(VENV)/.dev tests/projects/requirements.txt
+	rm -rf $(VENV)/projects
+	$(BIN)/python -m pip download --quiet --require-hashes --no-deps --no-build-isolation --no-binary :all: \
+	  --dest $(VENV)/projects --requirement tests/projects/requirements.txt
+	for sdist in $(VENV)/projects/*.tar.gz; do tar -xzf $$sdist -C $(VENV)/projects || exit 1; done
+	@touch $@
+
+tests: $(VENV)/.dev $(VENV)/projects/.unpacked
 	$(BIN)/pytest -n auto --dist worksteal
 
 test: check tests
@@ -66,7 +75,7 @@ pytest-versions: $(VENV)/.dev
 adversarial: $(VENV)/.dev
 	$(BIN)/python -m tests.adversarial
 
-coverage: $(VENV)/.dev
+coverage: $(VENV)/.dev $(VENV)/projects/.unpacked
 	$(BIN)/coverage run -m pytest -q
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
@@ -82,6 +91,11 @@ bench-startup: $(VENV)/.runtime
 bench-repair: $(VENV)/.dev
 	@test -n "$(BENCH)" || { echo "Name the data set: make bench-repair BENCH=DIR" >&2; exit 2; }
 	$(BIN)/python benchmarks/repair.py $(BENCH) $(BENCH_ARGS)
+
+# Rows and what they need are made by benchmarks/real_bug_cases.py. BENCH_ARGS: further options.
+bench-real-bugs: $(VENV)/.dev
+	@test -n "$(PAIRS)" || { echo "Name the directory of pairs.py: make bench-real-bugs PAIRS=DIR" >&2; exit 2; }
+	$(BIN)/python benchmarks/real_bugs.py $(PAIRS) $(BENCH_ARGS)
 
 lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate pyproject.toml -o requirements.lock

@@ -11,6 +11,7 @@ from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.nodes.updates import can_ask, go, tell_changes
 from codur.patches import RepairReport
 from codur.repair.engine import RepairOutcome, search
+from codur.tools.git_history import read_history
 from codur.types import StepRecord, ToolCode, Verdict
 
 _RESERVE, _LEAST_RESERVE_S = 1.5, 2.0
@@ -60,6 +61,7 @@ def _search(state: RunState, verdict: Verdict, context: RunContext) -> RepairOut
         workers=settings.workers or None,
         task=state["task"].prompt,
         every=asked is not None and (asked.every or asked.pick > 1),
+        past=lambda texts: read_history(context.workspace.root, texts.get, since=asked.since if asked else ""),
     )
 
 

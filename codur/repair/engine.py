@@ -16,18 +16,20 @@ from pathlib import Path
 from codur.errors import LimitReached, WorkspaceError
 from codur.events import Emit
 from codur.repair.failure import read_failure
+from codur.repair.history import undone
 from codur.repair.judge import Flaky, Judge
 from codur.repair.localise import flow_of, localise, moved
-from codur.repair.mentions import named_lines
+from codur.repair.mentions import named_lines, names_in_tests
 from codur.repair.observed import Observed
 from codur.repair.outcome import RepairOutcome
 from codur.repair.pool import processors
 from codur.repair.probing import Prober
 from codur.repair.program import Candidate, Program, Which, candidates
 from codur.repair.search import Search
-from codur.repair.tracing import Coverage, run_traced
+from codur.repair.tracing import Coverage, Line, run_traced
 from codur.repair.unfit import RUNS_NONE, why_not
 from codur.sandbox.cancel import CancelToken
+from codur.tools.git_history import History
 from codur.types import Check, Verdict
 from codur.verification.checker import Checker
 from codur.workspace.workspace import Workspace
@@ -35,8 +37,11 @@ from codur.workspace.workspace import Workspace
 __all__ = ["RepairOutcome", "search"]
 
 Clock = Callable[[], float]
+Past = Callable[[Mapping[str, str]], History]
 
 _MAX_OTHER_FILES = 20
+_NAMED, _NAMED_IN_TEST, _CHANGED = 1.3, 1.15, 1.3
+"""How much more a line is suspected for each reason."""
 _MOST_TESTS = 20
 """Of the tests that fail so many judge candidates; all of them must pass in the end."""
 _TRACE_SHARE = 0.15
@@ -60,6 +65,7 @@ def search(
     workers: int | None = 0,
     every: bool = False,
     task: str = "",
+    past: Past = lambda _: History(),
 ) -> RepairOutcome:
     """Looks for edits of the workspace's Python files that make the check pass.
 
@@ -74,6 +80,7 @@ def search(
             outcome does not depend on it.
         task: the user's words; functions named there are more likely at fault.
         every: go on after the first repair, until the time is up or every candidate is judged.
+        past: reads the recent past of the files whose present texts it is given.
 
     Raises:
         Interrupted: `cancel` was set; it is looked at between candidates.
@@ -97,7 +104,7 @@ def search(
     with Judge(workspace, checker, narrow, first, workers=hands) as judge:
         if paths:
             judge.prepare()  # the first worker starts while the program is traced
-        scene = _look(workspace, checker, narrow, first, paths, files, task, trace_s=_TRACE_SHARE * time_left())
+        scene = _look(workspace, checker, narrow, first, paths, files, task, past, trace_s=_TRACE_SHARE * time_left())
         if isinstance(scene, str):
             return RepairOutcome(reason=scene, best_progress=before.progress)
         found = Search(
@@ -106,7 +113,7 @@ def search(
             original=Program(texts=scene.texts),
             before=first,
             prober=Prober(workspace, checker, narrow, scene.coverage),
-            confirm=lambda changed: _confirmed(workspace, checker, check, narrow, changed),
+            confirm=lambda changed: _confirmed(workspace, checker, check, before, narrow, changed),
             max_order=max_order,
             emit=emit,
             time_left=time_left,
@@ -140,13 +147,15 @@ class _Scene:
     Attributes:
         texts: the files in question.
         coverage: of the program as it was found; None if that is not known.
+        likelier: lines that are suspected more than their part in the run tells, and by how much.
     """
 
     root: Path
     before: Verdict
     texts: dict[str, str]
     coverage: Coverage | None
-    task: str
+    likelier: Mapping[Line, float]
+    history: History
 
     def candidates(self, program: Program, verdict: Verdict, which: Which) -> Iterator[Candidate]:
         """The changes of a program with this verdict."""
@@ -154,8 +163,10 @@ class _Scene:
         failure = read_failure(verdict, self.root)
         seen = {path: Observed.of(here, path) for path in program.texts}
         flow = flow_of(here, program.texts, verdict.difference)
-        suspicion = localise(here, failure, flow, named_lines(program.texts, self.task))
-        return candidates(program, failure, suspicion, which, seen, self.before.expected)
+        suspicion = localise(here, failure, flow, self.likelier)
+        if not program.changes and which == "executed":
+            yield from undone(program, self.history, suspicion)
+        yield from candidates(program, failure, suspicion, which, seen, self.before.expected)
 
 
 def _look(
@@ -166,6 +177,7 @@ def _look(
     paths: list[str],
     files: Sequence[str],
     task: str,
+    past: Past,
     *,
     trace_s: float,
 ) -> _Scene | str:
@@ -177,11 +189,33 @@ def _look(
     reason = why_not(before, texts, coverage)
     if not reason and coverage is None and not _is_run(workspace, checker, check, before, texts):
         reason = RUNS_NONE
-    return reason or _Scene(root=workspace.root, before=before, texts=texts, coverage=coverage, task=task)
+    if reason:
+        return reason
+    history = past(texts)
+    likelier = _likelier(workspace, texts, task, check.tests, history)
+    return _Scene(
+        root=workspace.root, before=before, texts=texts, coverage=coverage, likelier=likelier, history=history
+    )
+
+
+def _likelier(
+    workspace: Workspace, texts: Mapping[str, str], task: str, tests: Sequence[str], history: History
+) -> dict[Line, float]:
+    """Lines of functions that the task or a failing test names, and lines that were changed lately."""
+    in_tests = names_in_tests(_texts(workspace, list(dict.fromkeys(test.partition("::")[0] for test in tests))), tests)
+    changed = {(path, line) for path, lines in history.changed.items() for line in lines}
+    found: dict[Line, float] = {}
+    for lines, factor in (
+        (named_lines(texts, task), _NAMED),
+        (named_lines(texts, in_tests), _NAMED_IN_TEST),
+        (changed, _CHANGED),
+    ):
+        found.update({line: factor * found.get(line, 1.0) for line in lines})
+    return found
 
 
 def _confirmed(
-    workspace: Workspace, checker: Checker, check: Check, narrow: Check, changed: Mapping[str, str]
+    workspace: Workspace, checker: Checker, check: Check, before: Verdict, narrow: Check, changed: Mapping[str, str]
 ) -> Verdict:
     """The verdict on a repair in a clean process, and whether what it prints is computed.
 
@@ -192,7 +226,9 @@ def _confirmed(
     def confirmed() -> Verdict:
         verdict = checker.run(narrow)
         if narrow is not check and verdict.passed:
-            verdict = checker.run(check)
+            verdict = checker.run(replace(check, argv=(*check.argv, "--maxfail", str(1 + len(before.excused)))))
+            if verdict.failing:
+                verdict = replace(verdict, note=f"{verdict.failing[0]}, which passed before, then fails")
         return checker.confirm(check, verdict, originals, "", runs=0) if verdict.passed else verdict
 
     return _in_place(workspace, changed, confirmed)

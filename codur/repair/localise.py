@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import sqrt
 
@@ -21,7 +21,6 @@ _RAISING = 1.0
 _CALLING = 0.7
 _NOT_HOT = 0.4
 _FLOW = 0.25
-_NAMED = 1.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,13 +49,13 @@ def localise(
     coverage: Coverage | None,
     failure: Failure,
     flow: Mapping[Line, float] | None = None,
-    named: Collection[Line] = (),
+    likelier: Mapping[Line, float] | None = None,
 ) -> Suspicion:
     """Scores from an instrumented run (None: there was none) and from the tracebacks of the failure.
 
     Args:
         flow: lines that had a part in the first wrong output, with their weights; None or empty if that is not known.
-        named: lines of functions that the task names; they weigh more, if they are executed or that is not known.
+        likelier: factors of lines that weigh more for other reasons, if they are executed or that is not known.
     """
     scores = _spectrum(coverage) if coverage and (coverage.lines or coverage.tests) else {}
     others = _NOT_EXECUTED if scores else _UNKNOWN
@@ -71,8 +70,9 @@ def localise(
             scores[line] = max(_CALLING, scores.get(line, 0.0))
         for line in raised.frames[-1:]:
             scores[line] = _RAISING
-    weighed = named if others == _UNKNOWN else scores.keys() & set(named)
-    scores.update((line, min(1.0, _NAMED * scores.get(line, others))) for line in weighed)
+    more = likelier or {}
+    weighed = more.keys() if others == _UNKNOWN else scores.keys() & more.keys()
+    scores.update({line: min(1.0, more[line] * scores.get(line, others)) for line in weighed})
     lines = (*coverage.stack, *coverage.hot) if coverage else ()
     running = frozenset(line for line in lines if line[1])  # a frame that is being left has no line
     return Suspicion(scores=scores, others=others, running=running)

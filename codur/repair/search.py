@@ -252,7 +252,7 @@ class Search:
                 return self._outcome(choice, verdict)
             self._refused = verdict
             self._passed.remove(best)
-            if verdict.status == "failed" and not self._judge.note:
+            if verdict.status == "failed" and not verdict.note and not self._judge.note:
                 self._judge.distrust("a candidate passed there and failed in a plain process")
                 self._passed.clear()
         return None
@@ -274,7 +274,7 @@ class Search:
         files = sorted({path for path, _ in self._places_judged})
         where = f" in {_files(files)}" if files else ""
         reason = f"{ended}; {count(self._tried)} judged{where}"
-        if self._best is not None and self._best.progress > self._before.progress:
+        if self._best is not None and self._before.progress < self._best.progress < 1.0:
             reason += f", the best came to {self._best.progress:.0%}"
         if self._judge.note and not exhausted:
             reason += f", slowly, each in a process of its own: {self._judge.note}"

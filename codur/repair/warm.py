@@ -59,7 +59,7 @@ class Verdicts(Checker):
             return None, "running programs is not allowed"
         stdin = self._pristine.data(check.stdin_file, self._workspace) if check.stdin_file else b""
         job, reason = job_of(
-            check, self._workspace, self._launcher, python=self._python, stdin=stdin, env=self.environment
+            check, self._workspace, self._launcher, python=self._python, stdin=stdin, env=self.environment(check)
         )
         return (replace(job, hidden=self._hidden(check)) if job else None), reason
 
@@ -84,18 +84,28 @@ class Verdicts(Checker):
     def _start(
         self,
         check: Check,  # noqa: ARG002 - as the checker's
-        argv: list[str],
+        argv: list[str],  # noqa: ARG002
         *,
         output_bytes: int = 0,  # noqa: ARG002
         writable: Sequence[Path] = (),  # noqa: ARG002
     ) -> ProcessResult:
-        answer = self._answer
-        if self._deadline() <= 0 or answer is None:
+        if self._deadline() <= 0 or self._answer is None:
             raise out_of_time()
-        report = next((word.partition("=")[2] for word in argv if word.startswith("--junitxml=")), "")
-        if report and answer.report is not None:
-            Path(report).write_bytes(answer.report)
-        return answer.result
+        return self._answer.result
+
+    def _start_tests(
+        self,
+        check: Check,
+        report: Path,
+        events: Path,  # noqa: ARG002 - as the checker's
+        *,
+        error: str = "",  # noqa: ARG002
+        plain: bool = False,  # noqa: ARG002
+    ) -> ProcessResult:
+        result = self._start(check, [])
+        if self._answer is not None and self._answer.report is not None:
+            report.write_bytes(self._answer.report)
+        return result
 
 
 class Warm:

@@ -48,7 +48,7 @@ def job_of(
     if reason:
         return None, reason
     if check.kind == "tests" and "pytest" in check.argv:
-        words = pytest_argv(words, python, workspace, launcher, Path(REPORT))
+        words = pytest_argv(words, python, workspace, launcher, Path(REPORT), search=bool(check.tests))
     elif words[1:3] == ["-m", "pytest"]:
         words = [*words, *_NO_CACHE]
     if check.tests:

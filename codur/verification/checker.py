@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from codur.config.settings import VerificationSettings
 from codur.errors import Interrupted, WorkspaceError, out_of_time
 from codur.python.layout import import_roots
+from codur.python.pytest_options import SEARCH_VARIABLES
 from codur.python.test_run import TestRun, read_run, reported_argv
 from codur.sandbox.launcher import Launcher, ProcessResult
 from codur.types import Check, Verdict
@@ -63,16 +64,20 @@ class Checker:
         self._conditions = Conditions()
         self._tripped: list[str] = []
         self._guarded: Check | None = None
-        self._excused: dict[tuple[str, ...], frozenset[str]] = {}
+        self._excused: frozenset[str] | None = None
         self._roots: tuple[str, ...] | None = None
 
-    @property
-    def environment(self) -> dict[str, str]:
-        """Variables with which programs import the workspace's own packages from it, whatever is installed of them."""
+    def environment(self, check: Check) -> dict[str, str]:
+        """The check's variables, and one by which programs import the workspace's own packages, whatever is installed.
+
+        A narrow check (`Check.tests`) is part of a search and runs the same each time.
+        """
         if self._roots is None:
             self._roots = import_roots(self._workspace.root, self._python)
-        paths = (str(self._workspace.root / root) for root in self._roots)
-        return {"PYTHONPATH": os.pathsep.join(paths)} if self._roots else {}
+        stated = dict(check.env)
+        paths = [stated.get("PYTHONPATH", ""), *(str(self._workspace.root / root) for root in self._roots)]
+        found = {"PYTHONPATH": os.pathsep.join(filter(None, paths))} if any(paths) else {}
+        return {**(SEARCH_VARIABLES if check.tests else {}), **stated, **found}
 
     def guard(self, check: Check) -> None:
         """Keep the check's files as they are now, and refuse edits to them from now on.
@@ -98,9 +103,8 @@ class Checker:
         other._pristine = self._pristine.copy()
         other._pristine.restore(workspace)  # a copy has no ignored files, and the check may need one
         other._conditions = self._conditions.copy(workspace)
-        other._excused = dict(self._excused)
-        _ = self.environment  # what is installed leads to the workspace, not to a copy
-        other._roots = self._roots
+        other._excused = self._excused
+        other._roots = import_roots(self._workspace.root, self._python) if self._roots is None else self._roots
         return other
 
     def run_guarded(self) -> Verdict | None:
@@ -202,7 +206,7 @@ class Checker:
             cwd=self._workspace.root,
             stdin=stdin,
             timeout_s=min(check.timeout_s, left),
-            env=self.environment,
+            env=self.environment(check),
             max_output_bytes=max(self._settings.max_output_kb * 1024, output_bytes),
             read_only=self._inside(check.protected),
             hidden=self._hidden(check),
@@ -263,11 +267,11 @@ class Checker:
         with TemporaryDirectory(prefix="codur-report-") as temporary:
             report = Path(temporary) / "report.xml"
             events = report.with_name("events.jsonl")
-            argv = pytest_argv(check.argv, self._python, self._workspace, self._launcher, report)
-            result = self._start_tests(check, argv, events)
+            result = self._start_tests(check, report, events)
             if result.exit_status == PYTEST_WRONG_USAGE and "unrecognized arguments" in result.stderr:
-                argv = pytest_argv(check.argv, self._python, self._workspace, self._launcher, report, plain=True)
-                result = self._start_tests(check, argv, events)
+                result = self._start_tests(check, report, events, error=result.stderr)
+            if result.exit_status == PYTEST_WRONG_USAGE and "unrecognized arguments" in result.stderr:
+                result = self._start_tests(check, report, events, plain=True)
             run = read_run(events)
             counts = read_report(report) or (counts_of(run) if run else None)
         if result.exit_status == PYTEST_NO_TESTS or (result.exit_status == 0 and counts and not counts.total):
@@ -278,8 +282,14 @@ class Checker:
             return self._tests_verdict(check, result, counts)
         return self._each_told(check, result, counts, run)
 
-    def _start_tests(self, check: Check, argv: list[str], events: Path) -> ProcessResult:
-        """Run pytest so that it writes what becomes of each test."""
+    def _start_tests(
+        self, check: Check, report: Path, events: Path, *, error: str = "", plain: bool = False
+    ) -> ProcessResult:
+        """Run pytest so that it writes what becomes of each test; `error` and `plain` as for `pytest_argv`."""
+        argv = pytest_argv(
+            check.argv, self._python, self._workspace, self._launcher, report, plain=plain, error=error,
+            search=bool(check.tests),
+        )  # fmt: skip
         seconds = min(check.timeout_s, self._deadline())
         told = reported_argv(argv, events, timeout_s=seconds, tests=check.tests)
         return self._start(check, told or argv, writable=[events.parent])
@@ -287,10 +297,9 @@ class Checker:
     def _each_told(self, check: Check, result: ProcessResult, counts: TestCounts | None, run: TestRun) -> Verdict:
         """The verdict on tests of which some failed; those are left out that could not pass here from the beginning."""
         failing = run.ids("failed")
-        if not check.tests:
-            denied = frozenset(name for name in failing if run.ends[name].blocked)
-            self._excused.setdefault(check.argv, denied)
-        excused = tuple(name for name in failing if name in self._excused.get(check.argv, ()))
+        if self._excused is None and not check.tests:
+            self._excused = frozenset(name for name in failing if run.ends[name].blocked)
+        excused = tuple(name for name in failing if name in (self._excused or ()))
         if failing and len(excused) == len(failing) and result.exit_status == 1:
             verdict = self._tests_verdict(check, replace(result, exit_status=0), less(counts, len(excused)))
             return replace(verdict, exit_status=1, excused=excused, note=verdict.note or _left_out(excused, run))

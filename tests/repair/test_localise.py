@@ -181,10 +181,10 @@ def test_executed_lines_of_functions_that_the_task_names_weigh_more() -> None:
     assert named == {line(1), line(2)}
     assert named_lines({"main.py": text}, "Box: a side is too long") == {line(number) for number in (5, 6, 7)}
     coverage = Coverage(lines=frozenset({line(1), line(2), line(10)}))
-    suspicion = localise(coverage, Failure(), named=[*named, line(7)])
+    suspicion = localise(coverage, Failure(), likelier=dict.fromkeys([*named, line(7)], 1.3))
     assert [suspicion.of("main.py", number, number) for number in (2, 10, 7)] == [0.65, 0.5, 0.04]
     assert not suspicion.ran("main.py", 7, 7)
-    assert localise(None, Failure(), named=named).of("main.py", 2, 2) == 0.65
+    assert localise(None, Failure(), likelier=dict.fromkeys(named, 1.3)).of("main.py", 2, 2) == 0.65
 
 
 @pytest.mark.parametrize("name", ["first", "second"])

@@ -1,0 +1,1 @@
+"""Codur on real projects of the package index."""
