@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import replace
+from pathlib import Path
 
 from codur.errors import WorkspaceError
 from codur.nodes.state import RunContext, RunState, RunUpdate
@@ -61,7 +62,7 @@ def _search(state: RunState, verdict: Verdict, context: RunContext) -> RepairOut
         workers=settings.workers or None,
         task=state["task"].prompt,
         every=asked is not None and (asked.every or asked.pick > 1),
-        past=lambda texts: read_history(context.workspace.root, texts.get, since=asked.since if asked else ""),
+        past=lambda texts: read_history(Path(state["task"].workspace), texts.get, since=asked.since if asked else ""),
     )
 
 

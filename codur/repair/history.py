@@ -103,8 +103,9 @@ class _Undoing:
             self.seen.add((first.path, hash(text)))
             priority = max(map(self.priority, hunks)) * factor
             yield Candidate(
-                base=self.program, path=first.path, line=first.start, priority=priority, text=text, says=says
-            )
+                base=self.program, path=first.path, line=first.start, priority=priority, text=text, says=says,
+                operator="change undone",
+            )  # fmt: skip
 
     def _rows(self, path: str) -> list[str]:
         return self.program.texts[path].split("\n")

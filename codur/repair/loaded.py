@@ -114,8 +114,8 @@ class Loaded:
             ends = answer.learnt.get(str(number))
             if str(number) in answer.learnt["refused"]:
                 found[place] = None
-            elif sound and ends and not (verdict := self._verdict(ends, answer)).passed:
-                found[place] = verdict
+            elif ends and (len(group) == 1 or (sound and _fails(ends))):
+                found[place] = self._verdict(ends, answer)
         return found
 
     def settle(self) -> None:
@@ -187,3 +187,7 @@ class Loaded:
 
 def _outcomes(ends: Iterable[End]) -> tuple[tuple[int, str], ...]:
     return tuple((number, outcome) for number, outcome, *_ in ends)
+
+
+def _fails(ends: Iterable[End] | None) -> bool:
+    return any(outcome != "passed" for _, outcome, *_ in ends or ())

@@ -76,7 +76,8 @@ class Candidate:
     Attributes:
         priority: how early it is judged; higher is earlier.
         order: which of two with the same priority comes first: places in the program and in the table of operators.
-        offer: the change; None where a file is mended that did not compile (`text` is its new text then).
+        offer: the change; None where `text` is the file's new text: it did not compile, or a change of it is undone.
+        operator: what that is called in reports.
         rest: candidates of the same node that are not made yet.
     """
 
@@ -89,6 +90,7 @@ class Candidate:
     source: Source | None = field(default=None, compare=False)
     text: str = ""
     says: str = ""
+    operator: str = "syntax mended"
     rest: Callable[[], Iterator[Candidate]] = field(default=lambda: iter(()), compare=False, repr=False)
 
     def program(self, mark: Mark = ()) -> Program:
@@ -114,6 +116,6 @@ class Candidate:
     def _change(self) -> Change:
         if self.offer is None or self.source is None:
             says = f"Line {self.line} of {self.path} {self.says}."
-            return Change(operator="syntax mended", path=self.path, line=self.line, says=says)
+            return Change(operator=self.operator, path=self.path, line=self.line, says=says)
         says = sentence(self.source, self.offer)
         return Change(operator=self.offer.operator, path=self.path, line=self.line, says=says)

@@ -396,6 +396,7 @@ class Loaded:
             if self.guarded:
                 self.guard.start(report)
             self.report = report
+            self.alone = len(changes) == 1
             for place, change in enumerate(changes):
                 self.place = str(place)
                 if not isinstance(change, str):
@@ -419,7 +420,8 @@ class Loaded:
             self.timed = self.inside.Timed(request["test_cpu_s"], self.give_up)
             needed = list(request["needed"])
             self.run_all(needed, most_failed=_MOST_FAILED)
-            if len(self.ends) == len(needed) and all(end[1] == "passed" for end in self.ends):
+            passes = len(self.ends) == len(needed) and all(end[1] == "passed" for end in self.ends)
+            if passes and self.alone:
                 self.run_all(list(request["others"]), most_failed=request["most_failed"])
             self.inside.tell(self.report, {self.place: self.ends})
         undo()
@@ -433,7 +435,8 @@ class Loaded:
         failed = 0
         numbers = [number for number in numbers if number < len(self.items)]
         for place, number in enumerate(numbers):
-            following = self.items[numbers[place + 1]] if place + 1 < len(numbers) else None
+            # What tests set up in common is taken down after each one that another candidate may follow.
+            following = self.items[numbers[place + 1]] if self.alone and place + 1 < len(numbers) else None
             self.at, self.outcome, self.failed, self.seconds = number, "", "", 0.0
             with self.timed:
                 self.items[number].config.hook.pytest_runtest_protocol(item=self.items[number], nextitem=following)
