@@ -19,6 +19,9 @@ _WITH_VALUE = frozenset(
 )
 """Options whose next word is their value and no test."""
 
+TO_THE_END = ("--maxfail=0", "--continue-on-collection-errors")
+"""Options with which what fails keeps nothing else from being run."""
+
 When = Literal["collect", "setup", "call", "teardown"]
 
 
@@ -79,9 +82,9 @@ def reported_argv(
     place = words.index("-m")
     if "-c" in words[:place]:
         return None
-    arguments = [*words[place + 2 :], "--continue-on-collection-errors"]
+    arguments = [*words[place + 2 :], TO_THE_END[-1]]
     if tests:
-        arguments = [*narrowed(arguments, tests), "--maxfail=0"]
+        arguments = [*narrowed(arguments, tests), *TO_THE_END]
     limit = max(_LEAST_TEST_S, _SHARE * timeout_s)
     told = {"events": str(events), "limit": limit, "tests": list(tests), "arguments": arguments}
     return [*words[:place], "-c", _text(), json.dumps(told)]

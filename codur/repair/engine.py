@@ -106,7 +106,7 @@ def search(
     narrow, first = _narrowed(checker, check, before)
     if first.passed:
         return RepairOutcome(reason=_FAIL_TOGETHER, best_progress=before.progress)
-    with Judge(workspace, checker, narrow, first, workers=hands) as judge:
+    with Judge(workspace, checker, narrow, first, workers=hands, whole=before) as judge:
         if paths:
             judge.prepare()  # the first worker starts while the program is traced
         scene = _look(workspace, checker, narrow, first, paths, files, task, past, trace_s=_TRACE_SHARE * time_left())

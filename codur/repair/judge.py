@@ -6,7 +6,7 @@ check, put the files back. A repair must pass in a plain process too before it i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from types import TracebackType
@@ -43,6 +43,7 @@ class Judge:
     Args:
         before: the plain verdict on the program as it is.
         workers: warm workers to start when the first candidate is judged; 0 for plain processes alone.
+        whole: the verdict on all tests, of which `check` runs some; None if it runs them all.
 
     A narrow check (`Check.tests`) is judged with the project loaded, and what cannot be judged so in one of these ways.
 
@@ -53,7 +54,14 @@ class Judge:
     """
 
     def __init__(
-        self, workspace: Workspace, checker: Checker, check: Check, before: Verdict, *, workers: int = 0
+        self,
+        workspace: Workspace,
+        checker: Checker,
+        check: Check,
+        before: Verdict,
+        *,
+        workers: int = 0,
+        whole: Verdict | None = None,
     ) -> None:
         limit = _AFTER_HANG_S if before.timed_out else max(_LEAST_S, _SLOWER * before.duration_s)
         self._workspace = workspace
@@ -62,6 +70,7 @@ class Judge:
         self._plain_check = replace(check, timeout_s=min(check.timeout_s, limit))
         self._before = before
         self._workers = workers
+        self._whole = whole or before
         self._project: Loaded | None = None
         self._project_is_ready = False
         self._warmed: Warm | None = None
@@ -86,7 +95,7 @@ class Judge:
         """
         with suppress(Unfit):  # the first candidate tells why
             if self._check.tests and self._project is None and self._workers:
-                self._project = Loaded(Verdicts(self._checker), self._check, self._before, self._workers)
+                self._project = Loaded(Verdicts(self._checker), self._check, self._before, self._workers, self._whole)
             elif not self._started and self._warmed is None:
                 self._warmed = self._made()
 
@@ -99,12 +108,17 @@ class Judge:
             Flaky: the unchanged program's verdict varies (only told at the first candidate).
             WorkspaceError: a file of the check cannot be read, or a candidate's cannot be written.
         """
-        return next(self.judge_many([texts]))
+        return next(self._judge_apart([texts]))
 
-    def judge_many(self, candidates: Sequence[Texts], *, patient: bool = False) -> Iterator[Verdict]:
+    def judge_many(
+        self, candidates: Sequence[Texts], *, patient: bool = False, apart: bool = False
+    ) -> Generator[Verdict | None]:
         """The verdict on each candidate, in their order whatever the number of workers.
 
+        None stands for one that cannot be judged with the project loaded, and would take long.
+
         Args:
+            apart: judge each by a process that loads what it changes.
             patient: give a candidate as much time as in a plain process; one that only ran out of time before may then
                 get another verdict.
 
@@ -112,12 +126,12 @@ class Judge:
             Interrupted, LimitReached, Flaky, WorkspaceError: as `judge`.
         """
         project = self._with_project()
-        if project is None or patient:
+        if project is None or patient or apart:
             yield from self._judge_apart(candidates, patient=patient)
             return
-        for texts, verdict in zip(candidates, project.judged([*map(self._edit, candidates)]), strict=True):
+        for verdict in project.judged([*map(self._edit, candidates)]):
             self.loaded += verdict is not None
-            yield verdict or next(self._judge_apart([texts]))
+            yield verdict
 
     def _with_project(self) -> Loaded | None:
         """The workers with the project loaded, once they are ready; None if there are none."""

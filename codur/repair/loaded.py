@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 
 from codur.repair.pool import Pool, Question
@@ -12,15 +12,17 @@ from codur.repair.worker import Answer, Edit, Job, Limits, Tests
 from codur.types import Check, Verdict
 
 _FIRST_S = 8.0
-"""Processor time of the first run, which shows which of the other tests pass and how long they take."""
+"""Processor time of the first run of the tests that fail."""
 _TOGETHER = 8
 """Edits that are tried in one process."""
 _MOST_FAILED = 3
 """As in `worker_loaded`."""
 _FIRST_OF_TEST_S = 4.0
-_OTHERS_S = 1.5
-"""Processor time of the tests that a candidate must not break."""
-_OTHERS = 400
+_OTHERS = 20_000
+_OTHERS_S, _OTHERS_TIMES = 3.0, 1.5
+"""Processor time of all other tests once: seconds, and times of the whole check before."""
+_WHOLE_S, _WHOLE_TESTS = 40.0, 5_000
+"""Of a suite that takes longer or has more tests, only the files with tests that fail are loaded."""
 _SLOWER = 8.0
 _LEAST_S, _LEAST_AFTER_HANG_S = 0.1, 0.3
 _IDLE_S = 0.5
@@ -40,13 +42,15 @@ class Loaded:
         check: of the failing tests (`Check.tests`); the other tests of their files are judged with them.
         before: the plain verdict on these tests.
         workers: how many to start.
+        whole: the plain verdict on all tests.
 
     Raises:
         Unfit: the check cannot be judged in this way.
     """
 
-    def __init__(self, verdicts: Verdicts, check: Check, before: Verdict, workers: int) -> None:
-        job, reason = verdicts.job(check)
+    def __init__(self, verdicts: Verdicts, check: Check, before: Verdict, workers: int, whole: Verdict) -> None:
+        quick = whole.duration_s <= _WHOLE_S and (whole.tests_total or 0) <= _WHOLE_TESTS and not whole.timed_out
+        job, reason = verdicts.job(check, narrowed=not quick)
         if job is None or job.kind != "pytest":
             raise Unfit(reason or "the check is no run of pytest")
         report = next((word for word in job.arguments if word.startswith("--junitxml=")), "")
@@ -60,12 +64,14 @@ class Loaded:
         self._pool = Pool([])
         self._needed = tuple(range(len(before.failing)))
         self._tests = Tests(needed=self._needed, cpu_s=0.0)
+        self._limits = Limits(cpu_s=_FIRST_S, keep=_KEEP)
+        self._others_known = False
+        self._others_s = _OTHERS_S + _OTHERS_TIMES * whole.duration_s
         self._base: tuple[tuple[int, str], ...] = ()
-        self._limits = Limits(cpu_s=_FIRST_S, idle_s=_FIRST_S, keep=_KEEP)
         self._first = verdicts.worker(self._job)
 
     def try_out(self) -> None:
-        """Wait for the first worker; the tests must fail there as they did, and show how long they take.
+        """Wait for the first worker; the tests must fail there as they did.
 
         Raises:
             Unfit: the project cannot be judged in this way.
@@ -77,7 +83,7 @@ class Loaded:
         if problem:
             raise Unfit(problem)
         self._pool.take(self._first)
-        self._take_measure(self._first_run())
+        self._take_measure()
         for _ in range(self._wanted - 1):
             worker = self._verdicts.worker(self._job)
             worker.ask_adopt({})
@@ -98,6 +104,8 @@ class Loaded:
             for group, answer in zip(groups, answers, strict=True):
                 found |= self._read(group, answer)
         unsure = [place for place in asked if place not in found]
+        if unsure and not self._others_known:
+            self._find_others()
         with closing(self._pool.judged(self._question([edits[place]]) for place in unsure)) as answers:
             for place, answer in zip(unsure, answers, strict=True):
                 ends = answer.learnt.get("0") if answer and not answer.plain else None
@@ -132,35 +140,48 @@ class Loaded:
         limits = replace(limits, cpu_s=limits.cpu_s * (len(edits) + 1))
         return lambda worker: worker.ask_try(edits, tests, limits)
 
-    def _first_run(self) -> Answer:
-        """The failing tests on the program as it is, and then the others of their files as far as there is time."""
-        count = len(self._needed)
-        every = Tests(
-            needed=(), others=tuple(range(count + _OTHERS)), most_failed=count + _OTHERS, cpu_s=_FIRST_OF_TEST_S
-        )
-        (answer,) = self._pool.judged([lambda worker: worker.ask_try([None], every, self._limits)])
+    def _run_as_it_is(self, tests: Tests, limits: Limits) -> dict[int, tuple[str, float]]:
+        """How tests end on the program as it is: by number, the outcome and seconds.
+
+        Raises:
+            Unfit: they could not be run.
+        """
+        (answer,) = self._pool.judged([lambda worker: worker.ask_try([None], tests, limits)])
         if answer is None or answer.plain:
             raise Unfit(answer.plain if answer else "the worker did not answer")
-        return answer
+        return {number: (outcome, seconds) for number, outcome, _, seconds in answer.learnt.get("0", ())}
 
-    def _take_measure(self, answer: Answer) -> None:
-        """Which tests pass before anything is changed, and how long they may take."""
-        ends = {number: (outcome, seconds) for number, outcome, _, seconds in answer.learnt.get("0", ())}
-        self._base = tuple((number, ends[number][0]) for number in self._needed[:_MOST_FAILED] if number in ends)
-        passing = {number for number in self._needed if ends.get(number, ("", 0.0))[0] not in ("failed", "hung")}
-        if passing:
+    def _take_measure(self) -> None:
+        """Whether the tests that must pass fail here too, and how long they may take."""
+        count = len(self._needed)
+        every = Tests(needed=(), others=self._needed, most_failed=count, cpu_s=_FIRST_OF_TEST_S)
+        limits = Limits(cpu_s=_FIRST_S, idle_s=_FIRST_S, keep=_KEEP)
+        ends = self._run_as_it_is(every, limits)
+        if any(ends.get(number, ("", 0.0))[0] not in ("failed", "hung") for number in self._needed):
             raise Unfit("tests that fail otherwise do not fail when the project is loaded")
-        others, total = [], 0.0
-        for number, (outcome, seconds) in ends.items():
-            if number not in self._needed and outcome == "passed" and total + seconds <= _OTHERS_S:
-                others.append(number)
-                total += seconds
+        self._base = tuple((number, ends[number][0]) for number in self._needed[:_MOST_FAILED])
         hung = self._before.timed_out or any(outcome == "hung" for outcome, _ in ends.values())
-        usual = max((seconds for number, (_, seconds) in ends.items() if number in (*self._needed, *others)), default=0)
+        usual = max(seconds for _, seconds in ends.values())
         each = _LEAST_AFTER_HANG_S if hung else max(_LEAST_S, _SLOWER * usual)
-        self._tests = Tests(needed=self._needed, others=tuple(others), cpu_s=each)
-        whole = len(self._needed) * each + _SLOWER * total
-        self._limits = Limits(cpu_s=max(whole, _LEAST_S), idle_s=max(_IDLE_S, 2 * each), keep=_KEEP)
+        self._tests = Tests(needed=self._needed, cpu_s=each)
+        self._limits = Limits(cpu_s=max(count * each, _LEAST_S), idle_s=max(_IDLE_S, 2 * each), keep=_KEEP)
+
+    def _find_others(self) -> None:
+        """Which of the other tests pass before anything is changed: a repair must not break them.
+
+        It takes about as long as the whole check, so it is done when the first candidate passes what failed.
+        """
+        self._others_known = True
+        count = len(self._needed)
+        others = tuple(range(count, count + _OTHERS))
+        every = Tests(needed=(), others=others, most_failed=count + _OTHERS, cpu_s=_FIRST_OF_TEST_S)
+        limits = Limits(cpu_s=self._others_s, idle_s=_FIRST_S, keep=_KEEP)
+        with suppress(Unfit):
+            ends = self._run_as_it_is(every, limits)
+            passing = {number: seconds for number, (outcome, seconds) in ends.items() if outcome == "passed"}
+            each = max([self._tests.cpu_s, *(_SLOWER * seconds for seconds in passing.values())])
+            self._tests = replace(self._tests, others=tuple(passing), cpu_s=each)
+            self._limits = replace(self._limits, cpu_s=self._limits.cpu_s + _SLOWER * sum(passing.values()))
 
     def _verdict(self, ends: Sequence[End], answer: Answer) -> Verdict:
         """What the tests that were run come to."""

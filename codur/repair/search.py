@@ -23,6 +23,8 @@ from codur.types import Verdict
 
 _BATCH = 16
 """Candidates that are judged before what they show is used; fixed, so that the order never depends on the machine."""
+_BETWEEN, _LATER = 96, 3
+"""After so many candidates, so many of those are judged that need a process of their own."""
 _BEAM = 8
 _PAIR = 0.1
 _EVERY = 20
@@ -79,6 +81,8 @@ class Search:
         self._refused: Verdict | None = None
         self._beam: list[float] = []
         self._widened = False
+        self._later: list[tuple[Candidate, Program]] = []
+        self._turn = _BETWEEN
         self._aside: list[tuple[float, int, Program, Verdict]] = []
         self._passed: list[Passed] = []
         self._slow: list[tuple[float, float, int, Candidate, Program]] = []
@@ -110,7 +114,18 @@ class Search:
             for program, verdict in self._judged(batch):
                 if not verdict.passed:
                     self._keep(program, verdict)
+            if self._tried >= self._turn:
+                self._turn = self._tried + _BETWEEN
+                self._judge_later(_LATER)
         return False
+
+    def _judge_later(self, most: int) -> None:
+        """Judges the likeliest of those that take long, because nothing that is loaded can be used for them."""
+        self._later.sort(key=lambda each: -each[1].priority)
+        batch, self._later = self._later[:most], self._later[most:]
+        for program, verdict in self._judged(batch, apart=True):
+            if not verdict.passed:
+                self._keep(program, verdict)
 
     def _batch(self, size: int, *, least: float = 0.0) -> list[tuple[Candidate, Program]]:
         """The next candidates that are new and compile, with a priority of at least `least`."""
@@ -134,20 +149,29 @@ class Search:
         if not probes:
             return True
         texts = [changed(probe.program, self._original) for probe in probes]
-        with closing(self._judge.judge_many(texts)) as verdicts:  # type: ignore[type-var]
+        with closing(self._judge.judge_many(texts)) as verdicts:
             for probe, verdict in zip(probes, verdicts, strict=False):
                 self._cancel.raise_if_cancelled()
-                self._places.learn(probe, verdict)
+                if verdict is not None:
+                    self._places.learn(probe, verdict)
         return self._places.factor(candidate) >= 1.0
 
     def _judged(
-        self, batch: Sequence[tuple[Candidate, Program]], *, patient: bool = False
+        self, batch: Sequence[tuple[Candidate, Program]], *, patient: bool = False, apart: bool = False
     ) -> Iterator[tuple[Program, Verdict]]:
-        """The batch with its verdicts, in order, until the time is up; `patient` gives each more time."""
+        """The batch with its verdicts, in order, until the time is up; those that take long wait.
+
+        Args:
+            patient: give each more time.
+            apart: also judge those that take long.
+        """
         texts = [changed(program, self._original) for _, program in batch]
-        with closing(self._judge.judge_many(texts, patient=patient)) as verdicts:  # type: ignore[type-var]
+        with closing(self._judge.judge_many(texts, patient=patient, apart=apart)) as verdicts:
             for (candidate, program), verdict in zip(batch, verdicts, strict=False):
                 self._cancel.raise_if_cancelled()
+                if verdict is None:
+                    self._later.append((candidate, program))
+                    continue
                 self._note(candidate, program, verdict)
                 yield program, verdict
                 if self._time_left() <= 0:
@@ -189,6 +213,9 @@ class Search:
     def _widen(self) -> bool:
         """Takes up statements that were not executed, then the likeliest program set aside; False if all is done."""
         if self._time_left() <= 0:
+            return True
+        if self._later:
+            self._judge_later(_BATCH)
             return True
         if not self._widened:
             self._widened = True

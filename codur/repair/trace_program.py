@@ -35,6 +35,8 @@ ALL_PRINTED = 5000
 ITEMS = 24
 CHARS = 120
 HOT = 3
+OTHERS_S = 2.0
+"""How long tests that pass are recorded, to tell them from those that fail."""
 MONITORING: Any = getattr(sys, "monitoring", None)
 """PEP 669 (Python 3.12): cheaper than a trace function, which it replaces where it is there."""
 TOOL = 3
@@ -282,6 +284,8 @@ class Spectrum:
         signal.setitimer(signal.ITIMER_REAL, 0 if recorder.narrow else max(0.01, self.until - time.monotonic()))
         recorder.tests[item.nodeid] = (self.failed, recorder.current)
         recorder.current = recorder.outside
+        if recorder.narrow and not recorder.only_lines and recorder.tests.keys() >= self.failing.keys():
+            self.until = min(self.until, time.monotonic() + OTHERS_S)
         if time.monotonic() > self.until:
             item.session.shouldstop = "the time for tracing is up"
 

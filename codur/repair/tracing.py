@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Any
 
-from codur.python.test_run import narrowed
+from codur.python.test_run import TO_THE_END, narrowed
 from codur.types import Check, Verdict
 from codur.verification.checker import Checker
 
@@ -20,7 +20,6 @@ _SLOWER = 20.0
 """A traced program may take this many times as long."""
 _LIMIT_S = 3.0
 _PATIENCE_S = 5.0
-_TO_THE_END = ("--maxfail=0", "--continue-on-collection-errors")
 _PLAIN_FLAGS = frozenset({"-u", "-B", "-E", "-s", "-I", "-O", "-OO", "-q"})
 
 
@@ -75,7 +74,7 @@ def run_traced(checker: Checker, root: Path, check: Check, before: Verdict, *, m
         return None
     limit = most_s if check.tests else min(max(_SLOWER * before.duration_s, 1.0), _LIMIT_S)
     if check.tests:
-        arguments = (*arguments[:2], *narrowed(arguments[2:], check.tests), *_TO_THE_END)
+        arguments = (*arguments[:2], *narrowed(arguments[2:], check.tests), *TO_THE_END)
     out = root / _OUT
     limits = json.dumps({"seconds": limit, "failing": before.failing, "in_order": before.failing != check.tests})
     traced = ("{python}", "-c", _PROGRAM.read_text(encoding="utf-8"), str(out), str(root), limits, *arguments)

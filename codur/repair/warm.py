@@ -53,13 +53,19 @@ class Verdicts(Checker):
         self._roots, self._excused = checker._roots, checker._excused
         self._answer: Answer | None = None
 
-    def job(self, check: Check) -> tuple[Job | None, str]:
-        """The job of the check, or why there is none."""
+    def job(self, check: Check, *, narrowed: bool = True) -> tuple[Job | None, str]:
+        """The job of the check, or why there is none; `narrowed`: of the files with its tests alone."""
         if not self._allow_run:
             return None, "running programs is not allowed"
         stdin = self._pristine.data(check.stdin_file, self._workspace) if check.stdin_file else b""
         job, reason = job_of(
-            check, self._workspace, self._launcher, python=self._python, stdin=stdin, env=self.environment(check)
+            check,
+            self._workspace,
+            self._launcher,
+            python=self._python,
+            stdin=stdin,
+            env=self.environment(check),
+            narrow=narrowed,
         )
         return (replace(job, hidden=self._hidden(check)) if job else None), reason
 

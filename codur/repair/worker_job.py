@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 
 from codur.errors import WorkspaceError
-from codur.python.test_run import narrowed
+from codur.python.test_run import TO_THE_END, narrowed
 from codur.repair.worker import Files, Job
 from codur.sandbox.launcher import Launcher
 from codur.types import Check
@@ -32,7 +32,14 @@ _AT_EXIT = b"__del__"
 
 
 def job_of(
-    check: Check, workspace: Workspace, launcher: Launcher, *, python: str, stdin: bytes, env: Mapping[str, str]
+    check: Check,
+    workspace: Workspace,
+    launcher: Launcher,
+    *,
+    python: str,
+    stdin: bytes,
+    env: Mapping[str, str],
+    narrow: bool = True,
 ) -> tuple[Job | None, str]:
     """The job of a check; or None, and why it has none.
 
@@ -40,6 +47,7 @@ def job_of(
         python: the workspace's interpreter.
         stdin: what the check gives on standard input.
         env: variables of the program's environment.
+        narrow: of a check of some tests, only their files are loaded.
     """
     words = _words(check)
     if not words:
@@ -52,7 +60,7 @@ def job_of(
     elif words[1:3] == ["-m", "pytest"]:
         words = [*words, *_NO_CACHE]
     if check.tests:
-        words = [*words[:3], *narrowed(words[3:], check.tests), "--maxfail=0"]
+        words = [*words[:3], *(narrowed(words[3:], check.tests) if narrow else words[3:]), *TO_THE_END]
     interpreter, rest = (python if words[0] == _PYTHON else words[0]), words[1:]
     flags = [word for word in rest[: _leading(rest)] if word]
     job = _job((interpreter, *flags), rest[len(flags) :], workspace.root, files, stdin)
