@@ -16,9 +16,7 @@ from typing import Any
 
 import pytest
 
-from codur.config.settings import SandboxSettings
-from codur.sandbox.launcher import Launcher
-from tests.adversarial.backends import AVAILABLE
+from tests.adversarial.backends import AVAILABLE, has_loopback
 from tests.cli.kit import ROOT, codur
 
 BACK_ENDS = tuple(dict.fromkeys((*AVAILABLE, "none")))
@@ -118,12 +116,6 @@ def other_user() -> tuple[str, ...]:
     probe = [*before, sys.executable, "-c", "import codur.cli.main, pytest"]
     done = subprocess.run(probe, cwd="/", env={"PATH": os.environ["PATH"]}, capture_output=True, check=False)
     return before if done.returncode == 0 else ()
-
-
-@cache
-def has_loopback(back_end: str) -> bool:
-    with Launcher({"PATH": "/usr/bin:/bin"}, sandbox=SandboxSettings(backend=back_end)) as launcher:  # type: ignore[arg-type]
-        return launcher.has_loopback
 
 
 @pytest.fixture
