@@ -24,8 +24,8 @@ from typing import Literal
 
 from codur.config.settings import SandboxSettings
 from codur.errors import CodurError
-from codur.sandbox.environment import child_environment
 from codur.python.interpreter import find_python
+from codur.sandbox.environment import child_environment
 from codur.sandbox.launcher import Launcher
 
 BACKENDS: tuple[Literal["none", "landlock", "bubblewrap"], ...] = ("none", "landlock", "bubblewrap")
