@@ -4,13 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test check tests external-agents pytest-versions adversarial coverage bench-startup bench-repair bench-real-bugs lock clean
+.PHONY: help demo test test-all check tests tests-all tests-bare clean-root external-agents pytest-versions adversarial coverage bench-startup bench-repair bench-real-bugs lock clean
 
 help:
 	@echo "make demo    solve the bundled challenges with no key and show the table"
-	@echo "make test    every gate and test"
+	@echo "make test    every gate, and the tests that are not slow (some minutes)"
+	@echo "make test-all    every gate and every test"
 	@echo "make check   format, lint, types and import contracts only"
-	@echo "make tests   the tests only"
+	@echo "make tests   the quick tests only; make tests-all: all of them"
+	@echo "make tests-bare  what depends on the sandbox, as on a machine without bubblewrap"
+	@echo "make clean-root  the demo and these tests in a clean root without bubblewrap, as two users (needs root)"
 	@echo "make external-agents  delegate to a real Codex CLI, from npm, against a server on this machine"
 	@echo "make pytest-versions  what a repair takes from pytest's inside, with older versions of it"
 	@echo "make adversarial    attack the sandbox and the rest, and print the table (some minutes)"
@@ -50,9 +53,28 @@ $(VENV)/projects/.unpacked: $(VENV)/.dev tests/projects/requirements.txt
 	@touch $@
 
 tests: $(VENV)/.dev $(VENV)/projects/.unpacked
+	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
+
+tests-all: $(VENV)/.dev $(VENV)/projects/.unpacked
 	$(BIN)/pytest -n auto --dist worksteal
 
 test: check tests
+
+test-all: check tests-all
+
+# Where bubblewrap is installed it is covered, in a mount namespace that ends with the tests.
+BARE_TESTS ?= tests/cli/test_back_ends.py tests/sandbox tests/mcp tests/batch/test_making.py tests/challenges
+tests-bare: $(VENV)/.dev
+	@set -- $(BIN)/pytest -n auto --dist worksteal $(BARE_TESTS); \
+	if bwrap=$$(command -v bwrap); then \
+	  set -- unshare --mount $$([ $$(id -u) -eq 0 ] || echo --map-root-user) \
+	    sh -c 'mount --bind /dev/null "$$0" && exec "$$@"' "$$bwrap" "$$@"; \
+	fi; \
+	"$$@"
+
+# 65534 is nobody, who owns nothing else.
+clean-root:
+	for user in 0 65534; do tests/clean_root.sh $$user sh -c 'make demo tests-bare' || exit 1; done
 
 # Downloads @openai/codex from npm into a temporary directory (about 400 MB); no account or key is used.
 external-agents: $(VENV)/.dev

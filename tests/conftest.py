@@ -7,6 +7,35 @@ import sys
 from ipaddress import ip_address
 from typing import Any
 
+import pytest
+
+SLOW = (
+    "tests/adversarial/",
+    "tests/agents/external/",
+    "tests/batch/test_supervisor.py",
+    "tests/cli/test_back_ends.py",
+    "tests/cli/test_challenge.py",
+    "tests/cli/test_hijack.py",
+    "tests/cli/test_interrupt.py",
+    "tests/cli/test_plan.py",
+    "tests/cli/test_resume.py",
+    "tests/cli/test_runs.py",
+    "tests/mcp/test_honest.py",
+    "tests/mcp/test_hostile.py",
+    "tests/packaging/",
+    "tests/repair/test_inverse.py",
+    "tests/repair/test_worker_",
+    "tests/runs/test_context.py",
+)
+"""How the names of the slow tests begin: about three fifths of the time and a tenth of the tests."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the slow tests."""
+    for item in items:
+        if item.nodeid.startswith(SLOW):
+            item.add_marker("slow")
+
 
 def _only_loopback(event: str, arguments: tuple[Any, ...]) -> None:
     """An audit hook (PEP 578) that stops connections and look-ups that would leave the machine."""

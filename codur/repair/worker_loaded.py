@@ -381,10 +381,9 @@ class Loaded:
         if edit is None:
             return lambda: lambda: None
         path, start, end, text = edit
-        try:
+        with self.inside.Caught() as caught:
             return self.patches.prepared(os.path.join(self.sources.root, path), start, end, text)  # noqa: PTH118
-        except NotPatched as reason:
-            return str(reason)
+        return f"{type(caught.error).__name__}: {caught.error}"
 
     def work(self, request: dict[str, Any], changes: list[Change | str]) -> Callable[[int], int]:
         """What a fork does: each change in turn, undone before the next one, and at last the program as it is.

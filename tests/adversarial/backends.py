@@ -7,6 +7,13 @@ from codur.errors import CodurError
 from codur.sandbox.launcher import Launcher
 
 
+def has_loopback(backend: str) -> bool:
+    """Whether programs have a loopback under a back end that works here."""
+    settings = SandboxSettings(backend=backend)  # type: ignore[arg-type]
+    with Launcher({"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"}, sandbox=settings) as launcher:
+        return launcher.has_loopback
+
+
 def works(backend: str) -> bool:
     """Whether programs can be contained by that back end here."""
     settings = SandboxSettings(backend=backend)  # type: ignore[arg-type]
