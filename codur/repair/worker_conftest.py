@@ -46,7 +46,7 @@ class Conftests:
                     tree = self.trees[path] = ast.parse(data)
                 except (SyntaxError, ValueError, RecursionError, MemoryError):
                     self.load_once = False
-                    hooks.add("installed_plugins")
+                    hooks.add("pytest_plugins")
                     continue
                 self.load_once = self.load_once and not any(name in own for name in _imported(tree))
                 hooks.update(_hooks(tree))
@@ -73,7 +73,7 @@ def _imported(tree: ast.Module) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             yield from (node.module or "conftest").split(".")
             yield from (each.name for each in node.names)
-        elif isinstance(node, ast.Name) and node.id in {"__import__", "importlib", "exec", "installed_plugins"}:
+        elif isinstance(node, ast.Name) and node.id in {"__import__", "importlib", "exec", "pytest_plugins"}:
             yield "conftest"
 
 

@@ -313,5 +313,5 @@ def values_of(each: Any, names: Sequence[str]) -> Sequence[Any]:
 
 _SET_UP = (
     "setUp setup setup_method teardown_method setup_class teardown_class setup_module teardown_module setUpModule"
-    " tearDownModule setup_function teardown_function installed_plugins pytestmark pytest_generate_tests"
+    " tearDownModule setup_function teardown_function pytest_plugins pytestmark pytest_generate_tests"
 ).split()

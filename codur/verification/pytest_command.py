@@ -32,7 +32,8 @@ def pytest_argv(
     """
     place = list(argv).index("pytest") + 1
     interpreter, words = pytest_words(argv[place:], python, workspace.root, launcher, error=error, search=search)
-    flags = ["-q", "--tb=short", "-p", "no:cacheprovider", f"--junitxml={report}"]
+    # One file that cannot be loaded, for want of a package perhaps, says nothing of the tests in the others.
+    flags = ["-q", "--tb=short", "--continue-on-collection-errors", "-p", "no:cacheprovider", f"--junitxml={report}"]
     if plain:
         flags += ["-o", "addopts="]
     return [*(interpreter if item == "{python}" else item for item in argv[:place]), *words, *flags]

@@ -74,14 +74,28 @@ def run_problem(check: Check | None, verdict: Verdict, output: str, *, root: Pat
             text=f"The tests pass: `{check.label}`{counted}.",
             remedy="Say what is wrong, or give a command that fails with --check.",
         )
-    return missing_packages(output, root, python) or _not_collected(verdict, output, root)
+    if verdict.tests_passed:
+        return None
+    return _not_installed(output, root, python) or _not_collected(output, root)
 
 
-def missing_packages(output: str, root: Path, python: str) -> RunProblem | None:
-    """The packages that are not installed for tests that could not import them; None if it was not for that."""
-    own = {name for top in (".", *import_roots(root, python)) for name in modules_in(root / top)}
+def missing_modules(output: str, root: Path, python: str) -> list[str]:
+    """The modules that a run, or one test, could not import because nothing that has them is installed.
+
+    What the workspace itself should have is not among them: that it is absent may be the fault.
+
+    Args:
+        output: the errors as they were printed.
+    """
     tops = dict.fromkeys(name.partition(".")[0] for name in _NOT_FOUND.findall(output))
-    foreign = [name for name in tops if name not in own]
+    if not tops:
+        return []
+    own = {name for top in (".", *import_roots(root, python)) for name in modules_in(root / top)}
+    return [name for name in tops if name not in own]
+
+
+def _not_installed(output: str, root: Path, python: str) -> RunProblem | None:
+    foreign = missing_modules(output, root, python)
     if not foreign:
         return None
     declared = declared_dependencies(root)
@@ -96,10 +110,10 @@ def missing_packages(output: str, root: Path, python: str) -> RunProblem | None:
     )
 
 
-def _not_collected(verdict: Verdict, output: str, root: Path) -> RunProblem | None:
-    """The first file that could not be loaded, if no test ran at all."""
+def _not_collected(output: str, root: Path) -> RunProblem | None:
+    """The first file that could not be loaded."""
     match = _COLLECTING.search(output)
-    if match is None or verdict.tests_passed:
+    if match is None:
         return None
     error = _ERROR.search(output, match.end())
     file = match[1].removeprefix(f"{root}/")

@@ -218,3 +218,9 @@ def test_a_checker_on_a_copy_leaves_the_workspace_alone(tmp_path: Path) -> None:
     copy.write_text("main.py", "print(1 + 1)\n")
     assert judge.on(copy).run(OUTPUT).passed
     assert not judge.run(OUTPUT).passed
+
+
+def test_file_that_cannot_be_loaded_keeps_no_other_test_from_running(tmp_path: Path) -> None:
+    files = {"test_a.py": "import absent\n", "test_b.py": "def test_b():\n    pass\n\n\ndef test_c():\n    assert 0\n"}
+    verdict = run(tmp_path, files, replace(TESTS, protected=()))
+    assert (verdict.status, verdict.tests_passed, verdict.tests_total) == ("failed", 1, 3)

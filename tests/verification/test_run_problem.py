@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from codur.types import Check, Verdict
-from codur.verification.run_problem import RunProblem, run_problem
+from codur.verification.run_problem import RunProblem, missing_modules, run_problem
 
 CHECK = Check(kind="tests", argv=("{python}", "-m", "pytest"), source="the tests")
 FAILED = Verdict(status="failed", check=CHECK.label)
@@ -103,3 +103,12 @@ def test_no_tests_and_tests_that_pass(tmp_path: Path) -> None:
     assert kind(CHECK, passed) == ("passed", "The tests pass: `python -m pytest` (3 tests).")
     assert kind(None, FAILED) == ("no_tests", "No tests were found.")
     assert kind(CHECK, Verdict(status="no_check", check="")) == ("no_tests", "No tests were found.")
+
+
+def test_file_without_its_package_beside_tests_that_run_is_no_problem_of_the_run(tmp_path: Path) -> None:
+    output = "E   ModuleNotFoundError: No module named 'absent_one.part'"
+    some = Verdict(status="failed", check=CHECK.label, tests_passed=3, tests_total=5)
+    assert run_problem(CHECK, some, output, root=tmp_path, python=sys.executable) is None
+    assert missing_modules(output, tmp_path, sys.executable) == ["absent_one"]
+    (tmp_path / "absent_one.py").touch()
+    assert missing_modules(output, tmp_path, sys.executable) == []
