@@ -257,8 +257,12 @@ def used(pid: int) -> float:
 
 
 def is_running(pid: int) -> bool:
-    """Whether a thread of a process is running or would like to."""
-    for number in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - see data_bytes
+    """Whether a thread of a process is running or would like to; also if the sandbox does not let that be seen."""
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - see data_bytes
+    except PermissionError:
+        return True
+    for number in threads:
         with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{number}/stat", encoding="latin-1") as file:  # noqa: PTH123
             if file.read().rpartition(")")[2].split()[0] in "RD":
                 return True

@@ -15,6 +15,7 @@ import functools
 import gc
 import os
 import sys
+import traceback
 import types
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -364,8 +365,11 @@ class Loaded:
             "" if known.issuperset(self.wanted) else "the failing tests are not found when the project is loaded"
         )
         self.patches.look()
-        self.serve()
-        os._exit(0)
+        with self.inside.Caught() as caught:
+            self.serve()
+        if caught.error is not None:
+            traceback.print_exception(caught.error, file=sys.__stderr__)
+        os._exit(caught.error is not None)
 
     def prelude(self, items: list[Any]) -> None:
         """Run the tests before the failing ones, which need what these leave behind."""
@@ -381,9 +385,10 @@ class Loaded:
         if edit is None:
             return lambda: lambda: None
         path, start, end, text = edit
-        with self.inside.Caught() as caught:
+        try:
             return self.patches.prepared(os.path.join(self.sources.root, path), start, end, text)  # noqa: PTH118
-        return f"{type(caught.error).__name__}: {caught.error}"
+        except NotPatched as reason:
+            return str(reason)
 
     def work(self, request: dict[str, Any], changes: list[Change | str]) -> Callable[[int], int]:
         """What a fork does: each change in turn, undone before the next one, and at last the program as it is.

@@ -197,7 +197,7 @@ class _Judging:
         verdict, tests = self._verdict(commit, own=False)
         word = self._word(verdict)
         if tests == "present" and word != "passes" and not (word == "fails" and self.check.tests):
-            # some of the present tests may need what came later; only of those that fail now is it known that they count
+            # some of the present tests may need what came later; of those that fail now it is known that they count
             other, _ = self._verdict(commit, own=True)
             if self._word(other) != "cannot be tested":
                 verdict, tests, word = other, "own", self._word(other)
