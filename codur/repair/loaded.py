@@ -183,9 +183,16 @@ class Loaded:
             self._tests = replace(self._tests, others=tuple(passing), cpu_s=each)
             self._limits = replace(self._limits, cpu_s=self._limits.cpu_s + _SLOWER * sum(passing.values()))
 
+    def _ask_first(self, numbers: Sequence[int]) -> None:
+        """Run these first of the other tests from now on: what one candidate breaks another one often breaks, too."""
+        if numbers:
+            rest = (number for number in self._tests.others if number not in numbers)
+            self._tests = replace(self._tests, others=(*numbers, *rest))
+
     def _verdict(self, ends: Sequence[End], answer: Answer) -> Verdict:
         """What the tests that were run come to."""
         failed = [(number, why) for number, outcome, why, _ in ends if outcome != "passed"]
+        self._ask_first([number for number, _ in failed if number not in self._needed])
         passed = len(self._needed) - sum(number in self._needed for number, _ in failed)
         ran = {number for number, *_ in ends}
         complete = ran >= {*self._needed, *self._tests.others}
