@@ -194,7 +194,7 @@ def _nothing_found(record: StepRecord, state: RunState, context: RunContext) -> 
         error: CodurError = why_not(state, context)
         return RunUpdate(
             outcome="no_model",
-            reason=f"{record.error} {error.message}",
+            reason=record.error if state["task"].offline else f"{record.error} {error.message}",
             remedy=error.remedy,
             **go("review", "end", origin="repair", reason=record.error),
         )

@@ -12,6 +12,7 @@ from codur.nodes.state import DATA, NodeName, Route, RunContext, RunState, RunUp
 from codur.planning.references import Output
 from codur.planning.schedule import blocked_by
 from codur.types import CODE_TASKS, Discovery, Origin, Outcome, Plan, RouteStep, Step, StepRecord, Tier
+from codur.verification.run_problem import run_problem
 from codur.workspace.diff import line_counts
 
 _PLAIN_ACTIONS = frozenset({"tool", "respond", "ask"})
@@ -185,6 +186,9 @@ def why_no_search(state: RunState, context: RunContext) -> str:
         return (
             f"The check cannot guide a search: {before.note or before.status}." if before else "The check was not run."
         )
+    problem = run_problem(check, before, before.error, root=context.workspace.root, python=context.python)
+    if problem is not None and problem.kind == "not_installed":
+        return f"{problem.text} {problem.remedy}"
     if not (asked or before.failing or _names_python(state["discovery"])):
         return f"The check fails (`{before.check}`), but nothing says which Python file it is about; name the file."
     return ""

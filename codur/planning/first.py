@@ -51,8 +51,8 @@ def first_plan(
                 steps=(_search_step(),), origin="pattern", reason="the check fails; searching for a fix without a model"
             )
     if no_model is not None:
-        reason = f"{no_search} {no_model.message}" if no_search else no_model.message
-        return Plan(steps=(Step(id="end", action="respond"),), origin="llm_error", reason=reason, outcome="no_model")
+        end = Step(id="end", action="respond")
+        return Plan(steps=(end,), origin="llm_error", reason=no_search or no_model.message, outcome="no_model")
     return None
 
 

@@ -11,9 +11,6 @@ from codur.python.installed import installed_plugins
 from codur.python.project_files import read_text
 from codur.python.test_command import PYTHON, TestCommand, read_argv
 
-_FAILED = re.compile(r"(?:(?:FAIL|ERROR): )?(\w+) \(([\w.]+)\)")
-_UNLOADED = "unittest.loader._FailedTest"
-_DOCTEST = re.compile(r'File "(.+?)", line \d+, in (\S+)')
 _SETTINGS_MODULE = re.compile(r"DJANGO_SETTINGS_MODULE['\"]\s*,\s*['\"]([\w.]+)")
 _OWN_TESTS = re.compile(r"^\s*def load_tests\b", re.MULTILINE)
 _FLAGS = frozenset(
@@ -61,29 +58,6 @@ def search_argv(argv: Sequence[str], root: Path, python: str) -> tuple[str, ...]
         case _:
             words = []
     return (PYTHON, *command.python, "-m", "pytest", *words) if words else None
-
-
-def pytest_id(failure: str, argv: Sequence[str], root: Path) -> str | None:
-    """The node id of a failure as unittest or doctest print it (`test_x (pkg.tests.T.test_x)`); None if it has none.
-
-    Args:
-        failure: the line with its name.
-        argv: the check's command.
-        root: the workspace.
-    """
-    if match := _DOCTEST.search(failure):
-        return _doctest_id(match[1], match[2], root)
-    match = _FAILED.match(failure)
-    command = read_argv(argv, root)
-    if match is None or command is None:
-        return None
-    name, dotted = match[1], match[2].removesuffix(f".{match[1]}")
-    discovery = _discovery(command.words) if command.kind == "unittest" else None
-    starts = (discovery.start, discovery.top) if discovery else ()
-    if dotted == _UNLOADED:
-        return _node(name, root, starts)
-    node = _node(dotted, root, starts)
-    return node if node is None or name in {"setUpClass", "tearDownClass", "setUpModule"} else f"{node}::{name}"
 
 
 # --- unittest ---------------------------------------------------------------------------------------------------------
@@ -155,17 +129,6 @@ def _doctest(command: TestCommand) -> list[str]:
     globs = [word for path in paths if not path.endswith(".py") for word in (f"--doctest-glob={path}",)]
     return [*_ONLY_CASES, "--doctest-modules", *globs, *paths]
 
-
-def _doctest_id(file: str, name: str, root: Path) -> str | None:
-    path = Path(file)
-    if path.is_absolute():
-        path = path.relative_to(root) if path.is_relative_to(root) else path
-    if path.is_absolute() or not (root / path).is_file():
-        return None
-    if path.suffix != ".py":
-        return f"{path.as_posix()}::{path.name}"
-    dotted = ".".join((*reversed(list(_packages(path, root))), name))
-    return f"{path.as_posix()}::{dotted}"
 
 
 def _packages(path: Path, root: Path) -> Iterator[str]:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from codur.errors import LimitReached, WorkspaceError
 from codur.events import Emit
+from codur.python.pytest_equivalent import search_argv
 from codur.repair.failure import read_failure
 from codur.repair.history import undone
 from codur.repair.judge import Flaky, Judge
@@ -103,7 +104,7 @@ def search(
 
     paths = _python_files(workspace, check, files)
     hands = processors() if workers is None else workers
-    narrow, first = _narrowed(checker, check, before)
+    narrow, first = _narrowed(checker, workspace.root, check, before)
     if first.passed:
         return RepairOutcome(reason=_FAIL_TOGETHER, best_progress=before.progress)
     with Judge(workspace, checker, narrow, first, workers=hands, whole=before) as judge:
@@ -133,11 +134,15 @@ def search(
             return RepairOutcome(reason=str(flaky), best_progress=before.progress, note=judge.note)
 
 
-def _narrowed(checker: Checker, check: Check, before: Verdict) -> tuple[Check, Verdict]:
+def _narrowed(checker: Checker, root: Path, check: Check, before: Verdict) -> tuple[Check, Verdict]:
     """The check of the failing tests alone with its verdict; the whole check if its tests are not known one by one."""
+    whole = check
+    if not before.failing and (argv := search_argv(check.argv, root, checker.python)) and argv != check.argv:
+        whole = replace(check, kind="tests", argv=argv)
+        before = checker.run(whole)
     if not before.failing:
-        return check, before
-    narrow = replace(check, tests=before.failing[:_MOST_TESTS])
+        return check, before if whole is check else checker.run(check)
+    narrow = replace(whole, tests=before.failing[:_MOST_TESTS])
     first = checker.run(narrow)
     if first.passed or not _alike(first, before):  # they need what the tests before them leave behind
         files = dict.fromkeys(test.partition("::")[0] for test in narrow.tests)

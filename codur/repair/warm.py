@@ -106,7 +106,6 @@ class Verdicts(Checker):
         events: Path,  # noqa: ARG002 - as the checker's
         *,
         error: str = "",  # noqa: ARG002
-        plain: bool = False,  # noqa: ARG002
     ) -> ProcessResult:
         result = self._start(check, [])
         if self._answer is not None and self._answer.report is not None:

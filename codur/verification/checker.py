@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +34,7 @@ _OUTPUT_MARGIN = 65_536
 _ENDED_EARLY = "the test run ended before all of it was reported, so its exit status proves nothing"
 _NO_TESTS = "no tests were found to run"
 _NAMED = 3
+_NOT_UNDERSTOOD = re.compile(r"unrecognized arguments|Unknown config option")
 
 
 class Checker:
@@ -66,6 +68,11 @@ class Checker:
         self._guarded: Check | None = None
         self._excused: frozenset[str] | None = None
         self._roots: tuple[str, ...] | None = None
+
+    @property
+    def python(self) -> str:
+        """The interpreter for the workspace's programs."""
+        return self._python
 
     def environment(self, check: Check) -> dict[str, str]:
         """The check's variables, and one by which programs import the workspace's own packages, whatever is installed.
@@ -268,10 +275,9 @@ class Checker:
             report = Path(temporary) / "report.xml"
             events = report.with_name("events.jsonl")
             result = self._start_tests(check, report, events)
-            if result.exit_status == PYTEST_WRONG_USAGE and "unrecognized arguments" in result.stderr:
-                result = self._start_tests(check, report, events, error=result.stderr)
-            if result.exit_status == PYTEST_WRONG_USAGE and "unrecognized arguments" in result.stderr:
-                result = self._start_tests(check, report, events, plain=True)
+            said = f"{result.stdout}\n{result.stderr}"
+            if result.exit_status and _NOT_UNDERSTOOD.search(said):
+                result = self._start_tests(check, report, events, error=said)
             run = read_run(events)
             counts = read_report(report) or (counts_of(run) if run else None)
         if result.exit_status == PYTEST_NO_TESTS or (result.exit_status == 0 and counts and not counts.total):
@@ -282,14 +288,12 @@ class Checker:
             return self._tests_verdict(check, result, counts)
         return self._each_told(check, result, counts, run)
 
-    def _start_tests(
-        self, check: Check, report: Path, events: Path, *, error: str = "", plain: bool = False
-    ) -> ProcessResult:
-        """Run pytest so that it writes what becomes of each test; `error` and `plain` as for `pytest_argv`."""
+    def _start_tests(self, check: Check, report: Path, events: Path, *, error: str = "") -> ProcessResult:
+        """Run pytest so that it writes what becomes of each test; `error` as for `pytest_argv`."""
+        search = bool(check.tests)
         argv = pytest_argv(
-            check.argv, self._python, self._workspace, self._launcher, report, plain=plain, error=error,
-            search=bool(check.tests),
-        )  # fmt: skip
+            check.argv, self._python, self._workspace, self._launcher, report, error=error, search=search
+        )
         seconds = min(check.timeout_s, self._deadline())
         told = reported_argv(argv, events, timeout_s=seconds, tests=check.tests)
         return self._start(check, told or argv, writable=[events.parent])

@@ -17,7 +17,6 @@ def pytest_argv(
     launcher: Launcher,
     report: Path,
     *,
-    plain: bool = False,
     error: str = "",
     search: bool = False,
 ) -> list[str]:
@@ -26,7 +25,6 @@ def pytest_argv(
     Args:
         argv: the check's `argv`, with `{python}` and `pytest`.
         report: where pytest writes its JUnit XML.
-        plain: leave out all options in the workspace's settings.
         error: what pytest printed when it did not understand the command before; the options it names are left out.
         search: the command runs the same each time, for a search; else plugins do what they do for the project.
     """
@@ -34,6 +32,4 @@ def pytest_argv(
     interpreter, words = pytest_words(argv[place:], python, workspace.root, launcher, error=error, search=search)
     # One file that cannot be loaded, for want of a package perhaps, says nothing of the tests in the others.
     flags = ["-q", "--tb=short", "--continue-on-collection-errors", "-p", "no:cacheprovider", f"--junitxml={report}"]
-    if plain:
-        flags += ["-o", "addopts="]
     return [*(interpreter if item == "{python}" else item for item in argv[:place]), *words, *flags]
