@@ -130,7 +130,6 @@ def _doctest(command: TestCommand) -> list[str]:
     return [*_ONLY_CASES, "--doctest-modules", *globs, *paths]
 
 
-
 def _packages(path: Path, root: Path) -> Iterator[str]:
     """The packages that a file is in, innermost first."""
     for directory in path.parents:

@@ -62,6 +62,11 @@ class Reporter:
     def pytest_exception_interact(self, node: Any, call: Any, report: Any) -> None:  # noqa: ARG002
         self.raised[getattr(report, "nodeid", "")] = call.excinfo.value
 
+    def note(self, item: Any, call: Any) -> None:
+        """Called by pytest before it makes a report."""
+        if call.excinfo is not None:
+            self.raised[item.nodeid] = call.excinfo.value
+
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.when != "call" and report.passed:
             return
@@ -116,6 +121,7 @@ def main(told: dict[str, Any]) -> int:
 
     reporter = Reporter(told["events"], told["limit"], told["tests"])
     Reporter.pytest_runtest_protocol = pytest.hookimpl(hookwrapper=True)(Reporter.limited)  # type: ignore[attr-defined]
+    Reporter.pytest_runtest_makereport = pytest.hookimpl(tryfirst=True)(Reporter.note)  # type: ignore[attr-defined]
     sys.path[0] = os.getcwd()  # noqa: TID251, PTH109 - as with `-m`
     sys.argv = [pytest.__file__, *told["arguments"]]
     return int(pytest.main(told["arguments"], plugins=[reporter]))

@@ -259,11 +259,12 @@ class Patches:
         owner: Any = loaded
         for name in unit.owners:
             owner = getattr(owner, name, None)
-        if not assigned(unit.node) or owner is None:
-            raise NotPatched("it is no assignment, or it is not loaded")
         body: Any = tree.body
         for _ in unit.heads:
             body = body[0].body
+        same = len(body) == 1 and assigned(unit.node) == assigned(body[0]) != []
+        if not same or owner is None:
+            raise NotPatched("it is no assignment, or it is not loaded")
         following = self.following(module, unit)
         names = {name for node in (unit.node, *following) for name in assigned(node)}
         codes = [self.compiled(module, ast.Module(body=each, type_ignores=[])) for each in (list(body), following)]
@@ -284,7 +285,7 @@ class Patches:
         names, found = set(assigned(unit.node)), []
         for other in module.units:
             used = {each.id for each in ast.walk(other.node) if isinstance(each, ast.Name)}
-            if other.start > unit.end and other.owners == unit.owners and assigned(other.node) and names & used:
+            if other.start >= unit.end and other.owners == unit.owners and assigned(other.node) and names & used:
                 names.update(assigned(other.node))
                 found.append(other.node)
         return found

@@ -1,0 +1,108 @@
+"""A run of pytest tells its tests one by one, also when it is ended."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from codur.python.test_run import TestRun, narrowed, read_run, reported_argv
+
+TESTS = """
+import socket, time, pytest
+def test_good(): pass
+def test_bad(): assert 1 == 2
+@pytest.mark.skip
+def test_left(): pass
+@pytest.mark.parametrize("n", [1, 2])
+def test_each(n): assert n == 1
+def test_denied(): raise PermissionError(13, "denied") from ValueError()
+def test_wrapped():
+    try: raise OSError(101, "Network is unreachable")
+    except OSError: raise RuntimeError("no answer")
+class TestBox:
+    def test_in(self): pass
+def test_endless():
+    while True: time.sleep(0.01)
+"""
+
+
+def run(root: Path, *words: str, tests: tuple[str, ...] = (), timeout_s: float = 120.0) -> TestRun:
+    events = root / "events.jsonl"
+    events.unlink(missing_ok=True)
+    argv = reported_argv(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words],
+        events,
+        timeout_s=timeout_s,
+        tests=tests,
+    )
+    assert argv is not None
+    told = json.loads(argv[-1])
+    argv[-1] = json.dumps({**told, "limit": 0.5})
+    subprocess.run(argv, cwd=root, capture_output=True, check=False)
+    found = read_run(events)
+    assert found is not None
+    return found
+
+
+def test_each_test_is_told(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(TESTS)
+    (tmp_path / "test_lacks.py").write_text("import nothing_of_this_name\n")
+    (tmp_path / "test_own.py").write_text("import helper.gone\n")
+    (tmp_path / "helper").mkdir()
+    found = run(tmp_path)
+    assert found.collected == 9
+    assert {name.rpartition("::")[2]: end.outcome for name, end in found.ends.items()} == {
+        "test_lacks.py": "failed",
+        "test_own.py": "failed",
+        "test_good": "passed",
+        "test_bad": "failed",
+        "test_left": "skipped",
+        "test_each[1]": "passed",
+        "test_each[2]": "failed",
+        "test_denied": "failed",
+        "test_wrapped": "failed",
+        "test_in": "passed",
+        "test_endless": "failed",
+    }
+    blocked = {name.rpartition("::")[2]: end.blocked for name, end in found.ends.items() if end.blocked}
+    assert blocked == {
+        "test_lacks.py": "nothing_of_this_name is not installed",
+        "test_denied": "PermissionError: [Errno 13] denied",
+        "test_wrapped": "OSError: [Errno 101] Network is unreachable",
+    }
+    endless = found.ends["test_it.py::test_endless"]
+    assert "did not end within 0.5 s" in endless.text
+    assert "time.sleep(0.01)" in endless.text
+
+
+def test_some_tests_alone(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(TESTS)
+    (tmp_path / "test_other.py").write_text("def test_x(): pass\ndef test_y(): pass\n")
+    one = run(tmp_path, "-x", tests=("test_it.py::test_bad", "test_it.py::test_each[2]"))
+    assert one.ids("failed") == ("test_it.py::test_bad", "test_it.py::test_each[2]")
+    assert one.collected == 2
+    whole = run(tmp_path, tests=("test_other.py",))
+    assert whole.ids("passed") == ("test_other.py::test_x", "test_other.py::test_y")
+
+
+def test_what_was_running_is_known(tmp_path: Path) -> None:
+    events = tmp_path / "events.jsonl"
+    events.write_text('{"collected": 2}\n{"start": "a"}\n{"id": "a", "outcome": "passed"}\n{"start": "b"}\n{"id"')
+    found = read_run(events)
+    assert found is not None
+    assert (found.collected, found.ids("passed"), found.running) == (2, ("a",), "b")
+    assert read_run(tmp_path / "absent") is None
+
+
+def test_named_files_give_way_to_those_of_the_tests() -> None:
+    words = ["-k", "x or y", "tests/test_a.py", "--tb", "short", "-q", "tests", "-o", "addopts="]
+    assert narrowed(words, ["tests/t.py::test_a", "tests/t.py::test_b"]) == [
+        "tests/t.py", "-k", "x or y", "--tb", "short", "-q", "-o", "addopts=",
+    ]  # fmt: skip
+
+
+def test_other_commands_stay_as_they_are(tmp_path: Path) -> None:
+    assert reported_argv(["python", "main.py"], tmp_path, timeout_s=1.0) is None
+    assert reported_argv(["python", "-c", "pass", "-m", "pytest"], tmp_path, timeout_s=1.0) is None
