@@ -279,7 +279,7 @@ class Checker:
             if result.exit_status and _NOT_UNDERSTOOD.search(said):
                 result = self._start_tests(check, report, events, error=said)
             run = read_run(events)
-            counts = read_report(report) or (counts_of(run) if run else None)
+            counts = read_report(report) or (counts_of(run) if run and result.exit_status != 0 else None)
         if result.exit_status == PYTEST_NO_TESTS or (result.exit_status == 0 and counts and not counts.total):
             return self._no_tests(check, result)
         if result.exit_status == 0 and (counts is None or counts.failing or was_exited(result.stdout)):
@@ -301,7 +301,7 @@ class Checker:
     def _each_told(self, check: Check, result: ProcessResult, counts: TestCounts | None, run: TestRun) -> Verdict:
         """The verdict on tests of which some failed; those are left out that could not pass here from the beginning."""
         failing = run.ids("failed")
-        if self._excused is None and not check.tests:
+        if self._excused is None and not check.tests and run.ids("passed"):
             self._excused = frozenset(name for name in failing if run.ends[name].blocked)
         excused = tuple(name for name in failing if name in (self._excused or ()))
         if failing and len(excused) == len(failing) and result.exit_status == 1:

@@ -223,4 +223,6 @@ def test_a_checker_on_a_copy_leaves_the_workspace_alone(tmp_path: Path) -> None:
 def test_file_that_cannot_be_loaded_keeps_no_other_test_from_running(tmp_path: Path) -> None:
     files = {"test_a.py": "import absent\n", "test_b.py": "def test_b():\n    pass\n\n\ndef test_c():\n    assert 0\n"}
     verdict = run(tmp_path, files, replace(TESTS, protected=()))
-    assert (verdict.status, verdict.tests_passed, verdict.tests_total) == ("failed", 1, 3)
+    assert (verdict.status, verdict.tests_passed, verdict.tests_total) == ("failed", 1, 2)
+    assert (verdict.failing, verdict.excused) == (("test_b.py::test_c",), ("test_a.py",))
+    assert verdict.note == "1 test cannot run here and is left out of the verdict: test_a.py (absent is not installed)"
