@@ -8,10 +8,10 @@ from codur.errors import ModelUnavailable
 from codur.types import Check, Discovery, Outcome, Plan, Step, Verdict
 
 _BARE = (
-    "a all an and any be bug bugs can check codur could debug do error errors failing file files fix "
-    "fixes from get has have hello help hey hi in is issue issues it make me my of on pass passes please "
-    "problem problems program repair run script so solve test tests thank thanks that the them there "
-    "these this to up wrong you "
+    "a all an and any are be broken bug bugs can check codur could debug do error errors fail failed "
+    "failing fails file files fix fixes from get has have hello help hey hi in is issue issues it make "
+    "me my of on pass passes please problem problems program red repair run script so solve test tests "
+    "thank thanks that the them there these this to up wrong you "
 )
 """Words that ask for a fix without saying what is wrong."""
 
