@@ -48,7 +48,7 @@ def _search(state: RunState, verdict: Verdict, context: RunContext) -> RepairOut
     budget = settings.budget_s if asked is None and can_ask(state, context) else settings.offline_budget_s
     left = context.time_left()
     last_check_s = max(_LEAST_RESERVE_S, _RESERVE * verdict.duration_s)  # what is found is checked in the workspace
-    copy = context.workspace.scratch_copy(context.scratch())
+    copy = context.workspace.scratch_copy(context.scratch(), extra=context.workspace.generated_files())
     return search(
         workspace=copy,
         checker=context.checker.on(copy),

@@ -50,6 +50,8 @@ _NAMED, _NAMED_IN_TEST, _CHANGED = 1.3, 1.15, 1.3
 """How much more a line is suspected for each reason."""
 _MOST_TESTS = 20
 """Of the tests that fail so many judge candidates; all of them must pass in the end."""
+_MOST_BROKEN, _MOST_APART = 3, 30
+"""Failures after which a run of all tests ends, and tests that may fail in a copy for other reasons."""
 _TRACE_SHARE = 0.15
 """Of the time of a search, which its tests may be traced."""
 _FAIL_TOGETHER = "The tests that fail pass when they are run by themselves: they depend on tests before them."
@@ -249,16 +251,34 @@ def _confirmed(
     The tests that failed are run by themselves first: most of what does not hold fails there.
     """
     originals = {path: workspace.read_bytes(path) for path in changed}
+    unchanged = {path: workspace.read_text(path).text for path in changed}
 
     def confirmed() -> Verdict:
         verdict = checker.run(narrow)
         if narrow is not check and verdict.passed:
-            verdict = checker.run(replace(check, argv=(*check.argv, "--maxfail", str(1 + len(before.excused)))))
-            if verdict.failing:
-                verdict = replace(verdict, note=f"{verdict.failing[0]}, which passed before, then fails")
+            verdict = _run_all(workspace, checker, check, before, unchanged)
         return checker.confirm(check, verdict, originals, "", runs=0) if verdict.passed else verdict
 
     return _in_place(workspace, changed, confirmed)
+
+
+def _run_all(
+    workspace: Workspace, checker: Checker, check: Check, before: Verdict, unchanged: Mapping[str, str]
+) -> Verdict:
+    """The verdict on all tests, without those that fail in this copy of the workspace before anything is changed."""
+    if "pytest" not in check.argv:
+        return checker.run(check)
+    apart = len(before.excused)
+    while True:
+        verdict = checker.run(replace(check, argv=(*check.argv, "--maxfail", str(_MOST_BROKEN + apart))))
+        if verdict.passed or not verdict.failing:
+            return verdict
+        here = _in_place(workspace, unchanged, partial(checker.run, replace(check, tests=verdict.failing)))
+        broken = next((test for test in verdict.failing if test not in here.failing), "")
+        if broken or apart > _MOST_APART:
+            return replace(verdict, note=f"{broken or verdict.failing[0]}, which passed before, then fails")
+        checker.excuse(here.failing)
+        apart += len(here.failing)
 
 
 def _in_place(workspace: Workspace, texts: Mapping[str, str], run: Callable[[], Verdict]) -> Verdict:

@@ -120,7 +120,8 @@ class Loaded:
         found: dict[int, Verdict | None] = {}
         for number, place in enumerate(group):
             ends = answer.learnt.get(str(number))
-            if str(number) in answer.learnt["refused"]:
+            stale = number in answer.learnt["stale"] and _fails(ends)
+            if stale or str(number) in answer.learnt["refused"]:
                 found[place] = None
             elif ends and (len(group) == 1 or (sound and _fails(ends))):
                 found[place] = self._verdict(ends, answer)

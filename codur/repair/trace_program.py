@@ -147,7 +147,7 @@ class Recorder:
         self.monitoring = False
         self.codes: set[Any] = set()
         self.narrow = False
-        self.only_lines = False
+        self.only_lines = self.importing = False
 
     def name(self, file: str) -> str:
         """The file relative to the root; empty if it lies outside."""
@@ -162,6 +162,8 @@ class Recorder:
         name = self.name(code.co_filename)
         if not name or (self.narrow and self.only_lines and code not in self.codes):
             return None
+        if self.importing:
+            return self.lines_alone
         if self.narrow and not self.only_lines:
             self.codes.add(code)
         if self.only_lines:
@@ -188,7 +190,7 @@ class Recorder:
             return MONITORING.DISABLE
         place = (name, number)
         self.current.add(place)
-        if not self.only_lines:
+        if not (self.only_lines or self.importing):
             self.values.take(place, sys._getframe(1))
         return None
 
@@ -269,6 +271,14 @@ class Spectrum:
         )
         items[:] = [*first, *(items[number] for number in nearest)]
 
+    def collected(self, session: Any) -> Iterator[None]:  # noqa: ARG002 - pytest's interface
+        """What runs while the tests are imported is recorded without values: some of it may be what fails later."""
+        self.recorder.importing = True
+        self.recorder.start()
+        yield
+        self.recorder.stop()
+        self.recorder.importing = False
+
     def record(self, item: Any, nextitem: Any) -> Iterator[None]:  # noqa: ARG002 - pytest's interface
         recorder = self.recorder
         recorder.narrow = bool(self.failing)
@@ -312,6 +322,8 @@ def run_pytest(arguments: list[str], spectrum: Spectrum) -> int:
     import pytest  # noqa: PLC0415 - lazy: only the workspace's Python may have it
 
     Spectrum.pytest_runtest_protocol = pytest.hookimpl(hookwrapper=True)(Spectrum.record)  # type: ignore[attr-defined]
+    if spectrum.failing:
+        Spectrum.pytest_collection = pytest.hookimpl(hookwrapper=True)(Spectrum.collected)  # type: ignore[attr-defined]
     return int(pytest.main(arguments, plugins=[spectrum]))
 
 

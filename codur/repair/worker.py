@@ -304,7 +304,7 @@ def _answer(found: dict[str, Any]) -> Answer:
         way=found.get("way", "loaded"),
         cpu_s=found["cpu_s"],
         plain=plain,
-        learnt={**told, "refused": found.get("plain", {})},
+        learnt={**told, "refused": found.get("plain", {}), "stale": found.get("stale", [])},
     )
 
 

@@ -115,6 +115,26 @@ class Patches:
         self.modules: dict[str, Module] = {}
         self.functions: dict[tuple[str, int, str], list[types.FunctionType]] = {}
         self.caches: list[Any] = []
+        self.ran: set[types.CodeType] = set()
+        self.known: set[str] = set()
+
+    def note(self, frame: Any, event: str, argument: Any) -> None:  # noqa: ARG002 - the interface of sys.settrace
+        """Called for each function that runs while the project is loaded: what it did then stays as it is."""
+        self.ran.add(frame.f_code)
+
+    def is_stale(self, path: str, start: int, end: int) -> bool:
+        """Whether the function that an edit changes has had effects that a change of it does not undo."""
+        module = self.module(path)
+        unit = module.unit(start, end)
+        if not isinstance(unit.node, _FUNCTIONS):
+            return True
+        codes = [each.__code__ for each in self.live(module, unit)]
+        while codes:
+            code = codes.pop()
+            if code in self.ran:
+                return True
+            codes += [each for each in code.co_consts if isinstance(each, types.CodeType)]
+        return False
 
     def look(self) -> None:
         """Note the functions that there are now."""
@@ -350,12 +370,15 @@ class Loaded:
             serve()
             return
         Loaded.pytest_runtestloop = pytest.hookimpl(tryfirst=True)(Loaded.loop)  # type: ignore[attr-defined]
+        sys.settrace(self.patches.note)
         pytest.main(self.arguments, plugins=[self])
+        sys.settrace(None)
         if self.problem:
             serve()
 
     def loop(self, session: Any) -> bool:
         """Called by pytest to run the tests."""
+        sys.settrace(None)
         if self.in_order:
             self.prelude(session.items)
         places = {name: place for place, name in enumerate(self.wanted)}
@@ -390,6 +413,13 @@ class Loaded:
             return self.patches.prepared(os.path.join(self.sources.root, path), start, end, text)  # noqa: PTH118
         except NotPatched as reason:
             return str(reason)
+
+    def is_stale(self, edit: list[Any] | None) -> bool:
+        """Whether a failure proves nothing: the change shows in full only if the project is loaded with it."""
+        if edit is None:
+            return False
+        path, start, end, _ = edit
+        return self.patches.is_stale(os.path.join(self.sources.root, path), start, end)  # noqa: PTH118
 
     def work(self, request: dict[str, Any], changes: list[Change | str]) -> Callable[[int], int]:
         """What a fork does: each change in turn, undone before the next one, and at last the program as it is.

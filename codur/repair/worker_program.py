@@ -122,6 +122,8 @@ class Worker:
         try:
             answer = self.fork.Fork(self.frames).run(request, "loaded", self.runner.work(request, changes))
             answer["plain"] = {place: each for place, each in enumerate(changes) if isinstance(each, str)}
+            made = [place for place in range(len(changes)) if place not in answer["plain"]]
+            answer["stale"] = [place for place in made if self.runner.is_stale(request["edits"][place])]
             return answer  # type: ignore[no-any-return]
         finally:
             self.clear()

@@ -6,7 +6,7 @@ import errno
 import fnmatch
 import os
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
@@ -95,6 +95,18 @@ def directories(root: Root, under: str) -> Iterator[str]:
     for path in _walk(root, f"{under}/" if under else "", _rules_above(root, under), _Progress()):
         if path.endswith("/"):
             yield path.rstrip("/")
+
+
+def generated_beside(root: Root, listed: Iterable[str]) -> Iterator[str]:
+    """Paths of files that git ignores in the directories of listed ones: what is made there, programs may need.
+
+    Files that hold settings of the environment (`.env`) are left out.
+    """
+    known = set(listed)
+    for base in sorted({f"{path.rpartition('/')[0]}/" if "/" in path else "" for path in known}):
+        for name, is_link in _entries(root, base, _Progress()).items():
+            if not (is_link or name.endswith("/") or name.startswith(".env") or f"{base}{name}" in known):
+                yield f"{base}{name}"
 
 
 def _rules_above(root: Root, under: str) -> IgnoreRules | None:

@@ -10,6 +10,7 @@ import copy
 import itertools
 import re
 from collections.abc import Callable, Iterable
+from itertools import islice
 from pathlib import Path
 
 from codur.errors import StateError
@@ -31,6 +32,9 @@ from codur.workspace.text import TextFile
 from codur.workspace.withheld import Withheld
 
 __all__ = ["CommandChange", "FileChange", "FileError", "Image", "Observed", "Snapshot", "TextFile", "Workspace"]
+
+
+_MAX_GENERATED = 1_000
 
 
 class Workspace:
@@ -444,6 +448,10 @@ class Workspace:
         listed = self.list_files(limit=scratch.MAX_FILES + 1)
         asked = (paths.real(self.root, path) for path in (*self._protection.keys, *extra) if self.is_file(path))
         return scratch.few_enough((*listed, *asked))
+
+    def generated_files(self) -> list[str]:
+        """Paths of files that git ignores beside those that are listed, which programs may need in a copy."""
+        return list(islice(listing.generated_beside(self._pinned, self.list_files()), _MAX_GENERATED))
 
     def scratch_copy(self, target: Path, *, extra: Iterable[str] = (), only: Iterable[str] | None = None) -> Workspace:
         """Copy files to the directory `target`, which is made.
