@@ -64,18 +64,26 @@ def pytest_words(
         search: run the same each time, see `search_options`; else plugins do what they do for the project.
     """
     interpreter, options = pytest_runner(python, root, launcher, words)
-    plugins = set(installed_plugins(python).values()) if interpreter == python else set()
     unknown = unrecognized(error)
-    kept = usable_options(words, plugins, unknown=unknown, search=search)
     settings = PytestSettings() if names_settings(words) else _settings(interpreter, root, words)
     stated = settings.words("addopts")
+    plugins = _active_plugins(python, [*words, *stated]) if interpreter == python else set()
+    kept = usable_options(words, plugins, unknown=unknown, search=search)
     usable = usable_options(stated, plugins, unknown=unknown, search=search)
     if usable != stated and not any(word.removeprefix("-o").startswith("addopts=") for word in words):
         options += ["-o", f"addopts={shlex.join(usable)}"]
     if any(required_name(word) not in plugins for word in settings.words("required_plugins")):
         options += ["-o", "required_plugins="]
     options += forgiving_options(error)
-    return interpreter, [*kept, *options, *(search_options(plugins) if search else ())]
+    calm = [word for word in search_options(plugins) if word not in unknown] if search else []
+    return interpreter, [*kept, *options, *calm]
+
+
+def _active_plugins(python: str, words: Sequence[str]) -> set[str]:
+    """The distributions whose plugins are installed and not all switched off (`-p no:NAME`)."""
+    installed = installed_plugins(python)
+    off = {word.removeprefix("-p").removeprefix("no:") for word in words if word.removeprefix("-p").startswith("no:")}
+    return {distribution for name, distribution in installed.items() if name not in off}
 
 
 def _settings(interpreter: str, root: Path, words: Sequence[str]) -> PytestSettings:

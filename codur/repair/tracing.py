@@ -76,7 +76,8 @@ def run_traced(checker: Checker, root: Path, check: Check, before: Verdict, *, m
     if check.tests:
         arguments = (*arguments[:2], *narrowed(arguments[2:], check.tests), *TO_THE_END)
     out = root / _OUT
-    limits = json.dumps({"seconds": limit, "failing": before.failing, "in_order": before.failing != check.tests})
+    failing = before.failing if check.tests else ()
+    limits = json.dumps({"seconds": limit, "failing": failing, "in_order": failing != check.tests})
     traced = ("{python}", "-c", _PROGRAM.read_text(encoding="utf-8"), str(out), str(root), limits, *arguments)
     patience = _PATIENCE_S + (3 * before.duration_s if check.tests else 0.0)
     try:

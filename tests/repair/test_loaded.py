@@ -142,7 +142,9 @@ def test_a_change_of_any_kind_is_seen(shop: Bench, kind: str) -> None:
     assert before.failing == check.tests
     with Judge(shop.workspace, shop.checker, check, before, workers=1) as judge:
         judge.prepare()
-        right, same = judge.judge_many([{PATH: MODULE.replace(*EDITS[kind])}, {PATH: MODULE.replace("a - k", "k - a")}])
+        right, same = judge.judge_many(
+            [{PATH: MODULE.replace(*EDITS[kind])}, {PATH: MODULE.replace("self.size - by", "self.size * by")}]
+        )
         assert judge.loaded == 2, judge.slow
         assert right is not None
         assert right.passed

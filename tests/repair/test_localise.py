@@ -113,7 +113,7 @@ def test_a_program_is_traced(tmp_path: Path) -> None:
     files = {"main.py": PROGRAM, "part.py": "def twice(a):\n    return a + a\n", "expected.txt": "5\n"}
     prepared = bench(tmp_path, files)
     contents = prepared.contents()
-    found = run_traced(prepared.checker, tmp_path, OUTPUT, usual_s=0.1)
+    found = run_traced(prepared.checker, tmp_path, OUTPUT, prepared.before)
     lines = {("main.py", line) for line in (2, 3, 5, 8, 9)} | {("part.py", 1), ("part.py", 2)}
     assert found is not None
     assert replace(found, values={}) == Coverage(lines=frozenset(lines), printed=((1, ("main.py", 8)),))
@@ -126,7 +126,7 @@ def test_a_program_is_traced(tmp_path: Path) -> None:
 def test_a_program_that_does_not_end_shows_where_it_was(tmp_path: Path) -> None:
     prepared = bench(tmp_path, {"main.py": "print(1)\n", "expected.txt": "1\n"})
     (tmp_path / "main.py").write_text("def f():\n    while True:\n        pass\n\nf()\n")
-    found = run_traced(prepared.checker, tmp_path, OUTPUT, usual_s=0.01)
+    found = run_traced(prepared.checker, tmp_path, OUTPUT, prepared.before)
     assert found is not None
     assert found.stack[0] == ("main.py", 5)
     assert found.stack[1] in {("main.py", 2), ("main.py", 3)}
@@ -143,7 +143,7 @@ def test_tests_are_traced_one_by_one(tmp_path: Path) -> None:
         "pytest.ini": QUICK_PYTEST,
     }
     prepared = bench(tmp_path, files, TESTS)
-    found = run_traced(prepared.checker, tmp_path, TESTS, usual_s=0.5)
+    found = run_traced(prepared.checker, tmp_path, TESTS, prepared.before)
     assert found is not None
     shown = {
         name: (test.failed, sorted(line for path, line in test.lines if path == "main.py"))
@@ -155,7 +155,7 @@ def test_tests_are_traced_one_by_one(tmp_path: Path) -> None:
 def test_a_command_that_is_no_python_program_is_not_traced(tmp_path: Path) -> None:
     prepared = bench(tmp_path, {"main.py": "print(1)\n", "expected.txt": "1\n"})
     check = Check(kind="command", argv=("true",), source="given")
-    assert run_traced(prepared.checker, tmp_path, check, usual_s=0.1) is None
+    assert run_traced(prepared.checker, tmp_path, check, prepared.before) is None
 
 
 def line(number: int) -> tuple[str, int]:
@@ -222,8 +222,8 @@ def test_the_tracer_tells_the_same_with_and_without_monitoring(tmp_path: Path) -
     (tmp_path / "part.py").write_text("def twice(a):\n    return a + a\n")
     told = []
     for python in [sys.executable, *newer_pythons()]:
-        out = tmp_path / "out.json"
-        words = [python, str(TRACER), str(out), str(tmp_path), "5", "main.py"]
+        out, limits = tmp_path / "out.json", json.dumps({"seconds": 5, "failing": [], "in_order": False})
+        words = [python, str(TRACER), str(out), str(tmp_path), limits, "main.py"]
         subprocess.run(words, cwd=tmp_path, check=False, capture_output=True)
         told.append(json.loads(out.read_text()))
     assert ["part.py", 2] in told[0]["lines"]
