@@ -16,6 +16,7 @@ from codur.repair import (
     arithmetic,
     bounds,
     calls,
+    classes,
     conditions,
     constants,
     expressions,
@@ -195,6 +196,9 @@ OPERATORS: tuple[Operator, ...] = (
     _row("handlers swapped", 0.6, slips.handlers_swapped, ast.Try),
     _row("inherited called", 0.6, slips.inherited_called, *_FUNCTIONS),
     _row("reset inserted", 0.3, slips.reset_inserted, ast.If, ast.For, ast.While),
+    # slips where a program meets values of several kinds
+    _row("class added", 0.5, classes.class_added, ast.Name, ast.Attribute, ast.Tuple, most=1.5),
+    _row("class replaced", 0.3, classes.class_replaced, ast.Name, ast.Attribute, most=1.5),
     # synthesised conditions
     _row("truth compared", 0.3, conditions.condition_replaced, ast.If, ast.While, ast.IfExp),
     _row("condition extended", 0.2, conditions.condition_extended, ast.If, ast.While, ast.IfExp),

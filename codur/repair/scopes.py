@@ -126,10 +126,10 @@ def nearest(source: Source, node: ast.AST, name: str, others: Sequence[str], mos
     function, owner = source.function(node), source.enclosing_class(node)
     near = _mentioned(source, function) if function else frozenset()
     close = _mentioned(source, owner) if owner else frozenset()
-    words = _words(name)
+    own = words(name)
 
     def likely(other: str) -> int:
-        return 2 * (other in near) + (other in close) + (not words.isdisjoint(_words(other)))
+        return 2 * (other in near) + (other in close) + (not own.isdisjoint(words(other)))
 
     return sorted(others, key=likely, reverse=True)[:most]
 
@@ -141,5 +141,6 @@ def _mentioned(source: Source, scope: ast.AST) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
-def _words(name: str) -> frozenset[str]:
+def words(name: str) -> frozenset[str]:
+    """The words of a name in small letters: `_BaseName` and `base_name` have the same."""
     return frozenset(word.lower() for word in _WORD.findall(name))
