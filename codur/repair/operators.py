@@ -19,6 +19,7 @@ from codur.repair import (
     classes,
     conditions,
     constants,
+    conversions,
     expressions,
     guards,
     insertions,
@@ -199,6 +200,9 @@ OPERATORS: tuple[Operator, ...] = (
     # slips where a program meets values of several kinds
     _row("class added", 0.5, classes.class_added, ast.Name, ast.Attribute, ast.Tuple, most=1.5),
     _row("class replaced", 0.3, classes.class_replaced, ast.Name, ast.Attribute, most=1.5),
+    _row("fallback given", 0.25, conversions.fallback_given, *_VALUES, most=2.5),
+    _row("conversion added", 0.25, conversions.conversion_added, *_VALUES, most=2.0),
+    _row("copy taken", 0.25, conversions.copy_taken, ast.Name, ast.Attribute, ast.Subscript),
     # synthesised conditions
     _row("truth compared", 0.3, conditions.condition_replaced, ast.If, ast.While, ast.IfExp),
     _row("condition extended", 0.2, conditions.condition_extended, ast.If, ast.While, ast.IfExp),

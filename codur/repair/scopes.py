@@ -43,7 +43,7 @@ class Scopes:
         for scope in (node, *self._source.ancestors(node)):
             if isinstance(scope, FunctionNode | ast.Module):
                 found |= dict.fromkeys(self._names(scope))
-        return tuple(found | dict.fromkeys(_named(self._source)))
+        return tuple(found | dict.fromkeys(declared(self._source)))
 
     def _names(self, scope: FunctionNode | ast.Module) -> dict[str, Place]:
         """Names that a scope binds, with the place of the first binding."""
@@ -105,7 +105,7 @@ def _own_names(source: Source, scope: FunctionNode | ast.Module) -> list[ast.Nam
 
 
 @fact
-def _named(source: Source) -> tuple[str, ...]:
+def declared(source: Source) -> tuple[str, ...]:
     """Functions, classes and imports of the module."""
     found: dict[str, None] = {}
     for node in source.walk(source.tree):

@@ -21,6 +21,19 @@ except KeyError:
 except (ValueError, OSError):
     pass
 """
+PREFIXED = """\
+class A:
+    def f(self, prefix, uri=None):
+        self.a[prefix] = uri
+        return self.g('x')
+"""
+SHARING = """\
+def f(a):
+    b = a
+    b.append(1)
+    return b
+"""
+INDEXED = "def f(a):\n    b[int(a)] = 1\n    return b[a - 1] + c[a]\n"
 PROJECTS: list[tuple[str, str, list[str]]] = [
     (
         "class added",
@@ -42,6 +55,45 @@ PROJECTS: list[tuple[str, str, list[str]]] = [
     ),
     ("class replaced", FAMILY, [FAMILY.replace("a, FunctionScope", f"a, {name}") for name in ("Base", "ClassScope")]),
     ("class replaced", "isinstance(a, (int, str))", []),
+    (
+        "fallback given",
+        PREFIXED,
+        [PREFIXED.replace("[prefix]", f"[prefix or {text}]") for text in ("''", "0")]
+        + [PREFIXED.replace("= uri", f"= uri or {text}") for text in ("''", "[]", "{}", "0", "'x'")]
+        + [PREFIXED.replace("('x')", f"('x') or {text}") for text in ("''", "[]")],
+    ),
+    ("fallback given", "for x in a.b: f(1)", ["for x in a.b or []: f(1)", "for x in a.b or {}: f(1)"]),
+    ("fallback given", "a.b = len + d + 1", []),
+    ("fallback given", "if a: print(a)", []),
+    (
+        "conversion added",
+        INDEXED,
+        [INDEXED.replace("int(a)", f"{name}(int(a))") for name in ("str", "len")]
+        + [INDEXED.replace("c[a]", f"c[{name}(a)]") for name in ("int", "str", "len")],
+    ),
+    ("conversion added", "def is_a(x):\n    return x.y\n", ["def is_a(x):\n    return bool(x.y)\n"]),
+    ("conversion added", "def f(a) -> str:\n    return a.b\n", ["def f(a) -> str:\n    return str(a.b)\n"]),
+    (
+        "conversion added",
+        "def f(a, b):\n    return to_text(a), b\n",
+        ["def f(a, b):\n    return to_text(a), to_text(b)\n"],
+    ),
+    ("conversion added", "[a for a in b]", [f"[{name}(a) for a in b]" for name in ("str", "int", "tuple", "list")]),
+    ("conversion added", "if a: b = c", []),
+    (
+        "copy taken",
+        SHARING,
+        [SHARING.replace("b = a", f"b = {text}") for text in ("a.copy()", "list(a)", "dict(a)")]
+        + [SHARING.replace("return b", f"return {text}") for text in ("b.copy()", "list(b)", "dict(b)")],
+    ),
+    (
+        "copy taken",
+        "import copy\na = []\nb = a\n",
+        [f"import copy\na = []\nb = {text}\n" for text in ("list(a)", "a[:]", "copy.copy(a)", "copy.deepcopy(a)")],
+    ),
+    ("copy taken", "a = 1\nb = a\n", []),
+    ("copy taken", "def f(a):\n    b = a\n    return b\n", []),
+    ("call unwrapped", "x = copy.deepcopy(a)", ["x = a"]),
 ]
 
 
