@@ -20,6 +20,7 @@ from codur.repair import (
     conditions,
     constants,
     conversions,
+    counterparts,
     expressions,
     guards,
     insertions,
@@ -198,11 +199,15 @@ OPERATORS: tuple[Operator, ...] = (
     _row("inherited called", 0.6, slips.inherited_called, *_FUNCTIONS),
     _row("reset inserted", 0.3, slips.reset_inserted, ast.If, ast.For, ast.While),
     # slips where a program meets values of several kinds
-    _row("class added", 0.5, classes.class_added, ast.Name, ast.Attribute, ast.Tuple, most=1.5),
+    _row("class added", 0.7, classes.class_added, ast.Name, ast.Attribute, ast.Tuple, most=1.5),
     _row("class replaced", 0.3, classes.class_replaced, ast.Name, ast.Attribute, most=1.5),
     _row("fallback given", 0.25, conversions.fallback_given, *_VALUES, most=2.5),
     _row("conversion added", 0.25, conversions.conversion_added, *_VALUES, most=2.0),
     _row("copy taken", 0.25, conversions.copy_taken, ast.Name, ast.Attribute, ast.Subscript),
+    # what is not kept in step
+    _row("counterpart inserted", 0.4, counterparts.counterpart_inserted, ast.stmt),
+    _row("insertion undone", 0.15, counterparts.insertion_undone, ast.Expr, ast.Assign),
+    _row("branch completed", 0.6, counterparts.branch_completed, ast.If),
     # synthesised conditions
     _row("truth compared", 0.3, conditions.condition_replaced, ast.If, ast.While, ast.IfExp),
     _row("condition extended", 0.2, conditions.condition_extended, ast.If, ast.While, ast.IfExp),

@@ -34,6 +34,29 @@ def f(a):
     return b
 """
 INDEXED = "def f(a):\n    b[int(a)] = 1\n    return b[a - 1] + c[a]\n"
+COUNTED = """\
+class A:
+    def add(self, x):
+        self.items.append(x)
+        self.known[x] = self.n + 1
+        self.n += 1
+    def drop(self, x):
+        self.items.remove(x)
+    def last(self):
+        return self.items.pop()
+"""
+BRANCHED = """\
+if a:
+    x = 1
+    n += 1
+elif b:
+    n += 1
+elif c:
+    x = 2
+else:
+    n += 1
+    x = 3
+"""
 PROJECTS: list[tuple[str, str, list[str]]] = [
     (
         "class added",
@@ -94,6 +117,24 @@ PROJECTS: list[tuple[str, str, list[str]]] = [
     ("copy taken", "a = 1\nb = a\n", []),
     ("copy taken", "def f(a):\n    b = a\n    return b\n", []),
     ("call unwrapped", "x = copy.deepcopy(a)", ["x = a"]),
+    (
+        "counterpart inserted",
+        COUNTED,
+        [
+            COUNTED.replace("        self.items.remove(x)\n", f"        self.items.remove(x)\n        {text}\n")
+            for text in ("self.n -= 1", "self.known.pop(x, None)")
+        ]
+        + [COUNTED.replace("        return", "        self.n -= 1\n        return")],
+    ),
+    ("counterpart inserted", COUNTED.replace("self.items.", "self.others.", 1).replace("self.n", "n"), []),
+    (
+        "insertion undone",
+        "def f(a, k):\n    a[k] = 1\n    g(a)\n",
+        ["def f(a, k):\n    a[k] = 1\n    g(a)\n    a.pop(k, None)\n"],
+    ),
+    ("insertion undone", "def f(a, k):\n    a.add(k)\n    g(a)\n    a.remove(k)\n", []),
+    ("branch completed", BRANCHED, [BRANCHED.replace("    x = 2", "    x = 2\n    n += 1")]),
+    ("branch completed", "if a:\n    n += 1\nelse:\n    b = 2\n", []),
 ]
 
 
