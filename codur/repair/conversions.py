@@ -37,7 +37,7 @@ _COPIES: dict[str | None, tuple[str, ...]] = {
     "set": ("set({})", "{}.copy()"),
     None: ("{}.copy()", "list({})", "dict({})"),
 }
-_CHANGING = frozenset(
+CHANGING = frozenset(
     "append extend insert remove pop clear update setdefault add discard sort reverse popitem appendleft".split()
 )
 _KEEPING = ("append", "add", "insert", "appendleft", "setdefault")
@@ -263,6 +263,6 @@ def _changed(source: Source, scope: ast.AST) -> frozenset[str]:
         if isinstance(each, ast.Subscript):
             if not isinstance(each.ctx, ast.Load):
                 found.add(source.code(each.value))
-        elif isinstance(each.func, ast.Attribute) and each.func.attr in _CHANGING:
+        elif isinstance(each.func, ast.Attribute) and each.func.attr in CHANGING:
             found.add(source.code(each.func.value))
     return frozenset(found)

@@ -26,6 +26,7 @@ from codur.repair import (
     insertions,
     links,
     names,
+    patterns,
     replacements,
     results,
     slips,
@@ -204,6 +205,9 @@ OPERATORS: tuple[Operator, ...] = (
     _row("fallback given", 0.25, conversions.fallback_given, *_VALUES, most=2.5),
     _row("conversion added", 0.25, conversions.conversion_added, *_VALUES, most=2.0),
     _row("copy taken", 0.25, conversions.copy_taken, ast.Name, ast.Attribute, ast.Subscript),
+    _row("pattern changed", 0.4, patterns.pattern_changed, ast.Constant),
+    _row("keyword passed", 0.4, calls.keyword_passed, ast.Call, most=1.5),
+    _row("self toggled", 0.5, names.self_toggled, ast.Name, ast.Attribute),
     # what is not kept in step
     _row("counterpart inserted", 0.4, counterparts.counterpart_inserted, ast.stmt),
     _row("insertion undone", 0.15, counterparts.insertion_undone, ast.Expr, ast.Assign),

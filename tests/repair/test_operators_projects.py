@@ -57,6 +57,26 @@ else:
     n += 1
     x = 3
 """
+PASSING = """\
+def f(a, strict=False): pass
+def g(a, strict):
+    f(a)
+    h(b=strict, c=1)
+    h(a)
+    print(a, b=a, *c)
+"""
+FIELDS = """\
+class A:
+    def f(self, a, b):
+        self.a = a
+        self.c = a + self.b + b
+"""
+STRIPPED = """\
+def f(a, b):
+    c = b.strip("/")
+    d.update()
+    return [a.items()]
+"""
 PROJECTS: list[tuple[str, str, list[str]]] = [
     (
         "class added",
@@ -133,6 +153,67 @@ PROJECTS: list[tuple[str, str, list[str]]] = [
         ["def f(a, k):\n    a[k] = 1\n    g(a)\n    a.pop(k, None)\n"],
     ),
     ("insertion undone", "def f(a, k):\n    a.add(k)\n    g(a)\n    a.remove(k)\n", []),
+    (
+        "pattern changed",
+        r"RUBY_PATTERN = r'\[\w+\(\w+\)\]'",
+        [
+            rf"RUBY_PATTERN = r'{text}'"
+            for text in (
+                r"\[\w*\(\w+\)\]",
+                r"\[[\w ]+\(\w+\)\]",
+                r"\[\w+\(\w*\)\]",
+                r"\[\w+\([\w ]+\)\]",
+                r"\[[\w-]+\(\w+\)\]",
+                r"\[\w+\([\w-]+\)\]",
+                r"\[[\w.]+\(\w+\)\]",
+                r"\[\w+\([\w.]+\)\]",
+                r"\[\w+?\(\w+\)\]",
+                r"\[\w+\(\w+\)\]$",
+                r"\[\w+\(\w+?\)\]",
+                r"^\[\w+\(\w+\)\]",
+            )
+        ],
+    ),
+    (
+        "pattern changed",
+        "re.compile('^[a-z]*?(b)$')",
+        [
+            f"re.compile({text})"
+            for text in (
+                "'^[a-z]+?(b)$'",
+                "'^[a-z ]*?(b)$'",
+                "'^[a-z.]*?(b)$'",
+                "'^[a-z]*?(b)?$'",
+                "'^[a-z]*(b)$'",
+                "'^[a-z]*?(b)'",
+                "'[a-z]*?(b)$'",
+                "'^[a-z]*?(b)$', re.I",
+                "'^[a-z]*?(b)$', re.S",
+                "'^[a-z]*?(b)$', re.M",
+            )
+        ],
+    ),
+    ("pattern changed", "re.compile('a' 'b+'); x = 'a+'; PATTERN = '['", []),
+    (
+        "keyword passed",
+        PASSING,
+        [
+            PASSING.replace("f(a)", "f(a, strict=strict)"),
+            PASSING.replace("h(a)", "h(a, c=1)"),
+        ],
+    ),
+    ("keyword passed", "def f(a, b):\n    g(a=b)\n", ["def f(a, b):\n    g(a=a)\n"]),
+    (
+        "self toggled",
+        FIELDS,
+        [FIELDS.replace("= a + self.b", f"= {text}") for text in ("self.a + self.b", "a + b")],
+    ),
+    ("self toggled", "def f(self, a):\n    return self.a + a\n", []),
+    (
+        "method wrapped",
+        STRIPPED,
+        [STRIPPED.replace('("/")', f'("/"){text}') for text in (".lower()", ".upper()", ".split()")],
+    ),
     ("branch completed", BRANCHED, [BRANCHED.replace("    x = 2", "    x = 2\n    n += 1")]),
     ("branch completed", "if a:\n    n += 1\nelse:\n    b = 2\n", []),
 ]
