@@ -130,7 +130,7 @@ def _cleared(source: Source, scope: ast.AST) -> frozenset[str]:
     found = set()
     for each in source.nodes(scope, ast.Assign):
         got = isinstance(each.value, ast.Call) and getattr(each.value.func, "attr", "") == "get"
-        if (got and len(getattr(each.value, "args", ())) == 1) or _is_none(each.value):
+        if (got and len(each.value.args) == 1) or _is_none(each.value):
             found |= {source.code(target) for target in each.targets}
     if isinstance(scope, FunctionNode):
         names = [*scope.args.posonlyargs, *scope.args.args]
@@ -191,7 +191,7 @@ def _returned(context: Context, node: ast.expr) -> dict[str, float]:
     noted = function.returns.value if isinstance(function.returns, ast.Subscript) else function.returns
     if noted is not None:
         return {noted.id: 2.0} if isinstance(noted, ast.Name) and noted.id in _ANNOTATED else {}
-    others = [each.value for each in context.source.nodes(function, ast.Return) if each.value not in (None, node)]
+    others = [each.value for each in context.source.nodes(function, ast.Return) if each.value is not node]
     truths = any(each is not None and context.kinds.of(each) == "bool" for each in others)
     return {"bool": 1.5 if truths or _PREDICATE.match(function.name) else 0.5}
 
@@ -263,6 +263,6 @@ def _changed(source: Source, scope: ast.AST) -> frozenset[str]:
         if isinstance(each, ast.Subscript):
             if not isinstance(each.ctx, ast.Load):
                 found.add(source.code(each.value))
-        elif isinstance(each.func, ast.Attribute) and each.func.attr in CHANGING:
+        elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in CHANGING:
             found.add(source.code(each.func.value))
     return frozenset(found)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from codur.repair.context import Context
 from codur.repair.edits import Proposal
 from codur.repair.guards import is_pure
-from codur.repair.source import FunctionNode, Source, fact
+from codur.repair.source import Source, fact
 from codur.repair.statements import has_multiline_text
 
 _GROWING = ("append", "add", "insert", "appendleft", "push", "extend", "setdefault")
@@ -54,7 +54,7 @@ def _counterparts(
     if not what.startswith("self."):
         return []
     sign = "-" if shrinks else "+"
-    for method in source.nodes(owner, FunctionNode):
+    for method in source.nodes(owner, ast.FunctionDef, ast.AsyncFunctionDef):
         together = what in _set_or_changed(source, method)
         for counter, step in _steps(source, method):
             found.setdefault(f"{counter} {sign}= {step}", 1.0 if together else 0.6)
@@ -68,8 +68,10 @@ def _counterparts(
 @fact
 def _steps(source: Source, scope: ast.AST) -> tuple[tuple[str, str], ...]:
     """Fields that a method counts up or down (`self.n += 1`, `self.n + 1`), each with its step."""
-    pairs = [(each.target, each.value, each.op) for each in source.nodes(scope, ast.AugAssign)]
-    pairs += [(each.left, each.right, each.op) for each in source.nodes(scope, ast.BinOp)]
+    pairs: list[tuple[ast.expr, ast.expr, ast.operator]] = [
+        (each.left, each.right, each.op) for each in source.nodes(scope, ast.BinOp)
+    ]
+    pairs += [(each.target, each.value, each.op) for each in source.nodes(scope, ast.AugAssign)]
     found = {
         source.code(field): source.code(step)
         for field, step, operator in pairs
