@@ -129,8 +129,7 @@ def _cleared(source: Source, scope: ast.AST) -> frozenset[str]:
     """What a scope sets to None, as a default or in an assignment, or gets from a mapping."""
     found = set()
     for each in source.nodes(scope, ast.Assign):
-        got = isinstance(each.value, ast.Call) and getattr(each.value.func, "attr", "") == "get"
-        if (got and len(each.value.args) == 1) or _is_none(each.value):
+        if _is_none(each.value) or _is_got(each.value):
             found |= {source.code(target) for target in each.targets}
     if isinstance(scope, FunctionNode):
         names = [*scope.args.posonlyargs, *scope.args.args]
@@ -140,6 +139,11 @@ def _cleared(source: Source, scope: ast.AST) -> frozenset[str]:
         ]
         found |= {name.arg for name, value in defaults if _is_none(value)}
     return frozenset(found)
+
+
+def _is_got(node: ast.expr) -> bool:
+    """Whether it is `a.get(k)`, without a default."""
+    return isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "get" and len(node.args) == 1
 
 
 def _is_none(node: ast.expr) -> bool:
