@@ -44,11 +44,16 @@ def class_added(context: Context, node: Asked) -> Iterator[Proposal]:
 
 
 def class_replaced(context: Context, node: Asked) -> Iterator[Proposal]:
-    """`isinstance(a, B)` → `isinstance(a, C)`, `except B` → `except C`."""
-    if not isinstance(node, ast.Tuple) and _asked(context.source, node):
+    """`isinstance(a, B)` → `isinstance(a, C)`, `except B` → `except C`; `(B, C)` → `B`, `C`."""
+    if not _asked(context.source, node):
+        return
+    if isinstance(node, ast.Tuple):
+        others = [(context.code(each), 1.0) for each in node.elts] if len(node.elts) == 2 else []
+    else:
         bases = _families(context.source).get(context.code(node), ())
-        for name, weight in [*((base, 1.0) for base in bases), *_others(context, node)]:
-            yield context.replace(node, name, says=f"should ask for `{name}`", weight=weight)
+        others = [*((base, 1.0) for base in bases), *_others(context, node)]
+    for name, weight in others:
+        yield Proposal(edits=(context.edit(node, name),), says=f"should ask for `{name}`", weight=weight)
 
 
 def _asked(source: Source, node: Asked) -> bool:

@@ -201,7 +201,7 @@ OPERATORS: tuple[Operator, ...] = (
     _row("reset inserted", 0.3, slips.reset_inserted, ast.If, ast.For, ast.While),
     # slips where a program meets values of several kinds
     _row("class added", 0.7, classes.class_added, ast.Name, ast.Attribute, ast.Tuple, most=1.5),
-    _row("class replaced", 0.3, classes.class_replaced, ast.Name, ast.Attribute, most=1.5),
+    _row("class replaced", 0.3, classes.class_replaced, ast.Name, ast.Attribute, ast.Tuple, most=1.5),
     _row("fallback given", 0.25, conversions.fallback_given, *_VALUES, most=2.5),
     _row("conversion added", 0.25, conversions.conversion_added, *_VALUES, most=2.0),
     _row("copy taken", 0.25, conversions.copy_taken, ast.Name, ast.Attribute, ast.Subscript),

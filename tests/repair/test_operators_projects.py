@@ -97,7 +97,8 @@ PROJECTS: list[tuple[str, str, list[str]]] = [
         + [CATCHES.replace("OSError)", f"OSError, {name})") for name in ("TypeError", "KeyError")],
     ),
     ("class replaced", FAMILY, [FAMILY.replace("a, FunctionScope", f"a, {name}") for name in ("Base", "ClassScope")]),
-    ("class replaced", "isinstance(a, (int, str))", []),
+    ("class replaced", "isinstance(a, (int, str))", ["isinstance(a, int)", "isinstance(a, str)"]),
+    ("class replaced", "f(a, (int, str))", []),
     (
         "fallback given",
         PREFIXED,
