@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from codur.repair.context import Context
 from codur.repair.edits import Proposal
 from codur.repair.guards import is_pure
-from codur.repair.source import Source, fact
+from codur.repair.source import FunctionNode, Source, fact, stored
 from codur.repair.statements import has_multiline_text
 
 _GROWING = ("append", "add", "insert", "appendleft", "push", "extend", "setdefault")
@@ -127,17 +127,30 @@ def _called(source: Source, scope: ast.AST, methods: tuple[str, ...]) -> list[Ch
     ]
 
 
-def insertion_undone(context: Context, node: ast.stmt) -> Iterator[Proposal]:
-    """The end of a block that puts something into a collection: `a.pop()`, `a.discard(x)`, `a.pop(k, None)`."""
-    source, function = context.source, context.source.function(node)
-    grown = _grown(source, node) if isinstance(node, ast.Assign | ast.Expr) and function is not None else ()
-    block = source.block(node)
-    if function is None or not grown or block[-1] is node:
-        return
-    lost = {what for _, what, _ in _shrinking(source, function)}
-    for how, what, key in grown:
-        if how in _UNDONE and what not in lost:
-            yield from _beside(context, block[-1], _UNDONE[how].format(what, key), 1.0)
+def change_undone(context: Context, node: FunctionNode) -> Iterator[Proposal]:
+    """At a function's end: `a.pop()`, `a.discard(x)`, `a.pop(k, None)` for what it put into something that outlives it,
+    and `a.b = old` for what it kept before."""
+    source = context.source
+    recursive = node.name in {each.func.id for each in source.nodes(node, ast.Call) if isinstance(each.func, ast.Name)}
+    lost, own = {what for _, what, _ in _shrinking(source, node)}, stored(source, node)
+    undone = dict.fromkeys(_restored(source, node), 1.5)
+    for how, what, key in _grown(source, node):
+        if how in _UNDONE and what not in lost and what.partition(".")[0] not in own:
+            undone[_UNDONE[how].format(what, key)] = 1.0 if recursive else 0.4
+    for text, weight in list(undone.items())[:_MOST]:
+        yield from _beside(context, node.body[-1], text, weight)
+
+
+def _restored(source: Source, function: FunctionNode) -> Iterator[str]:
+    """`a.b = old` where the function has `old = a.b`, sets `a.b` and never sets it back."""
+    assigned = source.nodes(function, ast.Assign)
+    values = {(source.code(target), source.code(each.value)) for each in assigned for target in each.targets}
+    for each in assigned:
+        kept, target = each.value, each.targets[0]
+        if isinstance(kept, ast.Attribute | ast.Subscript) and isinstance(target, ast.Name) and is_pure(kept):
+            place, name = source.code(kept), target.id
+            if any(what == place for what, _ in values) and (place, name) not in values:
+                yield f"{place} = {name}"
 
 
 def branch_completed(context: Context, node: ast.If) -> Iterator[Proposal]:

@@ -210,7 +210,7 @@ OPERATORS: tuple[Operator, ...] = (
     _row("self toggled", 0.5, names.self_toggled, ast.Name, ast.Attribute),
     # what is not kept in step
     _row("counterpart inserted", 0.4, counterparts.counterpart_inserted, ast.stmt),
-    _row("insertion undone", 0.15, counterparts.insertion_undone, ast.Expr, ast.Assign),
+    _row("change undone", 0.3, counterparts.change_undone, *_FUNCTIONS, most=1.5),
     _row("branch completed", 0.6, counterparts.branch_completed, ast.If),
     # synthesised conditions
     _row("truth compared", 0.3, conditions.condition_replaced, ast.If, ast.While, ast.IfExp),

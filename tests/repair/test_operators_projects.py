@@ -149,11 +149,18 @@ PROJECTS: list[tuple[str, str, list[str]]] = [
     ),
     ("counterpart inserted", COUNTED.replace("self.items.", "self.others.", 1).replace("self.n", "n"), []),
     (
-        "insertion undone",
+        "change undone",
         "def f(a, k):\n    a[k] = 1\n    g(a)\n",
         ["def f(a, k):\n    a[k] = 1\n    g(a)\n    a.pop(k, None)\n"],
     ),
-    ("insertion undone", "def f(a, k):\n    a.add(k)\n    g(a)\n    a.remove(k)\n", []),
+    (
+        "change undone",
+        "def f(a):\n    old = a.b\n    a.b = 1\n    return g(a)\n",
+        ["def f(a):\n    old = a.b\n    a.b = 1\n    a.b = old\n    return g(a)\n"],
+    ),
+    ("change undone", "def f(a):\n    old = a.b\n    a.b = 1\n    g(a)\n    a.b = old\n", []),
+    ("change undone", "def f(k):\n    a = set()\n    a.add(k)\n    g(a)\n", []),
+    ("change undone", "def f(a, k):\n    a.add(k)\n    g(a)\n    a.remove(k)\n", []),
     (
         "pattern changed",
         r"RUBY_PATTERN = r'\[\w+\(\w+\)\]'",
