@@ -13,7 +13,10 @@ from codur.repair.statements import has_multiline_text
 
 _GROWING = ("append", "add", "insert", "appendleft", "push", "extend", "setdefault")
 _SHRINKING = ("pop", "popleft", "popitem", "remove", "discard")
-_UNDONE = {"append": "{}.pop()", "add": "{}.discard({})", "insert": "{}.remove({})", "[]": "{}.pop({}, None)"}
+_TAKEN_OUT = {"append": "{}.remove({})", "add": "{}.discard({})", "[]": "{}.pop({}, None)"}
+"""How an item that is known is taken out again, by how it was put in."""
+_UNDONE = {**_TAKEN_OUT, "append": "{}.pop()"}
+"""How what was put in last is taken out again."""
 _JUMPS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr)
 _MOST = 4
@@ -59,9 +62,8 @@ def _counterparts(
         for counter, step in _steps(source, method):
             found.setdefault(f"{counter} {sign}= {step}", 1.0 if together else 0.6)
         for how, other, _ in _grown(source, method) if together and shrinks and key else ():
-            if other != what and other.startswith("self."):
-                undone = "{}.remove({})" if how == "append" else _UNDONE.get(how, "{}.discard({})")
-                found.setdefault(undone.format(other, key), 0.8)
+            if how in _TAKEN_OUT and other != what and other.startswith("self."):
+                found.setdefault(_TAKEN_OUT[how].format(other, key), 0.8)
     return list(found.items())[:_MOST]
 
 
@@ -128,8 +130,7 @@ def _called(source: Source, scope: ast.AST, methods: tuple[str, ...]) -> list[Ch
 
 
 def change_undone(context: Context, node: FunctionNode) -> Iterator[Proposal]:
-    """At a function's end: `a.pop()`, `a.discard(x)`, `a.pop(k, None)` for what it put into something that outlives it,
-    and `a.b = old` for what it kept before."""
+    """At a function's end: `a.pop()`, `a.pop(k, None)` for what it put in, `a.b = old` for what it kept."""
     source = context.source
     recursive = node.name in {each.func.id for each in source.nodes(node, ast.Call) if isinstance(each.func, ast.Name)}
     lost, own = {what for _, what, _ in _shrinking(source, node)}, stored(source, node)
