@@ -39,7 +39,25 @@ _OTHER_AUGMENTED = {
 }
 _ONLY_CONSTANT = 0.3
 _COMMUTATIVE = frozenset({"+", "*", "&", "|", "^"})
-_WRAPPERS = ("int", "float", "str", "round", "abs", "list", "tuple", "set", "sorted", "len", "sum", "reversed")
+_WRAPPERS = (
+    *(
+        "int",
+        "float",
+        "str",
+        "bool",
+        "round",
+        "abs",
+        "len",
+        "sum",
+        "list",
+        "tuple",
+        "set",
+        "dict",
+        "sorted",
+        "reversed",
+    ),
+    *("copy", "deepcopy", "copy.copy", "copy.deepcopy"),
+)
 _WRAPS: dict[str | None, tuple[str, ...]] = {
     "number": ("int", "abs", "str", "round", "float"),
     "bool": ("int",),
@@ -169,8 +187,9 @@ def sibling_call(context: Context, node: ast.Call) -> Iterator[Proposal]:
 
 
 def call_unwrapped(context: Context, node: ast.Call) -> Iterator[Proposal]:
-    """`int(a)` → `a` and the like, `round(a, 2)` → `a`."""
-    if isinstance(node.func, ast.Name) and node.func.id in _WRAPPERS and node.args and not node.keywords:
+    """`int(a)` → `a` and the like, `round(a, 2)` → `a`, `copy.copy(a)` → `a`."""
+    name = node.func.id if isinstance(node.func, ast.Name) else context.code(node.func)
+    if name in _WRAPPERS and node.args and not node.keywords:
         argument = node.args[0]
         if not isinstance(argument, ast.Starred | ast.GeneratorExp):
             yield context.replace(node, context.code(argument))

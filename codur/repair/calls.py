@@ -32,6 +32,73 @@ def argument_added(context: Context, node: ast.Call) -> Iterator[Proposal]:
         yield Proposal(edits=(context.edit_span(end, end, text),), says=f"lacks `{each}`", weight=0.85**rank)
 
 
+def keyword_passed(context: Context, node: ast.Call) -> Iterator[Proposal]:
+    """`f(a)` → `f(a, k=k)` for a name in scope that `f` or other calls of it take; `f(k=a)` → `f(k=k)`."""
+    given = {each.arg: each.value for each in node.keywords}
+    starred = any(isinstance(each, ast.Starred | ast.GeneratorExp) for each in node.args)
+    if None in given or starred:
+        return
+    names = context.scopes.variables(node)
+    for name, value in given.items():
+        if name in names and name not in context.source.names(value):
+            yield context.replace(value, str(name), says=f"should pass `{name}` on", weight=0.6)
+    positional = {context.code(each) for each in node.args}
+    wanted = {name: 1.5 for name in _taken(context.source, node) if name in names}
+    for text, weight in _passed(context.source, node.func, names).items():
+        wanted.setdefault(text, weight)
+    start, end = context.source.span(node.func)[1], context.source.span(node)[1] - 1
+    text = context.source.text[start:end].rstrip()
+    if "#" in text:
+        return
+    comma = "" if text.endswith(("(", ",")) else ","
+    for rank, (name, weight) in enumerate(sorted(wanted.items(), key=lambda pair: -pair[1])[:_MAX_NAMES]):
+        keyword = name if "=" in name else f"{name}={name}"
+        if keyword.partition("=")[0] not in given and name not in positional:
+            space = "" if text.endswith("(") else " "
+            edit = context.edit_span(start + len(text), start + len(text), f"{comma}{space}{keyword}")
+            yield Proposal(edits=(edit,), says=f"lacks `{keyword}`", weight=weight * 0.9**rank)
+
+
+def _taken(source: Source, node: ast.Call) -> list[str]:
+    """Parameters of a function of the file that a call does not fill by their places."""
+    called = _called(node.func)
+    function = next((each for each in source.functions() if each.name == called), None)
+    if function is None:
+        return []
+    own = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    first = 1 if own[:1] in (["self"], ["cls"]) else 0
+    return [*own[first + len(node.args) :], *(each.arg for each in function.args.kwonlyargs)]
+
+
+def _passed(source: Source, function: ast.expr, names: tuple[str, ...]) -> dict[str, float]:
+    """What other calls of a function pass by keyword: names that are known here, or constants and fields."""
+    found: dict[str, float] = {}
+    for name, values in _keywords(source).get(_called(function), {}).items():
+        if name in names:
+            found[name] = 1.5
+        else:
+            found |= {f"{name}={value}": 0.7 for value in values}
+    return found
+
+
+@fact
+def _keywords(source: Source) -> dict[str, dict[str, list[str]]]:
+    """By the name of what is called: the keywords that calls of the file pass, with constants and fields of `self`."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for call in source.nodes(source.tree, ast.Call):
+        for each in call.keywords:
+            if each.arg:
+                values = found.setdefault(_called(call.func), {}).setdefault(each.arg, [])
+                text = source.code(each.value)
+                if (isinstance(each.value, ast.Constant) or text.startswith("self.")) and text not in values:
+                    values.append(text)
+    return found
+
+
+def _called(function: ast.expr) -> str:
+    return function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
+
+
 def choice_extended(context: Context, node: ast.Call) -> Iterator[Proposal]:
     """`max(a, b)` → `max(a, b, c)` for the numbers in scope, and so for `min`."""
     name = node.func.id if isinstance(node.func, ast.Name) else ""

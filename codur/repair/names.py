@@ -117,6 +117,21 @@ def self_added(context: Context, node: ast.Name) -> Iterator[Proposal]:
         yield context.replace(node, f"self.{node.id}", says="lacks `self.`")
 
 
+def self_toggled(context: Context, node: ast.Name | ast.Attribute) -> Iterator[Proposal]:
+    """`a` ↔ `self.a` in a method that has both, but not in an assignment of the one to the other."""
+    inside, name = context.source.enclosing_class(node), node.id if isinstance(node, ast.Name) else node.attr
+    statement = context.source.statement(node)
+    if inside is None or not isinstance(node.ctx, ast.Load) or name not in context.scopes.variables(node):
+        return
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    if {context.code(each) for each in targets} & {name, f"self.{name}"}:
+        return
+    if isinstance(node, ast.Name) and name in _attributes(context.source, inside):
+        yield context.replace(node, f"self.{name}", says=f"should use `self.{name}`")
+    elif isinstance(node, ast.Attribute) and _is_self(node.value):
+        yield context.replace(node, name, says=f"should use `{name}`, not the attribute")
+
+
 def attribute_corrected(context: Context, node: ast.Attribute) -> Iterator[Proposal]:
     """AttributeError: the closest attribute of the type that the message names."""
     line, last = node.lineno, node.end_lineno or node.lineno

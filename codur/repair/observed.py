@@ -54,6 +54,10 @@ class Observed:
         } - {"NoneType"}
         return frozenset(_KINDS.get(each, each) for each in found)
 
+    def none(self, name: str, first: int, last: int) -> bool:
+        """Whether a variable was None on one of these lines."""
+        return any(each.get(name) == "None" for line in range(first, last + 1) for each in self.samples.get(line, ()))
+
     def environments(self, line: int) -> list[Environment]:
         """The samples of a line as values."""
         return [

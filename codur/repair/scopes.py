@@ -43,7 +43,7 @@ class Scopes:
         for scope in (node, *self._source.ancestors(node)):
             if isinstance(scope, FunctionNode | ast.Module):
                 found |= dict.fromkeys(self._names(scope))
-        return tuple(found | dict.fromkeys(_named(self._source)))
+        return tuple(found | dict.fromkeys(declared(self._source)))
 
     def _names(self, scope: FunctionNode | ast.Module) -> dict[str, Place]:
         """Names that a scope binds, with the place of the first binding."""
@@ -105,7 +105,7 @@ def _own_names(source: Source, scope: FunctionNode | ast.Module) -> list[ast.Nam
 
 
 @fact
-def _named(source: Source) -> tuple[str, ...]:
+def declared(source: Source) -> tuple[str, ...]:
     """Functions, classes and imports of the module."""
     found: dict[str, None] = {}
     for node in source.walk(source.tree):
@@ -126,10 +126,10 @@ def nearest(source: Source, node: ast.AST, name: str, others: Sequence[str], mos
     function, owner = source.function(node), source.enclosing_class(node)
     near = _mentioned(source, function) if function else frozenset()
     close = _mentioned(source, owner) if owner else frozenset()
-    words = _words(name)
+    own = words(name)
 
     def likely(other: str) -> int:
-        return 2 * (other in near) + (other in close) + (not words.isdisjoint(_words(other)))
+        return 2 * (other in near) + (other in close) + (not own.isdisjoint(words(other)))
 
     return sorted(others, key=likely, reverse=True)[:most]
 
@@ -141,5 +141,6 @@ def _mentioned(source: Source, scope: ast.AST) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4096)
-def _words(name: str) -> frozenset[str]:
+def words(name: str) -> frozenset[str]:
+    """The words of a name in small letters: `_BaseName` and `base_name` have the same."""
     return frozenset(word.lower() for word in _WORD.findall(name))

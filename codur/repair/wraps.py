@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 
 from codur.repair.context import Context
+from codur.repair.conversions import CHANGING
 from codur.repair.edits import Proposal
 from codur.repair.guards import is_pure
 from codur.repair.scopes import BUILTINS, nearest
+from codur.repair.source import Source, fact
 
 _TRANSPARENT = frozenset(
     {"int", "float", "abs", "round", "list", "tuple", "set", "sorted", "reversed", "str", "max", "min"}
@@ -17,6 +20,7 @@ _METHODS = (".lower()", ".upper()", ".strip()", ".split()")
 _SLICES = ("[1:]", "[:-1]", "[::-1]", "[0]", "[-1]")
 _ITERATED = ("reversed", "sorted", "set", "enumerate")
 _MAX_NAMES = 4
+_OWNERS: dict[str, tuple[type, ...]] = {"text": (str, bytes), "list": (list, tuple), "dict": (dict,), "set": (set,)}
 Wrapped = ast.Name | ast.Call | ast.Attribute | ast.Subscript
 
 
@@ -78,13 +82,44 @@ def subscript_removed(context: Context, node: ast.Subscript) -> Iterator[Proposa
 
 
 def method_wrapped(context: Context, node: Wrapped) -> Iterator[Proposal]:
-    """A text gets `.lower()`, `.upper()`, `.strip()` or `.split()`."""
-    known = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and f".{node.func.attr}()"
+    """A text gets `.lower()`, `.upper()`, `.strip()` or `.split()`; any value what others of its kind have nearby."""
+    called = node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
     parent = context.source.parent(node)
-    if context.kinds.of(node) == "text" and _is_value(parent, node):
-        for rank, method in enumerate(_METHODS):
-            if method != known:
+    if isinstance(parent, ast.Expr) or called in ("items", "keys", "values"):
+        return
+    if _is_value(parent, node):
+        for rank, method in enumerate(_methods_for(context, node)):
+            if method.partition("(")[0] != f".{called}":
                 yield context.replace(node, context.code(node) + method, weight=0.85**rank)
+
+
+def _methods_for(context: Context, node: Wrapped) -> list[str]:
+    """Calls of methods that fit behind a value."""
+    source, kind = context.source, context.kinds.of(node)
+    nearby = _method_calls(source, source.scope(node))
+    if kind is None:
+        unknown = isinstance(node, ast.Name) and node.id not in context.scopes.variables(node)
+        return [] if unknown else list(nearby[:2])
+    owners = _OWNERS.get(kind, ())
+    texts = dict.fromkeys((*nearby, *_method_calls(source, source.tree)))
+    fitting = [text for text in texts if any(hasattr(each, text[1:].partition("(")[0]) for each in owners)]
+    return list(dict.fromkeys([*(_METHODS if kind == "text" else ()), *fitting[:_MAX_NAMES]]))
+
+
+@fact
+def _method_calls(source: Source, scope: ast.AST) -> tuple[str, ...]:
+    """Calls of methods in a scope that take constants only and give a value: `.strip()`, `.encode("utf-8")`."""
+    found: Counter[str] = Counter()
+    for each in source.nodes(scope, ast.Call):
+        constant = all(isinstance(part, ast.Constant) for part in each.args) and not each.keywords
+        used = constant and not isinstance(source.parent(each), ast.Expr)
+        if used and isinstance(each.func, ast.Attribute) and _is_known(each.func.attr):
+            found[source.text[source.span(each.func.value)[1] : source.span(each)[1]]] += 1
+    return tuple(text for text, _ in found.most_common() if text.startswith(".") and "\n" not in text)
+
+
+def _is_known(method: str) -> bool:
+    return method not in CHANGING and any(hasattr(each, method) for owner in _OWNERS.values() for each in owner)
 
 
 def iteration_wrapped(context: Context, node: ast.For | ast.ListComp | ast.GeneratorExp) -> Iterator[Proposal]:

@@ -13,6 +13,7 @@ from codur.repair.failure import Failure, Raised
 from codur.repair.operators import OPERATORS
 from tests.repair.support import all_offers, made_by
 from tests.repair.test_operators_missing import MISSING
+from tests.repair.test_operators_projects import PROJECTS
 from tests.repair.test_operators_slips import SLIPS
 from tests.repair.test_operators_values import VALUES, VALUES_ANSWERS
 
@@ -442,7 +443,10 @@ def test_operator_that_answers_an_exception(operator: str, failure: Failure, tex
 
 
 def test_every_operator_has_a_case() -> None:
-    cases = [operator for operator, *_ in (*ONE_LINE, *BLOCKS, *ANSWERS, *VALUES, *VALUES_ANSWERS, *MISSING, *SLIPS)]
+    cases = [
+        operator
+        for operator, *_ in (*ONE_LINE, *BLOCKS, *ANSWERS, *VALUES, *VALUES_ANSWERS, *MISSING, *SLIPS, *PROJECTS)
+    ]
     assert {row.name for row in OPERATORS} == set(cases)
 
 
