@@ -50,7 +50,7 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
         before,
         repair=can_repair(seen, context) and context.settings.repair.mode == "before_model",
         check_is_goal=task.check_is_goal,
-        no_search=why_no_search(seen, context) if before is not None else "",
+        no_search=_no_search(seen, context),
         no_model=None if can_ask(seen, context) else why_not(seen, context),
     )
     update = RunUpdate(discovery=discovery, before=before, verdict=before)
@@ -65,6 +65,14 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
     return RunUpdate(
         plan=plan, remedy=remedy, **update, **go("pattern_plan", "policy", origin=plan.origin, reason=plan.reason)
     )
+
+
+def _no_search(state: RunState, context: RunContext) -> str:
+    """Why an offline search that fits the task is not made, and why nobody can be asked instead."""
+    if state["before"] is None or context.settings.repair.mode == "off":
+        return ""
+    reason = why_no_search(state, context)
+    return reason if state["task"].offline or not reason else f"{reason} {why_not(state, context).message}"
 
 
 def _given_plan(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:

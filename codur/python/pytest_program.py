@@ -19,6 +19,8 @@ from collections.abc import Iterator
 from typing import Any
 
 TEXT = 4_000
+LATER, LEAST_S = 0.3, 0.5
+"""Where one test does not end others often do not either: each that was stopped shortens the limit of the next ones."""
 AGAIN_S = 1.0
 """A test that catches what stops it is stopped again and again."""
 DENIED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENETUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL}
@@ -32,6 +34,7 @@ class Reporter:
         self.file = open(events, "a", encoding="utf-8")  # noqa: PTH123, SIM115 - open until the process ends
         self.limit, self.tests = limit, dict.fromkeys(tests)
         self.raised: dict[str, BaseException] = {}
+        self.stopped = 0
 
     def write(self, **event: Any) -> None:
         self.file.write(json.dumps(event) + "\n")
@@ -83,11 +86,15 @@ class Reporter:
             return
         import pytest  # noqa: PLC0415 - the workspace's
 
+        limit = max(LEAST_S, self.limit * LATER**self.stopped)
+        stopped = self.stopped + 1
+
         def stop(*_: Any) -> None:
-            pytest.fail(f"it did not end within {self.limit:g} s; stopped here")
+            self.stopped = stopped
+            pytest.fail(f"it did not end within {limit:g} s; stopped here")
 
         before = signal.signal(signal.SIGALRM, stop)
-        signal.setitimer(signal.ITIMER_REAL, self.limit, AGAIN_S)
+        signal.setitimer(signal.ITIMER_REAL, limit, AGAIN_S)
         try:
             yield
         finally:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 _PROGRAM = Path(__file__).with_name("pytest_program.py")
-_LEAST_TEST_S = 10.0
-_SHARE = 0.25
+_LEAST_TEST_S = 5.0
+_SHARE = 0.05
 """Of the time of a whole run, which a single test may take."""
 _WITH_VALUE = frozenset(
     "-c -k -m -n -o -p -r -W --basetemp --confcutdir --deselect --ignore --ignore-glob --junitxml --log-file --maxfail"

@@ -50,6 +50,9 @@ _NAMED, _NAMED_IN_TEST, _CHANGED = 1.3, 1.15, 1.3
 """How much more a line is suspected for each reason."""
 _MOST_TESTS = 20
 """Of the tests that fail so many judge candidates; all of them must pass in the end."""
+_HANGS = "did not end within"
+_MOST_HANGING, _HANGING_S = 3, 15.0
+"""Tests that judge where some do not end, and seconds of a run of them."""
 _MOST_BROKEN, _MOST_APART = 3, 30
 """Failures after which a run of all tests ends, and tests that may fail in a copy for other reasons."""
 _TRACE_SHARE = 0.15
@@ -145,6 +148,8 @@ def _narrowed(checker: Checker, root: Path, check: Check, before: Verdict) -> tu
     if not before.failing:
         return check, before if whole is check else checker.run(check)
     narrow = replace(whole, tests=before.failing[:_MOST_TESTS])
+    if _HANGS in before.error:
+        narrow = replace(whole, tests=before.failing[:_MOST_HANGING], timeout_s=min(whole.timeout_s, _HANGING_S))
     first = checker.run(narrow)
     if first.passed or not _alike(first, before):  # they need what the tests before them leave behind
         files = dict.fromkeys(test.partition("::")[0] for test in narrow.tests)

@@ -108,7 +108,7 @@ class Judge:
             Flaky: the unchanged program's verdict varies (only told at the first candidate).
             WorkspaceError: a file of the check cannot be read, or a candidate's cannot be written.
         """
-        return next(self._judge_apart([texts]))
+        return next(self.judge_apart([texts]))
 
     def judge_many(
         self, candidates: Sequence[Texts], *, patient: bool = False, apart: bool = False
@@ -127,7 +127,7 @@ class Judge:
         """
         project = self._with_project()
         if project is None or patient or apart:
-            yield from self._judge_apart(candidates, patient=patient)
+            yield from self.judge_apart(candidates, patient=patient)
             return
         for verdict in project.judged([*map(self._edit, candidates)]):
             self.loaded += verdict is not None
@@ -153,8 +153,8 @@ class Judge:
             self._originals[path] = self._workspace.read_text(path).text
         return (path, *replacement(self._originals[path], new))
 
-    def _judge_apart(self, candidates: Sequence[Texts], *, patient: bool = False) -> Iterator[Verdict]:
-        """The verdicts by processes that load what a candidate changes."""
+    def judge_apart(self, candidates: Sequence[Texts], *, patient: bool = False) -> Generator[Verdict]:
+        """As `judge_many`, by processes that load what a candidate changes."""
         self._start()
         place = 0
         warm = self._warmed

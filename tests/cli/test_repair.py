@@ -140,7 +140,7 @@ def test_a_search_that_finds_nothing_says_how_far_it_came(project: Path, home: P
     ran = codur_here("repair", "--budget", "3", "--json", cwd=project, home=home)
     assert ran.code == 1
     told = the_object(ran.out)
-    assert told["reason"].endswith("judged.")
+    assert told["reason"].endswith("judged in main.py.")
     assert told["repair"]["tried"] > 0
     assert contents(project) == files
 

@@ -144,9 +144,9 @@ def both(found: Bench, candidates: Sequence[Mapping[str, str]], workers: int = 1
         Judge(found.workspace, found.checker, found.check, before, workers=workers) as warm,
     ):
         names = [repr(candidate) for candidate in candidates]
-        expected = dict(zip(names, map(essence, plain.judge_many(candidates)), strict=True))
+        expected = dict(zip(names, map(essence, plain.judge_apart(candidates)), strict=True))
         files = found.contents()
-        judged = dict(zip(names, map(essence, warm.judge_many(candidates, patient=True)), strict=True))
+        judged = dict(zip(names, map(essence, warm.judge_apart(candidates, patient=True)), strict=True))
         assert {name: each for name, each in judged.items() if each != expected[name]} == {}, expected
         assert found.contents() == files
     return plain, warm
@@ -227,7 +227,7 @@ def test_encodings_and_line_ends(tmp_path: Path, source: bytes, text: str) -> No
 def test_a_program_that_forbids_the_warm_way_is_judged_in_plain_processes(tmp_path: Path, text: str, note: str) -> None:
     found = bench(tmp_path, {"main.py": text, "expected.txt": "1\n2\n"}, OUTPUT)
     with Judge(found.workspace, found.checker, found.check, found.before, workers=2) as judge:
-        found_now = [verdict.progress for verdict in judge.judge_many([{"main.py": f"print({n})\n"} for n in (1, 2)])]
+        found_now = [verdict.progress for verdict in judge.judge_apart([{"main.py": f"print({n})\n"} for n in (1, 2)])]
     assert (judge.note, judge.warm, judge.plain, found_now) == (note, 0, 3, [0.5, 0.0])
 
 
@@ -237,7 +237,7 @@ def test_a_worker_that_is_distrusted_is_not_asked_again(tmp_path: Path) -> None:
     with Judge(found.workspace, found.checker, found.check, found.before, workers=1) as judge:
         assert [judge.judge({"main.py": told}).status, judge.warm, judge.plain] == ["passed", 1, 0]
         judge.distrust("it was wrong")
-        statuses = [verdict.status for verdict in judge.judge_many([{"main.py": told}, {"main.py": told + "#"}])]
+        statuses = [verdict.status for verdict in judge.judge_apart([{"main.py": told}, {"main.py": told + "#"}])]
     assert (statuses, judge.note, judge.warm, judge.plain) == (["failed", "failed"], "it was wrong", 1, 2)
 
 
@@ -270,7 +270,7 @@ def test_the_order_does_not_depend_on_the_number_of_workers(tmp_path: Path, work
     writes = "print(1)\nprint(2)\nopen('out.txt', 'w')\n"
     texts = [slow, fast, fast, writes, slow, fast, "1 / 0\n"] * 3
     with Judge(found.workspace, found.checker, found.check, found.before, workers=workers) as judge:
-        verdicts = list(judge.judge_many([{"main.py": text} for text in texts]))
+        verdicts = list(judge.judge_apart([{"main.py": text} for text in texts]))
     assert [round(each.progress, 2) for each in verdicts] == [0.67, 0.33, 0.33, 0.67, 0.67, 0.33, 0.0] * 3
     assert (judge.note, judge.warm, judge.plain) == ("", 18, 3)
 
@@ -278,7 +278,7 @@ def test_the_order_does_not_depend_on_the_number_of_workers(tmp_path: Path, work
 def test_a_search_may_stop_in_the_middle_of_a_batch(tmp_path: Path) -> None:
     found = bench(tmp_path, {"main.py": "print(0)\n", "expected.txt": "1\n2\n"}, OUTPUT)
     with Judge(found.workspace, found.checker, found.check, found.before, workers=2) as judge:
-        batch = judge.judge_many([{"main.py": f"print({n})\n"} for n in range(20)])
+        batch = judge.judge_apart([{"main.py": f"print({n})\n"} for n in range(20)])
         assert [next(batch).progress, next(batch).progress] == [0.0, 0.5]
         del batch
         assert judge.judge({"main.py": "print(1)\n"}).progress == 0.5

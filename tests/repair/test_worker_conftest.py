@@ -76,7 +76,7 @@ def made(root: Path, conftest: str) -> Bench:
 def way_of(found: Bench) -> str:
     """How a worker runs the program as it is, once it has seen a normal run."""
     launcher = Launcher({"PATH": os.environ["PATH"]})
-    job, reason = job_of(found.check, found.workspace, launcher, python=sys.executable, stdin=b"")
+    job, reason = job_of(found.check, found.workspace, launcher, python=sys.executable, stdin=b"", env={})
     assert job is not None, reason
     worker = Worker.start(launcher, job)
     try:

@@ -29,7 +29,7 @@ def found(tmp_path: Path) -> Bench:
 @pytest.fixture
 def worker(found: Bench) -> Iterator[Worker]:
     launcher = Launcher({"PATH": os.environ["PATH"]})
-    job, reason = job_of(OUTPUT, found.workspace, launcher, python=sys.executable, stdin=b"x" * 200_000)
+    job, reason = job_of(OUTPUT, found.workspace, launcher, python=sys.executable, stdin=b"x" * 200_000, env={})
     assert job is not None, reason
     started = Worker.start(launcher, job)
     assert started is not None
@@ -122,7 +122,7 @@ def test_a_worker_that_is_lost_is_made_up_for_by_plain_processes(found: Bench) -
         assert judge.judge({"main.py": "print(1)\nprint(3)\n"}).progress == 0.5
         (worker,) = workers_below(os.getpid())
         os.kill(worker, signal.SIGKILL)
-        progress = [verdict.progress for verdict in judge.judge_many([{"main.py": f"print({n})\n"} for n in (1, 2)])]
+        progress = [verdict.progress for verdict in judge.judge_apart([{"main.py": f"print({n})\n"} for n in (1, 2)])]
     assert (progress, judge.warm, judge.plain) == ([0.5, 0.0], 1, 2)
 
 
@@ -136,7 +136,7 @@ judge = Judge(found.workspace, found.checker, found.check, found.before, workers
 judge.judge({"main.py": "print(1)\\nprint(5)\\n"})
 print("judged", flush=True)
 hang = "import time\\nprint(1)\\ntime.sleep(60)\\n"
-list(judge.judge_many([{"main.py": hang + "#" * n} for n in range(200)], patient=True))
+list(judge.judge_apart([{"main.py": hang + "#" * n} for n in range(200)], patient=True))
 """
 
 
