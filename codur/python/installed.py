@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +24,7 @@ def normal_name(name: str) -> str:
 def environment_of(python: str) -> Path | None:
     """The virtual environment that an interpreter belongs to."""
     for program in link_chain(Path(python)):
-        if (program.parent.parent / "pyvenv.cfg").is_file():
+        if os.path.isfile(program.parent.parent / "pyvenv.cfg"):  # noqa: PTH113 - False where nothing may be read
             return program.parent.parent
     return None
 

@@ -111,7 +111,8 @@ def _directories(root: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, 
         if environ.get(variable, "").startswith("/"):
             yield f"the active environment {environ[variable]}", Path(environ[variable])
     for directory in environ.get("PATH", "").split(os.pathsep)[:1]:
-        if directory.startswith("/") and (Path(directory).parent / "pyvenv.cfg").is_file():
+        mark = Path(directory).parent / "pyvenv.cfg"
+        if directory.startswith("/") and os.path.isfile(mark):  # noqa: PTH113 - False where nothing may be read
             yield f"the environment {Path(directory).parent} on PATH", Path(directory).parent
     pdm = _first_line(root / ".pdm-python")
     if pdm.startswith("/"):
@@ -192,7 +193,7 @@ def _first_line(path: Path) -> str:
 
 
 def _is_program(path: Path) -> bool:
-    return path.is_file() and os.access(path, os.X_OK)
+    return os.access(path, os.X_OK) and path.is_file()
 
 
 def python_version(python: str, launcher: Launcher) -> str:
