@@ -6,7 +6,7 @@ check, put the files back. A repair must pass in a plain process too before it i
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from types import TracebackType

@@ -76,7 +76,9 @@ def interpreter_paths(python: str | Path) -> tuple[Path, ...]:
     waiting = list(link_chain(Path(python)))
     for program in waiting:
         prefix = program.parent.parent
-        if (prefix / "pyvenv.cfg").is_file():
+        if not os.access(prefix, os.R_OK | os.X_OK):
+            continue  # nobody can use what this user may not look at
+        if os.path.isfile(prefix / "pyvenv.cfg"):  # noqa: PTH113 - False where nothing may be looked at
             if prefix not in found and program == waiting[-1]:  # a copy, not a link to the installation's
                 waiting += link_chain(_home_of(prefix) / program.name)
             found[prefix] = None
@@ -111,7 +113,7 @@ def toolchain_paths(environ: Mapping[str, str], *, home: Path | None = None) -> 
     return tuple(
         path
         for path in dict.fromkeys(Path(os.path.normpath(item)) for item in stated)
-        if path.exists() and path not in homes and not is_below(path, system_roots()) and path != Path("/")
+        if os.access(path, os.R_OK) and path not in homes and not is_below(path, system_roots()) and path != Path("/")
     )
 
 
@@ -131,7 +133,7 @@ def link_chain(path: Path) -> Iterator[Path]:
     """A path and, if its last component is a link, each path that the link leads to in turn."""
     for _ in range(_MAX_LINKS):
         yield path
-        if not path.is_symlink():
+        if not os.path.islink(path):  # noqa: PTH114 - False where nothing may be looked at
             return
         path = Path(os.path.normpath(path.parent / path.readlink()))
 

@@ -113,7 +113,8 @@ def other_user() -> tuple[str, ...]:
     if os.geteuid() != 0 or shutil.which("setpriv") is None:
         return ()
     before = ("setpriv", "--reuid", str(ORDINARY), "--regid", str(ORDINARY), "--clear-groups", "--")
-    probe = [*before, sys.executable, "-c", "import codur.cli.main, pytest"]
+    whole = "import os, sys, codur.cli.main, pytest; sys.exit(not os.access(os.path.realpath(sys.executable), os.X_OK))"
+    probe = [*before, sys.executable, "-c", whole]
     done = subprocess.run(probe, cwd="/", env={"PATH": os.environ["PATH"]}, capture_output=True, check=False)
     return before if done.returncode == 0 else ()
 
