@@ -150,7 +150,7 @@ def _from_releases(tool: Any, recipe: Row) -> None:
         argparse.Namespace(
             **names,
             id=recipe["id"],
-            revert=str(recipe["revert"]),
+            revert=recipe["revert"] if recipe["revert"] == "all" else ",".join(map(str, recipe["revert"])),
             split=recipe.get("split", "dev"),
             note=recipe.get("note", ""),
             flaky=recipe.get("flaky") or "",

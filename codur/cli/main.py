@@ -21,8 +21,8 @@ _COMPLETION_VARIABLE = "_CODUR_COMPLETE"
 _STOP_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 _AGAIN_S = 2.0
 """A second Ctrl-C within this time leaves at once."""
-_GRACE_S = 2.0
-"""Time to end in good order after a signal of the system."""
+_GRACE_S = 8.0
+"""Time to end in good order after a signal of the system: containers are given 10 s, and a busy machine needs some."""
 _LEFT = b"left at once; unfinished edits may be there: `codur resume` goes on, `codur undo` puts them back\n"
 
 
