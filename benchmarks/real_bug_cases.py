@@ -4,7 +4,8 @@ Usage: python benchmarks/real_bug_cases.py PAIRS_DIR --root SCRATCH [--recipes F
 
 makes the rows of SCRATCH/cases.jsonl that are missing, from the package index, by the recipes in `real_bugs.jsonl`. A
 recipe is a line: `id`, `project`, `a` and `b` (releases), `deps`, `suite`, `flaky`, and either `revert` (the hunks of
-a..b to take back, `all` or numbers) or `edit` (`file`, `line`, `old`, `new`: a change made by hand in release b).
+a..b to take back, `all` or numbers) or `edit` (a change made by hand in release b: `file`, `line`, and `old`, `new` or
+`delete_lines`).
 """
 
 from __future__ import annotations
@@ -200,11 +201,11 @@ def _by_hand(tool: Any, recipe: Row) -> None:
 
 
 def _edited(text: str, edit: Row) -> str:
-    """The text with the `count`-th `old` of a line replaced; without `old`, `lines` lines are taken out."""
+    """The text with the `count`-th `old` of a line replaced, or `delete_lines` lines taken out."""
     lines = text.splitlines(keepends=True)
     at = edit["line"] - 1
-    if edit["old"] is None:
-        del lines[at : at + edit.get("lines", 1)]
+    if "delete_lines" in edit:
+        del lines[at : at + edit["delete_lines"]]
         return "".join(lines)
     parts = lines[at].split(edit["old"])
     nth = edit.get("count", 1)
