@@ -21,7 +21,7 @@ _OUTCOMES: dict[Outcome, str] = {
     "done": "done",
     "not_achieved": "not achieved",
     "usage": "not started",
-    "no_model": "a model is needed, and none could be reached",
+    "no_model": "a model is needed",
     "limit": "a limit was reached",
     "refused": "refused",
     "interrupted": "interrupted",
