@@ -5,13 +5,10 @@ from __future__ import annotations
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.sources import instruction_notes
 from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import go, plan_after_model_error, worker
+from codur.nodes.updates import delegated, go, plan_after_model_error, plannable, worker
 from codur.planning.facts import LISTED_FILES
 from codur.planning.full_plan import PlanningBrief, make_plan, retry_plan
 from codur.types import Plan, TaskType
-
-CONVERSATION_TOOLS = frozenset({"ask_user", "list_tools", "tool_help"})
-SERVER_TOOLS = frozenset({"list_mcp_tools", "call_mcp_tool", "list_mcp_resources", "read_mcp_resource"})
 
 
 async def llm_plan(state: RunState, context: RunContext) -> RunUpdate:
@@ -21,6 +18,9 @@ async def llm_plan(state: RunState, context: RunContext) -> RunUpdate:
         again = retry_plan(state["plan"], agent=agent, codes=context.agents.codes(agent))
         if again is not None:
             return RunUpdate(plan=again, cursor=0, **go("llm_plan", "policy", origin="plan", reason=again.reason))
+    others = delegated(state, context)
+    if others is not None and state["task"].agent:  # who named a program did not choose a service to plan for it
+        return RunUpdate(plan=others, cursor=0, **go("llm_plan", "policy", origin="user", reason=others.reason))
     spent = context.models.usage
     notes = instruction_notes(context)
     try:
@@ -59,7 +59,7 @@ def _brief(state: RunState, context: RunContext) -> PlanningBrief:
         discovery=state["discovery"],
         files=shown,
         read_only=frozenset(path for path in shown[:LISTED_FILES] if not context.workspace.may_edit(path)),
-        tools=context.toolbox.specs(_plannable(context)),
+        tools=context.toolbox.specs(plannable(context)),
         agents=context.agents.described(),
         verdict=state["verdict"],
         attempts=state["attempts"],
@@ -68,12 +68,6 @@ def _brief(state: RunState, context: RunContext) -> PlanningBrief:
         instructions=context.instructions.for_planning(name, context.models.fitted(name), files),
         fitting=_fitting(state["discovery"].task_type, context),
     )
-
-
-def _plannable(context: RunContext) -> list[str]:
-    """The tools that a step can name: not those that serve a conversation, nor those of servers if there are none."""
-    without = CONVERSATION_TOOLS if context.toolbox.mcp is not None else CONVERSATION_TOOLS | SERVER_TOOLS
-    return [name for name in context.toolbox.names() if name not in without]
 
 
 def _problem(state: RunState, context: RunContext) -> str:

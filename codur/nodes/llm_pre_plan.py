@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from posixpath import basename
 
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import able, go, plan_after_model_error, worker
-from codur.planning.pre_plan import classify, delegation_plan, edit_plan, plan_from
+from codur.nodes.updates import delegated, go, plan_after_model_error, plannable
+from codur.planning.patterns.paths import SOURCE_SUFFIXES, suffix_of
+from codur.planning.patterns.several import asks_for_more
+from codur.planning.pre_plan import classify, edit_plan, plan_from
 from codur.planning.replies import PrePlanReply
-from codur.types import CODE_TASKS, Discovery
+from codur.tools.repository.places import places_in
+from codur.tools.repository.standing import standing
+from codur.types import CODE_TASKS, Discovery, ToolSpec
 from codur.workspace.workspace import Workspace
+
+_SURE = 0.8
+MADE = 2
+"""The standing of files that nobody writes here: hidden, generated or vendored ones."""
 
 
 async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
     """Ask the fast profile for the task's type; a confident answer may route without a plan."""
-    agent = worker(state, context)
-    if agent.external and able(state, context) is not None:
-        plan = delegation_plan(agent.name, code=state["discovery"].task_type in CODE_TASKS)
-        return RunUpdate(plan=plan, cursor=0, **go("llm_pre_plan", "policy", origin="user", reason=plan.reason))
+    others = delegated(state, context)
+    if others is not None:
+        return RunUpdate(plan=others, cursor=0, **go("llm_pre_plan", "policy", origin="user", reason=others.reason))
     if not context.settings.planning.use_llm_pre_plan:
         return go("llm_pre_plan", "llm_plan", origin="pattern", tier="open", reason="classification is switched off")
     if _is_settled(state, context):
@@ -29,7 +37,8 @@ async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
             state["task"].prompt,
             state["discovery"],
             state["before"],
-            context.workspace.list_files(),
+            sorted(context.workspace.list_files(), key=standing),
+            _tools(state, context),
             pool=context.models,
             prompts=context.prompts,
             settings=context.settings,
@@ -48,20 +57,46 @@ async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
     return RunUpdate(usage=context.models.usage - spent, **_decide(reply, state, context))
 
 
+def _tools(state: RunState, context: RunContext) -> tuple[ToolSpec, ...]:
+    """Tools that only read, one call of which may be all that a task needs that is not surely about code."""
+    if state["discovery"].task_type in CODE_TASKS:
+        return ()
+    return context.toolbox.specs(
+        [name for name in plannable(context) if (tool := context.toolbox.get(name)) and tool.side_effect == "read"]
+    )
+
+
 def _is_settled(state: RunState, context: RunContext) -> bool:
-    """Whether there is nothing to classify: a red check is to pass, and there is one source that can make it pass."""
-    before, workspace = state["before"], context.workspace
-    if not state["task"].check_is_goal or before is None or before.status != "failed":
+    """Whether there is nothing to classify: a red check, a request to edit and no more, and a place to begin at."""
+    task, before, discovery = state["task"], state["before"], state["discovery"]
+    if before is None or before.status != "failed" or discovery.check is None or discovery.check.kind == "syntax":
         return False
-    sources = [path for path in workspace.list_files(pattern="*.py") if workspace.may_edit(path)]
-    return len(sources) == 1 and sources[0] in state["discovery"].files
+    if discovery.task_type not in CODE_TASKS or asks_for_more(task.prompt):
+        return False
+    if not task.check_is_goal and discovery.confidence < _SURE:
+        return False
+    files = context.workspace.list_files()
+    own = [path for path in files if _may_be_meant(path, context)]
+    if task.check_is_goal and len(own) == 1 and own[0] in discovery.files:
+        return True
+    if discovery.task_type != "code_fix" and discovery.missing_files:
+        return False
+    found = [path for path in discovery.files if path in own]
+    named = [path for path in found if basename(path) in task.prompt]
+    fails_in = {place.path for place in places_in(before.error, files)} & {*own}
+    return len(named or found) == 1 or (discovery.task_type == "code_fix" and bool(fails_in))
+
+
+def _may_be_meant(path: str, context: RunContext) -> bool:
+    """Whether a file is one to edit, by its name: a source of the project's own."""
+    return suffix_of(path) in SOURCE_SUFFIXES and standing(path) < MADE and context.workspace.may_edit(path)
 
 
 def _settled(state: RunState, context: RunContext) -> RunUpdate:
-    coder = context.agents.for_task("code_fix", explicit=state["task"].agent)
-    reason = "a check is to pass, and there is one file to edit: nothing to classify"
+    coder = context.agents.for_discovery(state["discovery"], explicit=state["task"].agent)
+    reason = "a check fails, and where to begin is known: nothing to classify"
     return RunUpdate(
-        plan=edit_plan(coder.name, edits=coder.config.type == "coding", reason=reason),
+        plan=edit_plan(coder.name, edits=context.agents.codes(coder.name), reason=reason),
         cursor=0,
         **go("llm_pre_plan", "policy", origin="pre_plan", reason=reason),
     )
@@ -74,6 +109,7 @@ def _decide(reply: PrePlanReply, state: RunState, context: RunContext) -> RunUpd
     coder = context.agents.for_discovery(of_code, explicit=task.agent)
     plan = plan_from(
         reply,
+        _tools(state, context),
         threshold=context.settings.planning.confidence_threshold,
         coder=coder.name,
         coder_edits=context.agents.codes(coder.name),

@@ -78,7 +78,8 @@ def _no_search(state: RunState, context: RunContext) -> str:
 def _given_plan(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
     """The user's own plan, with what has to be known of the workspace."""
     discovery = state["discovery"]
-    wrong = problem_of(completed(plan, context), state, context) is not None  # then nothing is run; policy says why
+    # of a plan that is wrong nothing is run; policy says why
+    wrong = problem_of(completed(plan, state, context), state, context) is not None
     before = None if wrong else _check_before(discovery, context)
     return RunUpdate(
         discovery=discovery,

@@ -49,7 +49,7 @@ def _admit(plan: Plan, state: RunState, context: RunContext, *, edited: bool = F
     Args:
         edited: the user has just changed it, and can change it again.
     """
-    plan = completed(plan, context)
+    plan = completed(plan, state, context)
     problem = problem_of(plan, state, context)
     update = RunUpdate(plan=plan, since=len(state["records"]))
     if problem is not None and not edited:

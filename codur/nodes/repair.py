@@ -9,7 +9,7 @@ from pathlib import Path
 
 from codur.errors import WorkspaceError
 from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import can_ask, go, tell_changes
+from codur.nodes.updates import can_ask, go, tell_changes, worker
 from codur.patches import RepairReport
 from codur.repair.engine import RepairOutcome, search
 from codur.tools.git_history import read_history
@@ -38,7 +38,8 @@ def repair(state: RunState, context: RunContext) -> RunUpdate:
     )
     if not outcome.repairs:
         return _update("no_match", "", (), outcome.reason, found)
-    if report.chosen < 0 and state["task"].repair is None and can_ask(state, context):
+    open_choice = report.chosen < 0 and state["task"].repair is None and not worker(state, context).external
+    if open_choice and can_ask(state, context):
         return RunUpdate(**found, **go("repair", "choose", origin="repair", tier="guided", reason=_several(report)))
     return _apply({**state, **found}, context)
 

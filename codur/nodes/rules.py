@@ -14,9 +14,9 @@ from codur.types import LOOKING_TASKS, Plan, Step
 _SURE = 0.8
 
 
-def completed(plan: Plan, context: RunContext) -> Plan:
+def completed(plan: Plan, state: RunState, context: RunContext) -> Plan:
     """The plan with what it lacks, its steps in an order in which they can be carried out."""
-    return complete(plan, explainer=context.agents.for_task("explanation").name)
+    return complete(plan, explainer=context.agents.for_task("explanation", explicit=state["task"].agent).name)
 
 
 def problem_of(plan: Plan, state: RunState, context: RunContext) -> Problem | None:

@@ -15,6 +15,8 @@ from codur.types import CODE_TASKS, Discovery, Origin, Outcome, Plan, RouteStep,
 from codur.verification.run_problem import run_problem
 from codur.workspace.diff import line_counts
 
+CONVERSATION_TOOLS = frozenset({"ask_user", "list_tools", "tool_help"})
+SERVER_TOOLS = frozenset({"list_mcp_tools", "call_mcp_tool", "list_mcp_resources", "read_mcp_resource"})
 _PLAIN_ACTIONS = frozenset({"tool", "respond", "ask"})
 
 
@@ -57,6 +59,22 @@ def able(state: RunState, context: RunContext) -> Agent | None:
     in_words = state["discovery"].task_type not in CODE_TASKS
     candidates = (wanted, *context.agents.fallbacks(besides=wanted.name, in_words=in_words))
     return next((agent for agent in candidates if can_run(agent, context)), None)
+
+
+def delegated(state: RunState, context: RunContext) -> Plan | None:
+    """The plan of a task that falls to an agent which is another program and can run: no model is asked about it."""
+    agent = worker(state, context)
+    if not agent.external or able(state, context) is None:
+        return None
+    step_id = "edit" if state["discovery"].task_type in CODE_TASKS else "answer"
+    step = Step(id=step_id, action="delegate", capability=agent.name, tier="open")
+    return Plan(steps=(step,), origin="user", reason=f"the task is for {agent.name}")
+
+
+def plannable(context: RunContext) -> list[str]:
+    """The tools that a step can name: not those that serve a conversation, nor those of servers if there are none."""
+    without = CONVERSATION_TOOLS if context.toolbox.mcp is not None else CONVERSATION_TOOLS | SERVER_TOOLS
+    return [name for name in context.toolbox.names() if name not in without]
 
 
 def can_run(agent: Agent, context: RunContext) -> bool:

@@ -156,11 +156,12 @@ def tool_lines(tools: Sequence[ToolSpec], fitting: Collection[str] | None = None
     """The tools of a plan prompt, a line each; those that do not fit the kind of task together in the last line."""
     fits = [spec for spec in tools if fitting is None or spec.name in fitting]
     others = [spec for spec in tools if spec not in fits]
-    lines = [f"- {_signature(spec)}: {spec.description}" for spec in fits]
-    return "\n".join([*lines, *([f"- others: {', '.join(map(_signature, others))}"] if others else [])])
+    lines = [f"- {signature(spec)}: {spec.description}" for spec in fits]
+    return "\n".join([*lines, *([f"- others: {', '.join(map(signature, others))}"] if others else [])])
 
 
-def _signature(spec: ToolSpec) -> str:
+def signature(spec: ToolSpec) -> str:
+    """A tool and its parameters in a few words: `read_file(path, start_line?)`."""
     required = spec.parameters.get("required", ())
     names = (name if name in required else f"{name}?" for name in spec.parameters.get("properties", {}))
     return f"{spec.name}({', '.join(names)})"

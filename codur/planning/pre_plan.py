@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from codur.config.prompts import PromptLibrary
@@ -9,13 +10,16 @@ from codur.config.settings import Settings
 from codur.llm.model import ChatRequest
 from codur.llm.pool import ModelPool
 from codur.planning.facts import discovery_text, file_list
-from codur.planning.replies import PrePlanReply, ask
-from codur.types import CODE_TASKS, Action, Discovery, Message, Plan, Step, Verdict
+from codur.planning.full_plan import signature
+from codur.planning.replies import PrePlanReply, argument_values, ask
+from codur.types import CODE_TASKS, Action, Discovery, Message, Plan, Step, ToolSpec, Verdict
 from codur.verification.describe import check_text, verdict_line
 
 ANSWER_TOKENS = 700
 PROMPT_CHARS = 4000
 TEMPERATURE = 0.2
+SHOWN_TESTS, LINE_CHARS = 5, 400
+_ERROR = re.compile(r"^(?:E\s+)?((?:\w+\.)*\w*(?:Error|Exception|Failed)\b.*|assert .*)$", re.MULTILINE)
 
 
 async def classify(
@@ -23,12 +27,16 @@ async def classify(
     discovery: Discovery,
     before: Verdict | None,
     files: Sequence[str],
+    tools: Sequence[ToolSpec],
     *,
     pool: ModelPool,
     prompts: PromptLibrary,
     settings: Settings,
 ) -> PrePlanReply:
     """Ask the fast profile what kind of task this is.
+
+    Args:
+        tools: what a single call of may be all that the task needs; empty if it is about code.
 
     Raises:
         ModelAnswerError, ModelUnavailable, LimitReached: as `replies.ask`.
@@ -45,7 +53,8 @@ async def classify(
                     findings=discovery_text(discovery),
                     files=file_list(files),
                     check=check_text(discovery.check),
-                    verdict=verdict_line(before),
+                    verdict=_told(before),
+                    tools=", ".join(map(signature, tools)) or "none",
                 ),
             ),
         ),
@@ -67,10 +76,19 @@ def edit_plan(coder: str, *, edits: bool, reason: str, confidence: float = 1.0) 
     return Plan(steps=(step,), origin="pre_plan", reason=reason, confidence=confidence)
 
 
-def plan_from(reply: PrePlanReply, *, threshold: float, coder: str, coder_edits: bool, explainer: str) -> Plan | None:
+def plan_from(
+    reply: PrePlanReply,
+    tools: Sequence[ToolSpec],
+    *,
+    threshold: float,
+    coder: str,
+    coder_edits: bool,
+    explainer: str,
+) -> Plan | None:
     """The plan that a confident classification settles; None if the task needs a plan of its own.
 
     Args:
+        tools: those that it was offered.
         threshold: confidence from which a classification may route.
         coder, explainer: names of the agents for code tasks and for explanations.
         coder_edits: whether the coder edits in one answer; else it is delegated to.
@@ -79,20 +97,39 @@ def plan_from(reply: PrePlanReply, *, threshold: float, coder: str, coder_edits:
         return None
     if reply.task_type in CODE_TASKS and reply.suggested_action == "edit":
         return edit_plan(coder, edits=coder_edits, reason=reply.reasoning, confidence=reply.confidence)
+    step = None
     if reply.task_type == "explanation" and reply.suggested_action == "explain":
         step = Step(id="explain", action="delegate", capability=explainer, objective=reply.reasoning, tier="open")
-        return Plan(steps=(step,), origin="pre_plan", reason=reply.reasoning, confidence=reply.confidence)
-    return None
+    elif reply.suggested_action == "tool":
+        step = _call(reply, tools)
+    elif reply.suggested_action == "end" and reply.answer and reply.task_type not in CODE_TASKS:
+        step = Step(id="answer", action="respond", arguments={"text": reply.answer})
+    if step is None:
+        return None
+    return Plan(steps=(step,), origin="pre_plan", reason=reply.reasoning, confidence=reply.confidence)
 
 
-def delegation_plan(agent: str, *, code: bool) -> Plan:
-    """The plan for a task that falls to an agent which is another program: it needs no classification.
+def _call(reply: PrePlanReply, tools: Sequence[ToolSpec]) -> Step | None:
+    """The call that the reply gives, if it is of one of the tools."""
+    spec = next((spec for spec in tools if spec.name == reply.capability), None)
+    if spec is None:
+        return None
+    arguments = argument_values(reply.arguments, spec.parameters)
+    return Step(id="look", action="tool", capability=spec.name, objective=reply.reasoning, arguments=arguments)
 
-    Args:
-        code: the task is surely about code.
-    """
-    step = Step(id="edit" if code else "answer", action="delegate", capability=agent, tier="open")
-    return Plan(steps=(step,), origin="user", reason=f"the task is for {agent}")
+
+def _told(before: Verdict | None) -> str:
+    """A verdict with the tests that fail and the line that says why, each in a line."""
+    lines = [verdict_line(before)]
+    if before is None or before.status != "failed":
+        return lines[0]
+    if before.failing:
+        more = len(before.failing) - SHOWN_TESTS
+        lines.append(f"failing: {', '.join(before.failing[:SHOWN_TESTS])}{f' and {more} more' if more > 0 else ''}")
+    errors = _ERROR.findall(before.error)
+    if errors and errors[0] not in lines[0]:
+        lines.append(f"error: {errors[0].strip()}")
+    return "\n".join(line[:LINE_CHARS] for line in lines)
 
 
 def _system(prompts: PromptLibrary) -> str:

@@ -13,18 +13,7 @@ from codur.llm.pool import ModelPool
 from codur.parsing.json_text import parse_json_object
 from codur.types import Message, TaskType
 
-SuggestedAction = Literal["edit", "explain", "plan"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PrePlanReply:
-    """The answer to the classification request."""
-
-    reasoning: str
-    task_type: TaskType
-    detected_files: tuple[str, ...]
-    suggested_action: SuggestedAction
-    confidence: float
+SuggestedAction = Literal["edit", "explain", "tool", "end", "plan"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +22,25 @@ class ArgumentReply:
 
     name: str
     value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrePlanReply:
+    """The answer to the classification request.
+
+    Attributes:
+        capability, arguments: the call, for `tool`.
+        answer: the last word, for `end`.
+    """
+
+    reasoning: str
+    task_type: TaskType
+    detected_files: tuple[str, ...]
+    suggested_action: SuggestedAction
+    confidence: float
+    capability: str = ""
+    arguments: tuple[ArgumentReply, ...] = ()
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -198,9 +199,8 @@ def _context(
     def time_left() -> float:
         return task.limits.max_runtime_s + waited.seconds - (time.monotonic() - started)
 
+    settings = _of_agent(task.agent, settings)
     agents = AgentRegistry(settings)
-    if task.agent is not None:
-        agents.resolve(task.agent)  # an unknown name ends the run before anything is done
     servers = _mcp_servers(settings, host, launcher, workspace, cancel, time_left)
     ask = consulting(host.consult, waited) if host.consult else None
     record.emit(
@@ -276,6 +276,23 @@ def _context(
         consult=ask,
         keep_plan=partial(_keep_plan, task, record),
     )
+
+
+def _of_agent(agent: str | None, settings: Settings) -> Settings:
+    """The settings of a run, of which nothing goes to another service than that of the agent that the user named.
+
+    Raises:
+        UsageError: there is no such agent; that ends the run before anything is done.
+    """
+    named = AgentRegistry(settings).resolve(agent) if agent is not None else None
+    own = settings.llm.profiles.get(named.profile) if named is not None else None
+    if named is None or own is None:
+        return settings
+    llm = settings.llm
+    same = {name for name, profile in llm.profiles.items() if profile.provider == own.provider}
+    default, fast = (name if name in same else named.profile for name in (llm.default_profile, llm.fast_profile))
+    fallbacks = tuple(name for name in llm.fallback_profiles if name in same)
+    return replace(settings, llm=replace(llm, default_profile=default, fast_profile=fast, fallback_profiles=fallbacks))
 
 
 def _keep_plan(task: Task, record: Recording, plan: Plan) -> str:

@@ -69,7 +69,7 @@ def test_g08_a_call_in_an_answer_that_was_cut_off_is_not_carried_out(tmp_path: P
     short = calls(
         ("replace_function", {"path": "main.py", "name": "median", "code": MEDIAN_ODD_ONLY}), finish_reason="length"
     )
-    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [EDIT, short, RIGHT])
+    run = play(tmp_path, NEEDS_MODEL, "main.py is wrong", [EDIT, short, RIGHT])
     assert run.result.outcome == "done"
     assert "cut off" in json.dumps(run.requests[2].body["messages"])
 
@@ -79,7 +79,7 @@ def test_g10_an_edit_goes_with_the_one_beside_it_that_cannot_be_made(tmp_path: P
         ("replace_function", {"path": "main.py", "name": "median", "code": MEDIAN_ODD_ONLY}),
         ("replace_function", {"path": "main.py", "name": "no_such_function", "code": "x = 1\n"}),
     )
-    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [EDIT, pair, RIGHT])
+    run = play(tmp_path, NEEDS_MODEL, "main.py is wrong", [EDIT, pair, RIGHT])
     assert run.result.outcome == "done"
     assert "no_such_function" in json.dumps(run.requests[2].body["messages"])
 
@@ -114,7 +114,7 @@ def test_g15_the_same_wrong_edit_again_and_again_ends(tmp_path: Path) -> None:
     wrong = calls(("replace_function", {"path": "main.py", "name": "median", "code": MEDIAN_ODD_ONLY}))
     replies = iter([EDIT])
     run = play(
-        tmp_path, NEEDS_MODEL, "fix main.py", lambda body: next(replies, wrong) if not body.get("tools") else wrong
+        tmp_path, NEEDS_MODEL, "main.py is wrong", lambda body: next(replies, wrong) if not body.get("tools") else wrong
     )
     assert run.result.outcome != "done"
     assert len(run.requests) <= 8

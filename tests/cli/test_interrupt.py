@@ -90,7 +90,7 @@ def ended_well(process: subprocess.Popen[bytes], number: int = signal.SIGINT) ->
 def test_while_a_model_is_asked_after_an_attempt(number: signal.Signals, project: Path, home: Path) -> None:
     with GroqServer([EDIT, edit(MEDIAN_ODD_ONLY), hold()]) as server:
         settings_file(home, server.url)
-        process = start(project, home, "fix main.py")
+        process = start(project, home, "main.py is wrong")
         assert server.holding.wait(PATIENCE_S)
         assert MEDIAN_ODD_ONLY in contents(project)["main.py"]  # the better attempt is what is worked on
         process.send_signal(number)
@@ -105,7 +105,7 @@ def test_while_an_attempt_is_checked(number: signal.Signals, project: Path, home
     sleeper = "def median(values):\n" + "".join(f"    {row}\n" for row in SLEEPS.splitlines())
     with GroqServer([EDIT, edit(sleeper)]) as server:
         settings_file(home, server.url)
-        process = start(project, home, "fix main.py", CODUR_VERIFICATION__TIMEOUT_S="500")
+        process = start(project, home, "main.py is wrong", CODUR_VERIFICATION__TIMEOUT_S="500")
         appears(project / "started")
         assert programs_named(name)
         assert "time.sleep(600)" in contents(project)["main.py"]
@@ -121,7 +121,7 @@ def test_a_signal_that_is_ignored_stays_so(project: Path, home: Path) -> None:
         settings_file(home, server.url)
         before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # inherited by the child
         try:
-            process = start(project, home, "fix main.py")
+            process = start(project, home, "main.py is wrong")
         finally:
             signal.signal(signal.SIGHUP, before)
         assert server.holding.wait(PATIENCE_S)
@@ -136,7 +136,7 @@ TERMINAL = """
 import fcntl, os, sys, termios
 os.setsid()
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-os.execv(sys.executable, [sys.executable, "-m", "codur", "fix main.py"])
+os.execv(sys.executable, [sys.executable, "-m", "codur", "main.py is wrong"])
 """
 
 
@@ -194,7 +194,7 @@ def test_while_the_task_is_read(project: Path, home: Path) -> None:
 @pytest.mark.parametrize("json_wanted", [False, True])
 def test_a_batch_shows_what_was_finished(number: signal.Signals, json_wanted: bool, home: Path, tmp_path: Path) -> None:
     name, challenges = token(), tmp_path / "challenges"
-    program = {"expected.txt": "1\n", "prompt.txt": "fix main.py\n"}
+    program = {"expected.txt": "1\n", "prompt.txt": "main.py is wrong\n"}
     fill(challenges / "1", {"main.py": "print(2)\n", **program})
     fill(challenges / "2", {"main.py": SLEEPS, "args.txt": f"{name}\n", **program})
     fill(challenges / "3", {"main.py": "print(1)\n", **program})
@@ -219,7 +219,7 @@ def test_a_batch_shows_what_was_finished(number: signal.Signals, json_wanted: bo
 def test_while_a_program_runs(number: signal.Signals, project: Path, home: Path) -> None:
     name = token()
     fill(project, {"main.py": SLEEPS, "expected.txt": "done\n", "args.txt": f"{name}\n"})
-    process = start(project, home, "fix main.py", CODUR_VERIFICATION__TIMEOUT_S="500")
+    process = start(project, home, "main.py is wrong", CODUR_VERIFICATION__TIMEOUT_S="500")
     appears(project / "started")
     process.send_signal(number)
     ended_well(process, number)
@@ -243,7 +243,7 @@ def test_programs_that_do_not_want_to_end(again: bool, project: Path, home: Path
     """They ignore the signals, and leave their session."""
     name = token()
     fill(project, {"main.py": DEAF, "expected.txt": "done\n", "args.txt": f"{name}\n"})
-    process = start(project, home, "fix main.py", CODUR_VERIFICATION__TIMEOUT_S="500")
+    process = start(project, home, "main.py is wrong", CODUR_VERIFICATION__TIMEOUT_S="500")
     appears(project / "started")
     process.send_signal(signal.SIGINT)
     if again:
@@ -258,7 +258,7 @@ def test_while_a_repair_is_searched(project: Path, home: Path) -> None:
     name = token()
     program = "import time\ntotal = 0\nfor i in range(10):\n    total = total - i * 3\ntime.sleep(1)\nprint(total)\n"
     fill(project, {"main.py": program, "expected.txt": "977\n", "args.txt": f"{name}\n"})
-    process = start(project, home, "fix main.py", "--offline", "--json-stream", CODUR_REPAIR__MODE="before_model")
+    process = start(project, home, "main.py is wrong", "--offline", "--json-stream", CODUR_REPAIR__MODE="before_model")
     assert process.stdout is not None
     seen = any(b'"node_entered"' in line and b'"repair"' in line for line in process.stdout)
     process.send_signal(signal.SIGINT)
@@ -272,7 +272,7 @@ def test_twice_leaves_at_once(project: Path, home: Path) -> None:
     """The second Ctrl-C does not wait for anything, not even for the first; the session can be gone on with."""
     with GroqServer([EDIT, edit(MEDIAN_ODD_ONLY), hold(edit(MEDIAN_RIGHT)), edit(MEDIAN_RIGHT)]) as server:
         settings_file(home, server.url)
-        process = start(project, home, "fix main.py")
+        process = start(project, home, "main.py is wrong")
         assert server.holding.wait(PATIENCE_S)
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGINT)

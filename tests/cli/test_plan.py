@@ -20,7 +20,7 @@ from tests.support.groq_server import Replies
 from tests.support.terminal import CTRL_C, CTRL_D, Terminal
 
 CHOICES = "[y]es, [n]o, [e]dit, [s]ave: "
-TASK = ("--plan", "fix main.py")
+TASK = ("--plan", "main.py is wrong")
 STEPS = plan(
     {**tool("run_python_file", path="main.py"), "id": "run", "objective": "See what it prints."},
     {**CODING, "id": "fix", "inputs": ["run"], "objective": "Write the median."},
@@ -230,17 +230,17 @@ def test_a_plan_is_saved_but_never_over_a_file(tmp_path: Path) -> None:
         terminal.answer("Enter ends the run.) ", "")
         terminal.ended()
         saved = read_plan((tmp_path / "plan.yaml").read_bytes(), "plan.yaml")
-        assert (saved.task, len(saved.plan.steps)) == ("fix main.py", 1)
+        assert (saved.task, len(saved.plan.steps)) == ("main.py is wrong", 1)
         assert untouched(here)
 
 
 def test_a_plan_is_made_kept_and_carried_out_later(tmp_path: Path) -> None:
     with place(tmp_path, [classified(), STEPS, RIGHT]) as here:
-        made = here.run("plan", "fix main.py", "-o", "../plan.yaml")
+        made = here.run("plan", "main.py is wrong", "-o", "../plan.yaml")
         assert made.code == 0, made.err
         assert "codur run --plan-file ../plan.yaml" in made.err
         assert untouched(here)
-        assert here.run("plan", "fix main.py", "-o", "../plan.yaml").code == 2
+        assert here.run("plan", "main.py is wrong", "-o", "../plan.yaml").code == 2
         done = here.run("run", "--plan-file", "../plan.yaml")
         assert done.code == 0, done.err
         assert len(here.server.requests) == 3
@@ -302,7 +302,7 @@ def test_nothing_of_a_plan_acts_on_the_terminal(tmp_path: Path) -> None:
 def test_a_question_of_a_model_is_shown_whole_and_harmless(tmp_path: Path) -> None:
     asks = {"action": "ask", "id": "which", "arguments": [{"name": "text", "value": f"Which one?\n{EVIL}"}]}
     replies: Replies = [classified(), plan(asks, {**CODING, "inputs": ["which"]}), RIGHT]
-    with place(tmp_path, replies) as here, at_terminal(here, "fix main.py") as terminal:
+    with place(tmp_path, replies) as here, at_terminal(here, "main.py is wrong") as terminal:
         shown = terminal.answer("> ", "of a list")
         assert "? Which one?\n  \\x1b]0;owned" in shown
         assert b"\x1b]0;" not in terminal.bytes
@@ -349,7 +349,7 @@ def test_a_batch_asks_nobody(words: tuple[str, ...], code: int, tmp_path: Path) 
         return RIGHT if body.get("tools") else EDIT
 
     with place(tmp_path, answers) as here:
-        fill(here.project, {"prompt.txt": "fix main.py"})
+        fill(here.project, {"prompt.txt": "main.py is wrong"})
         always = {"CODUR_PLANNING__APPROVAL": "always"}
         done = here.run("solve", ".", "--results", "../results", *words, "--json", **always)
         assert done.code == code, done.err

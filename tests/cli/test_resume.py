@@ -13,7 +13,7 @@ from tests.support.groq_server import hold
 
 def test_a_stopped_run_is_gone_on_with(tmp_path: Path) -> None:
     with place(tmp_path, [EDIT, hold(), edit(MEDIAN_RIGHT)]) as here:
-        process = here.start("fix main.py")
+        process = here.start("main.py is wrong")
         assert here.server.holding.wait(PATIENCE_S)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=PATIENCE_S)
@@ -42,7 +42,7 @@ def test_nothing_to_go_on_with(tmp_path: Path) -> None:
 def test_a_second_run_in_a_directory_names_the_first(tmp_path: Path) -> None:
     files = {**NEEDS_MODEL, "notes.txt": ""}
     with place(tmp_path, [EDIT, hold(edit(MEDIAN_RIGHT))], files) as here:
-        first = here.start("fix main.py")
+        first = here.start("main.py is wrong")
         assert here.server.holding.wait(PATIENCE_S)
         (run,) = here.runs()
         assert run["status"] == "running"
@@ -66,7 +66,7 @@ def test_a_second_run_in_a_directory_names_the_first(tmp_path: Path) -> None:
 
 def test_waiting_can_be_stopped(tmp_path: Path) -> None:
     with place(tmp_path, [EDIT, hold()]) as here:
-        first = here.start("fix main.py")
+        first = here.start("main.py is wrong")
         assert here.server.holding.wait(PATIENCE_S)
         waiting = here.start("hello", "--wait")
         assert waiting.stderr is not None
@@ -82,7 +82,7 @@ def test_waiting_can_be_stopped(tmp_path: Path) -> None:
 def test_a_read_only_question_needs_no_free_directory_elsewhere(tmp_path: Path) -> None:
     """The lock is for one directory."""
     with place(tmp_path, [EDIT, hold()]) as here:
-        first = here.start("fix main.py")
+        first = here.start("main.py is wrong")
         assert here.server.holding.wait(PATIENCE_S)
         other = tmp_path / "other"
         other.mkdir()

@@ -29,7 +29,7 @@ from tests.runs.test_plans import (
 from tests.runs.test_repair_choice import DOUBLED
 from tests.support.groq_server import Replies, ServerReply, calls, error, text
 
-FIX = "fix main.py"
+FIX = "main.py is wrong"
 ASK = "what should main.py print?"
 YES, NO, NOBODY = (Answer(decision=word) for word in ("approve", "reject", "nobody"))
 EACH = {"planning": {"approval": "always"}}

@@ -85,7 +85,7 @@ def test_the_step_limit_is_ours_and_not_langgraphs_own() -> None:
 @pytest.mark.parametrize(
     ("files", "prompt"),
     [
-        (REPAIRABLE, "fix main.py"),
+        (REPAIRABLE, "main.py is wrong"),
         (NEEDS_MODEL, "hello"),
         ({"notes.txt": "milk\n"}, "show me notes.txt"),
         (NEEDS_MODEL, "what does main.py do?"),
@@ -118,7 +118,7 @@ def test_steps_that_were_walked_are_taken_over_and_not_run_again(tmp_path: Path)
 
     fill(tmp_path, {"main.py": "open('runs', 'a').write('x')\nprint(1)\n", "expected.txt": "2\n"})
     with GroqServer([]) as server:
-        task = Task(prompt="fix main.py", workspace=str(tmp_path))
+        task = Task(prompt="main.py is wrong", workspace=str(tmp_path))
         with opened(task, settings_for(server), host=host(), emit=lambda event: None) as context:
             start = initial_state(task)
             walked = walk(start, context)
@@ -133,7 +133,7 @@ def test_the_state_is_small_and_plain(tmp_path: Path) -> None:
     fill(tmp_path, NEEDS_MODEL)
     right = calls(("replace_function", {"path": "main.py", "name": "median", "code": MEDIAN_RIGHT}))
     with GroqServer([EDIT, right]) as server:
-        task = Task(prompt="fix main.py", workspace=str(tmp_path))
+        task = Task(prompt="main.py is wrong", workspace=str(tmp_path))
         with opened(task, settings_for(server), host=host(), emit=lambda event: None) as context:
             state = run_graph_blocking(initial_state(task), None, context)
     assert state["outcome"] == "done"

@@ -17,7 +17,7 @@ from tests.runs.kit import EDIT, MEDIAN_RIGHT, NEEDS_MODEL, Played, play
 from tests.runs.test_plans import ASK_AGENT, CODING, EXPLAIN, RIGHT, SAY, WRONG, classified, plan, tool
 from tests.support.groq_server import ServerReply, calls, text
 
-FIX = "fix main.py"
+FIX = "main.py is wrong"
 YES = Answer(decision="approve")
 ASK = {"planning": {"approval": "always"}}
 ON_WRITES = {"planning": {"approval": "writes"}}

@@ -81,7 +81,7 @@ def play(
     )
     models = {FIRST: Coder(first), SECOND.removeprefix("llm:"): Coder(second)}
     place: Host = replace(host(key=None), models=models)
-    task = Task(prompt="fix main.py", workspace=str(workspace), limits=limits or Limits(), **fields)
+    task = Task(prompt="main.py is wrong", workspace=str(workspace), limits=limits or Limits(), **fields)
     result = run_task(task, settings, host=place, emit=ignore)
     program = (workspace / "main.py").read_text()
     return Played(result=result, first=models[FIRST], second=models[SECOND.removeprefix("llm:")], program=program)

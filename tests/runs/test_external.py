@@ -22,7 +22,7 @@ def run(
     directory: Path,
     configs: dict[str, AgentConfig],
     *,
-    prompt: str = "fix main.py",
+    prompt: str = "main.py is wrong",
     preferences: dict[str, Any] | None = None,
     files: dict[str, str] | None = None,
     replies: list[Any] | None = None,
@@ -68,7 +68,7 @@ def test_the_users_choice_needs_no_model_besides(tmp_path: Path) -> None:
 def test_routing(routing: dict[str, str], files: dict[str, str], chosen: str, tmp_path: Path) -> None:
     right: Script = [["write", "main.py", RIGHT], *CODEX_DONE]
     configs = {"its": agent(tmp_path / "its", right), "other": agent(tmp_path / "other", right)}
-    prompt = "fix main.py and b.py" if "b.py" in files else "fix main.py"
+    prompt = "main.py is wrong and b.py" if "b.py" in files else "main.py is wrong"
 
     played = run(
         tmp_path, configs, prompt=prompt, preferences={"default_agent": "its", "routing": routing}, files=files

@@ -37,7 +37,7 @@ from tests.support.groq_server import (
     text,
 )
 
-FIX = "fix main.py"
+FIX = "main.py is wrong"
 RIGHT = calls(("replace_function", {"path": "main.py", "name": "median", "code": MEDIAN_RIGHT}))
 WRONG = calls(("replace_function", {"path": "main.py", "name": "median", "code": MEDIAN_ODD_ONLY}))
 

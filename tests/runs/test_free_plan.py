@@ -128,10 +128,10 @@ def answers(first: ServerReply) -> Any:
 @pytest.mark.parametrize(
     ("prompt", "files", "first", "outcome"),
     [
-        pytest.param("fix main.py", {"main.py": MEDIAN}, EDIT, "done", id="a small file"),
-        pytest.param("fix main.py", {"main.py": LONG + MEDIAN, "big.py": LONG}, EDIT, "done", id="a long file"),
+        pytest.param("main.py is wrong", {"main.py": MEDIAN}, EDIT, "done", id="a small file"),
+        pytest.param("main.py is wrong", {"main.py": LONG + MEDIAN, "big.py": LONG}, EDIT, "done", id="a long file"),
         pytest.param(
-            "fix main.py so that it prints the medians. " + "It must be exact. " * 800,
+            "main.py is wrong so that it prints the medians. " + "It must be exact. " * 800,
             {
                 "main.py": LONG + MEDIAN.replace("print(median([3", NOISE + "\nprint(median([3"),
                 **{f"m{n}.py": LONG for n in range(40)},

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from codur.config.settings import Profile, Provider
+from codur.session.run import run_task
+from codur.types import Task
 from codur.ui.report import summary_lines
 from tests.runs.kit import (
     EDIT,
@@ -12,9 +19,14 @@ from tests.runs.kit import (
     MEDIAN_RIGHT,
     NEEDS_MODEL,
     REPAIRABLE,
+    fill,
+    host,
     play,
+    settings_for,
 )
-from tests.support.groq_server import calls, json_reply, text
+from tests.support.groq_server import GroqServer, calls, error, json_reply, text
+
+HALF = "def half(n):\n    return n // 2\n"
 
 
 def right(path: str = "main.py") -> tuple[str, dict[str, str]]:
@@ -50,15 +62,15 @@ def test_a_small_bug_is_fixed_without_a_model(tmp_path: Path) -> None:
     assert run.requests == []
 
 
-def test_a_fix_by_the_model_takes_two_calls(tmp_path: Path) -> None:
-    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [EDIT, calls(right())])
-    assert (run.result.outcome, run.result.model_calls, run.unexpected) == ("done", 2, 0)
+def test_a_fix_by_the_model_takes_one_call(tmp_path: Path) -> None:
+    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [calls(right())])
+    assert (run.result.outcome, run.result.model_calls, run.unexpected) == ("done", 1, 0)
     assert run.nodes == ["pattern_plan", "llm_pre_plan", "policy", "coding", "review"]
     assert run.result.solved_by == "codur-coding"
     assert run.result.verdict is not None
     assert run.result.verdict.passed
-    assert [request.body["model"] for request in run.requests] == ["openai/gpt-oss-20b", "openai/gpt-oss-120b"]
-    assert run.result.usage.total_tokens == 240
+    assert [request.body["model"] for request in run.requests] == ["openai/gpt-oss-120b"]
+    assert run.result.usage.total_tokens == 120
 
 
 def test_the_model_follows_an_offline_search_that_found_nothing(tmp_path: Path) -> None:
@@ -66,23 +78,23 @@ def test_the_model_follows_an_offline_search_that_found_nothing(tmp_path: Path) 
         tmp_path,
         NEEDS_MODEL,
         "fix main.py",
-        [EDIT, calls(right())],
+        [calls(right())],
         search=True,
         sections={"repair": {"mode": "before_model", "budget_s": 0.5}},
     )
-    assert (run.result.outcome, run.result.model_calls) == ("done", 2)
+    assert (run.result.outcome, run.result.model_calls) == ("done", 1)
     assert run.nodes == ["pattern_plan", "policy", "repair", "review", "llm_pre_plan", "policy", "coding", "review"]
 
 
 def test_a_wrong_first_answer_is_tried_again_with_the_failure(tmp_path: Path) -> None:
     wrong = ("replace_function", {"path": "main.py", "name": "median", "code": MEDIAN_ODD_ONLY})
-    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [EDIT, calls(wrong), calls(right())])
-    assert (run.result.outcome, run.result.model_calls, run.result.iterations) == ("done", 3, 2)
+    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [calls(wrong), calls(right())])
+    assert (run.result.outcome, run.result.model_calls, run.result.iterations) == ("done", 2, 2)
     assert run.nodes == [
         *("pattern_plan", "llm_pre_plan", "policy", "coding", "review"),
         *("llm_plan", "policy", "coding", "review"),
     ]
-    retry = run.message(2)
+    retry = run.message(1)
     assert "fix main.py" in retry
     assert "First difference, output line 2:\n  expected: 2.5\n  actual:   3" in retry
     assert "Expected output:\n2\n2.5" in retry
@@ -99,10 +111,92 @@ def test_a_check_and_one_source_need_no_classification(tmp_path: Path) -> None:
     assert (run.result.route[1].origin, run.result.route[1].tier) == ("pre_plan", "deterministic")
 
 
-def test_a_check_and_two_sources_need_one(tmp_path: Path) -> None:
-    files = {**NEEDS_MODEL, "other.py": "x = 1\n"}
-    run = play(tmp_path, files, "fix main.py", [EDIT, calls(right())], check_is_goal=True)
-    assert (run.result.outcome, run.result.model_calls) == ("done", 2)
+TWO = {"main.py": "from other import half\n\nprint(half(5))\n", "expected.txt": "2.5\n", "other.py": HALF}
+
+
+@pytest.mark.parametrize(
+    ("files", "prompt", "asked"),
+    [
+        (TWO, "fix the program", True),
+        (TWO, "fix other.py", False),
+        ({**TWO, "other.py": HALF.replace("n // 2", "n / O")}, "fix the program", False),
+        (TWO, "fix other.py and commit it", True),
+        (TWO, "other.py is wrong", True),
+    ],
+    ids=["two candidates", "one named", "one that the failure names", "more is asked for", "no sure kind"],
+)
+def test_a_classifier_is_asked_where_it_decides_something(
+    tmp_path: Path, files: dict[str, str], prompt: str, asked: bool
+) -> None:
+    edit = calls(("replace_file_content", {"path": "other.py", "content": HALF.replace("n // 2", "n / 2")}))
+    run = play(tmp_path, files, prompt, lambda body: edit if body.get("tools") else EDIT)
+    assert ("tools" not in run.requests[0].body) is asked
+    assert (run.result.outcome, run.result.model_calls) == ("done", 1 + asked)
+
+
+def test_hidden_generated_and_vendored_files_are_no_candidates(tmp_path: Path) -> None:
+    others = (".meta/example.py", ".approaches/one/snippet.py", "vendor/six.py", "api_pb2.py", "node_modules/a/b.js")
+    files = {**NEEDS_MODEL, **dict.fromkeys(others, "def median(values):\n    return None\n")}
+    run = play(tmp_path, files, "Write the function median.", [calls(right())], check_is_goal=True)
+    assert (run.result.outcome, run.result.model_calls, run.unexpected) == ("done", 1, 0)
+
+
+def classified(action: str, task_type: str, **more: Any) -> Any:
+    reply = {"task_type": task_type, "confidence": 0.95, "detected_files": [], "reasoning": "It is clear."}
+    return json_reply({**reply, "suggested_action": action, "capability": "", "arguments": [], "answer": "", **more})
+
+
+def test_a_classifier_gives_the_one_call_that_is_needed(tmp_path: Path) -> None:
+    call = {"capability": "grep_files", "arguments": [{"name": "pattern", "value": "def \\w+"}]}
+    run = play(tmp_path, {"main.py": MEDIAN}, "who defines functions here?", [classified("tool", "search", **call)])
+    assert (run.result.outcome, run.result.model_calls, run.unexpected) == ("done", 1, 0)
+    assert run.nodes == ["pattern_plan", "llm_pre_plan", "policy", "tool", "review"]
+    assert "def median(values):" in run.result.answer
+    assert "grep_files(pattern" in run.message(0)
+
+
+def test_a_call_that_changes_something_is_planned(tmp_path: Path) -> None:
+    call = {"capability": "delete_file", "arguments": [{"name": "path", "value": "main.py"}]}
+    plan = json_reply({"reasoning": "Nothing to do.", "steps": []})
+    run = play(tmp_path, {"main.py": MEDIAN}, "who needs main.py?", [classified("tool", "search", **call), plan])
+    assert run.nodes[:3] == ["pattern_plan", "llm_pre_plan", "llm_plan"]
+    assert "main.py" in run.files
+
+
+def test_a_classifier_says_the_last_word(tmp_path: Path) -> None:
+    run = play(tmp_path, {"main.py": MEDIAN}, "well, never mind", [classified("end", "greeting", answer="All right.")])
+    assert (run.result.outcome, run.result.answer, run.result.model_calls) == ("done", "All right.", 1)
+
+
+def test_a_classifier_is_told_which_tests_fail_and_why(tmp_path: Path) -> None:
+    tests = "from main import a, b\n\ndef test_a():\n    assert a() == 1\n\ndef test_b():\n    assert b() == 2\n"
+    files = {"main.py": "def a():\n    return 1\n\ndef b():\n    return 3\n", "test_main.py": tests}
+    run = play(tmp_path, files, "main.py is wrong", [EDIT, *[text("I cannot.")] * 9])
+    assert "failing: test_main.py::test_b\nerror: assert 3 == 2" in run.message(0)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "replies"),
+    [
+        ("fix main.py", [calls(right())]),
+        ("main.py is wrong", [EDIT, calls(right())]),
+        ("what is main.py good for?", [classified("explain", "explanation"), text("For medians.")]),
+        ("read main.py, find what is wrong in it, fix it and tell me what it was", [error(401)]),
+        ("main.py is wrong", [error(401)]),
+    ],
+)
+def test_nothing_goes_to_a_service_that_the_user_did_not_name(tmp_path: Path, prompt: str, replies: list[Any]) -> None:
+    fill(tmp_path, NEEDS_MODEL)
+    with GroqServer() as other, GroqServer(replies) as named:
+        settings = settings_for(other)
+        mine = Provider(api="openai", base_url=named.openai_url, api_key_env="GROQ_API_KEY", timeout_s=20.0)
+        profiles = {**settings.llm.profiles, "mine": Profile(provider="mine", model="a-model")}
+        settings = replace(
+            settings, providers={**settings.providers, "mine": mine}, llm=replace(settings.llm, profiles=profiles)
+        )
+        run_task(Task(prompt=prompt, workspace=str(tmp_path), agent="llm:mine"), settings, host=host())
+        assert (len(named.requests), named.unexpected) == (len(replies), 0)
+        assert other.requests == []
 
 
 def test_a_low_confidence_gets_a_plan_first(tmp_path: Path) -> None:
@@ -124,7 +218,7 @@ def test_a_low_confidence_gets_a_plan_first(tmp_path: Path) -> None:
             ],
         }
     )
-    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [unsure, plan, calls(right())])
+    run = play(tmp_path, NEEDS_MODEL, "main.py is wrong", [unsure, plan, calls(right())])
     assert (run.result.outcome, run.result.model_calls) == ("done", 3)
     assert run.nodes == [
         *("pattern_plan", "llm_pre_plan", "llm_plan", "policy", "tool", "review"),
@@ -205,8 +299,8 @@ def test_dry_run_changes_nothing(tmp_path: Path) -> None:
 def test_json_mode_models_answer_with_a_whole_file(tmp_path: Path) -> None:
     code = MEDIAN.replace("    raise NotImplementedError\n", MEDIAN_RIGHT.split('"""\n')[1])
     answer = json_reply({"thought": "Finish it.", "code": code})
-    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [EDIT, answer])
-    assert (run.result.outcome, run.result.model_calls) == ("done", 2)
+    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [answer])
+    assert (run.result.outcome, run.result.model_calls) == ("done", 1)
     assert run.files["main.py"] == code
 
 

@@ -57,7 +57,7 @@ def edit(code: str) -> ServerReply:
 def test_without_a_key_a_run_is_done_with_the_model_that_ollama_has(tmp_path: Path) -> None:
     fill(tmp_path, NEEDS_MODEL)
     with OllamaServer(["qwen3:8b"], [EDIT, edit(MEDIAN_RIGHT)]) as server:
-        result, events = play(tmp_path, server, "fix main.py")
+        result, events = play(tmp_path, server, "main.py is wrong")
     assert (result.outcome, result.model_calls, server.unexpected) == ("done", 2, 0)
     assert [body["model"] for body in server.bodies] == ["qwen3:8b", "qwen3:8b"]
     assert server.looked_up == ["/v1/models"]
@@ -98,13 +98,13 @@ def first_difference(one: str, two: str) -> int:
 def test_two_coding_requests_of_a_run_begin_alike_as_far_as_they_can(tmp_path: Path) -> None:
     fill(tmp_path, NEEDS_MODEL)
     with GroqServer([EDIT, edit(MEDIAN_ODD_ONLY), edit(MEDIAN_RIGHT)]) as server:
-        result, _ = play(tmp_path, server, "fix main.py", environ={"GROQ_API_KEY": "gsk_x0123456789"})
+        result, _ = play(tmp_path, server, "main.py is wrong", environ={"GROQ_API_KEY": "gsk_x0123456789"})
     assert (result.outcome, server.unexpected) == ("done", 0)
     first, second = server.bodies[1:]
     assert first["tools"] == second["tools"]
     assert first["messages"][0] == second["messages"][0]
     one, two = (body["messages"][1]["content"] for body in (first, second))
-    assert first_difference(one, two) >= one.index("fix main.py") + len("fix main.py"), (
+    assert first_difference(one, two) >= one.index("main.py is wrong") + len("main.py is wrong"), (
         "the task comes before what failed"
     )
     common = first_difference(*(json.dumps(body["messages"]) for body in (first, second)))
@@ -122,7 +122,7 @@ def test_a_run_with_anthropic_is_done_and_its_requests_begin_alike(tmp_path: Pat
     decided: dict[str, Any] = json.loads(EDIT.body["choices"][0]["message"]["content"])  # type: ignore[index,call-overload]
     classified = said({"type": "text", "text": json.dumps(decided)})
     with AnthropicServer([classified, use(MEDIAN_ODD_ONLY, 1), use(MEDIAN_RIGHT, 2)]) as server:
-        result, _ = play(tmp_path, server, "fix main.py", environ={"ANTHROPIC_API_KEY": "sk-ant-x0123456789"})
+        result, _ = play(tmp_path, server, "main.py is wrong", environ={"ANTHROPIC_API_KEY": "sk-ant-x0123456789"})
     assert (result.outcome, result.model_calls, server.unexpected) == ("done", 3, 0)
     assert [body["model"] for body in server.bodies] == ["claude-haiku-5-5", "claude-sonnet-5-5", "claude-sonnet-5-5"]
     first, second = server.bodies[1:]

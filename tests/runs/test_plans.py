@@ -13,7 +13,7 @@ from codur.types import Limits, Origin, Plan, Step
 from tests.runs.kit import EDIT, MEDIAN_ODD_ONLY, MEDIAN_RIGHT, NEEDS_MODEL, REPAIRABLE, Played, play
 from tests.support.groq_server import ServerReply, calls, error, json_reply, text
 
-FIX = "fix main.py"
+FIX = "main.py is wrong"
 RIGHT = calls(("replace_function", {"path": "main.py", "name": "median", "code": MEDIAN_RIGHT}))
 
 

@@ -23,7 +23,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], 
     directory = tmp_path_factory.mktemp("recorded")
     file = directory / "exchange.jsonl"
     with place(directory) as here:
-        done = here.run("fix main.py", "--json", "--record", str(file))
+        done = here.run("main.py is wrong", "--json", "--record", str(file))
         assert done.code == 0, done.err
         return json.loads(done.out), file, contents(here.project)
 
@@ -33,7 +33,7 @@ def again(directory: Path, file: Path, *words: str, files: Any = NEEDS_MODEL) ->
     project.mkdir()
     home.mkdir()
     fill(project, files)
-    done = codur("fix main.py", "--replay", str(file), *words, cwd=project, home=home, CODUR_REPAIR__MODE="off")
+    done = codur("main.py is wrong", "--replay", str(file), *words, cwd=project, home=home, CODUR_REPAIR__MODE="off")
     return done, contents(project)
 
 
@@ -54,7 +54,7 @@ def test_a_recording_is_for_its_owner_and_holds_no_secret(recorded: Any) -> None
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert KEY not in file.read_text()
     header, *lines = [json.loads(line) for line in file.read_text().splitlines()]
-    assert (header["codur_recording"], header["task"]) == (1, "fix main.py")
+    assert (header["codur_recording"], header["task"]) == (1, "main.py is wrong")
     assert [line["number"] for line in lines] == list(range(1, len(lines) + 1))
     assert [line["request"]["purpose"] for line in lines] == ["classification", "coding", "coding"]
 
@@ -90,7 +90,7 @@ def test_failures_are_played_again_and_their_waits_left_out(tmp_path: Path) -> N
 
     file = tmp_path / "exchange.jsonl"
     with place(tmp_path, answers) as here:
-        assert here.run("fix main.py", "--record", str(file)).code == 0
+        assert here.run("main.py is wrong", "--record", str(file)).code == 0
     assert sum("failure" in json.loads(line) for line in file.read_text().splitlines()) == 2
     slow = file.read_text().replace('"retry_after_s": 0.1', '"retry_after_s": 100')
     file.write_text(slow)
@@ -118,7 +118,7 @@ def test_what_cannot_be_recorded_or_replayed_is_told(words: list[str], code: int
     project.mkdir()
     home.mkdir()
     fill(project, NEEDS_MODEL)
-    done = codur("fix main.py", *words, cwd=project, home=home)
+    done = codur("main.py is wrong", *words, cwd=project, home=home)
     assert (done.code, said in done.err) == (code, True), done.err
     assert contents(project) == dict(NEEDS_MODEL)
 
@@ -154,7 +154,7 @@ def test_a_recording_of_a_later_format_is_refused(tmp_path: Path) -> None:
 def test_requests_are_shown_as_they_are_sent_and_kept(tmp_path: Path) -> None:
     escaped = {**NEEDS_MODEL, "main.py": f"{NEEDS_MODEL['main.py']}# \x1b[31m {KEY}\n"}
     with place(tmp_path, files=escaped) as here:
-        done = here.run("fix main.py", "--show-prompts")
+        done = here.run("main.py is wrong", "--show-prompts")
         assert done.code == 0, done.err
         assert "request to gpt-oss-120b (openai/gpt-oss-120b), coding:" in done.err
         assert "--- system" in done.err
@@ -175,9 +175,9 @@ def test_requests_are_events_of_the_stream_only_if_asked_for(tmp_path: Path) -> 
         return [event["purpose"] for event in events if event["event"] == "model_prompted"]
 
     with place(tmp_path, lambda body: edit(MEDIAN_ODD_ONLY) if body.get("tools") else error(400)) as here:
-        asked = here.run("fix main.py", "--json-stream", "--show-prompts", "--max-llm-calls", "1")
-        plain = here.run("fix main.py", "--json-stream", "--max-llm-calls", "1")
-        whole = here.run("fix main.py", "--json", "--show-prompts", "--max-llm-calls", "1")
+        asked = here.run("main.py is wrong", "--json-stream", "--show-prompts", "--max-llm-calls", "1")
+        plain = here.run("main.py is wrong", "--json-stream", "--max-llm-calls", "1")
+        whole = here.run("main.py is wrong", "--json", "--show-prompts", "--max-llm-calls", "1")
     assert "classification" in prompted(asked.out)
     assert "request to" not in asked.err
     assert prompted(plain.out) == []

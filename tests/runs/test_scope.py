@@ -26,7 +26,7 @@ from tests.runs.kit import (
 )
 from tests.support.groq_server import GroqServer, calls
 
-FIX = "fix main.py"
+FIX = "main.py is wrong"
 RIGHT = ("replace_function", {"path": "main.py", "name": "median", "code": MEDIAN_RIGHT})
 STRAY = ("replace_file_content", {"path": "helper.py", "content": "x = 1\n"})
 LITTERS = (

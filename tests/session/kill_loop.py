@@ -53,7 +53,7 @@ def kill_loop(kills: int, directory: Path, *, seed: int = 1) -> Count:
         with place(home) as here:
             steps = 0
             for attempt in range(4):
-                words = ("resume",) if attempt and _ids(here) else ("fix main.py",)
+                words = ("resume",) if attempt and _ids(here) else ("main.py is wrong",)
                 process = here.start(*words)
                 time.sleep(dice.uniform(0.2, LONGEST_S))
                 ended = process.poll() is not None
@@ -106,7 +106,7 @@ def _intact(here: Place) -> bool:
 def _ends_well(here: Place) -> bool:
     """Let the run go on (or start it, if it was killed before it was on record); whether it ends as it should."""
     open_runs = [run for run in here.runs() if run["status"] != "finished"] if _ids(here) else []
-    ran = here.run("resume") if open_runs else here.run("fix main.py") if not _ids(here) else None
+    ran = here.run("resume") if open_runs else here.run("main.py is wrong") if not _ids(here) else None
     return (ran is None or ran.code == 0) and MEDIAN_RIGHT in contents(here.project)["main.py"]
 
 

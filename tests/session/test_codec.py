@@ -18,7 +18,7 @@ VALUES: list[Any] = [
     True,
     "text with \udc80 and \x00",
     ["a", ("b", ("c",), [])],
-    Task(prompt="fix main.py", workspace="/w", limits=Limits(max_llm_calls=3), check_command="make"),
+    Task(prompt="main.py is wrong", workspace="/w", limits=Limits(max_llm_calls=3), check_command="make"),
     Plan(
         steps=(
             Step(id="1", action="tool", capability="write_file", arguments={"path": "a", "lines": [1, {"x": None}]}),

@@ -47,7 +47,7 @@ def right(_: Any) -> Any:
 def plan_in(here: Place) -> str:
     path = here.home / "plan.yaml"
     plan = Plan(steps=STEPS, origin="user")
-    path.write_text(plan_text(plan, task="fix main.py", workspace=str(here.project)))
+    path.write_text(plan_text(plan, task="main.py is wrong", workspace=str(here.project)))
     return str(path)
 
 

@@ -47,7 +47,7 @@ def test_the_same_result_as_without_a_kill(tmp_path: Path, nursery: Nursery) -> 
                 here.killed_at(*path)
                 results.append(here.json("resume"))
             else:
-                results.append(here.json("fix main.py"))
+                results.append(here.json("main.py is wrong"))
     for result in results:
         for part in (result, *result["attempts"]):
             for key in ("run_id", "duration_s", "workspace"):
@@ -74,18 +74,18 @@ def test_edits_of_finished_nodes_are_built_on(tmp_path: Path, nursery: Nursery) 
 def test_no_secret_is_kept(tmp_path: Path, nursery: Nursery) -> None:
     replies = [EDIT, edit(MEDIAN_ODD_ONLY, f"I know {KEY}"), edit(MEDIAN_RIGHT, f"Still {KEY}")]
     with place(tmp_path, replies, nursery=nursery) as here:
-        assert here.run("fix main.py").code == 0
+        assert here.run("main.py is wrong").code == 0
         refused = here.run(f"explain {KEY} to me", "--offline")
         assert refused.code == 3
         kept = here.bytes_kept()
-        assert b"fix main.py" in kept
+        assert b"main.py is wrong" in kept
         assert KEY.encode() not in kept
         assert KEY not in refused.err + refused.out
 
 
 def test_a_task_with_a_secret_is_not_gone_on_with(tmp_path: Path, nursery: Nursery) -> None:
     with place(tmp_path, nursery=nursery) as here:
-        here.killed_at("coding", prompt=f"fix main.py, not {KEY}")
+        here.killed_at("coding", prompt=f"main.py is wrong, not {KEY}")
         refused = here.here("resume")
         assert refused.code == 2
         assert "held a secret" in refused.err
@@ -179,7 +179,7 @@ def test_a_newer_record_is_told_and_left(tmp_path: Path, nursery: Nursery) -> No
 def test_a_model_free_run_is_gone_on_with_too(tmp_path: Path, nursery: Nursery) -> None:
     """It has no checkpoints, only steps."""
     with place(tmp_path, [], REPAIRABLE, nursery=nursery) as here:
-        process = here.start("fix main.py", "--offline", "--json-stream", CODUR_REPAIR__MODE="before_model")
+        process = here.start("main.py is wrong", "--offline", "--json-stream", CODUR_REPAIR__MODE="before_model")
         here.until(process, "repair")
         process.kill()
         process.communicate(timeout=PATIENCE_S)

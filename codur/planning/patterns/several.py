@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codur.planning.patterns.classify import classify
 from codur.planning.patterns.danger import clauses
 from codur.planning.patterns.text import read_prompt, word_set
 
@@ -14,7 +15,17 @@ _VERBS = word_set(
     " describe summarise summarize report print answer commit stage save extract convert translate sort format download"
     " fetch"
 )
+_LOOKS = word_set("read open show list view tree ls cat print display")
 _LEADING = word_set("then and also next finally first second third afterwards please now lastly after that last")
+
+
+def asks_for_more(prompt: str) -> bool:
+    """Whether a request to change code asks for something else beside it: a commit, a file, a look into the web."""
+    for clause in clauses(read_prompt(prompt).tokens):
+        kind = classify(clause, names_files=False).task_type
+        if kind in {"git", "web_search"} or (kind == "file_operation" and clause[0].key not in _LOOKS):
+            return True
+    return False
 
 
 def lists_steps(prompt: str) -> bool:
