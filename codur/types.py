@@ -297,6 +297,7 @@ class Verdict:
         signature: the failure without what varies (paths, addresses, times); equal failures have equal signatures.
         failing: node ids of the tests that failed, in the order of the run; empty if they are not known one by one.
         excused: those that cannot pass in the sandbox, whatever the program does; they are left out of the verdict.
+        unfit: why it says nothing of the program, if all that failed did so outside of the workspace.
         progress: 0 to 1: share of tests that pass, or of output lines that match from the start.
         note: one line for the user, e.g. why it is flaky or tampered.
         sandbox: the back end that contained the program: `none` in this version.
@@ -316,6 +317,7 @@ class Verdict:
     tests_total: int | None = None
     failing: tuple[str, ...] = ()
     excused: tuple[str, ...] = ()
+    unfit: str = ""
     note: str = ""
     sandbox: str = "none"
     duration_s: float = 0.0

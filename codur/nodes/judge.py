@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from codur.errors import UsageError
 from codur.events import CheckRan
 from codur.nodes.state import RunContext, RunState, RunUpdate
+from codur.tools.git_history import uncommitted
 from codur.types import Attempt, Discovery, StepRecord, Verdict
 from codur.verification.discover import find_check
 
@@ -46,7 +47,11 @@ def seen_before(state: RunState, context: RunContext) -> RunUpdate:
     task, discovery = state["task"], state["discovery"]
     if discovery.check is None:
         check = find_check(
-            context.workspace, prompt=task.prompt, files=discovery.files, settings=context.settings.verification
+            context.workspace,
+            prompt=task.prompt,
+            files=discovery.files,
+            settings=context.settings.verification,
+            changed=lambda: uncommitted(context.workspace.root),
         )
         discovery = replace(discovery, check=check)
     verdict = check_before(discovery, context)

@@ -8,7 +8,7 @@ from posixpath import basename
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.nodes.updates import delegated, go, plan_after_model_error, plannable
-from codur.planning.patterns.paths import SOURCE_SUFFIXES, suffix_of
+from codur.planning.patterns.paths import MADE, SOURCE_SUFFIXES, suffix_of
 from codur.planning.patterns.several import asks_for_more
 from codur.planning.pre_plan import classify, edit_plan, plan_from
 from codur.planning.replies import PrePlanReply
@@ -18,8 +18,6 @@ from codur.types import CODE_TASKS, Discovery, ToolSpec
 from codur.workspace.workspace import Workspace
 
 _SURE = 0.8
-MADE = 2
-"""The standing of files that nobody writes here: hidden, generated or vendored ones."""
 
 
 async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
@@ -83,8 +81,10 @@ def _is_settled(state: RunState, context: RunContext) -> bool:
         return False
     found = [path for path in discovery.files if path in own]
     named = [path for path in found if basename(path) in task.prompt]
+    if len(named or found) == 1:
+        return True
     fails_in = {place.path for place in places_in(before.error, files)} & {*own}
-    return len(named or found) == 1 or (discovery.task_type == "code_fix" and bool(fails_in))
+    return discovery.task_type == "code_fix" and bool(named or fails_in)
 
 
 def _may_be_meant(path: str, context: RunContext) -> bool:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
+from codur.errors import UsageError
 from codur.nodes.judge import check_before
 from codur.nodes.rules import completed, problem_of
 from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import can_ask, can_repair, go, why_no_search, why_not
+from codur.nodes.updates import can_ask, can_repair, go, not_of_the_program, why_no_search, why_not
 from codur.patches import RepairRequest
 from codur.planning.first import first_plan, repair_plan
 from codur.planning.patterns.decide import decide
 from codur.planning.patterns.several import lists_steps
-from codur.types import CODE_TASKS, Discovery, Plan, Verdict
+from codur.tools.git_history import revision_problem
+from codur.types import CODE_TASKS, Discovery, Plan, Step, Verdict
+from codur.verification.run_problem import RunProblem
 
 
 def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
@@ -44,6 +48,9 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
         )
     before = _check_before(discovery, context)
     seen: RunState = {**state, "discovery": discovery, "before": before}
+    unfit = not_of_the_program(seen, context)
+    if unfit is not None:
+        return _unfit(unfit, seen)
     plan = first_plan(
         task.prompt,
         discovery,
@@ -64,6 +71,24 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
     remedy = why_not(seen, context).remedy if plan.origin == "llm_error" else ""
     return RunUpdate(
         plan=plan, remedy=remedy, **update, **go("pattern_plan", "policy", origin=plan.origin, reason=plan.reason)
+    )
+
+
+def _unfit(problem: RunProblem, state: RunState) -> RunUpdate:
+    """The end, before anybody is asked: the check cannot run here."""
+    plan = Plan(
+        steps=(Step(id="end", action="respond"),),
+        origin="pattern",
+        reason=f"the check cannot be used: {problem.text}",
+        outcome="usage",
+    )
+    return RunUpdate(
+        discovery=state["discovery"],
+        before=state["before"],
+        verdict=state["before"],
+        plan=plan,
+        remedy=problem.remedy,
+        **go("pattern_plan", "policy", origin="pattern", reason=plan.reason),
     )
 
 
@@ -105,12 +130,18 @@ def _check_before(discovery: Discovery, context: RunContext) -> Verdict | None:
 
 def _repair_only(asked: RepairRequest, state: RunState, context: RunContext) -> RunUpdate:
     """The plan of a task that is a search for a repair, or why there is nothing to search for."""
+    unknown = revision_problem(Path(state["task"].workspace), asked.since) if asked.since else ""
+    if unknown:
+        raise UsageError(f"--since: {unknown}", remedy="Give a commit, branch or tag like HEAD~3.")
     discovery = replace(state["discovery"], task_type="code_fix")
     if asked.files:
         rest = tuple(path for path in discovery.files if path not in asked.files)
         discovery = replace(discovery, files=(*asked.files, *rest))
     before = _check_before(discovery, context)
     seen: RunState = {**state, "discovery": discovery, "before": before}
+    unfit = not_of_the_program(seen, context)
+    if unfit is not None:
+        return _unfit(unfit, seen)
     plan = repair_plan(discovery.check, before, allowed=can_repair(seen, context))
     return RunUpdate(
         discovery=discovery,

@@ -14,6 +14,7 @@ from codur.patches import RepairReport
 from codur.repair.engine import RepairOutcome, search
 from codur.tools.git_history import read_history
 from codur.types import StepRecord, ToolCode, Verdict
+from codur.verification.syntax import syntax_problem
 
 _RESERVE, _LEAST_RESERVE_S = 1.5, 2.0
 """Time kept for the check after a search, in times of the check before it, and in seconds."""
@@ -37,11 +38,19 @@ def repair(state: RunState, context: RunContext) -> RunUpdate:
         repair=report, patched=tuple(context.artifacts.put(json.dumps(dict(each.files))) for each in outcome.repairs)
     )
     if not outcome.repairs:
-        return _update("no_match", "", (), outcome.reason, found)
+        return _update("no_match", "", (), _with_syntax(outcome.reason, state, context), found)
     open_choice = report.chosen < 0 and state["task"].repair is None and not worker(state, context).external
     if open_choice and can_ask(state, context):
         return RunUpdate(**found, **go("repair", "choose", origin="repair", tier="guided", reason=_several(report)))
     return _apply({**state, **found}, context)
+
+
+def _with_syntax(reason: str, state: RunState, context: RunContext) -> str:
+    """Why nothing was found, and the first of the files in question that does not parse."""
+    sources = (path for path in state["discovery"].files if path.endswith(".py") and context.workspace.is_file(path))
+    told = next(filter(None, (syntax_problem(context.workspace.read_bytes(path), path) for path in sources)), "")
+    where = " ".join(told.replace('"', "").removeprefix("File ").split())
+    return f"{reason} What is wrong first: {where}." if told else reason
 
 
 def _search(state: RunState, verdict: Verdict, context: RunContext) -> RepairOutcome:

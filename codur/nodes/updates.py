@@ -12,7 +12,7 @@ from codur.nodes.state import DATA, NodeName, Route, RunContext, RunState, RunUp
 from codur.planning.references import Output
 from codur.planning.schedule import blocked_by
 from codur.types import CODE_TASKS, Discovery, Origin, Outcome, Plan, RouteStep, Step, StepRecord, Tier
-from codur.verification.run_problem import run_problem
+from codur.verification.run_problem import ENVIRONMENT, RunProblem, run_problem
 from codur.workspace.diff import line_counts
 
 CONVERSATION_TOOLS = frozenset({"ask_user", "list_tools", "tool_help"})
@@ -205,11 +205,21 @@ def why_no_search(state: RunState, context: RunContext) -> str:
             f"The check cannot guide a search: {before.note or before.status}." if before else "The check was not run."
         )
     problem = run_problem(check, before, before.error, root=context.workspace.root, python=context.python)
-    if problem is not None and problem.kind == "not_installed":
+    if problem is not None and problem.kind in ENVIRONMENT:
         return f"{problem.text} {problem.remedy}"
     if not (asked or before.failing or _names_python(state["discovery"])):
         return f"The check fails (`{before.check}`), but nothing says which Python file it is about; name the file."
     return ""
+
+
+def not_of_the_program(state: RunState, context: RunContext) -> RunProblem | None:
+    """Why the check fails, if that is no fault of the program: it cannot run here."""
+    before, check, root = state["before"], state["discovery"].check, context.workspace.root
+    if before is None or before.status != "failed" or check is None:
+        return None
+    task = state["task"].prompt or "-"
+    problem = run_problem(check, before, before.error, root=root, python=context.python, task=task)
+    return problem if problem is not None and problem.kind in ENVIRONMENT else None
 
 
 def _names_python(discovery: Discovery) -> bool:

@@ -40,15 +40,16 @@ def find_parts(listing: Sequence[str], is_test: Callable[[str], bool]) -> tuple[
     return parts if len(parts) > 1 and "" not in parts else ()
 
 
-def choose_part(parts: Sequence[str], named: Sequence[str], changed: Sequence[str]) -> Parts:
+def choose_part(parts: Sequence[str], named: Sequence[str], changed: Callable[[], Sequence[str]]) -> Parts:
     """The project that is meant: the one of the files that the prompt names, else of those that were changed.
 
     Args:
         parts: the projects, see `find_parts`.
         named: files that the prompt names.
-        changed: files that are not as they were committed.
+        changed: gives files that are not as they were committed; asked only if the named ones do not tell.
     """
-    for files, why in ((named, "the prompt names"), (changed, "you changed")):
+    for given, why in ((lambda: named, "the prompt names"), (changed, "you changed")):
+        files = given()
         owners = {_part_of(path, set(parts)) for path in files} - {""}
         if len(owners) == 1:
             (chosen,) = owners

@@ -5,7 +5,8 @@ and one argument, a JSON object: `events` (the file to write), `limit` (seconds 
 time), `tests` (node ids of the tests to run, or files of which all are; empty for all) and `arguments` (pytest's own).
 Each line of the file is a JSON object: `collected` (how many tests), `start` (a node id), or `id` with `outcome`
 (`passed`, `failed`, `skipped`), `when` (`collect`, `setup`, `call`, `teardown`), `seconds`, and of what failed `text`,
-`raised` and `blocked` (which system call was denied or which package is not there, if that is why).
+`raised`, `blocked` (which system call was denied or which package is not there, if that is why) and `outside` (nothing
+of the workspace had a part in it). An error of pytest itself is `internal`.
 """
 
 from __future__ import annotations
@@ -25,6 +26,15 @@ AGAIN_S = 1.0
 """A test that catches what stops it is stopped again and again."""
 DENIED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENETUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL}
 DEPTH = 20
+FIXTURES = {
+    "mocker": "pytest-mock", "benchmark": "pytest-benchmark", "httpx_mock": "pytest-httpx",
+    "requests_mock": "requests-mock",
+    "freezer": "pytest-freezer", "qtbot": "pytest-qt", "db": "pytest-django", "django_db_setup": "pytest-django",
+    "aiohttp_client": "pytest-aiohttp", "snapshot": "syrupy", "respx_mock": "respx", "fs": "pyfakefs",
+    "httpserver": "pytest-httpserver", "subtests": "pytest-subtests", "faker": "faker",
+}  # fmt: skip
+"""Fixtures of well-known plugins."""
+ASYNC = "async def functions are not natively supported"
 
 
 class Reporter:
@@ -55,9 +65,13 @@ class Reporter:
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
-            blocked = denied(self.raised.pop(report.nodeid, None))
+            why = reasons(self.raised.pop(report.nodeid, None))
             text = str(report.longrepr)[-TEXT:]
-            self.write(id=report.nodeid, outcome="failed", when="collect", seconds=0.0, text=text, blocked=blocked)
+            self.write(id=report.nodeid, outcome="failed", when="collect", seconds=0.0, text=text, **why)
+
+    def pytest_internalerror(self, excinfo: Any) -> None:
+        error = excinfo.value
+        self.write(internal=f"{type(error).__name__}: {error}"[:TEXT] if is_outside(error) else "")
 
     def pytest_runtest_logstart(self, nodeid: str, location: Any) -> None:  # noqa: ARG002 - pytest's interface
         self.write(start=nodeid)
@@ -76,7 +90,7 @@ class Reporter:
         event = {"id": report.nodeid, "outcome": report.outcome, "when": report.when, "seconds": report.duration}
         if report.failed:
             error = self.raised.pop(report.nodeid, None)
-            event.update(text=str(report.longrepr)[-TEXT:], raised=type(error).__name__, blocked=denied(error))
+            event.update(text=str(report.longrepr)[-TEXT:], raised=type(error).__name__, **reasons(error))
         self.write(**event)
 
     def limited(self, item: Any, nextitem: Any) -> Iterator[None]:  # noqa: ARG002 - pytest's interface
@@ -102,6 +116,32 @@ class Reporter:
             signal.signal(signal.SIGALRM, before)
 
 
+def reasons(error: BaseException | None) -> dict[str, Any]:
+    """What is told of why something failed."""
+    outside = error is not None and is_outside(error)
+    blocked = denied(error)
+    if outside and not blocked and isinstance(error, OSError | ImportError):
+        blocked = f"{type(error).__name__}: {error}"
+    return {"blocked": blocked, "outside": outside}
+
+
+def is_outside(error: BaseException | None) -> bool:
+    """Whether no frame of an exception, or of those that led to it, is in a file of the workspace."""
+    here = f"{os.getcwd()}/"  # noqa: TID251, PTH109 - a program of its own
+    for _ in range(DEPTH):
+        if error is None:
+            return True
+        files = [str(getattr(error, "filename", "") or "")] if isinstance(error, SyntaxError) else []
+        trace = error.__traceback__
+        while trace is not None:
+            files.append(trace.tb_frame.f_code.co_filename)
+            trace = trace.tb_next
+        if any(file.startswith(here) and "/site-packages/" not in file for file in files):
+            return False
+        error = error.__cause__ or error.__context__
+    return False
+
+
 def denied(error: BaseException | None) -> str:
     """What is not to be had here that an exception comes from: a refusal by the system, a package; empty if nothing."""
     for _ in range(DEPTH):
@@ -111,6 +151,10 @@ def denied(error: BaseException | None) -> str:
             return f"{error.name.partition('.')[0]} is not installed"
         if isinstance(error, OSError) and (error.errno in DENIED or type(error).__name__ == "gaierror"):
             return f"{type(error).__name__}: {error}"
+        if getattr(error, "argname", "") in FIXTURES:
+            return f"{FIXTURES[error.argname]} is not installed"  # type: ignore[attr-defined]
+        if str(error).startswith(ASYNC):
+            return "pytest-asyncio is not installed"
         error = error.__cause__ or error.__context__
     return ""
 

@@ -22,6 +22,7 @@ _WITH_VALUE = frozenset(
 TO_THE_END = ("--maxfail=0", "--continue-on-collection-errors")
 """Options with which what fails keeps nothing else from being run."""
 
+_NETWORK = "gaierror"
 When = Literal["collect", "setup", "call", "teardown"]
 
 
@@ -33,6 +34,7 @@ class TestEnd:
         text: of one that failed: the end of pytest's report.
         raised: the name of what it raised.
         blocked: the refusal by the system that it failed for; empty if there was none.
+        outside: nothing of the workspace had a part in that.
     """
 
     __test__ = False  # not a test class
@@ -43,6 +45,7 @@ class TestEnd:
     text: str = ""
     raised: str = ""
     blocked: str = ""
+    outside: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +56,7 @@ class TestRun:
         collected: how many tests there were; None if that was never known.
         ends: by node id, in the order of the run; of a test that fails in several phases the first one.
         running: the test that had not ended when the run did; empty if there is none.
+        internal: the error that ended pytest itself, if nothing of the workspace had a part in it.
     """
 
     __test__ = False
@@ -60,10 +64,19 @@ class TestRun:
     collected: int | None = None
     ends: Mapping[str, TestEnd] = field(default_factory=dict)
     running: str = ""
+    internal: str = ""
 
     def ids(self, outcome: str) -> tuple[str, ...]:
         """The tests that ended so."""
         return tuple(name for name, end in self.ends.items() if end.outcome == outcome)
+
+    @property
+    def unfit(self) -> str:
+        """Why the run says nothing of the program: nothing passed, and what failed did so outside; empty if it does."""
+        failed = [end for end in self.ends.values() if end.outcome == "failed"]
+        if self.ids("passed") or not all(end.blocked and (end.outside or _NETWORK in end.blocked) for end in failed):
+            return ""
+        return failed[0].blocked if failed else self.internal
 
 
 def reported_argv(
@@ -106,7 +119,7 @@ def read_run(events: Path) -> TestRun | None:
         lines = events.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return None
-    collected, ends, running = None, dict[str, TestEnd](), ""
+    collected, ends, running, internal = None, dict[str, TestEnd](), "", ""
     for line in lines:
         try:
             event: Any = json.loads(line)
@@ -116,6 +129,8 @@ def read_run(events: Path) -> TestRun | None:
             continue
         if "collected" in event:
             collected = event["collected"]
+        elif "internal" in event:
+            internal = event["internal"]
         elif "start" in event:
             running = event["start"]
         elif "id" in event:
@@ -123,7 +138,7 @@ def read_run(events: Path) -> TestRun | None:
             running = "" if name == running else running
             if name not in ends or ends[name].outcome == "passed":
                 ends[name] = TestEnd(**event)
-    return TestRun(collected=collected, ends=ends, running=running)
+    return TestRun(collected=collected, ends=ends, running=running, internal=internal)
 
 
 @cache

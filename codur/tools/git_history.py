@@ -95,6 +95,24 @@ def read_history(
         return History(reason=error.message)
 
 
+def uncommitted(root: Path, *, timeout_s: float = _TIMEOUT_S) -> tuple[str, ...]:
+    """The files in a directory that are not as they were committed; none where git cannot tell."""
+    try:
+        found = own_repository(root, timeout_s).safe("diff", *DIFF_OPTIONS, "--name-only", "-z", "--relative", "HEAD")
+    except ToolError:
+        return ()
+    return tuple(filter(None, found.split("\0")))
+
+
+def revision_problem(root: Path, revision: str, *, timeout_s: float = _TIMEOUT_S) -> str:
+    """Why there is no such revision in the repository around a directory; empty if there is."""
+    try:
+        own_repository(root, timeout_s).safe("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    except ToolError as error:
+        return f"{error.message}; no commit is called {revision!r:.60}"
+    return ""
+
+
 def _read(repository: Repository, text_of: Callable[[str], str | None], since: str) -> History:
     commits = read_patches(_log(repository, since))
     walk = _Walk(text_of)

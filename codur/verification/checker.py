@@ -315,7 +315,8 @@ class Checker:
         culprits = tuple(name for name in failing if name not in excused)
         if run.running and result.timed_out:
             culprits = (*culprits, run.running)
-        return replace(verdict, failing=culprits, excused=excused, note=verdict.note or _left_out(excused, run))
+        note = verdict.note or _left_out(excused, run)
+        return replace(verdict, failing=culprits, excused=excused, unfit=run.unfit, note=note)
 
     def _command(self, check: Check) -> Verdict:
         result = self._start(check, self._argv(check))

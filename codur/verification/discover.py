@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from posixpath import basename, dirname, join
@@ -22,6 +22,7 @@ from codur.verification.entry import (
     MAX_PARSED,
     find_entry,
     find_new_program,
+    is_pytest_file,
     is_test_code,
     is_test_file,
     look,
@@ -53,7 +54,7 @@ def find_check(
     settings: VerificationSettings,
     command: str | None = None,
     expect_file: str | None = None,
-    changed: Sequence[str] = (),
+    changed: Callable[[], Sequence[str]] = tuple,
 ) -> Check | None:
     """The check that applies: a command, expected output, tests, else the syntax of Python files.
 
@@ -64,7 +65,7 @@ def find_check(
         files: existing files that the prompt names, most relevant first.
         command: a command whose exit status is the verdict; else `settings.command`.
         expect_file: a file with the expected output, relative to the workspace or absolute.
-        changed: files that are not as they were committed; of several projects theirs is meant.
+        changed: gives files that are not as they were committed; of several projects theirs is meant.
 
     Returns:
         None if nothing can be checked: no check was found and there is no Python file.
@@ -74,11 +75,11 @@ def find_check(
         ConfigError: `challenge.yaml` or `args.txt` is wrong.
         WorkspaceError: `args.txt` cannot be read as text.
     """
-    search = _Search(workspace=workspace, prompt=prompt, files=tuple(files), changed=tuple(changed), settings=settings)
+    search = _Search(workspace=workspace, prompt=prompt, files=tuple(files), changed=changed, settings=settings)
     check = search.find(command, expect_file)
     if check is None:
         return None
-    freed = unprotected_by_prompt(check, prompt, files)
+    freed = (*unprotected_by_prompt(check, prompt, files), *search.named_helpers(check))
     return replace(check, protected=tuple(path for path in check.protected if path not in freed))
 
 
@@ -98,7 +99,7 @@ class _Search:
     workspace: Workspace
     prompt: str
     files: tuple[str, ...]
-    changed: tuple[str, ...]
+    changed: Callable[[], Sequence[str]]
     settings: VerificationSettings
 
     def find(self, command: str | None, expect_file: str | None) -> Check | None:
@@ -121,6 +122,14 @@ class _Search:
     @cached_property
     def listing(self) -> tuple[str, ...]:
         return tuple(self.workspace.list_files())
+
+    def named_helpers(self, check: Check) -> Iterator[str]:
+        """Files that the prompt names and that are only called like tests: others have them, and these have none."""
+        tests = set(self._suites.pytest_files)
+        for path in self.files if tests else ():
+            called_so = is_pytest_file(path) and not is_test_file(join(dirname(path), "_"))
+            if called_so and path not in tests and path not in check.argv:
+                yield path
 
     # --- commands -----------------------------------------------------------------------------------------------------
 

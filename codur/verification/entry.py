@@ -138,6 +138,8 @@ def _inside(workspace: Workspace, name: str) -> str | None:
 
 
 def _may_be_program(path: str) -> bool:
+    if path.startswith(".") or "/." in path:
+        return False
     return path.endswith(".py") and not is_test_file(path) and posixpath.basename(path) not in _NO_PROGRAMS
 
 

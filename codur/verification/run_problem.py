@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -14,12 +15,16 @@ from codur.python.layout import import_roots, modules_in
 from codur.python.project_files import read_toml, table
 from codur.types import Check, Verdict
 
-ProblemKind = Literal["not_installed", "not_collected", "no_tests", "passed"]
+ProblemKind = Literal["not_installed", "not_here", "not_collected", "no_tests", "passed"]
+ENVIRONMENT: frozenset[ProblemKind] = frozenset({"not_installed", "not_here"})
+"""Kinds that no change of the program mends."""
 _NOT_FOUND = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _COLLECTING = re.compile(
     r"(?:ERROR collecting|ImportError while loading conftest|Failed to import test module:) '?([^\s']+)"
 )
 _ERROR = re.compile(r"^(?:E\s+)?((?:\w+\.)*\w*(?:Error|Exception|Warning|Exit)(?:: .*)?)$", re.MULTILINE)
+_NAME = re.compile(r"[A-Za-z_]\w+")
+_LACKS = re.compile(r"(\S+) is not installed")
 _SHOWN_NAMES = 6
 _DISTRIBUTIONS = {
     "yaml": "pyyaml", "pil": "pillow", "bs4": "beautifulsoup4", "cv2": "opencv-python", "sklearn": "scikit-learn",
@@ -51,7 +56,9 @@ class RunProblem:
     remedy: str
 
 
-def run_problem(check: Check | None, verdict: Verdict, output: str, *, root: Path, python: str) -> RunProblem | None:
+def run_problem(
+    check: Check | None, verdict: Verdict, output: str, *, root: Path, python: str, task: str = ""
+) -> RunProblem | None:
     """What keeps a run of tests from saying anything of the program; None if it says that tests fail.
 
     Args:
@@ -60,6 +67,7 @@ def run_problem(check: Check | None, verdict: Verdict, output: str, *, root: Pat
         output: what the run printed, or the error in the verdict.
         root: the workspace.
         python: its interpreter.
+        task: the request, if what it names may still have to be written: modules that it or the name of a test names.
     """
     if check is None or check.kind == "syntax" or verdict.status == "no_check":
         return RunProblem(
@@ -76,7 +84,14 @@ def run_problem(check: Check | None, verdict: Verdict, output: str, *, root: Pat
         )
     if verdict.tests_passed:
         return None
-    return _not_installed(output, root, python) or _not_collected(output, root)
+    planned = set(_NAME.findall(task))
+    if task:
+        planned |= {Path(path).stem.removeprefix("test_").removesuffix("_test") for path in check.protected}
+    return (
+        _not_installed(output, root, python, planned)
+        or _not_here(verdict.unfit, root, python)
+        or _not_collected(output, root)
+    )
 
 
 def missing_modules(output: str, root: Path, python: str) -> list[str]:
@@ -94,20 +109,41 @@ def missing_modules(output: str, root: Path, python: str) -> list[str]:
     return [name for name in tops if name not in own]
 
 
-def _not_installed(output: str, root: Path, python: str) -> RunProblem | None:
+def _not_installed(output: str, root: Path, python: str, planned: Collection[str]) -> RunProblem | None:
     foreign = missing_modules(output, root, python)
     if not foreign:
         return None
     declared = declared_dependencies(root)
     absent = lacking(python, declared.runtime | declared.tests)
+    foreign = [name for name in foreign if name not in planned or normal_name(name) in absent]
+    if not foreign:
+        return None
     names = list(dict.fromkeys([*(_DISTRIBUTIONS.get(n := normal_name(name), n) for name in foreign), *absent]))
     shown = ", ".join(names[:_SHOWN_NAMES]) + (", …" if len(names) > _SHOWN_NAMES else "")
-    where = Path(python).relative_to(root).as_posix() if Path(python).is_relative_to(root) else python
+    where = _inside(python, root)
     return RunProblem(
         kind="not_installed",
         text=f"{shown} {'is' if len(names) == 1 else 'are'} not installed in {where}.",
         remedy=f"Run `{_install_command(root, where, names, known=bool(set(names) & set(absent)))}`, then try again.",
     )
+
+
+def _inside(python: str, root: Path) -> str:
+    return Path(python).relative_to(root).as_posix() if Path(python).is_relative_to(root) else python
+
+
+def _not_here(unfit: str, root: Path, python: str) -> RunProblem | None:
+    """Tests that cannot run here, whatever the program does."""
+    if not unfit:
+        return None
+    lacks = _LACKS.fullmatch(unfit)
+    if lacks is None:
+        text = f"The tests fail outside of the workspace: {unfit}."
+        remedy = "See `codur doctor` for what programs may do here; --no-sandbox runs them with your own permissions."
+    else:
+        command = _install_command(root, _inside(python, root), [lacks[1]], known=False)
+        text, remedy = f"{unfit}.", f"Run `{command}`."
+    return RunProblem(kind="not_here", text=text, remedy=f"{remedy} Or name another check with --check.")
 
 
 def _not_collected(output: str, root: Path) -> RunProblem | None:

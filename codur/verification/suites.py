@@ -20,7 +20,11 @@ from codur.verification.entry import MAKEFILES, is_pytest_file, is_test_file
 if TYPE_CHECKING:
     from codur.workspace.workspace import Workspace
 
-_TEST_TEXT = re.compile(r"^\s*(?:async )?def test|\bTestCase\b", re.MULTILINE)
+_TEST_TEXT = re.compile(
+    r"^\s*(?:async )?def test|\bTestCase\b|^\s*class Test|^[Tt]est\w*\s*=|^from [\w.]+ import \*|^\s*>>> ", re.MULTILINE
+)
+_NOT_COLLECTED = re.compile(r"(?:^|/)(?:\.[^/]*|[^/]*\.egg|build|dist|node_modules|venv)/")
+"""Directories that pytest leaves out unless the project's settings name others."""
 _CASE = re.compile(r"\bTestCase\b")
 _DJANGO_TESTS = re.compile(r"\bdjango\.test\b|\brest_framework\.test\b")
 _DJANGO_SETTINGS = re.compile(r"\bDJANGO_SETTINGS_MODULE\b")
@@ -55,13 +59,13 @@ class Suites:
     Attributes:
         listing: its files.
         named: files that the prompt names.
-        changed: files that are not as they were committed.
+        changed: gives files that are not as they were committed.
     """
 
     workspace: Workspace
     listing: Sequence[str]
     named: Sequence[str]
-    changed: Sequence[str] = ()
+    changed: Callable[[], Sequence[str]] = tuple
 
     def find(self) -> Suite | None:
         """Tests that are written to be run; None if there are none."""
@@ -84,13 +88,22 @@ class Suites:
         patterns = self._settings.words("python_files")
         matches = _matcher(patterns) if patterns else is_pytest_file
         own = [path for path in self.listing if path.endswith(".py") and not path.startswith(self._submodules)]
+        if not self._settings.words("norecursedirs"):
+            own = [path for path in own if not _NOT_COLLECTED.search(path)]
         files = [path for path in own if matches(path)]
         tops = tuple(f"{path.removeprefix('./').rstrip('/')}/" for path in self._settings.words("testpaths"))
         below = [path for path in files if path.startswith(tops)] if tops else []
         if below or not patterns:
-            return tuple(below or files)
+            return tuple(self._with_tests(below or files))
         # A pattern such as `*.py` is there for the examples in the documentation, and makes no test of all modules.
         return tuple(path for path in files if is_test_file(path) or _TEST_TEXT.search(self._text(path)))
+
+    def _with_tests(self, files: Sequence[str]) -> Sequence[str]:
+        """Those with tests in them: not helpers that are called like tests; all, where that cannot be told."""
+        own_names = self._settings.words("python_functions") or self._settings.words("python_classes")
+        if own_names or len(files) > _MAX_READ:
+            return files
+        return [path for path in files if _TEST_TEXT.search(self._text(path))] or files
 
     @cached_property
     def _submodules(self) -> tuple[str, ...]:

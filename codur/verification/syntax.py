@@ -18,7 +18,7 @@ def syntax_verdict(workspace: Workspace, check: Check | None, *, sandbox: str) -
     wanted = [*workspace.changed_files(), *([check.entry] if check and check.entry else [])]
     for path in dict.fromkeys(wanted):
         if path.endswith(".py") and workspace.is_file(path):
-            problem = _syntax_problem(workspace.read_bytes(path), path)
+            problem = syntax_problem(workspace.read_bytes(path), path)
             if problem:
                 return Verdict(
                     status="failed",
@@ -31,7 +31,7 @@ def syntax_verdict(workspace: Workspace, check: Check | None, *, sandbox: str) -
     return Verdict(status="no_check", note=note, progress=0.0, sandbox=sandbox)
 
 
-def _syntax_problem(data: bytes, path: str) -> str:
+def syntax_problem(data: bytes, path: str) -> str:
     """What is wrong with a source, as a traceback would say it; empty if it parses."""
     try:
         with warnings.catch_warnings():

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from codur.config.settings import Profile, Provider
+from codur.events import ignore
 from codur.session.run import run_task
 from codur.types import Task
 from codur.ui.report import summary_lines
@@ -194,7 +195,7 @@ def test_nothing_goes_to_a_service_that_the_user_did_not_name(tmp_path: Path, pr
         settings = replace(
             settings, providers={**settings.providers, "mine": mine}, llm=replace(settings.llm, profiles=profiles)
         )
-        run_task(Task(prompt=prompt, workspace=str(tmp_path), agent="llm:mine"), settings, host=host())
+        run_task(Task(prompt=prompt, workspace=str(tmp_path), agent="llm:mine"), settings, host=host(), emit=ignore)
         assert (len(named.requests), named.unexpected) == (len(replies), 0)
         assert other.requests == []
 

@@ -112,3 +112,23 @@ def test_file_without_its_package_beside_tests_that_run_is_no_problem_of_the_run
     assert missing_modules(output, tmp_path, sys.executable) == ["absent_one"]
     (tmp_path / "absent_one.py").touch()
     assert missing_modules(output, tmp_path, sys.executable) == []
+
+
+@pytest.mark.parametrize(
+    ("task", "known"),
+    [("", True), ("make the tests pass", True), ("write bank.py", False), ("write absent_one with a class", False)],
+)
+def test_module_that_is_still_to_be_written_is_not_missing(tmp_path: Path, task: str, known: bool) -> None:
+    name = "absent_one" if "absent" in task or not task else "bank"
+    output = f"E   ModuleNotFoundError: No module named '{name if task != 'make the tests pass' else 'else_where'}'"
+    check = Check(kind="tests", argv=CHECK.argv, protected=("bank_test.py",), source="the tests")
+    found = run_problem(check, FAILED, output, root=tmp_path, python=sys.executable, task=task)
+    assert (found is not None) is known
+
+
+def test_declared_package_is_missing_whatever_the_task_names(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(METADATA)
+    output = "E   ModuleNotFoundError: No module named 'absent_one'"
+    found = run_problem(CHECK, FAILED, output, root=tmp_path, python=sys.executable, task="mend absent_one")
+    assert found is not None
+    assert found.kind == "not_installed"

@@ -34,7 +34,7 @@ def check(
         (root / path).write_text(text)
     return find_check(
         Workspace.open(root), prompt="fix it", files=named, settings=VerificationSettings(), command=command,
-        changed=changed,
+        changed=lambda: changed,
     )  # fmt: skip
 
 

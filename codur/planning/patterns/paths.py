@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from codur.errors import WorkspaceError
 from codur.planning.patterns.text import PromptText, Token, read_prompt, word_set
+from codur.tools.repository.standing import standing
 
 if TYPE_CHECKING:
     from codur.workspace.workspace import Workspace
@@ -23,6 +24,8 @@ _OTHER_SUFFIXES = word_set(
     "txt md rst json jsonl yaml yml toml ini cfg conf csv tsv xml html htm css scss less log lock env ipynb tex proto"
     " graphql tf in out properties diff patch pdf png jpg jpeg gif svg db sqlite bak tmp dat adoc org"
 )
+MADE = 2
+"""The standing of files that nobody writes here: hidden, generated or vendored ones."""
 _SHY_SUFFIXES = word_set("c h r m in out env org log pm pl ex hs ml go")
 """Also ends of words and domains: a name with one of these that does not exist is a file only if a path is written."""
 _KNOWN_NAMES = word_set(
@@ -80,8 +83,8 @@ class FileNames:
 
     @cached_property
     def sources(self) -> tuple[str, ...]:
-        """Those that hold program text."""
-        return tuple(path for path in self.listing if suffix_of(path) in SOURCE_SUFFIXES)
+        """Those that hold program text and are the project's own: neither hidden nor made nor vendored."""
+        return tuple(path for path in self.listing if suffix_of(path) in SOURCE_SUFFIXES and standing(path) < MADE)
 
     def find(self, written: str) -> Mention | None:
         """The file that a word or quoted text names; None if it is no file name."""

@@ -21,6 +21,7 @@ from codur.planning.patterns.involved import involved_files
 from codur.planning.patterns.paths import SOURCE_SUFFIXES, FileNames, Mention, suffix_of
 from codur.planning.patterns.rules import Rule
 from codur.planning.patterns.text import PromptText, word_set
+from codur.tools.git_history import uncommitted
 from codur.types import Check, Discovery, TaskType
 
 _MADE = r"\b(?:into|create|creating|new|called|named|write|add|extract|split|move|put)\b[^.;\n]{{0,80}}{}"
@@ -139,6 +140,7 @@ def _check(request: Request, files: tuple[str, ...]) -> Check | None:
         settings=request.settings.verification,
         command=request.check_command,
         expect_file=request.expect_file,
+        changed=lambda: uncommitted(request.names.workspace.root),
     )
 
 

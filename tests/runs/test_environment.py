@@ -1,0 +1,79 @@
+"""Checks that cannot run here: told with the remedy, before any model or search is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.runs.kit import play
+
+FIX = "the tests fail, fix the bug"
+MAIN = {"main.py": "def add(a, b):\n    return a - b\n"}
+TEST = "from main import add\n\n\ndef test_add({}):\n    assert add(1, 2) == 3\n"
+REFUSED = "PermissionError: [Errno 13] Permission denied: '/tmp'"
+
+
+def conftest(hook: str) -> str:
+    """A plugin whose code is in no file of the workspace, as one that is installed has it."""
+    return f"""import types
+
+outside = types.ModuleType("outside")
+exec(compile({hook!r}, "/usr/lib/outside.py", "exec"), outside.__dict__)
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(outside)
+"""
+
+
+COLLECTS = "def pytest_collect_file(file_path, parent):\n    raise PermissionError(13, 'Permission denied', '/tmp')\n"
+SETS_UP = "def pytest_runtest_setup(item):\n    raise PermissionError(13, 'Permission denied', '/tmp')\n"
+CALLS_BACK = "def pytest_collection_modifyitems(items):\n    raise PermissionError(13, 'Permission denied', '/tmp')\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "reason", "remedy"),
+    [
+        ({"conftest.py": conftest(COLLECTS), "test_main.py": TEST.format("")}, REFUSED, "codur doctor"),
+        ({"conftest.py": conftest(SETS_UP), "test_main.py": TEST.format("")}, REFUSED, "codur doctor"),
+        ({"conftest.py": conftest(CALLS_BACK), "test_main.py": TEST.format("")}, REFUSED, "codur doctor"),
+        (
+            {"test_main.py": "import nothing_of_this_name\n" + TEST.format("")},
+            "nothing-of-this-name is not installed",
+            "pip install nothing-of-this-name",
+        ),
+        ({"test_main.py": TEST.format("mocker")}, "pytest-mock is not installed", "pip install pytest-mock"),
+        (
+            {"test_main.py": "import socket\n\n\ndef test_a():\n    socket.getaddrinfo('host.invalid', 80)\n"},
+            "gaierror",
+            "codur doctor",
+        ),
+    ],
+    ids=["collection", "setup", "pytest itself", "dependency", "fixture", "network"],
+)
+def test_an_environment_that_fails_is_no_bug(tmp_path: Path, files: dict[str, str], reason: str, remedy: str) -> None:
+    run = play(tmp_path, {**MAIN, **files}, FIX, [], search=True)
+    assert (run.result.outcome, run.requests, run.nodes) == ("usage", [], ["pattern_plan", "policy"])
+    assert reason in run.result.reason
+    assert remedy in run.result.remedy
+
+
+def test_a_bug_that_looks_like_the_environment_is_one(tmp_path: Path) -> None:
+    """The program raises the same, and its own line is in the traceback."""
+    main = "def add(a, b):\n    raise PermissionError(13, 'Permission denied', '/tmp')\n"
+    run = play(tmp_path, {"main.py": main, "test_main.py": TEST.format("")}, FIX, [], key=None)
+    assert run.result.outcome == "no_model"
+
+
+def test_a_package_that_the_task_asks_for_is_no_missing_one(tmp_path: Path) -> None:
+    files = {"test_bank.py": "from bank import pay\n\n\ndef test_pay():\n    assert pay(1) == 1\n"}
+    run = play(tmp_path, files, "write the module that the tests want", [], key=None, check_is_goal=True)
+    assert run.result.outcome == "no_model"
+
+
+def test_a_syntax_error_is_told_with_its_place(tmp_path: Path) -> None:
+    files = {"main.py": "def add(a, b):\n    return (a +* b\n", "test_main.py": TEST.format("")}
+    run = play(tmp_path, files, FIX, [], search=True, offline=True)
+    assert run.result.outcome == "no_model"
+    assert "main.py, line 2" in run.result.reason
