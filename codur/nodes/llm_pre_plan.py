@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from posixpath import basename
 
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.nodes.updates import delegated, go, plan_after_model_error, plannable
-from codur.planning.patterns.paths import MADE, SOURCE_SUFFIXES, suffix_of
-from codur.planning.patterns.several import asks_for_more
+from codur.planning.first import is_settled
 from codur.planning.pre_plan import classify, edit_plan, plan_from
 from codur.planning.replies import PrePlanReply
-from codur.tools.repository.places import places_in
-from codur.tools.repository.standing import standing
 from codur.types import CODE_TASKS, Discovery, ToolSpec
 from codur.workspace.workspace import Workspace
-
-_SURE = 0.8
 
 
 async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
@@ -27,7 +21,13 @@ async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
         return RunUpdate(plan=others, cursor=0, **go("llm_pre_plan", "policy", origin="user", reason=others.reason))
     if not context.settings.planning.use_llm_pre_plan:
         return go("llm_pre_plan", "llm_plan", origin="pattern", tier="open", reason="classification is switched off")
-    if _is_settled(state, context):
+    if is_settled(
+        state["task"],
+        state["discovery"],
+        state["before"],
+        context.workspace.list_files(),
+        may_edit=context.workspace.may_edit,
+    ):
         return _settled(state, context)
     spent = context.models.usage
     try:
@@ -35,7 +35,7 @@ async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
             state["task"].prompt,
             state["discovery"],
             state["before"],
-            sorted(context.workspace.list_files(), key=standing),
+            context.workspace.list_files(),
             _tools(state, context),
             pool=context.models,
             prompts=context.prompts,
@@ -62,34 +62,6 @@ def _tools(state: RunState, context: RunContext) -> tuple[ToolSpec, ...]:
     return context.toolbox.specs(
         [name for name in plannable(context) if (tool := context.toolbox.get(name)) and tool.side_effect == "read"]
     )
-
-
-def _is_settled(state: RunState, context: RunContext) -> bool:
-    """Whether there is nothing to classify: a red check, a request to edit and no more, and a place to begin at."""
-    task, before, discovery = state["task"], state["before"], state["discovery"]
-    if before is None or before.status != "failed" or discovery.check is None or discovery.check.kind == "syntax":
-        return False
-    if discovery.task_type not in CODE_TASKS or asks_for_more(task.prompt):
-        return False
-    if not task.check_is_goal and discovery.confidence < _SURE:
-        return False
-    files = context.workspace.list_files()
-    own = [path for path in files if _may_be_meant(path, context)]
-    if task.check_is_goal and len(own) == 1 and own[0] in discovery.files:
-        return True
-    if discovery.task_type != "code_fix" and discovery.missing_files:
-        return False
-    found = [path for path in discovery.files if path in own]
-    named = [path for path in found if basename(path) in task.prompt]
-    if len(named or found) == 1:
-        return True
-    fails_in = {place.path for place in places_in(before.error, files)} & {*own}
-    return discovery.task_type == "code_fix" and bool(named or fails_in)
-
-
-def _may_be_meant(path: str, context: RunContext) -> bool:
-    """Whether a file is one to edit, by its name: a source of the project's own."""
-    return suffix_of(path) in SOURCE_SUFFIXES and standing(path) < MADE and context.workspace.may_edit(path)
 
 
 def _settled(state: RunState, context: RunContext) -> RunUpdate:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
-from codur.errors import UsageError
 from codur.nodes.judge import check_before
 from codur.nodes.rules import completed, problem_of
 from codur.nodes.state import RunContext, RunState, RunUpdate
@@ -14,7 +12,6 @@ from codur.patches import RepairRequest
 from codur.planning.first import first_plan, repair_plan
 from codur.planning.patterns.decide import decide
 from codur.planning.patterns.several import lists_steps
-from codur.tools.git_history import revision_problem
 from codur.types import CODE_TASKS, Discovery, Plan, Step, Verdict
 from codur.verification.run_problem import RunProblem
 
@@ -130,9 +127,6 @@ def _check_before(discovery: Discovery, context: RunContext) -> Verdict | None:
 
 def _repair_only(asked: RepairRequest, state: RunState, context: RunContext) -> RunUpdate:
     """The plan of a task that is a search for a repair, or why there is nothing to search for."""
-    unknown = revision_problem(Path(state["task"].workspace), asked.since) if asked.since else ""
-    if unknown:
-        raise UsageError(f"--since: {unknown}", remedy="Give a commit, branch or tag like HEAD~3.")
     discovery = replace(state["discovery"], task_type="code_fix")
     if asked.files:
         rest = tuple(path for path in discovery.files if path not in asked.files)

@@ -7,12 +7,12 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from codur.errors import WorkspaceError
+from codur.errors import UsageError, WorkspaceError
 from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.nodes.updates import can_ask, go, tell_changes, worker
 from codur.patches import RepairReport
 from codur.repair.engine import RepairOutcome, search
-from codur.tools.git_history import read_history
+from codur.tools.git_history import read_history, revision_problem
 from codur.types import StepRecord, ToolCode, Verdict
 from codur.verification.syntax import syntax_problem
 
@@ -28,6 +28,10 @@ def repair(state: RunState, context: RunContext) -> RunUpdate:
     verdict = state["verdict"]
     if state["discovery"].check is None or verdict is None:
         raise AssertionError("repair was reached without a failing check")
+    since = state["task"].repair.since if state["task"].repair else ""
+    unknown = revision_problem(Path(state["task"].workspace), since) if since else ""
+    if unknown:
+        raise UsageError(f"--since: {unknown}", remedy="Give a commit, branch or tag like HEAD~3.")
     begun = time.monotonic()
     try:
         outcome = _search(state, verdict, context)

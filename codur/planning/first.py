@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
+from posixpath import basename
 
 from codur.errors import ModelUnavailable
-from codur.types import Check, Discovery, Outcome, Plan, Step, Verdict
+from codur.planning.patterns.paths import MADE, SOURCE_SUFFIXES, suffix_of
+from codur.planning.patterns.several import asks_for_more
+from codur.tools.repository.places import places_in
+from codur.tools.repository.standing import standing
+from codur.types import CODE_TASKS, Check, Discovery, Outcome, Plan, Step, Task, Verdict
 
+_SURE = 0.8
 _BARE = (
     "a all an and any are be broken bug bugs can check codur could debug do error errors fail failed "
     "failing fails file files fix fixes from get has have hello help hey hi in is issue issues it make "
@@ -54,6 +61,34 @@ def first_plan(
         end = Step(id="end", action="respond")
         return Plan(steps=(end,), origin="llm_error", reason=no_search or no_model.message, outcome="no_model")
     return None
+
+
+def is_settled(
+    task: Task, discovery: Discovery, before: Verdict | None, files: Sequence[str], *, may_edit: Callable[[str], bool]
+) -> bool:
+    """Whether there is nothing to classify: a red check, a request to edit and no more, and a place to begin at.
+
+    Args:
+        files: the workspace's.
+        may_edit: whether a file may be changed.
+    """
+    if before is None or before.status != "failed" or discovery.check is None or discovery.check.kind == "syntax":
+        return False
+    if discovery.task_type not in CODE_TASKS or asks_for_more(task.prompt):
+        return False
+    if not task.check_is_goal and discovery.confidence < _SURE:
+        return False
+    own = {path for path in files if suffix_of(path) in SOURCE_SUFFIXES and standing(path) < MADE and may_edit(path)}
+    found = [path for path in discovery.files if path in own]
+    if task.check_is_goal and len(own) == 1 and found:
+        return True
+    if discovery.task_type != "code_fix" and discovery.missing_files:
+        return False
+    named = [path for path in found if basename(path) in task.prompt]
+    if len(named or found) == 1:
+        return True
+    fails_in = any(place.path in own for place in places_in(before.error, files))
+    return discovery.task_type == "code_fix" and bool(named or fails_in)
 
 
 def repair_plan(check: Check | None, before: Verdict | None, *, allowed: bool) -> Plan:

@@ -12,6 +12,7 @@ from codur.llm.pool import ModelPool
 from codur.planning.facts import discovery_text, file_list
 from codur.planning.full_plan import signature
 from codur.planning.replies import PrePlanReply, argument_values, ask
+from codur.tools.repository.standing import standing
 from codur.types import CODE_TASKS, Action, Discovery, Message, Plan, Step, ToolSpec, Verdict
 from codur.verification.describe import check_text, verdict_line
 
@@ -51,7 +52,7 @@ async def classify(
                     "llm_pre_plan.task",
                     task=prompt[:PROMPT_CHARS],
                     findings=discovery_text(discovery),
-                    files=file_list(files),
+                    files=file_list(sorted(files, key=standing)),
                     check=check_text(discovery.check),
                     verdict=_told(before),
                     tools=", ".join(map(signature, tools)) or "none",

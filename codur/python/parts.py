@@ -48,8 +48,8 @@ def choose_part(parts: Sequence[str], named: Sequence[str], changed: Callable[[]
         named: files that the prompt names.
         changed: gives files that are not as they were committed; asked only if the named ones do not tell.
     """
-    for given, why in ((lambda: named, "the prompt names"), (changed, "you changed")):
-        files = given()
+    for why in ("the prompt names", "you changed"):
+        files = named if why == "the prompt names" else changed()
         owners = {_part_of(path, set(parts)) for path in files} - {""}
         if len(owners) == 1:
             (chosen,) = owners

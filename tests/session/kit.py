@@ -97,7 +97,9 @@ class Place:
             f"the run ended before {wanted}: {process.stderr.read().decode() if process.stderr else ''}"
         )
 
-    def killed_at(self, *path: str, prompt: str = "main.py is wrong", words: Sequence[str] = (), **variables: str) -> None:
+    def killed_at(
+        self, *path: str, prompt: str = "main.py is wrong", words: Sequence[str] = (), **variables: str
+    ) -> None:
         """Start a run, and kill it when it has entered these nodes, one after the other."""
         given = (*(words or (prompt,)), "--json-stream")
         if self.nursery is not None:
