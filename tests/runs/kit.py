@@ -101,7 +101,7 @@ def contents(directory: Path) -> dict[str, str]:
     return {
         path.relative_to(directory).as_posix(): path.read_text()
         for path in sorted(directory.rglob("*"))
-        if path.is_file()
+        if path.is_file() and ".git" not in path.parts
     }
 
 
@@ -143,7 +143,7 @@ def play(
 ) -> Played:
     """Carry out one task in a directory with these files; `consult` is the user, `state` the state directory."""
     workspace = directory / "project"
-    workspace.mkdir()
+    workspace.mkdir(exist_ok=True)
     fill(workspace, files)
     events: list[Event] = []
     with GroqServer(replies) as server:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.runs.kit import play
+from codur.patches import RepairRequest
+from tests.runs.kit import REPAIRABLE, fill, play
 
 FIX = "the tests fail, fix the bug"
 MAIN = {"main.py": "def add(a, b):\n    return a - b\n"}
@@ -77,3 +79,37 @@ def test_a_syntax_error_is_told_with_its_place(tmp_path: Path) -> None:
     run = play(tmp_path, files, FIX, [], search=True, offline=True)
     assert run.result.outcome == "no_model"
     assert "main.py, line 2" in run.result.reason
+
+
+def git(directory: Path, *words: str) -> None:
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b.invalid")
+    subprocess.run(["git", *identity, *words], cwd=directory, check=True, capture_output=True)
+
+
+def test_of_several_projects_the_one_with_uncommitted_changes_is_checked(tmp_path: Path) -> None:
+    project = '[project]\nname = "{}"\n'
+    files = {
+        **{f"{part}/pyproject.toml": project.format(part) for part in ("one", "two")},
+        **{f"{part}/test_{part}.py": "def test_it():\n    assert False\n" for part in ("one", "two")},
+        "two/lib.py": "x = 1\n",
+    }
+    workspace = fill(tmp_path / "project", files)
+    git(workspace, "init", "-q")
+    git(workspace, "add", "-A")
+    git(workspace, "commit", "-qm", "first")
+    (workspace / "two" / "lib.py").write_text("x = 2\n")
+    run = play(tmp_path, {}, FIX, [], key=None)
+    assert run.result.before is not None
+    assert run.result.before.check == "python -m pytest two"
+
+
+def test_a_revision_that_there_is_not_is_an_error(tmp_path: Path) -> None:
+    workspace = fill(tmp_path / "project", REPAIRABLE)
+    git(workspace, "init", "-q")
+    git(workspace, "add", "-A")
+    git(workspace, "commit", "-qm", "first")
+    asked = RepairRequest(since="v9.9")
+    run = play(tmp_path, {}, "repair", [], offline=True, check_is_goal=True, repair=asked)
+    assert (run.result.outcome, run.result.remedy) == ("usage", "Give a commit, branch or tag like HEAD~3.")
+    assert "no commit is called 'v9.9'" in run.result.reason
+    assert run.files["main.py"] == REPAIRABLE["main.py"]

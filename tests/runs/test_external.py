@@ -56,6 +56,15 @@ def test_the_users_choice_needs_no_model_besides(tmp_path: Path) -> None:
     assert played.requests == []
 
 
+def test_a_list_of_steps_for_the_users_choice_is_planned_by_nobody_else(tmp_path: Path) -> None:
+    configs = {"its": agent(tmp_path / "its", [["write", "main.py", RIGHT], *CODEX_DONE])}
+    prompt = "read main.py, find what is wrong in it, fix it and tell me what it was"
+
+    played = run(tmp_path, configs, prompt=prompt, agent="its", key="gsk_canary_0123456789")
+
+    assert (played.result.exit_code, played.requests) == (0, [])
+
+
 @pytest.mark.parametrize(
     ("routing", "files", "chosen"),
     [

@@ -167,3 +167,49 @@ def test_command_that_stays_as_it_is(tmp_path: Path, command: str) -> None:
     found = check(tmp_path, {"test_a.py": TEST}, command=command)
     assert found is not None
     assert (found.kind, found.argv) == ("command", ("sh", "-c", command))
+
+
+HELPER = "def equal(a, b):\n    return a == b\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "named", "argv", "tests"),
+    [
+        ({"test_utils.py": HELPER, "bank_test.py": TEST}, ("test_utils.py",), PYTEST, ("bank_test.py",)),
+        (
+            {"test_utils.py": HELPER, "bank_test.py": TEST},
+            ("bank_test.py",),
+            (*PYTEST, "bank_test.py"),
+            ("bank_test.py",),
+        ),
+        ({"test_a.py": "class TestA:\n    value = 1\n", "test_b.py": HELPER}, (), PYTEST, ("test_a.py",)),
+        ({"test_a.py": "from other_tests import *\n", "test_b.py": TEST}, (), PYTEST, ("test_a.py", "test_b.py")),
+        ({"test_only.py": HELPER}, (), PYTEST, ("test_only.py",)),
+        ({".meta/test_example.py": TEST, "build/test_old.py": TEST, "test_a.py": TEST}, (), PYTEST, ("test_a.py",)),
+        (
+            {
+                "test_a.py": "def check_a():\n    pass\n",
+                "test_b.py": TEST,
+                "pytest.ini": "[pytest]\npython_functions=check_*",
+            },
+            (),
+            PYTEST,
+            ("test_a.py", "test_b.py"),
+        ),
+    ],
+    ids=["helper named", "tests named", "class", "imported tests", "nothing else", "not collected", "names of its own"],
+)
+def test_files_with_tests_in_them_are_the_check(
+    tmp_path: Path, files: dict[str, str], named: tuple[str, ...], argv: tuple[str, ...], tests: tuple[str, ...]
+) -> None:
+    found = check(tmp_path, files, named=named)
+    assert found is not None
+    assert found.argv[2:] == argv
+    assert tests[0] in found.source
+
+
+def test_helper_that_is_named_and_only_called_like_a_test_may_be_changed(tmp_path: Path) -> None:
+    files = {"test_utils.py": HELPER, "bank_test.py": TEST, "tests/test_help.py": HELPER}
+    found = check(tmp_path, files, named=("test_utils.py", "tests/test_help.py"))
+    assert found is not None
+    assert found.protected == ("bank_test.py", "tests/test_help.py")
