@@ -25,6 +25,7 @@ KEY = "sk-made-up"
 PROGRAM = Path(__file__).parent / "llama_server.py"
 _VARIABLES = {"PATH": "/usr/bin:/bin", "NO_PROXY": "127.0.0.1", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
 _START_S = 300.0
+_PROFILE: dict[str, Any] = {"max_attempts": 1, "temperature": 1.0, "timeout_s": 120.0}
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,6 @@ def client_of(url: str, api: str, *, model: str, stream: bool = False, key: str 
     given = settings(
         f"{url}/v1" if api == "openai" else url,
         api=api,
-        **{"max_attempts": 1, "temperature": 1.0, "model": model, **values},
+        **{**_PROFILE, "model": model, **values},
     )
     return Client(given, environ={"GROQ_API_KEY": key} if key else {}, stream=stream)

@@ -1,11 +1,11 @@
 """llama.cpp's own server with a tiny model of random weights; a program for the servers' environment.
 
-    python llama_server.py MODEL make
-    python llama_server.py MODEL serve CONTEXT SLOTS [endless] [key=KEY]
+    python llama_server.py MODEL make [endless]
+    python llama_server.py MODEL serve CONTEXT SLOTS [KEY]
 
-`serve` writes its address to standard output and ends with its standard input. `endless` takes the end of an answer
-away from the model. The model knows the printable characters and some words as tokens, and every other byte. Calls of
-tools and JSON come out right because the server holds the model to their grammar.
+`serve` writes its address to standard output and ends with its standard input. The model knows the printable characters
+and some words as tokens, and every other byte; most of its answers end after some hundred words, those of one made
+`endless` at their bound. Calls of tools and JSON come out right because the server holds the model to their grammar.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Tools, one JSON object a line:
 {% endif %}"""
 
 
-def make(path: Path) -> None:
+def make(path: Path, *, endless: bool) -> None:
     """Write the model."""
     import gguf
     import numpy
@@ -59,8 +59,8 @@ def make(path: Path) -> None:
     out[:, 0] = -3
     out[len(tokens) - len(known) :, 0] = 0
     out[len(tokens) - len(WORDS) - 1 :, 0] = 0.5
-    for token in ('"', CALL, "</s>"):
-        out[tokens.index(token), 0] = 1
+    out[tokens.index('"'), 0] = 0.8
+    out[tokens.index("</s>"), 0] = -3 if endless else 0.4
 
     writer = gguf.GGUFWriter(str(path), "llama")
     writer.add_name("tiny")
@@ -92,7 +92,7 @@ def make(path: Path) -> None:
     writer.close()
 
 
-def serve(path: Path, context: int, slots: int, *more: str) -> None:
+def serve(path: Path, context: int, slots: int, *keys: str) -> None:
     """Serve the model until standard input ends."""
     import xllamacpp
 
@@ -106,8 +106,7 @@ def serve(path: Path, context: int, slots: int, *more: str) -> None:
     settings.n_parallel = slots
     settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = 1
     settings.sampling.seed = SEED
-    settings.sampling.ignore_eos = "endless" in more
-    settings.api_keys = [word.removeprefix("key=") for word in more if word.startswith("key=")]
+    settings.api_keys = list(keys)
     server = xllamacpp.Server(settings)
     sys.stdout.write(f"{server.listening_address}\n")
     sys.stdout.flush()
@@ -117,6 +116,6 @@ def serve(path: Path, context: int, slots: int, *more: str) -> None:
 if __name__ == "__main__":
     model, what, *given = sys.argv[1:]
     if what == "make":
-        make(Path(model))
+        make(Path(model), endless="endless" in given)
     else:
         serve(Path(model), int(given[0]), int(given[1]), *given[2:])

@@ -11,7 +11,7 @@ import pytest
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.llm.local_models import served_models
 from codur.llm.model import ChatReply, ChatRequest
-from codur.types import ToolCall
+from codur.types import Message, ToolCall
 from tests.llm.kit import READ_FILE, ask
 from tests.real_servers.kit import ASKED_FOR, KEY, RealServer, client_of, free_port, once_there, running
 from tests.support import anthropic_server as anthropic
@@ -107,8 +107,6 @@ def test_calls_come_back(proxy: RealServer, behind: Behind, api: str, model: str
 
 @BOTH
 def test_results_go_on_to_the_service(proxy: RealServer, behind: Behind, api: str) -> None:
-    from codur.types import Message
-
     call = ToolCall(id="call_1", name="read_file", arguments={"path": "a"})
     messages = (
         Message(role="user", content="Look."),
@@ -116,7 +114,10 @@ def test_results_go_on_to_the_service(proxy: RealServer, behind: Behind, api: st
         Message(role="tool", tool_call_id="call_1", content="x = 1"),
     )
     behind.chat = text("It is one.")
-    assert asked(proxy, api, "chat", ChatRequest(messages, purpose="test", tools=(READ_FILE,))).text == "It is one."
+    assert (
+        asked(proxy, api, "chat", ChatRequest(messages=messages, purpose="test", tools=(READ_FILE,))).text
+        == "It is one."
+    )
 
 
 @BOTH

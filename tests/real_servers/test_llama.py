@@ -35,15 +35,15 @@ WINDOW = 8192
 @pytest.fixture(scope="module")
 def llama(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealServer]:
     """Two requests at a time, with a window of `WINDOW` tokens each."""
-    words = [str(PROGRAM), str(model), "serve", str(2 * WINDOW), "2", f"key={KEY}"]
+    words = [str(PROGRAM), str(model), "serve", str(2 * WINDOW), "2", KEY]
     with running(words, tmp_path_factory.mktemp("llama"), said_address) as server:
         yield server
 
 
 @pytest.fixture
-def endless(model: Path, tmp_path: Path) -> Iterator[RealServer]:
+def endless(endless_model: Path, tmp_path: Path) -> Iterator[RealServer]:
     """One request at a time, whose answer does not end before its bound."""
-    with running([str(PROGRAM), str(model), "serve", "65536", "1", "endless"], tmp_path, said_address) as server:
+    with running([str(PROGRAM), str(endless_model), "serve", "65536", "1"], tmp_path, said_address) as server:
         yield server
 
 
@@ -62,7 +62,7 @@ def refused(server: RealServer, api: str, request: ChatRequest | None = None, **
 def test_a_tool_is_called(llama: RealServer, api: str, stream: bool) -> None:
     request = ask(tools=(READ_FILE,), tool_choice="required", max_completion_tokens=2000)
     reply = asked(llama, api, request, stream=stream)
-    assert [(call.name, list(call.arguments)) for call in reply.tool_calls] == [("read_file", ["path"])]
+    assert {(call.name, *call.arguments) for call in reply.tool_calls} == {("read_file", "path")}
     assert (reply.finish_reason, reply.problem, reply.model) == ("tool_calls", "", "tiny")
     assert reply.usage.prompt_tokens > 100, "the model counts a token for nearly every letter"
 
@@ -116,8 +116,11 @@ def test_an_answer_has_the_form_that_is_asked_for(llama: RealServer) -> None:
 @BOTH
 @STREAMED
 def test_a_prompt_beyond_the_window_is_refused_with_the_figures(llama: RealServer, api: str, stream: bool) -> None:
-    told = refused(llama, api, ask("word " * 4000), stream=stream).message
-    assert f"exceeds the available context size ({WINDOW} tokens)" in told
+    client = client_of(llama.url, api, model="tiny", stream=stream)
+    for _ in range(2):
+        with pytest.raises(ModelUnavailable, match=f"service .tiny. takes {WINDOW:,} at a time"):
+            client.complete(ask("word " * 4000))
+    assert client.told() == ["model_called"], "the second is not sent"
 
 
 @BOTH
