@@ -59,8 +59,9 @@ def make(path: Path, *, endless: bool) -> None:
     out[:, 0] = -3
     out[len(tokens) - len(known) :, 0] = 0
     out[len(tokens) - len(WORDS) - 1 :, 0] = 0.5
-    out[tokens.index('"'), 0] = 0.8
-    out[tokens.index("</s>"), 0] = -3 if endless else 0.4
+    for token, likely in (('"', 0.6), (CALL, 0.5), ("</s>", -3 if endless else 0.5)):
+        out[tokens.index(token)] = 0
+        out[tokens.index(token), 0] = likely
 
     writer = gguf.GGUFWriter(str(path), "llama")
     writer.add_name("tiny")
