@@ -114,8 +114,8 @@ class ServiceModel:
             failed = error
         outcome = self._read(exchange, reader) if failed is None else self._failed(failed, client, exchange, reader)
         headers = failed.response.headers if isinstance(failed, client.errors.APIStatusError) else exchange.headers
-        # A server may tell its errors only outside of streams, and end them without a word.
-        self._in_one_piece = failed is None and exchange.begun and not exchange.heard
+        if failed is None:  # a server may tell its errors only outside of streams, and end them without a word
+            self._in_one_piece = exchange.begun and not exchange.heard
         return with_limits(outcome, told_headers(headers), self._now())
 
     def _open(self) -> Client:

@@ -22,7 +22,7 @@ from tests.llm.kit import CANARY, PRICED, READ_FILE, SCHEMA, Client, ask, settin
 from tests.support import anthropic_server as anthropic
 from tests.support import chat_streams as chat
 from tests.support.anthropic_server import AnthropicServer
-from tests.support.groq_server import GroqServer, Replies, ServerReply, error, hold, raw, text
+from tests.support.groq_server import GroqServer, Replies, ServerReply, error, hang_up, hold, raw, text
 
 APIS = ("groq", "openai", "anthropic")
 TOOLS = ask(tools=(READ_FILE,))
@@ -187,11 +187,11 @@ def test_a_stream_that_broke_off_is_asked_for_again(api: str) -> None:
 
 @pytest.mark.parametrize("api", APIS)
 def test_after_a_stream_without_a_word_the_answer_is_asked_for_in_one_piece(api: str) -> None:
-    with served(api, [chat.streamed(""), error(400, "That is too much.")]) as server:
+    with served(api, [chat.streamed(""), hang_up(), error(400, "That is too much.")]) as server:
         client = client_of(server, api)
         with pytest.raises(ModelUnavailable, match="That is too much"):
             client.complete()
-    assert [body.get("stream", False) for body in server.bodies] == [True, False]
+    assert [body.get("stream", False) for body in server.bodies] == [True, False, False]
 
 
 @pytest.mark.parametrize("api", APIS)

@@ -33,8 +33,8 @@ Tools, one JSON object a line:
 
 def make(path: Path, *, endless: bool) -> None:
     """Write the model."""
-    import gguf
-    import numpy
+    import gguf  # type: ignore[import-not-found]
+    import numpy  # type: ignore[import-not-found]
 
     characters = [chr(number) for number in range(33, 127)] + ["\u2581", "\n"]
     known = [*characters, *("\u2581" + word for word in WORDS), CALL]
@@ -95,7 +95,7 @@ def make(path: Path, *, endless: bool) -> None:
 
 def serve(path: Path, context: int, slots: int, *keys: str) -> None:
     """Serve the model until standard input ends."""
-    import xllamacpp
+    import xllamacpp  # type: ignore[import-not-found]
 
     settings = xllamacpp.CommonParams()
     settings.model.path = str(path)

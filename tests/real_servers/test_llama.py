@@ -187,6 +187,7 @@ def first_word(server: RealServer, api: str, then: Callable[[], None], **values:
 def test_a_server_that_ends_in_the_middle_of_an_answer(endless: RealServer, api: str) -> None:
     failure = first_word(endless, api, endless.process.kill)
     assert failure.kind == "broken"
+    assert failure.usage is not None
     assert failure.usage.completion_tokens > 0
     endless.process.wait()
     assert "No server answers" in refused(endless, api).message
@@ -199,6 +200,7 @@ def test_a_server_that_stands_still_in_the_middle_of_an_answer(endless: RealServ
 
     failure = first_word(endless, api, stop, timeout_s=2.0)
     assert failure.kind == "timeout"
+    assert failure.usage is not None
     assert failure.usage.completion_tokens > 0
     assert "did not answer within 2 s" in refused(endless, api, timeout_s=2.0).message
     os.kill(endless.process.pid, signal.SIGCONT)

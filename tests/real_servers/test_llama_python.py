@@ -31,7 +31,7 @@ def test_an_answer_that_is_cut_off_says_so(server: RealServer, stream: bool) -> 
 
 
 def test_a_stream_that_ends_without_a_word_is_asked_for_in_one_piece_which_says_why(server: RealServer) -> None:
-    client = client_of(server.url, "openai", model="tiny", stream=True, max_attempts=2)
+    client = client_of(server.url, "openai", model="tiny", stream=True, max_attempts=4)
     with pytest.raises(ModelUnavailable, match="maximum context length is 2048 tokens"):
         client.complete(ask("word " * 1000))
 

@@ -39,7 +39,7 @@ def litellm_stream(words: Sequence[str]) -> ServerReply:
     usage = {"prompt_tokens": 8, "completion_tokens": 5, "total_tokens": 13, "cost": 7e-05}
     last = chunk({}, usage=usage)
     del last["choices"][0]["finish_reason"]
-    return streamed("".join(map(event, [*chunks, chunk({}, finish_reason="stop"), last, "[DONE]"])))
+    return _stream([*chunks, chunk({}, finish_reason="stop"), last])
 
 
 def llama_error(status: int, kind: str, said: str, **more: Any) -> ServerReply:
@@ -57,14 +57,14 @@ def llama_call(arguments: str) -> ServerReply:
     """A stream of llama.cpp's server with one call after some words; its arguments come token by token."""
     call = {"index": 0, "id": "DSh3", "type": "function", "function": {"name": "read_file", "arguments": arguments[:1]}}
     rest = [{"index": 0, "function": {"arguments": piece}} for piece in arguments[1:]]
-    deltas = [
+    deltas: list[dict[str, Any]] = [
         {"role": "assistant", "content": None},
         {"content": "I look."},
         *({"tool_calls": [c]} for c in [call, *rest]),
     ]
     usage = {"completion_tokens": 71, "prompt_tokens": 367, "prompt_tokens_details": {"cached_tokens": 53}}
     last = chunk(usage=usage, timings={"cache_n": 53, "prompt_n": 1})
-    return streamed("".join(map(event, [*map(chunk, deltas), chunk({}, finish_reason="tool_calls"), last, "[DONE]"])))
+    return _stream([*(chunk(delta) for delta in deltas), chunk({}, finish_reason="tool_calls"), last])
 
 
 def llama_python_cut_call(tokens: int) -> ServerReply:
@@ -73,3 +73,7 @@ def llama_python_cut_call(tokens: int) -> ServerReply:
     message = {"content": None, "tool_calls": [{"id": "call__0", "type": "function", "function": function}]}
     usage = {"prompt_tokens": 377, "completion_tokens": tokens}
     return ServerReply(body=completion(message, finish_reason="tool_calls", usage=usage))
+
+
+def _stream(chunks: Sequence[Mapping[str, Any]]) -> ServerReply:
+    return streamed("".join(event(value) for value in chunks) + event("[DONE]"))
