@@ -182,6 +182,8 @@ def why_no_search(state: RunState, context: RunContext) -> str:
         return "Changing files and running programs is not allowed here, so no repair is searched for."
     if check is None or check.kind == "syntax":
         return "No check was found that tells a right program from a wrong one; name one with --check."
+    if check.text:
+        return "The check is a test that was made for the task; such a one does not guide a search."
     if before is None or before.status != "failed":
         return (
             f"The check cannot guide a search: {before.note or before.status}." if before else "The check was not run."
