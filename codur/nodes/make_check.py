@@ -10,10 +10,10 @@ from dataclasses import replace
 from codur.agents.brief import question_text
 from codur.errors import LimitReached, ModelError, WorkspaceError
 from codur.events import Note, TestMade
-from codur.nodes.judge import check_before, may_make_check, seen_before
+from codur.nodes.judge import check_before, seen_before
 from codur.nodes.sources import inputs, material, objective
 from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import current_step, go
+from codur.nodes.updates import current_step, go, may_make_check
 from codur.planning.making import TestWriter
 from codur.questions import Answer, Question
 from codur.types import Check

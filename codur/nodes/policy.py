@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from codur.nodes.approving import ask_about_command, ask_first, effects, rejected
-from codur.nodes.judge import may_make_check
 from codur.nodes.rules import completed, problem_at_last, problem_of, told
 from codur.nodes.state import Route, RunContext, RunState, RunUpdate
-from codur.nodes.updates import can_ask, edits, go, left_failed, output_of, unfinished, why_not
+from codur.nodes.updates import can_ask, edits, go, left_failed, may_make_check, output_of, unfinished, why_not
 from codur.planning.plan_file import plan_text
 from codur.planning.references import UnresolvedReference, filled
 from codur.planning.validate import Problem
