@@ -43,11 +43,12 @@ def question_lines(question: Question, *, width: int = 100) -> list[Line]:
 
 def test_lines(path: str, text: str, failure: str) -> list[Line]:
     """A test that was made for the task, and how it fails now."""
-    last = next((row.strip() for row in reversed(failure.split("\n")) if row.strip()), "")
+    rows = [row.strip() for row in failure.split("\n") if row.strip()]
+    cause = next((row.removeprefix("E ").strip() for row in rows if row.startswith("E ")), rows[-1] if rows else "")
     return [
         line(("test made for the task: ", "strong"), path),
         *block(text.rstrip(), prefix="  "),
-        line(("     red now: ", "dim"), clip(last)),
+        line(("     red now: ", "dim"), clip(cause)),
     ]
 
 

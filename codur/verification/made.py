@@ -114,10 +114,10 @@ def _wrong_failure(end: TestEnd, check: Check, prompt: str, known: Callable[[str
         return f"it did not begin: {words or end.text[-300:]}"
     if missing and _told(missing, prompt) and (not known(missing) or raised in asked):
         return ""  # what the task asks for is not there yet
-    if end.blocked:
-        return f"it cannot run here: {end.blocked}"
     if end.when != "call":
         return f"it cannot be loaded: {raised}: {words}" if raised else f"it cannot be loaded: {end.text[-300:]}"
+    if end.blocked:
+        return f"it cannot run here: {end.blocked}"
     if raised == "Failed" and "it did not end within" in end.text:
         return "" if _HANGS.search(prompt) else "it does not end, and the task speaks of no such thing"
     if raised in {"AssertionError", "Failed"}:
