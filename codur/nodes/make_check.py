@@ -11,16 +11,21 @@ from codur.agents.brief import question_text
 from codur.errors import LimitReached, ModelError, WorkspaceError
 from codur.events import Note, TestMade
 from codur.nodes.judge import check_before, seen_before
-from codur.nodes.sources import inputs, material, objective
+from codur.nodes.sources import Material, inputs, material, objective
 from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.nodes.updates import current_step, go, may_make_check
 from codur.planning.making import TestWriter
 from codur.questions import Answer, Question
+from codur.tools.repository.selection import Want
 from codur.types import Check
+from codur.verification.entry import is_pytest_file
 from codur.verification.made import made_check, text_problem, why_not_red
 
 TRIES = 2
 """Tests that are asked for: one, and one more that knows what became of it."""
+_EXAMPLES = 60
+"""Test files that are looked into for one that is like what is to be written."""
+_WORD = re.compile(r"[A-Za-z_]\w{3,}")
 _HEAD_ROOM = 800
 """Tokens for the instructions."""
 
@@ -52,11 +57,12 @@ async def _made(state: RunState, context: RunContext) -> tuple[Check, str] | str
     agent = context.agents.coding(explicit=state["coder"] or step.capability or state["task"].agent)
     profile = context.models.fitted(context.models.named(agent.profile))
     found = await asyncio.to_thread(material, state, step, context)
+    example = await asyncio.to_thread(_example, found, state, context)
     task = question_text(
         state["task"].prompt,
         objective(state, step),
-        sources=found.texts,
-        wants=found.wants,
+        sources={**found.texts, **example},
+        wants=(*found.wants, *(Want(path=path, partly=True) for path in example)),
         outline=found.outline,
         inputs=inputs(state, step, context),
         budget_tokens=profile.request_tokens - profile.max_completion_tokens - _HEAD_ROOM,
@@ -77,6 +83,24 @@ async def _made(state: RunState, context: RunContext) -> tuple[Check, str] | str
             return check, output
         writer.wrong(problem, output)
     return problem
+
+
+def _example(found: Material, state: RunState, context: RunContext) -> dict[str, str]:
+    """A test of the project that shows how its tests are written, where none is among what is shown."""
+    workspace, check = context.for_models, state["discovery"].check
+    if check is None or any(is_pytest_file(path) for path in found.texts):
+        return {}
+    words = set(_WORD.findall(state["task"].prompt))
+    best, text, most = "", "", -1
+    for path in [path for path in check.protected if is_pytest_file(path) and not workspace.hides(path)][:_EXAMPLES]:
+        try:
+            read = workspace.peek_text(path)
+        except WorkspaceError:
+            continue
+        shared = len(words & set(_WORD.findall(read)))
+        if (shared, -len(read)) > (most, -len(text)):
+            best, text, most = path, read, shared
+    return {best: text} if best else {}
 
 
 def _tried(text: str, state: RunState, context: RunContext) -> tuple[Check | None, str, str]:
