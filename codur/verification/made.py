@@ -23,6 +23,9 @@ from codur.verification.entry import is_pytest_file, is_test_code
 MOST_CHARS = 8_000
 _FRAME = re.compile(r"^(?P<path>[^\s:][^:\n]*\.py):\d+: in ", re.MULTILINE)
 _ERROR = re.compile(r"^E\s+(?P<type>[A-Za-z_][\w.]*)(?::[ ]*(?P<words>.*))?$", re.MULTILINE)
+_ASSERT = re.compile(r"\A[^\n]*\n(?:(?!E)[^\n]*\n)*E\s+assert\b")
+"""What a report begins with after its last frame if an `assert` failed."""
+_NOT_TOLD = "NoneType"
 _EXCEPTION = re.compile(r"\b[A-Za-z]\w*(?:Error|Exception|Warning|Interrupt|Exit|Iteration)\b")
 _MISSING = re.compile(
     r"""cannot import name '(\w+)'|No module named '(?:\w+\.)*(\w+)'|name '(\w+)' is not defined"""
@@ -132,12 +135,17 @@ def _wrong_failure(end: TestEnd, check: Check, prompt: str, known: Callable[[str
 
 
 def _raised(end: TestEnd) -> tuple[str, str]:
-    """The name of what was raised, and its words."""
-    errors = list(_ERROR.finditer(end.text))
+    """The name of what was raised, and its words. Of test cases pytest tells it in the report alone."""
+    frames = list(_FRAME.finditer(end.text))
+    told = end.text[frames[-1].end() :] if frames else end.text
+    known = end.raised if end.raised != _NOT_TOLD else ""
+    if not known and _ASSERT.search(told):
+        known = "AssertionError"
+    errors = list(_ERROR.finditer(told))
     if not errors:
-        return end.raised, end.text[-300:]
-    named = next((found for found in errors if found["type"].rpartition(".")[2] == end.raised), errors[-1])
-    return end.raised or named["type"].rpartition(".")[2], (named["words"] or "")[:300]
+        return known, told[-300:]
+    named = next((found for found in errors if found["type"].rpartition(".")[2] == known), errors[0])
+    return known or named["type"].rpartition(".")[2], (named["words"] or "")[:300]
 
 
 def _is_kind(raised: str, name: str) -> bool:

@@ -35,7 +35,9 @@ def total(prices):
 class Shelf:
     pass
 """
-TESTS = """import pytest
+TESTS = """import unittest
+
+import pytest
 
 from shop.cart import Shelf, parse, price, total
 
@@ -82,6 +84,21 @@ def test_known_elsewhere():
 
 def test_fixture(basket):
     assert total(basket) == 1
+
+
+class TestCases(unittest.TestCase):
+    def test_case(self):
+        # its report holds lines that look like errors
+        self.assertEqual("name: int", total([1]))
+
+    def test_case_assert(self):
+        assert total([1]) == 1
+
+    def test_case_raised(self):
+        price("pear")
+
+    def test_case_slip(self):
+        {}["apple"]
 """
 """Each fails in its own way."""
 PLACE = "tests/test_value.py"
@@ -126,13 +143,17 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Check, Verdict, Mappi
         ("known_elsewhere", "put of a cart loses goods", "AttributeError: module 'shop.cart' has no attribute 'put'"),
         ("known_elsewhere", "shop.cart.put ends with AttributeError", ""),
         ("fixture", "total of a basket is wrong", "it did not begin: "),
+        ("TestCases::test_case", "total is off by one", ""),
+        ("TestCases::test_case_assert", "total is off by one", ""),
+        ("TestCases::test_case_raised", "the price of a pear ends with KeyError", ""),
+        ("TestCases::test_case_slip", "total of nothing is wrong", "KeyError: 'apple' is raised by the test itself"),
     ],
 )
 def test_red_counts_only_for_the_reason_told(
     test: str, prompt: str, why: str, run: tuple[Check, Verdict, Mapping[str, TestEnd]]
 ) -> None:
     check, verdict, ends = run
-    name = f"{PLACE}::test_{test}"
+    name = f"{PLACE}::{test}" if "::" in test else f"{PLACE}::test_{test}"
     found = why_not_red(check, verdict, {name: ends[name]}, prompt, known=lambda word: word == "put")
     assert found.startswith(why)
     assert bool(found) == bool(why)
