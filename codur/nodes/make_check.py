@@ -54,7 +54,8 @@ async def make_check(state: RunState, context: RunContext) -> RunUpdate:
 async def _made(state: RunState, context: RunContext) -> tuple[Check, str] | str:
     """The check and how it fails now, or why there is none."""
     step = current_step(state)
-    agent = context.agents.coding(explicit=state["coder"] or step.capability or state["task"].agent)
+    named = step.capability if context.agents.knows(step.capability) else ""
+    agent = context.agents.coding(explicit=state["coder"] or named or state["task"].agent)
     profile = context.models.fitted(context.models.named(agent.profile))
     found = await asyncio.to_thread(material, state, step, context)
     example = await asyncio.to_thread(_example, found, state, context)
