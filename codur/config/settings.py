@@ -398,6 +398,8 @@ class VerificationSettings:
     """Output kept of a program, in KiB; what is beyond is cut in the middle."""
     confirm_runs: int = 1
     """Further runs that a pass must survive before it counts."""
+    make_check: Literal["auto", "never"] = "auto"
+    """Where nothing fails because of the task, one more call writes a test that does (`auto`), or not (`never`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
