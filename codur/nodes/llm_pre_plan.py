@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import delegated, go, plan_after_model_error, plannable
+from codur.nodes.updates import delegated, go, plan_after_model_error, plannable, require_room
 from codur.planning.first import is_settled
 from codur.planning.pre_plan import classify, edit_plan, plan_from
 from codur.planning.replies import PrePlanReply
@@ -31,6 +31,7 @@ async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
         return _settled(state, context)
     spent = context.models.usage
     try:
+        require_room(state, context)
         reply = await classify(
             state["task"].prompt,
             state["discovery"],

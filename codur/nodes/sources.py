@@ -59,12 +59,19 @@ def material(state: RunState, step: Step, context: RunContext) -> Material:
     )
     shown = [path for path in selection.paths if not hidden.withholds(path)]
     texts = {path: text for path in shown if (text := _text(path, workspace)) is not None}
+    made = {check.entry: check.text} if (check := discovery.check) and check.text and check.entry else {}
+    texts = {**made, **texts}
+    wants = (*map(_whole, made), *_without_other_tests(selection.wants, named))
     return Material(
         texts=texts,
-        wants=tuple(want for want in _without_other_tests(selection.wants, named) if want.path in texts),
+        wants=tuple(want for want in wants if want.path in texts),
         outline=outline_of(selection.ranked, files, lambda path: _glance(path, hidden, workspace)),
         withheld=tuple(path for path in named if workspace.hides(path) and workspace.is_file(path)),
     )
+
+
+def _whole(path: str) -> Want:
+    return Want(path=path)
 
 
 def objective(state: RunState, step: Step) -> str:

@@ -18,6 +18,8 @@ from codur.workspace.diff import line_counts
 CONVERSATION_TOOLS = frozenset({"ask_user", "list_tools", "tool_help"})
 SERVER_TOOLS = frozenset({"list_mcp_tools", "call_mcp_tool", "list_mcp_resources", "read_mcp_resource"})
 _PLAIN_ACTIONS = frozenset({"tool", "respond", "ask"})
+_LEAST_CALLS = 2
+"""Model calls that must be left for a test to be made: one for it, one for the edit."""
 
 
 def go(node: NodeName, route: Route, *, origin: Origin, tier: Tier = "deterministic", reason: str = "") -> RunUpdate:
@@ -51,6 +53,17 @@ def can_ask(state: RunState, context: RunContext) -> bool:
 def worker(state: RunState, context: RunContext) -> Agent:
     """The agent whom the task is for: who took over, whom the user named, or whom routing gives it."""
     return context.agents.for_discovery(state["discovery"], explicit=state["coder"] or state["task"].agent or None)
+
+
+def require_room(state: RunState, context: RunContext) -> None:
+    """Make sure, before a call is spent, that the agent that the task is for can be told it whole.
+
+    Raises:
+        LimitReached: it cannot.
+    """
+    agent = worker(state, context)
+    if not agent.external:
+        context.models.sizes.require_room(agent.profile, state["task"].prompt)
 
 
 def able(state: RunState, context: RunContext) -> Agent | None:
@@ -200,6 +213,8 @@ def why_no_search(state: RunState, context: RunContext) -> str:
         return "Changing files and running programs is not allowed here, so no repair is searched for."
     if check is None or check.kind == "syntax":
         return "No check was found that tells a right program from a wrong one; name one with --check."
+    if check.text:
+        return "The check is a test that was made for the task; such a one does not guide a search."
     if before is None or before.status != "failed":
         return (
             f"The check cannot guide a search: {before.note or before.status}." if before else "The check was not run."
@@ -224,6 +239,25 @@ def not_of_the_program(state: RunState, context: RunContext) -> RunProblem | Non
 
 def _names_python(discovery: Discovery) -> bool:
     return any(path.endswith(".py") for path in discovery.files)
+
+
+def may_make_check(state: RunState, context: RunContext) -> bool:
+    """Whether a test for the task is worth a call: nothing fails yet, nobody named a check, and nothing is changed."""
+    task, check, before = state["task"], state["discovery"].check, state["before"]
+    settings, calls_left = context.settings, task.limits.max_llm_calls - context.models.usage.calls
+    named = task.check_is_goal or task.check_command is not None or task.expect_file is not None
+    if state["making"] or named or settings.verification.make_check == "never" or calls_left < _LEAST_CALLS:
+        return False
+    if state["discovery"].task_type not in {"code_fix", "code_generation"}:
+        return False
+    if (check is not None and check.kind not in {"tests", "syntax"}) or (
+        before is not None and before.status != "no_check" and not before.passed
+    ):
+        return False
+    if not (settings.tools.allow_run and settings.tools.allow_write) or state["attempts"]:
+        return False
+    python = context.workspace.list_files(pattern="*.py", limit=1) or state["discovery"].missing_files
+    return any(path.endswith(".py") for path in python) and not context.workspace.changed_files()
 
 
 def repair_tried(state: RunState) -> bool:
