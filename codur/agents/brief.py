@@ -26,6 +26,18 @@ _OUTLINE_SHARE = 0.15
 _OUTLINE_CHARS = 4000
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Briefing:
+    """A request's user message.
+
+    Attributes:
+        shown: of each file that it shows, the numbers (1-based) of the shown lines.
+    """
+
+    text: str
+    shown: Mapping[str, tuple[range, ...]]
+
+
 @dataclass(frozen=True, slots=True)
 class _Limits:
     """Characters of one program output and of one earlier diff."""
@@ -71,7 +83,7 @@ class CodingBrief:
     steer: str = ""
 
 
-def brief_text(brief: CodingBrief, *, budget_tokens: int, source_tokens: int | None = None) -> str:
+def brief_text(brief: CodingBrief, *, budget_tokens: int, source_tokens: int | None = None) -> Briefing:
     """The request's user message, cut to a token budget (estimated).
 
     Outputs and earlier diffs are cut to a share of the budget; that share is kept free for them from the first attempt
@@ -90,9 +102,8 @@ def brief_text(brief: CodingBrief, *, budget_tokens: int, source_tokens: int | N
     room = max(0, budget - len(head) - max(reserved, len(tail)))
     if source_tokens is not None:
         room = min(room, int(source_tokens * BYTES_PER_TOKEN))
-    return "\n\n".join(
-        part for part in (head, _files(brief.sources, brief.wants, brief.outline, room, brief.read_only), tail) if part
-    )
+    files, shown = _files(brief.sources, brief.wants, brief.outline, room, brief.read_only)
+    return Briefing(text=_BETWEEN.join(part for part in (head, files, tail) if part), shown=shown)
 
 
 def _joined(sections: Sequence[tuple[str, str]]) -> str:
@@ -126,7 +137,7 @@ def _files(
     outline: Outline,
     room: int,
     read_only: frozenset[str] = frozenset(),
-) -> str:
+) -> tuple[str, dict[str, tuple[range, ...]]]:
     """The files and the outline of the others, in `room` characters."""
     reserve = min(int(room * _OUTLINE_SHARE), _OUTLINE_CHARS) if outline.names else 0
     excerpts = fit(sources, budget_chars=room - reserve, wants=wants, frame=FILE_FRAME_CHARS)
@@ -134,7 +145,8 @@ def _files(
     shown = {item.path for item in excerpts}
     others = outline.text(budget_chars=min(room - used, _OUTLINE_CHARS), shown=shown)
     texts = "\n\n".join(_file(item, read_only) for item in excerpts)
-    return _joined([("Files", texts), ("Other files, not shown", others)])
+    text = _joined([("Files", texts), ("Other files, not shown", others)])
+    return text, {item.path: item.ranges for item in excerpts}
 
 
 def _verdict(brief: CodingBrief, limit: int) -> str:
@@ -178,5 +190,5 @@ def question_text(
     head = _joined([("Task", bounded(task, TASK_CHARS)), ("This step", objective)])
     tail = _joined([(f"Result of step {name}", bounded(text, 4000)) for name, text in inputs.items()])
     room = max(0, int(budget_tokens * BYTES_PER_TOKEN) - len(head) - len(tail))
-    files = _files(sources, wants, outline, room)
+    files, _ = _files(sources, wants, outline, room)
     return _BETWEEN.join(part for part in (head, files, tail) if part)

@@ -17,12 +17,19 @@ _HEAD_NOTE_CHARS = 40
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A file as a model sees it; `whole` is False if parts were left out."""
+    """A file as a model sees it.
+
+    Attributes:
+        lines: how many the file has.
+        whole: nothing was left out.
+        ranges: numbers (1-based) of the lines that are shown, in order.
+    """
 
     path: str
     text: str
     lines: int
     whole: bool
+    ranges: tuple[range, ...] = ()
 
 
 def fit(sources: Mapping[str, str], *, budget_chars: int, wants: Sequence[Want] = (), frame: int = 0) -> list[Excerpt]:
@@ -52,6 +59,7 @@ class _Shown:
 
     text: str = ""
     whole: bool = False
+    ranges: tuple[range, ...] = ()
     parts: list[Part] | None = None
     kept: set[Part] = field(default_factory=set)
 
@@ -72,25 +80,31 @@ class _Shelf:
             return
         if want.line:
             self._show_line(want)
-        elif not self._put(want.path, self._sources[want.path], whole=True) and want.partly:
+        elif not self._put_whole(want.path) and want.partly:
             self._show_parts(want.path)
 
     def excerpts(self) -> list[Excerpt]:
         """What is shown, file by file."""
         return [
-            Excerpt(path, shown.text, _line_count(self._sources[path]), whole=shown.whole)
+            Excerpt(path, shown.text, _line_count(self._sources[path]), whole=shown.whole, ranges=shown.ranges)
             for path, shown in self._shown.items()
             if shown.text
         ]
 
-    def _put(self, path: str, text: str, *, whole: bool = False) -> bool:
+    def _put_whole(self, path: str) -> bool:
+        text = self._sources[path]
+        put = self._put(path, text, [range(1, _line_count(text) + 1)])
+        self._shown[path].whole |= put
+        return put
+
+    def _put(self, path: str, text: str, ranges: Sequence[range]) -> bool:
         """Show `text` of a file in place of what was shown of it; False if there is no room."""
         shown = self._shown[path]
         before = len(shown.text) + (self._frame if shown.text else 0)
         if not text or len(text) + self._frame - before > self._left:
             return False
         self._left -= len(text) + self._frame - before
-        shown.text, shown.whole = text, whole
+        shown.text, shown.ranges = text, tuple(ranges)
         return True
 
     def _show_line(self, want: Want) -> None:
@@ -105,7 +119,7 @@ class _Shelf:
             return
         room = self._left - self._frame
         if not shown.text and room >= MIN_WINDOW_CHARS:
-            self._put(path, _window(lines, want.line, room // 2))
+            self._put(path, *_window(lines, want.line, room // 2))
 
     def _keep_imports(self, path: str, lines: list[str]) -> None:
         """With a part of a file, what it needs of the rest: imports and constants, if they are short."""
@@ -120,12 +134,12 @@ class _Shelf:
             if part not in self._shown[path].kept:
                 self._keep(path, part, lines)
         if not self._shown[path].text:
-            self._put(path, _head(lines, self._left - self._frame))
+            self._put(path, *_head(lines, self._left - self._frame))
 
     def _keep(self, path: str, part: Part, lines: list[str]) -> bool:
         shown = self._shown[path]
         kept = {*shown.kept, part}
-        if not self._put(path, _joined(self._parts(path), lines, kept)):
+        if not self._put(path, *_joined(self._parts(path), lines, kept)):
             return False
         shown.kept = kept
         return True
@@ -141,21 +155,23 @@ def _line_count(text: str) -> int:
     return text.count("\n") + (not text.endswith("\n"))
 
 
-def _joined(parts: Sequence[Part], lines: Sequence[str], kept: set[Part]) -> str:
+def _joined(parts: Sequence[Part], lines: Sequence[str], kept: set[Part]) -> tuple[str, list[range]]:
     """The kept parts in order; what was left out between them becomes a line with the names."""
     shown: list[str] = []
+    ranges: list[range] = []
     for whole, run in groupby(parts, key=lambda part: part in kept):
         group = list(run)
         if whole:
             shown.append("\n".join(lines[group[0].start : group[-1].end]))
+            ranges.append(range(group[0].start + 1, group[-1].end + 1))
         else:
             names = [f"{part.name} ({part.start + 1})" for part in group if part.name]
             named = f": {', '.join(names[:SHOWN_NAMES])}{', …' if len(names) > SHOWN_NAMES else ''}" if names else ""
             shown.append(f"# … lines {group[0].start + 1} to {group[-1].end} not shown{named}")
-    return "\n".join(shown)
+    return "\n".join(shown), ranges
 
 
-def _head(lines: Sequence[str], budget: int) -> str:
+def _head(lines: Sequence[str], budget: int) -> tuple[str, list[range]]:
     kept: list[str] = []
     used = _HEAD_NOTE_CHARS
     for line in lines:
@@ -164,11 +180,11 @@ def _head(lines: Sequence[str], budget: int) -> str:
             break
         kept.append(line)
     if not kept:
-        return ""
-    return "\n".join([*kept, f"# … {len(lines) - len(kept)} more lines not shown"])
+        return "", []
+    return "\n".join([*kept, f"# … {len(lines) - len(kept)} more lines not shown"]), [range(1, len(kept) + 1)]
 
 
-def _window(lines: Sequence[str], line: int, budget: int) -> str:
+def _window(lines: Sequence[str], line: int, budget: int) -> tuple[str, list[range]]:
     """Whole lines around a line (1-based), with what is left out said above and below."""
     start = end = max(0, min(line, len(lines)) - 1)
     room = budget - 2 * _HEAD_NOTE_CHARS
@@ -177,7 +193,7 @@ def _window(lines: Sequence[str], line: int, budget: int) -> str:
         if room >= 0:
             start, end = max(0, start - 1), min(len(lines), end + 1)
     if start == end:
-        return ""
+        return "", []
     above = [f"# … lines 1 to {start} not shown"] if start else []
     below = [f"# … {len(lines) - end} more lines not shown"] if end < len(lines) else []
-    return "\n".join([*above, *lines[start:end], *below])
+    return "\n".join([*above, *lines[start:end], *below]), [range(start + 1, end + 1)]
