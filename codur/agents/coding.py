@@ -107,7 +107,7 @@ def _request(
             Message(role="system", content=system),
             Message(
                 role="user",
-                content=brief_text(brief, budget_tokens=max(MIN_PROMPT_TOKENS, room), source_tokens=source_tokens),
+                content=brief_text(brief, budget_tokens=max(MIN_PROMPT_TOKENS, room), source_tokens=source_tokens).text,
             ),
         ),
         tools=specs if native else (),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-MAX_PARTS = 400
+MAX_PARTS = 2_000
 SPLIT_LINES = 40
 """A class with more lines is shown method by method."""
+_LINE_END = re.compile(r"\r\n?|\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +21,12 @@ class Part:
     name: str
     start: int
     end: int
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines as Python's parser counts them."""
+    lines = _LINE_END.split(text)
+    return lines if lines[-1] else lines[:-1]
 
 
 def parts_of(text: str) -> list[Part]:
@@ -32,7 +40,7 @@ def parts_of(text: str) -> list[Part]:
             body = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    lines = len(text.splitlines())
+    lines = len(lines_of(text))
     parts: list[Part] = []
     for part in _parts(body, ""):
         if parts and not part.name and not parts[-1].name:

@@ -12,6 +12,7 @@ from codur.events import Note
 from codur.nodes.state import RunContext, RunState
 from codur.nodes.updates import origin_of
 from codur.planning.full_plan import RETRY_OBJECTIVE
+from codur.tools.repository.places import edited_lines
 from codur.tools.repository.selection import Want, select
 from codur.types import Check, Step
 from codur.verification.entry import is_test_code
@@ -41,21 +42,28 @@ class Material:
 
 
 def material(state: RunState, step: Step, context: RunContext) -> Material:
-    """The step's own file and the discovered ones, what the failure points to, what these lead to, and what the check
-    reads; an outline of the rest.
+    """The step's own file and the discovered ones, what the failure and the last attempt point to, what these lead to,
+    what a classifier guessed, and what the check reads; an outline of the rest.
     """
     discovery, verdict = state["discovery"], state["verdict"]
+    failed = verdict if verdict is not None and verdict.status == "failed" else None
+    last = state["attempts"][-1] if state["attempts"] else None
+    told = [failed.error if failed else "", last.error if last else "", edited_lines(last.diff if last else "")]
     workspace = context.for_models
     files = workspace.list_files()
     hidden = _Hidden(discovery.check)
     named = [path for path in dict.fromkeys((str(step.arguments.get("path", "")), *discovery.files)) if path]
+    named = [path for path in named if path not in discovery.guessed]
     selection = select(
         context.repository,
         files,
-        task=f"{state['task'].prompt}\n{objective(state, step)}",
+        task=state["task"].prompt,
         named=named,
-        failure=verdict.error if verdict is not None and verdict.status == "failed" else "",
-        also=discovery.check.protected if discovery.check is not None else (),
+        step=objective(state, step),
+        failure="\n\n".join(told),
+        failing=failed.failing if failed else (),
+        looked_at="\n\n".join(inputs(state, step, context).values()),
+        also=(*discovery.guessed, *(discovery.check.protected if discovery.check is not None else ())),
     )
     shown = [path for path in selection.paths if not hidden.withholds(path)]
     texts = {path: text for path in shown if (text := _text(path, workspace)) is not None}

@@ -95,7 +95,7 @@ Look elsewhere."""
 
 
 def test_the_whole_message() -> None:
-    assert brief_text(BRIEF, budget_tokens=3000) == WHOLE
+    assert brief_text(BRIEF, budget_tokens=3000).text == WHOLE
 
 
 def test_only_the_end_differs_between_attempts() -> None:
@@ -107,7 +107,7 @@ def test_only_the_end_differs_between_attempts() -> None:
         first, attempts=[Attempt(number=1, by="codur-coding", summary="x", error="E" * 1000, diff=diff)], steer="Think."
     )
     last = replace(later, will_retry=False)
-    one, two, three = (brief_text(brief, budget_tokens=1500) for brief in (first, later, last))
+    one, two, three = (brief_text(brief, budget_tokens=1500).text for brief in (first, later, last))
     assert one.startswith("# Task")
     assert "= x + 55" in one
     assert two.startswith(one)
@@ -116,8 +116,9 @@ def test_only_the_end_differs_between_attempts() -> None:
 
 
 def test_what_may_hold_secrets_is_named_and_not_shown() -> None:
-    assert "Never shown, as they may hold secrets: .env" in brief_text(
-        replace(BRIEF, withheld=[".env"]), budget_tokens=3000
+    assert (
+        "Never shown, as they may hold secrets: .env"
+        in brief_text(replace(BRIEF, withheld=[".env"]), budget_tokens=3000).text
     )
 
 
@@ -130,7 +131,7 @@ def test_the_message_keeps_to_its_budget(budget: int) -> None:
         inputs={"look": "line\n" * 3000},
         verdict=replace(RED, error="Error\n" * 400, expected="e\n" * 900, actual="a\n" * 900),
     )
-    text = brief_text(noisy, budget_tokens=budget, source_tokens=500)
+    text = brief_text(noisy, budget_tokens=budget, source_tokens=500).text
     assert len(text) <= budget * 3.5 + 10
     assert text.startswith("# Task\nfix main.py")
 
@@ -243,7 +244,7 @@ def test_an_outline_has_signatures_first_lines_and_names() -> None:
 def test_long_outputs_keep_head_and_tail_and_say_how_many_lines_are_left_out() -> None:
     lines = "".join(f"line {number}\n" for number in range(2000))
     noisy = replace(BRIEF, attempts=(), inputs={"look": lines}, verdict=replace(RED, actual=lines, error=lines))
-    text = brief_text(noisy, budget_tokens=12_000)
+    text = brief_text(noisy, budget_tokens=12_000).text
     assert text.count("\nline 1999") == 3
     assert text.count("line 0\n") == 2  # of an error, the end is what counts
     assert len(re.findall(r"\[\d+ lines left out\]", text)) == 3

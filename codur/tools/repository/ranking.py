@@ -20,6 +20,8 @@ RESTART = 0.2
 """Share of a block's weight that stays with it; the rest goes to what it mentions."""
 SMALLEST = 1e-4
 MAX_PUSHES = 4_000
+_DELEGATED = 1.5
+"""The weight of what a method takes from its own object, relative to other mentions."""
 MAX_HOMES = 6
 """A name that more blocks define, none of them imported, tells nothing."""
 _OUTWARDS = 0.7
@@ -35,16 +37,19 @@ _PLAIN_WORDS = frozenset(
     pass run set should test tests that the then there this use was were what when where which with work wrong you
     """.split()
 )
-_NAMED_FILE, _IDENTIFIERS, _WORDS, _FAILURE = 1.0, 1.5, 0.4, 3.0
+_NAMED_FILE, _IDENTIFIERS, _WORDS, _FAILURE, _TESTS = 1.0, 1.5, 0.4, 3.0, 1.0
 
 
-def seeds(view: View, *, task: str, files: Sequence[str], places: Sequence[Place]) -> dict[Node, float]:
+def seeds(
+    view: View, *, task: str, files: Sequence[str], places: Sequence[Place], tests: Sequence[Node] = ()
+) -> dict[Node, float]:
     """Where the reader begins: blocks by weight.
 
     Args:
         task: the request in words.
         files: files that it names.
         places: lines that the failure names, the most telling first.
+        tests: those that failed.
     """
     found: dict[Node, float] = {}
 
@@ -54,7 +59,8 @@ def seeds(view: View, *, task: str, files: Sequence[str], places: Sequence[Place
             found[node] = found.get(node, 0.0) + share * weight / total
 
     add(_failure(view, places), _FAILURE)
-    add(_identifiers(view, task), _IDENTIFIERS)
+    add(dict.fromkeys(tests, 1.0), _TESTS)
+    add(identified(view, task), _IDENTIFIERS)
     add(
         {(path, n): 1.0 for path in files if path in view.facts for n in range(len(view.facts[path].blocks))},
         _NAMED_FILE,
@@ -67,23 +73,22 @@ def _failure(view: View, places: Sequence[Place]) -> dict[Node, float]:
     found: dict[Node, float] = {}
     weight = 1.0
     for place in places:
-        node = view.at(place.path, place.line) if place.line else _function(view, place)
+        node = view.at(place.path, place.line) if place.line else view.function(place.path, place.function)
         if node is not None and node not in found:
             found[node] = weight
             weight *= _OUTWARDS
     return found
 
 
-def _function(view: View, place: Place) -> Node | None:
-    return next((node for node in view.defined(place.function) if node[0] == place.path), None)
-
-
-def _identifiers(view: View, task: str) -> dict[Node, float]:
-    """The blocks that define what the task writes as code."""
+def identified(view: View, text: str, files: Sequence[str] = ()) -> dict[Node, float]:
+    """The blocks that define what a text writes as code, in its order; those in `files` go before others."""
     found: dict[Node, float] = {}
-    for match in _IDENTIFIER.finditer(task):
-        for name in re.findall(r"\w+", next(filter(None, match.groups()))):
+    for match in _IDENTIFIER.finditer(text):
+        words = re.findall(r"\w+", next(filter(None, match.groups())))
+        for name in words:
             homes = view.defined(name)
+            owned = [node for node in homes if view.facts[node[0]].blocks[node[1]].owner in words]
+            homes = [node for node in homes if node[0] in files] or owned or homes
             if 0 < len(homes) <= MAX_HOMES:
                 for node in homes:
                     found[node] = found.get(node, 0.0) + 1 / len(homes)
@@ -133,6 +138,13 @@ def ranks(view: View, start: Mapping[Node, float]) -> dict[Node, float]:
     return rank
 
 
+def _owner(view: View, node: Node) -> Node | None:
+    """The class that a method is in."""
+    path, number = node
+    owner = view.facts[path].blocks[number].owner
+    return view.function(path, owner, "") if owner else None
+
+
 def mentions(view: View, node: Node) -> dict[Node, float]:
     """The blocks that define what a block mentions, with shares that add up to 1."""
     path, number = node
@@ -140,8 +152,14 @@ def mentions(view: View, node: Node) -> dict[Node, float]:
     block = facts.blocks[number]
     imported = frozenset(view.imports(path))
     found: dict[Node, float] = {}
+    lineage = view.lineage(path, block.owner) if block.delegates else frozenset()
     for name in sorted(block.mentions):
         homes = [home for home in view.defined(name) if home != node]
+        own = [home for home in homes if name in block.delegates and _owner(view, home) in lineage]
+        for home in own:
+            found[home] = found.get(home, 0.0) + view.rarity(name) * _DELEGATED / len(own)
+        if own:
+            continue
         near = [home for home in homes if home[0] == path] or [home for home in homes if home[0] in imported]
         usable = near or (homes if len(homes) <= MAX_HOMES else [])
         if not usable:
