@@ -8,8 +8,10 @@ from dataclasses import asdict, dataclass, replace
 
 from codur.agents.brief import CodingBrief, brief_text
 from codur.agents.guessed import refusal
+from codur.agents.instructions import SHARE_OF_REQUEST
 from codur.agents.prompting import system_prompt
 from codur.agents.registry import Agent
+from codur.agents.room import is_small, offered, share
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import Profile
 from codur.llm.model import ChatRequest
@@ -17,12 +19,12 @@ from codur.llm.pool import ModelPool
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.parsing.code import code_from_text
 from codur.parsing.tool_calls import tool_calls_from_text
+from codur.tools.bounds import bounded
 from codur.tools.toolbox import Toolbox
 from codur.types import Message, ToolCall, ToolCode, ToolSpec
 from codur.workspace.workspace import Workspace
 
 WHOLE_FILE_TOOL = "replace_file_content"
-MIN_PROMPT_TOKENS = 800
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,12 +68,18 @@ async def write_code(
         instructions: the end of the system prompt: what the user and the project want.
 
     Raises:
-        ModelUnavailable, ModelAnswerError, LimitReached: as `ModelPool.complete`.
+        ModelUnavailable, ModelAnswerError, LimitReached: as `ModelPool.complete`; LimitReached also if the task and the
+            code to be changed cannot be told within what a request may have.
     """
-    request = _request(brief, agent, profile, prompts, toolbox, whole_file_lines, source_tokens, instructions)
+
+    def request(fitted: Profile) -> ChatRequest:
+        return _request(
+            brief, agent, fitted, target, pool, prompts, toolbox, whole_file_lines, source_tokens, instructions
+        )
+
     reply = await pool.complete(agent.profile, request)
     if reply.finish_reason == "length":
-        limit = reply.max_completion_tokens or request.max_completion_tokens
+        limit = reply.max_completion_tokens or profile.max_completion_tokens
         return _nothing("invalid", f"the answer was cut off at {limit} tokens; answer with smaller edits")
     if reply.problem:  # a part of the answer was lost, and half an answer is not applied
         return _nothing("invalid", reply.problem)
@@ -87,33 +95,41 @@ def _request(
     brief: CodingBrief,
     agent: Agent,
     profile: Profile,
+    target: str | None,
+    pool: ModelPool,
     prompts: PromptLibrary,
     toolbox: Toolbox,
     whole_file_lines: int,
     source_tokens: int | None,
     instructions: str,
 ) -> ChatRequest:
-    specs = toolbox.specs(agent.config.tools)
-    system = system_prompt(agent, prompts, default="coding", whole_file_lines=str(whole_file_lines))
+    specs = offered(toolbox.specs(agent.config.tools), profile)
+    lines = str(whole_file_lines)
+    system = system_prompt(agent, prompts, default="coding", short=is_small(profile), whole_file_lines=lines)
     native = profile.tool_calls == "native"
     if not native:
         system += prompts.render("coding.json_mode", tools=_tool_lines(specs))
-    system += instructions
+    system += bounded(instructions, int(profile.request_tokens * BYTES_PER_TOKEN) // SHARE_OF_REQUEST)
     overhead = len(system) + (len(json.dumps([asdict(spec) for spec in specs])) + 60 * len(specs) if native else 0)
-    room = profile.request_tokens - profile.max_completion_tokens - int(overhead / BYTES_PER_TOKEN)
+    room = share(
+        brief,
+        profile,
+        target=target,
+        whole_file_lines=whole_file_lines,
+        overhead_tokens=int(overhead / BYTES_PER_TOKEN),
+    )
+    if not room.message:
+        raise pool.sizes.too_small("The task with the code to be changed", agent.profile, room.needed)
     return ChatRequest(
         purpose="coding",
         messages=(
             Message(role="system", content=system),
-            Message(
-                role="user",
-                content=brief_text(brief, budget_tokens=max(MIN_PROMPT_TOKENS, room), source_tokens=source_tokens).text,
-            ),
+            Message(role="user", content=brief_text(brief, budget_tokens=room.message, source_tokens=source_tokens).text),
         ),
         tools=specs if native else (),
         tool_choice="required" if native else "auto",
         json_object=not native,
-        max_completion_tokens=profile.max_completion_tokens,
+        max_completion_tokens=room.answer,
     )
 
 

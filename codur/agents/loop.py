@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from codur.agents.guessed import refusal
 from codur.agents.offers import MORE, Offers
@@ -138,18 +139,28 @@ class _Conversation:
         self._messages: list[Message] = [Message(role="system", content=system), Message(role="user", content=task)]
 
     async def ask(self, pool: ModelPool, *, last: bool) -> ChatReply:
+        started = time.monotonic()
+        reply = await pool.complete(self._agent.profile, partial(self._request, last))
+        self._spent = time.monotonic() - started
+        return reply
+
+    def _request(self, last: bool, profile: Profile) -> ChatRequest:
+        """The request for a profile of that size; what was read first gives way if it is smaller than it was."""
+        if profile.request_tokens < self._profile.request_tokens:
+            self._profile = replace(self._profile, request_tokens=profile.request_tokens)
+            while self._outputs and self._free() < 0:
+                self._drop(self._outputs.pop(self._least(self._outputs)))
+            task = self._messages[1]
+            fits = bounded(task.content, max(MIN_OUTPUT_CHARS, len(task.content) + min(0, self._free())))
+            self._messages[1] = replace(task, content=fits)
         messages = [*self._messages, Message(role="user", content=LAST_WORD)] if last else self._messages
-        request = ChatRequest(
+        return ChatRequest(
             purpose=self._agent.name,
             messages=tuple(messages),
             tools=self._offers.specs() if self._native else (),
             tool_choice="none" if last else "auto",
-            max_completion_tokens=min(ANSWER_TOKENS, self._profile.max_completion_tokens),
+            max_completion_tokens=min(ANSWER_TOKENS, profile.max_completion_tokens),
         )
-        started = time.monotonic()
-        reply = await pool.complete(self._agent.profile, request)
-        self._spent = time.monotonic() - started
-        return reply
 
     def calls_in(self, reply: ChatReply) -> tuple[ToolCall, ...]:
         if reply.finish_reason == "length":

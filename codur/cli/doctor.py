@@ -10,8 +10,8 @@ from codur.cli import options
 def doctor(directory: options.Directory = Path(), config: options.ConfigFile = None, json: options.Json = False) -> int:
     """Show how programs are contained on this machine, how to contain them better, and what else a run needs.
 
-    The exit code is 1 if they are not contained. No network is used, but for one look whether a local server of models
-    runs, if `llm.default_profile` is `auto` and Groq has no key.
+    The exit code is 1 if they are not contained. No network is used, but for a look at local servers of models: whether
+    they run, and how long a request may be.
     """
     from codur.cli import examining  # noqa: PLC0415 - lazy: `codur --help` needs none of it
 

@@ -17,6 +17,7 @@ from codur.events import ignore
 from codur.llm.endpoint import key_of
 from codur.llm.extras import installed, missing
 from codur.llm.pool import ModelPool
+from codur.llm.remembered import Remembered
 from codur.sandbox import probe
 from codur.sandbox.backend import Chosen
 from codur.sandbox.landlock import landlock_abi
@@ -47,7 +48,11 @@ class BackendHealth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelHealth:
-    """A model profile, and whether its model could be asked; found out without a network."""
+    """A model profile, and whether its model could be asked; found out without a network.
+
+    Attributes:
+        note: why it cannot be asked, or how large requests to it are made.
+    """
 
     profile: str
     ready: bool
@@ -158,7 +163,7 @@ def _examine(settings: Settings) -> Health:
         interpreter=sys.executable,
         git=_git_version(settings.sandbox) if chosen is not None else "",
         providers=tuple(_provider(name, provider) for name, provider in settings.providers.items()),
-        models=_models(settings),
+        models=_models(settings, root),
         auto=_auto(settings),
     )
 
@@ -196,10 +201,14 @@ def _git_version(sandbox: SandboxSettings) -> str:
     return done.stdout.removeprefix("git version").strip() if done.exit_status == 0 else ""
 
 
-def _models(settings: Settings) -> tuple[ModelHealth, ...]:
-    pool = ModelPool(settings, os.environ, Limits(), emit=ignore)
-    notes = {name: pool.problem(name) for name in settings.llm.profiles}
-    return tuple(ModelHealth(profile=name, ready=not note, note=note) for name, note in notes.items())
+def _models(settings: Settings, root: Path | None) -> tuple[ModelHealth, ...]:
+    remembered = Remembered(StateDirectory(root).limits_file) if root is not None else None
+    pool = ModelPool(settings, os.environ, Limits(), emit=ignore, remembered=remembered)
+    problems = {name: pool.problem(name) for name in settings.llm.profiles}
+    return tuple(
+        ModelHealth(profile=name, ready=not problem, note=problem or pool.sizes.told(name))
+        for name, problem in problems.items()
+    )
 
 
 def _provider(name: str, provider: Provider) -> ProviderHealth:
@@ -258,5 +267,7 @@ def _lines(health: Health) -> list[str]:
     if health.auto is not None:
         chosen = f"{health.auto.profile} ({health.auto.model})" if health.auto.profile else "no model"
         lines.append(f"model auto: {chosen}: {health.auto.reason}")
-    lines += [f"model {one.profile}: {'configured (not asked)' if one.ready else one.note}" for one in health.models]
+    lines += [
+        f"model {one.profile}: {'configured (not asked): ' if one.ready else ''}{one.note}" for one in health.models
+    ]
     return lines

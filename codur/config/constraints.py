@@ -45,6 +45,7 @@ _ANY_TIME = Bounds(high=_DAY_S)
 
 BOUNDS: Mapping[str, Bounds] = {
     "Profile.temperature": Bounds(high=2),
+    "Profile.context_window": _AT_LEAST_ONE,
     "Profile.max_completion_tokens": _AT_LEAST_ONE,
     "Profile.request_tokens": _AT_LEAST_ONE,
     "Profile.requests_per_minute": _AT_LEAST_ONE,

@@ -35,10 +35,12 @@ class Profile:
     """The provider's name of the model."""
     temperature: float | None = 0.2
     """Sampling temperature, 0 to 2; null never sends one, for models that refuse it."""
-    max_completion_tokens: int = 3000
-    """Upper bound of one answer, in tokens (reasoning included)."""
-    request_tokens: int = 6000
-    """Upper bound of prompt and answer together, in tokens; prompts are cut to fit."""
+    context_window: int | None = None
+    """Tokens that the model takes, prompt and answer together; null is what its server tells."""
+    max_completion_tokens: int = 8000
+    """Upper bound of one answer, in tokens (reasoning included); less is asked for where less is to be written."""
+    request_tokens: int = 40_000
+    """Upper bound of prompt and answer together, in tokens, where neither window nor rate limit allows less."""
     tool_calls: ToolCallStyle = "native"
     """`native` tool calls, or `json` for models that have none."""
     forced_tools: bool = True
@@ -109,8 +111,6 @@ def _default_profiles() -> dict[str, Profile]:
             provider="ollama",
             model="gpt-oss:20b",
             json_mode="object",
-            request_tokens=12_000,
-            max_completion_tokens=4000,
         ),
         # OpenAI's chat protocol takes tools with these models only if they do not reason, and a temperature likewise.
         # Prices: developers.openai.com/api/docs/pricing of 2026-09-22, for prompts up to 272,000 tokens, as others
@@ -119,8 +119,6 @@ def _default_profiles() -> dict[str, Profile]:
             provider="openai",
             model="gpt-6-sol",
             reasoning_effort="none",
-            request_tokens=24_000,
-            max_completion_tokens=6000,
             price_in=2.00,
             price_cached=0.20,
             price_cache_write=2.50,
@@ -130,8 +128,6 @@ def _default_profiles() -> dict[str, Profile]:
             provider="openai",
             model="gpt-6-luna",
             reasoning_effort="none",
-            request_tokens=24_000,
-            max_completion_tokens=6000,
             price_in=0.10,
             price_cached=0.01,
             price_cache_write=0.125,
@@ -141,8 +137,6 @@ def _default_profiles() -> dict[str, Profile]:
         "openrouter": Profile(
             provider="openrouter",
             model="openai/gpt-oss-120b",
-            request_tokens=24_000,
-            max_completion_tokens=6000,
         ),
         # These models refuse a temperature, and all but the smallest a demand for a tool call; what they think counts
         # towards the limit of the answer. Prices: platform.claude.com/docs/en/models of 2026-10, cached prompts as
@@ -153,8 +147,6 @@ def _default_profiles() -> dict[str, Profile]:
             temperature=None,
             forced_tools=False,
             reasoning_effort="low",
-            request_tokens=32_000,
-            max_completion_tokens=8000,
             price_in=2.00,
             price_cached=0.10,
             price_cache_write=2.50,
@@ -166,8 +158,6 @@ def _default_profiles() -> dict[str, Profile]:
             temperature=None,
             forced_tools=False,
             reasoning_effort="low",
-            request_tokens=32_000,
-            max_completion_tokens=8000,
             price_in=0.10,
             price_cached=0.01,
             price_cache_write=0.125,

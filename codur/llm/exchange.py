@@ -14,7 +14,7 @@ from codur.llm.failure import FailedGenerationError, ServiceFailure
 from codur.llm.model import ChatReply
 from codur.llm.prompt_text import prompt_text
 from codur.llm.retry import Patience
-from codur.llm.tokens import prompt_chars
+from codur.llm.tokens import SMALLEST_ANSWER, prompt_chars
 from codur.redaction import redact_value
 from codur.types import Message, Usage
 
@@ -70,8 +70,13 @@ class Exchange:
         self._time_left = time_left
         self._redactor = redactor
 
-    async def ask(self, model: ChatModel, request: ChatRequest, spending: Spending) -> ChatReply:
+    async def ask(
+        self, model: ChatModel, request: ChatRequest, spending: Spending, *, least: int = SMALLEST_ANSWER
+    ) -> ChatReply:
         """The model's answer; what was spent is added to `spending`, also when this raises.
+
+        Args:
+            least: tokens that the answer is left, where a service says that the request is too large for it.
 
         Raises:
             ServiceFailure: no answer, and no further try makes sense.
@@ -85,20 +90,20 @@ class Exchange:
             time_left=self._time_left,
         )
         try:
-            return await self._persist(model, request, spending, patience)
+            return await self._persist(model, request, spending, patience, least)
         except FailedGenerationError as failed:
             correction = Message(role="user", content=failed.hint)
         return await self._persist(
-            model, replace(request, messages=(*request.messages, correction)), spending, patience
+            model, replace(request, messages=(*request.messages, correction)), spending, patience, least
         )
 
     async def _persist(
-        self, model: ChatModel, request: ChatRequest, spending: Spending, patience: Patience
+        self, model: ChatModel, request: ChatRequest, spending: Spending, patience: Patience, least: int
     ) -> ChatReply:
         was_refused = False
         while True:  # ends: `patience` allows `max_attempts` requests, and waits for a rate limit end with the run
             try:
-                return await self._once(model, request, spending, was_refused=was_refused)
+                return await self._once(model, request, spending, was_refused=was_refused, least=least)
             except ServiceFailure as failure:
                 if failure.kind == "rate_limit" and self._gate.is_shared:
                     self._wait_with_all(model, failure, spending)
@@ -127,7 +132,7 @@ class Exchange:
         spending.add(Usage(retries=1))
 
     async def _once(
-        self, model: ChatModel, request: ChatRequest, spending: Spending, *, was_refused: bool
+        self, model: ChatModel, request: ChatRequest, spending: Spending, *, was_refused: bool, least: int
     ) -> ChatReply:
         # Here and nowhere before: every request passes this line, whoever made it.
         request = replace(request, messages=redact_value(request.messages, self._redactor))
@@ -136,7 +141,7 @@ class Exchange:
             try:
                 return await self._in_turn(model, fitted, spending, asking)
             except ServiceFailure as failure:
-                if not self._gate.can_shrink(model, request, asking, failure):
+                if not self._gate.can_shrink(model, request, asking, failure, least=least):
                     raise
             spending.add(Usage(retries=1))
 

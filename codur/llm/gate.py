@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from codur.config.settings import Profile
     from codur.errors import LimitReached
     from codur.events import Emit
+    from codur.llm.lane import Most
     from codur.llm.model import ChatModel, ChatReply, ChatRequest
     from codur.llm.shared import SharedModels
 
@@ -123,23 +124,37 @@ class Gate:
         """The service has refused a request for now; gives the seconds until anybody may ask it again."""
         return self._shared.refused(model.profile.provider, failure, model=model.profile.model)
 
-    def can_shrink(self, model: ChatModel, request: ChatRequest, asking: Asking, failure: ServiceFailure) -> bool:
+    def can_shrink(
+        self, model: ChatModel, request: ChatRequest, asking: Asking, failure: ServiceFailure, *, least: int
+    ) -> bool:
         """Whether a request was refused because it can never fit, and would fit with a shorter answer.
+
+        Args:
+            least: tokens that the answer must be left.
 
         Raises:
             ServiceFailure: not even with the shortest one.
         """
-        said = said_limit(failure.message)
-        if failure.kind != "too_large" and not (said and failure.kind == "rate_limit" and said.requested > said.limit):
+        if failure.kind != "too_large":
             return False
         self._shared.schedule.too_large(asking, failure)
-        return self._fitted(model, request, asking.estimate).answer_tokens < asking.answer_tokens
+        if said_limit(failure.message) is None:
+            return False
+        return least <= self._fitted(model, request, asking.estimate).answer_tokens < asking.answer_tokens
 
     def most_tokens(self, profile: Profile) -> float:
-        """The tokens by our own estimate that a request may come to at most; infinity if that is not known."""
+        """The tokens by our own estimate that a request should come to at most; infinity if that is not known."""
         place = profile.provider, profile.model
-        most = self._most(profile, self._rules(profile))
+        most = min(self._shared.schedule.expected(place), self._most(profile, self._rules(profile)))
         return most if most == math.inf else most * _PRECISION / self._shared.schedule.prompt_tokens(place, _PRECISION)
+
+    def known(self, profile: Profile) -> Most:
+        """What the service has told of how large a request may be."""
+        return self._shared.schedule.most((profile.provider, profile.model))
+
+    def recall(self, profile: Profile, most: Most) -> None:
+        """Take over what was known before of how large a request may be."""
+        self._shared.schedule.recall((profile.provider, profile.model), most)
 
     def left(self) -> float:
         """Seconds left of the run; infinity if it has no end."""
@@ -168,8 +183,8 @@ class Gate:
         )
 
     def _most(self, profile: Profile, rules: Rules) -> float:
-        told = self._shared.schedule.most_tokens((profile.provider, profile.model))
-        return min(told, rules.tokens_per_minute or math.inf)
+        most = self._shared.schedule.most((profile.provider, profile.model))
+        return min(most.window, most.a_minute, rules.tokens_per_minute or math.inf, profile.context_window or math.inf)
 
     def _why(self) -> str:
         return "the rate limit is shared" if self.is_shared else "the rate limit has no room yet"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from codur.llm.failure import ServiceFailure
@@ -25,6 +25,19 @@ _SMALL_PROMPT = 100
 _DAILY_REQUESTS = 100_000
 """Groq tells requests a day, not those a minute (console.groq.com/docs/rate-limits); below this, a plan is free."""
 _FREE_RPM, _PAID_RPM = 30.0, 1000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Most:
+    """The tokens that a request may come to, its answer among them; infinity where that is not known.
+
+    Attributes:
+        window: for the model's window.
+        a_minute: for the limit of a minute.
+    """
+
+    window: float = math.inf
+    a_minute: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +68,8 @@ class Lane:
     _untold: ToldWindow | None = None
     _log: SentLog = field(default_factory=SentLog)
     _ratios: deque[float] = field(default_factory=lambda: deque(maxlen=_SAMPLES))
-    _said_tokens: float = math.inf
+    _said: Most = Most()
+    _recalled_a_minute: float = math.inf
 
     @property
     def in_flight(self) -> int:
@@ -70,9 +84,16 @@ class Lane:
         factor = max(self._ratios) * _MARGIN
         return factor if len(self._ratios) >= _SURE else max(1.0, factor)
 
-    def most_tokens(self) -> float:
-        """The tokens that a request may come to at most, its answer among them; infinity if that is not known."""
-        return min([self._said_tokens, *(window.most for unit, window in self._told.items() if unit == "tokens")])
+    @property
+    def most(self) -> Most:
+        """What is known of how large a request may be."""
+        told = [window.most for unit, window in self._told.items() if unit in {"tokens", "input_tokens"}]
+        return Most(self._said.window, min([self._said.a_minute, *(told or [self._recalled_a_minute])]))
+
+    def recall(self, most: Most) -> None:
+        """Take over what was known before, or what a local server tells; limits that come with an answer count more."""
+        self._said = replace(self._said, window=most.window)
+        self._recalled_a_minute = most.a_minute
 
     def window_wait_s(self, asking: Asking, ahead: Sequence[Asking], now: float) -> float:
         """Seconds until all limits have room for a request, after those `ahead` of it were sent."""
@@ -120,10 +141,19 @@ class Lane:
         self.why = failure
         return self.until - now
 
-    def learn(self, asking: Asking, said: SaidLimit) -> None:
-        """A request was refused as too large: how large it may be, and how the service counts."""
-        self._said_tokens = min(self._said_tokens, float(said.limit))
-        counted = said.requested - asking.answer_tokens
+    def learn(self, asking: Asking, said: SaidLimit | None) -> None:
+        """A request was refused as too large: how large it may be, and how the service counts.
+
+        Where the service gives no figure, half of what was refused is tried.
+        """
+        if said is None:
+            self._said = replace(self._said, window=min(self._said.window, asking.tokens / 2))
+            return
+        if said.window:
+            self._said = replace(self._said, window=float(said.limit))
+        else:
+            self._said = replace(self._said, a_minute=min(self._said.a_minute, float(said.limit)))
+        counted = said.prompt or said.requested - asking.answer_tokens
         if asking.estimate and counted > 0:
             self._ratios.append(min(4.0, max(0.25, counted / asking.estimate)))
 

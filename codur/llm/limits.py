@@ -1,4 +1,4 @@
-"""What a service tells of its rate limits: the headers of its responses, and the words of its refusals.
+"""What a service tells of its limits: the headers of its responses, and the words of its refusals.
 
 Names: `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` (Groq, OpenAI and what speaks like them) and
 `anthropic-ratelimit-{requests,tokens,input-tokens,output-tokens}-{limit,remaining,reset}` (Anthropic).
@@ -21,17 +21,44 @@ _MOST = 1e12
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|us|µs|ns|d|h|m|s)")
 _SECONDS = {"d": 86_400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 _SAID = re.compile(r"tokens per min\w* \(\w+\): Limit ([\d,]+), (?:Used ([\d,]+), )?Requested ([\d,]+)", re.IGNORECASE)
+_TOO_LONG = re.compile(
+    r"context_length_exceeded|exceed_context_size|maximum context length|context limit|prompt (?:is )?too long"
+    r"|input is too long|exceeds? (?:the |your |this )?(?:model's )?(?:available |maximum )?context"
+    r"|context (?:length|window|size) (?:is |was )?exceeded",
+    re.IGNORECASE,
+)
+_WINDOW = re.compile(
+    r"(?:maximum context length (?:is|of)|available context size \(|context window of|context length of(?: only)?"
+    r"|tokens >|\+ [\d,]+ >)\s*([\d,]+)|([\d,]+) maximum context length",
+    re.IGNORECASE,
+)
+_PROMPT = re.compile(
+    r"(?:resulted in|contains|Requested tokens \(|exceed context limit:) ?([\d,]+)|([\d,]+) tokens\)? (?:>|exceeds)",
+    re.IGNORECASE,
+)
+"""How services name their window, and what a prompt came to: OpenAI and what speaks like it, Anthropic, llama.cpp (and
+with it Ollama), llama-cpp-python, Mistral, LM Studio."""
 
 Outcome = TypeVar("Outcome")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaidLimit:
-    """The figures of a refusal: tokens a minute, tokens of them that are used, tokens that the request came to."""
+    """The figures of a refusal.
+
+    Attributes:
+        limit: tokens a minute, or the model's window.
+        used: tokens of the minute that are used.
+        requested: tokens that the request came to, its longest answer among them; 0 if that is not said.
+        prompt: tokens that the prompt alone came to; 0 if that is not said.
+        window: the limit is the model's window.
+    """
 
     limit: int
-    used: int
-    requested: int
+    used: int = 0
+    requested: int = 0
+    prompt: int = 0
+    window: bool = False
 
 
 def quotas_in(headers: Mapping[str, str], now: float) -> tuple[Quota, ...]:
@@ -55,12 +82,21 @@ def with_limits(outcome: Outcome, headers: Mapping[str, str], now: float) -> Out
 
 
 def said_limit(text: str) -> SaidLimit | None:
-    """The figures in the words of a refusal, as Groq and OpenAI write them; None if there are none."""
+    """The figures in the words of a refusal: of a rate limit as Groq and OpenAI write them, or of a window."""
     found = _SAID.search(text)
-    if found is None:
-        return None
-    limit, used, requested = (int((value or "0").replace(",", "")) for value in found.groups())
-    return SaidLimit(limit=limit, used=used, requested=requested) if limit else None
+    if found is not None:
+        limit, used, requested = map(_whole, found.groups())
+        return SaidLimit(limit=limit, used=used, requested=requested) if limit else None
+    window = _WINDOW.search(text)
+    limit = _whole(next(filter(None, window.groups()))) if window else 0
+    prompt = _PROMPT.search(text)
+    counted = _whole(next(filter(None, prompt.groups()))) if prompt else 0
+    return SaidLimit(limit=limit, prompt=counted, window=True) if limit else None
+
+
+def is_too_long(text: str) -> bool:
+    """Whether the words of a refusal (its message, type and code) say that the request exceeds the model's window."""
+    return _TOO_LONG.search(text) is not None
 
 
 def seconds_in(text: str, now: float) -> float | None:
@@ -84,6 +120,10 @@ def _quota(headers: Mapping[str, str], unit: Unit, now: float) -> Quota | None:
         if most and left is not None and wait is not None:
             return Quota(unit=unit, limit=most, remaining=min(left, most), reset_s=wait)
     return None
+
+
+def _whole(text: str | None) -> int:
+    return int((text or "").replace(",", "") or 0)
 
 
 def _number(text: str) -> float | None:

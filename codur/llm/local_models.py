@@ -4,15 +4,59 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 LOOK_S = 1.0
 """A server that is there answers such a request at once."""
 MAX_BYTES = 1 << 20
 _PIECE = 1 << 14
+_NUM_CTX = re.compile(r"^num_ctx\s+(\d+)", re.MULTILINE)
 _NOT_FOR_CHAT = ("embed", "rerank", "whisper", "bge-", "minilm", "clip")
+
+
+@dataclass(frozen=True, slots=True)
+class ServedWindow:
+    """Tokens that a local server's model takes; `settled` if the model is loaded with them."""
+
+    tokens: int
+    settled: bool
+
+
+def served_window(base_url: str, model: str) -> ServedWindow | None:
+    """What Ollama tells of a model's context window: of one that is loaded, else of how it is set up, else its longest.
+
+    Ollama cuts a longer prompt without a word; what it takes by default depends on the machine's memory, and is known
+    only while the model is loaded (docs.ollama.com/context-length, /api/ps and /api/show).
+
+    Args:
+        base_url: as for `served_models`.
+
+    Returns:
+        None if it is no Ollama, or tells nothing.
+    """
+    root = base_url.rstrip("/").removesuffix("/v1")
+    running = _json(f"{root}/api/ps").get("models")
+    if not isinstance(running, list):
+        return None
+    for item in running:
+        length = item.get("context_length") if isinstance(item, Mapping) else None
+        if isinstance(length, int) and length > 0 and item.get("name") in {model, f"{model}:latest"}:
+            return ServedWindow(length, settled=True)
+    shown = _json(f"{root}/api/show", {"model": model})
+    set_up = _NUM_CTX.search(str(shown.get("parameters", "")))
+    details = shown.get("model_info")
+    lengths = [
+        value
+        for name, value in (details.items() if isinstance(details, Mapping) else ())
+        if name.endswith(".context_length") and isinstance(value, int) and value > 0
+    ]
+    tokens = int(set_up[1]) if set_up else max(lengths, default=0)
+    return ServedWindow(tokens, settled=False) if tokens else None
 
 
 def served_models(base_url: str) -> tuple[str, ...] | None:
@@ -52,22 +96,32 @@ def _chats(name: str) -> bool:
     return bool(name) and not any(word in name.lower() for word in _NOT_FOR_CHAT)
 
 
-def _fetched(url: str) -> bytes:
+def _json(url: str, question: Mapping[str, str] | None = None) -> Mapping[str, Any]:
+    """The object that is answered; empty if there is none."""
+    try:
+        found = json.loads(_fetched(url, question) or b"{}")
+    except (OSError, http.client.HTTPException, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, Mapping) else {}
+
+
+def _fetched(url: str, question: Mapping[str, str] | None = None) -> bytes:
     """The body of an answer with status 200; empty for any other, and for one that is too long or too slow."""
     parts = urlsplit(url)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     connection = kind(parts.hostname or "", parts.port, timeout=LOOK_S)
     deadline = time.monotonic() + LOOK_S
     try:
-        connection.request("GET", parts.path, headers={"Accept": "application/json"})
+        body = json.dumps(question) if question else None
+        connection.request("POST" if body else "GET", parts.path, body, {"Accept": "application/json"})
         response = connection.getresponse()
         if response.status != 200:
             return b""
-        body = bytearray()
+        answer = bytearray()
         while piece := response.read1(_PIECE):
-            body += piece
-            if len(body) > MAX_BYTES or time.monotonic() > deadline:
+            answer += piece
+            if len(answer) > MAX_BYTES or time.monotonic() > deadline:
                 return b""
-        return bytes(body)
+        return bytes(answer)
     finally:
         connection.close()

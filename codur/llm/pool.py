@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from codur.config.settings import AUTO
 from codur.errors import LimitReached, ModelError, ModelUnavailable
-from codur.events import AnswerDelta, ModelSwitched
+from codur.events import AnswerDelta, ModelSwitched, Note
 from codur.llm.budget import Budget
 from codur.llm.endpoint import secrets_of_provider
 from codur.llm.exchange import Exchange, Spending
@@ -23,8 +23,9 @@ from codur.llm.gate import Gate
 from codur.llm.profiles import Profiles
 from codur.llm.retry import come_back
 from codur.llm.shared import SharedModels
+from codur.llm.sizing import Sizing
 from codur.llm.standing import Standing
-from codur.llm.tokens import SMALLEST_ANSWER
+from codur.llm.tokens import answer_tokens
 from codur.redaction import Redactor, secrets_of
 
 if TYPE_CHECKING:
@@ -33,7 +34,11 @@ if TYPE_CHECKING:
     from codur.llm.auto import AutoChoice
     from codur.llm.model import ChatModel, ChatReply, ChatRequest
     from codur.llm.recording import Recorder
+    from codur.llm.remembered import Remembered
     from codur.types import Limits, Usage
+
+Make = Callable[["Profile"], "ChatRequest"]
+"""Makes a request for a profile that has the size for it."""
 
 
 class ModelPool:
@@ -59,6 +64,10 @@ class ModelPool:
         recorder: keeps each exchange.
         prompted: gets each request as it is sent.
         stream: tell answers in words while they come (`AnswerDelta`), if the settings allow it.
+        remembered: what services have told of how large requests may be, in earlier runs; None keeps nothing.
+
+    Attributes:
+        sizes: how large requests are made, and why.
     """
 
     def __init__(
@@ -81,6 +90,7 @@ class ModelPool:
         recorder: Recorder | None = None,
         prompted: Callable[[ModelPrompted], None] | None = None,
         stream: bool = False,
+        remembered: Remembered | None = None,
     ) -> None:
         self._settings = settings
         self._stream = stream and settings.llm.stream
@@ -105,6 +115,7 @@ class ModelPool:
             out_of_time=self._budget.out_of_time,
             waiting=waiting,
         )
+        self.sizes = Sizing(self._profiles, self._gate, given=self._given, remembered=remembered, now=now)
         self._exchange = Exchange(
             settings=settings.llm,
             budget=self._budget,
@@ -199,16 +210,14 @@ class ModelPool:
         Raises:
             ConfigError: the settings have no such profile.
         """
-        name = self.named(name)
-        profile = self._given[name].profile if name in self._given else self._profiles.get(name)
-        most = self._gate.most_tokens(profile)
-        if most >= profile.request_tokens:
-            return profile
-        answer = min(profile.max_completion_tokens, max(SMALLEST_ANSWER, int(most) // 2))
-        return replace(profile, request_tokens=max(1, int(most)), max_completion_tokens=answer)
+        return self.sizes.fitted(name)
 
-    async def complete(self, profile: str, request: ChatRequest) -> ChatReply:
+    async def complete(self, profile: str, request: ChatRequest | Make) -> ChatReply:
         """Ask `profile`; if it cannot be reached, the default profile, then the fall-back profiles.
+
+        Args:
+            request: the request; or what makes one for a profile as `fitted` gives it. That is then made for each
+                profile that is asked, and once more where a service says that it is too long.
 
         Returns:
             The reply; its `usage` holds everything that this question cost.
@@ -241,7 +250,9 @@ class ModelPool:
         self._budget.spend(usage)
 
     async def close(self) -> None:
-        """Close all connections; a later `complete` opens new ones."""
+        """Close all connections, and keep what services have told; a later `complete` opens new ones."""
+        for name in self._opened:
+            self.sizes.keep(name)
         for model in (*self._opened.values(), *self._given.values()):
             await model.close()
 
@@ -249,7 +260,7 @@ class ModelPool:
         """The name of the profile that is meant: `auto` is the default one."""
         return self._profiles.named(profile)
 
-    async def _ask_in_turn(self, names: tuple[str, ...], request: ChatRequest, spending: Spending) -> ChatReply:
+    async def _ask_in_turn(self, names: tuple[str, ...], request: ChatRequest | Make, spending: Spending) -> ChatReply:
         failures: dict[str, ServiceFailure] = {}
         paused = {name: failure for name in names if (failure := self._standing.pause(name))}
         for name in (*(name for name in names if name not in paused), *paused):  # somebody is asked in any case
@@ -260,7 +271,7 @@ class ModelPool:
             before = {other: paused[other] for other in names[: names.index(name)] if other in paused}
             self._tell_switch({**before, **failures}, name)
             try:
-                reply = await self._exchange.ask(self._model(name), request, spending)
+                reply = await self._ask(name, request, spending)
             except ServiceFailure as failure:
                 self._standing.remember(name, failure)
                 failures[name] = failure
@@ -268,6 +279,22 @@ class ModelPool:
                 self._tell_return(names[0], name)
                 return replace(reply, usage=spending.usage)
         raise self._nobody_answered(list(failures.values()))
+
+    async def _ask(self, name: str, request: ChatRequest | Make, spending: Spending) -> ChatReply:
+        model = self._model(name)
+        if not callable(request):
+            return await self._exchange.ask(model, request, spending)
+        fitted = self.fitted(name)
+        made = request(fitted)
+        try:
+            return await self._exchange.ask(model, made, spending, least=answer_tokens(made, fitted) // 2)
+        except ServiceFailure as failure:
+            smaller = self.fitted(name)
+            if failure.kind != "too_large" or smaller.request_tokens >= fitted.request_tokens:
+                raise
+            place = f"{fitted.provider} ({fitted.model})"
+            self._emit(Note(text=f"{place} takes no more than {smaller.request_tokens:,} tokens; the request was cut."))
+        return await self._exchange.ask(model, request(smaller), spending)
 
     def _tell_switch(self, failures: Mapping[str, ServiceFailure], name: str) -> None:
         if failures:

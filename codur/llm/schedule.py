@@ -6,13 +6,14 @@ how it ended; there is no thread of its own, and no clock but the one that was g
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from codur.llm.failure import ServiceFailure
-from codur.llm.lane import Lane
+from codur.llm.lane import Lane, Most
 from codur.llm.limits import said_limit
 from codur.llm.retry import spoken
 
@@ -103,15 +104,25 @@ class Schedule:
 
     def too_large(self, asking: Asking, failure: ServiceFailure) -> None:
         """A service has refused a request as too large; what it says about it holds from now on."""
-        said = said_limit(failure.message)
-        if said is not None:
-            with self._lock:
-                self._lane(asking.place).learn(asking, said)
-
-    def most_tokens(self, place: tuple[str, str]) -> float:
-        """The tokens that one request may come to at most, its answer among them; infinity if that is not known."""
         with self._lock:
-            return self._lane(place).most_tokens()
+            self._lane(asking.place).learn(asking, said_limit(failure.message))
+
+    def most(self, place: tuple[str, str]) -> Most:
+        """What is known of how large a request may be."""
+        with self._lock:
+            return self._lane(place).most
+
+    def expected(self, place: tuple[str, str]) -> float:
+        """How large a request should be made; what a provider's other models may have stands for what is not known."""
+        with self._lock:
+            most = self._lane(place).most
+            others = [lane.most.a_minute for other, lane in self._lanes.items() if other[0] == place[0]]
+            return min(most.window, most.a_minute if most.a_minute < math.inf else min(others))
+
+    def recall(self, place: tuple[str, str], most: Most) -> None:
+        """How large a request may be, as it was known before."""
+        with self._lock:
+            self._lane(place).recall(most)
 
     def prompt_tokens(self, place: tuple[str, str], estimate: int) -> int:
         """A prompt's estimated tokens, corrected by how the model counted the last ones."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from codur.llm.failure import FailureKind, ServiceFailure
+from codur.llm.limits import is_too_long, said_limit
 from codur.llm.retry import retry_after, spoken
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ class FailureReader:
             kind = "quota"
         wait = retry_after(headers, now)
         said = self.endpoint.safe(_said(body, error))
+        if _never_fits(kind, error, said):
+            kind = "too_large"
         said = f" ({said})" if said else ""
         message, remedy = self._words(kind, status, said, wait)
         return ServiceFailure(message, kind=kind, remedy=remedy, retry_after_s=wait)
@@ -138,10 +141,11 @@ class FailureReader:
                 "Check the account, or use another profile.",
             )
         if kind == "too_large":
-            return (
-                f"The request is too large for {self._who}{said}.",
-                f"Lower {name}.request_tokens and {name}.max_completion_tokens.",
-            )
+            told = said_limit(said)
+            remedy = f"Lower {name}.request_tokens and {name}.max_completion_tokens."
+            if told is not None and told.window:
+                remedy = f"Set {name}.context_window to {told.limit}, or use another profile."
+            return f"The request is too large for {self._who}{said}.", remedy
         if kind == "rate_limit":
             again = f"Try again in {spoken(wait)}" if wait else "Try again in a few minutes"
             return f"The rate limit of {self._who} is reached{said}.", f"{again}, or use another profile."
@@ -193,6 +197,14 @@ def status_of_error(error: Mapping[str, Any]) -> int:
         if isinstance(value, str) and value in _STATUS_OF_WORD:
             return _STATUS_OF_WORD[value]
     return _UNKNOWN_STATUS
+
+
+def _never_fits(kind: FailureKind, error: Mapping[str, Any], said: str) -> bool:
+    """Whether a refusal means that the request is too long for the model, or for the limit of a whole minute."""
+    if kind == "rate_limit":
+        told = said_limit(said)
+        return told is not None and told.requested > told.limit
+    return kind in {"request", "service"} and is_too_long(f"{error.get('type')} {error.get('code')} {said}")
 
 
 def _is_wrong_address(error: Mapping[str, Any]) -> bool:

@@ -97,7 +97,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
         workspace=context.workspace,
         whole_file_lines=settings.tools.whole_file_lines,
         source_tokens=settings.context.source_tokens,
-        instructions=context.instructions.text(agent, context.models.profile(agent.profile), found.texts),
+        instructions=context.instructions.text(agent, context.models.fitted(agent.profile), found.texts),
         read_text_calls=settings.runtime.detect_tool_calls_from_text,
     )
 

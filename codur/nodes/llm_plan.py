@@ -5,7 +5,7 @@ from __future__ import annotations
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.sources import instruction_notes
 from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import go, plan_after_model_error, worker
+from codur.nodes.updates import go, plan_after_model_error, require_room, worker
 from codur.planning.facts import LISTED_FILES
 from codur.planning.full_plan import PlanningBrief, make_plan, retry_plan
 from codur.types import Plan, TaskType
@@ -24,6 +24,7 @@ async def llm_plan(state: RunState, context: RunContext) -> RunUpdate:
     spent = context.models.usage
     notes = instruction_notes(context)
     try:
+        require_room(state, context)
         plan = await make_plan(
             _brief(state, context), pool=context.models, prompts=context.prompts, settings=context.settings
         )

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import able, go, plan_after_model_error, worker
+from codur.nodes.updates import able, go, plan_after_model_error, require_room, worker
 from codur.planning.pre_plan import classify, delegation_plan, edit_plan, plan_from
 from codur.planning.replies import PrePlanReply
 from codur.types import CODE_TASKS, Discovery
@@ -25,6 +25,7 @@ async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
         return _settled(state, context)
     spent = context.models.usage
     try:
+        require_room(state, context)
         reply = await classify(
             state["task"].prompt,
             state["discovery"],

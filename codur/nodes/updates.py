@@ -51,6 +51,17 @@ def worker(state: RunState, context: RunContext) -> Agent:
     return context.agents.for_discovery(state["discovery"], explicit=state["coder"] or state["task"].agent or None)
 
 
+def require_room(state: RunState, context: RunContext) -> None:
+    """Make sure, before a call is spent, that the agent that the task is for can be told it whole.
+
+    Raises:
+        LimitReached: it cannot.
+    """
+    agent = worker(state, context)
+    if not agent.external:
+        context.models.sizes.require_room(agent.profile, state["task"].prompt)
+
+
 def able(state: RunState, context: RunContext) -> Agent | None:
     """The agent whom the task is for or, if it cannot run, the first of `fallback_order` that can; None if none can."""
     wanted = worker(state, context)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from codur.config.prompts import PromptLibrary
-from codur.config.settings import Settings
+from codur.config.settings import Profile, Settings
 from codur.llm.model import ChatRequest
 from codur.llm.pool import ModelPool
 from codur.llm.tokens import BYTES_PER_TOKEN
@@ -71,18 +71,19 @@ async def make_plan(brief: PlanningBrief, *, pool: ModelPool, prompts: PromptLib
         max_steps=str(settings.planning.max_steps),
     )
     system = f"{rules}\n{prompts.render('llm_plan.examples')}"
-    profile = pool.fitted(pool.default_profile)
-    room = int((profile.request_tokens - ANSWER_TOKENS - SCHEMA_TOKENS) * BYTES_PER_TOKEN) - len(system)
-    instructions = bounded(brief.instructions, max(0, room // _INSTRUCTIONS_SHARE))
-    system, room = system + instructions, room - len(instructions)
-    request = ChatRequest(
-        purpose="plan",
-        messages=(
-            Message(role="system", content=system),
-            Message(role="user", content=_fitting(brief, prompts, room)),
-        ),
-        max_completion_tokens=ANSWER_TOKENS,
-    )
+
+    def request(profile: Profile) -> ChatRequest:
+        room = int((profile.request_tokens - ANSWER_TOKENS - SCHEMA_TOKENS) * BYTES_PER_TOKEN) - len(system)
+        instructions = bounded(brief.instructions, max(0, room // _INSTRUCTIONS_SHARE))
+        return ChatRequest(
+            purpose="plan",
+            messages=(
+                Message(role="system", content=system + instructions),
+                Message(role="user", content=_fitting(brief, prompts, room - len(instructions))),
+            ),
+            max_completion_tokens=ANSWER_TOKENS,
+        )
+
     reply = await ask(pool, pool.default_profile, request, PlanReply, attempts=settings.planning.max_retry_attempts)
     schemas = {spec.name: spec for spec in brief.tools}
     steps = tuple(_step(item, schemas.get(item.capability)) for item in reply.steps)
@@ -124,10 +125,12 @@ def _step(item: StepReply, spec: ToolSpec | None) -> Step:
     )
 
 
-def _task_text(brief: PlanningBrief, prompts: PromptLibrary, output_chars: int, diff_chars: int) -> str:
+def _task_text(
+    brief: PlanningBrief, prompts: PromptLibrary, prompt_chars: int, output_chars: int, diff_chars: int
+) -> str:
     text = prompts.render(
         "llm_plan.task",
-        task=brief.prompt[:PROMPT_CHARS],
+        task=bounded(brief.prompt, prompt_chars),
         findings=discovery_text(brief.discovery),
         files=file_list(brief.files, brief.read_only),
         check=check_text(brief.discovery.check),
@@ -151,7 +154,7 @@ def _task_text(brief: PlanningBrief, prompts: PromptLibrary, output_chars: int, 
 def _fitting(brief: PlanningBrief, prompts: PromptLibrary, room_chars: int) -> str:
     """The task's text with outputs and diffs cut as far as it takes to fit."""
     for limits in _LIMITS:
-        text = _task_text(brief, prompts, *limits)
+        text = _task_text(brief, prompts, max(PROMPT_CHARS, room_chars // 2), *limits)
         if len(text) <= room_chars:
             return text
     return text[: max(0, room_chars)]

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
+from codur.config.settings import Profile
 from codur.errors import ModelAnswerError
 from codur.llm.model import ChatReply, ChatRequest
-from codur.llm.pool import ModelPool
+from codur.llm.pool import Make, ModelPool
 from codur.parsing.json_text import parse_json_object
 from codur.types import Message, TaskType
 
@@ -60,26 +61,32 @@ class PlanReply:
 Reply = TypeVar("Reply", PrePlanReply, PlanReply)
 
 
-async def ask(pool: ModelPool, profile: str, request: ChatRequest, kind: type[Reply], *, attempts: int) -> Reply:
+async def ask(pool: ModelPool, profile: str, request: ChatRequest | Make, kind: type[Reply], *, attempts: int) -> Reply:
     """Ask for an answer of the given type, and once more with the error for each answer that cannot be read.
 
     Args:
-        request: the request; its schema is set here.
+        request: the request, or what makes one for a profile; its schema is set here.
         attempts: requests at most.
 
     Raises:
         ModelAnswerError: no answer could be read.
         ModelUnavailable, LimitReached: as `ModelPool.complete`.
     """
-    request = replace(request, schema=strict_schema(kind), schema_name=kind.__name__)
     problem: str = ""
+    more: tuple[Message, ...] = ()
+
+    def made(fitted: Profile) -> ChatRequest:
+        asked: ChatRequest = request(fitted) if callable(request) else request
+        messages = (*asked.messages, *more)
+        return replace(asked, messages=messages, schema=strict_schema(kind), schema_name=kind.__name__)
+
     for _ in range(max(1, attempts)):
-        reply: ChatReply = await pool.complete(profile, request)
+        reply: ChatReply = await pool.complete(profile, made)
         value, problem = read(reply, kind)
         if value is not None:
             return value
-        request = replace(request, messages=(*request.messages, *_try_again(reply, problem)))
-    raise ModelAnswerError(f"the answer to the {request.purpose} request cannot be read: {problem}")
+        more = (*more, *_try_again(reply, problem))
+    raise ModelAnswerError(f"the model's answer cannot be read: {problem}")
 
 
 def read(reply: ChatReply, kind: type[Reply]) -> tuple[Reply | None, str]:

@@ -16,6 +16,7 @@ from codur.config.prompts import PromptLibrary
 from codur.config.settings import Settings
 from codur.events import Emit, Note, RunStarted
 from codur.llm.pool import ModelPool
+from codur.llm.remembered import Remembered
 from codur.nodes.state import BestState, Latest, RunContext
 from codur.planning.plan_file import plan_text
 from codur.python.interpreter import find_python
@@ -253,6 +254,7 @@ def _context(
             waiting=host.waited.waiting if host.waited else None,
             **{"models": host.models, "shared": host.shared.models if host.shared else None, **pool},
             stream=host.stream,
+            remembered=Remembered(StateDirectory(host.state).limits_file) if host.state else None,
         ),
         agents=agents,
         externals=ExternalAgents(

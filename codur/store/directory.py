@@ -27,6 +27,7 @@ class StateDirectory:
         cache: what can be found out again.
         trust_file: the workspaces that the user accepted.
         mcp_file: the definitions of MCP servers' tools that are accepted.
+        limits_file: what services of models have told of their limits.
     """
 
     def __init__(self, root: Path) -> None:
@@ -37,6 +38,7 @@ class StateDirectory:
         self.cache = root / "cache"
         self.trust_file = root / "trust.json"
         self.mcp_file = root / "mcp.json"
+        self.limits_file = self.cache / "limits.json"
 
     def prepare(self) -> None:
         """Make the directory and those in it, for its owner alone; remove temporary files that a crash left.

@@ -38,6 +38,7 @@ LEAVES: Mapping[str, tuple[Any, Any, str]] = {
     "llm.profiles.local.temperature": (None, 0, CANNOT),
     "llm.profiles.local.max_completion_tokens": (None, 1, CANNOT),
     "llm.profiles.local.request_tokens": (None, 1, CANNOT),
+    "llm.profiles.local.context_window": (None, 1, CANNOT),
     "llm.profiles.local.tool_calls": (None, "json", CANNOT),
     "llm.profiles.local.forced_tools": (None, False, CANNOT),
     "llm.profiles.local.json_mode": (None, "text", CANNOT),

@@ -10,12 +10,14 @@ from typing import Any
 from codur.config.settings import LlmSettings, Profile, Provider, Settings
 from codur.events import AnswerDelta, Event
 from codur.llm.model import ChatModel, ChatReply, ChatRequest
-from codur.llm.pool import ModelPool
+from codur.llm.pool import Make, ModelPool
+from codur.llm.remembered import Remembered
 from codur.types import Limits, Message, ToolSpec, Usage
 
 CANARY = "gsk_canary-0123456789abcdef"
 KEYS = {"GROQ_API_KEY": CANARY}
 PRICED: dict[str, Any] = {"price_in": 1.0, "price_cached": 0.5, "price_out": 2.0}
+SIZED: dict[str, Any] = {"request_tokens": 6000, "max_completion_tokens": 3000}
 READ_FILE = ToolSpec(
     name="read_file",
     description="Reads a file.",
@@ -47,7 +49,7 @@ def settings(
     **profile: Any,
 ) -> Settings:
     """Settings with the profiles `main` and `spare` at one provider, `service`."""
-    main = Profile(provider="service", model="big", **{**PRICED, **profile})
+    main = Profile(provider="service", model="big", **{**PRICED, **SIZED, **profile})
     return Settings(
         llm=LlmSettings(
             default_profile="main",
@@ -55,7 +57,11 @@ def settings(
             fallback_profiles=tuple(fallback),
             max_attempts=max_attempts,
             retry_budget_s=retry_budget_s,
-            profiles={"main": main, "spare": Profile(provider="service", model="small", **PRICED), **(profiles or {})},
+            profiles={
+                "main": main,
+                "spare": Profile(provider="service", model="small", **PRICED, **SIZED),
+                **(profiles or {}),
+            },
         ),
         providers={
             "service": Provider(api=api, api_key_env=key_env, base_url=url, timeout_s=timeout_s),
@@ -82,6 +88,7 @@ class Client:
     random: float = 1.0
     clock: float = 1_000_000.0
     time_left: Callable[[], float] | None = None
+    remembered: Remembered | None = None
     events: list[Event] = field(default_factory=list)
     waits: list[float] = field(default_factory=list)
 
@@ -98,9 +105,10 @@ class Client:
             now=lambda: self.clock,
             time_left=self.time_left,
             stream=self.stream,
+            remembered=self.remembered,
         )
 
-    def complete(self, request: ChatRequest | None = None, profile: str = "main") -> ChatReply:
+    def complete(self, request: ChatRequest | Make | None = None, profile: str = "main") -> ChatReply:
         return asyncio.run(self._complete(request or ask(), profile))
 
     def told(self) -> list[str]:
@@ -115,7 +123,7 @@ class Client:
     def usage(self) -> Usage:
         return self.pool.usage
 
-    async def _complete(self, request: ChatRequest, profile: str) -> ChatReply:
+    async def _complete(self, request: ChatRequest | Make, profile: str) -> ChatReply:
         try:
             return await self.pool.complete(profile, request)
         finally:

@@ -323,7 +323,7 @@ def test_a_scripted_model_speaks_the_whole_interface() -> None:
     model = ScriptedModel(script)
     answered = asyncio.run(model.complete(ask("hello")))
     assert (answered.text, answered.model, answered.profile) == ("HELLO", "scripted", "scripted")
-    assert answered.max_completion_tokens == 3000
+    assert answered.max_completion_tokens == 8000
     assert answered.usage == Usage(calls=1, prompt_tokens=6, completion_tokens=2)
     called = asyncio.run(model.complete(ask("call")))
     assert (called.tool_calls, called.finish_reason) == ((call,), "tool_calls")

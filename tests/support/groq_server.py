@@ -169,18 +169,25 @@ class GroqServer:
         requests: what has come in, in order.
         unexpected: requests for which there was no reply, or on other paths.
         holding: set as soon as a request waits for `release`.
-        looked_up: the paths of GET requests.
+        looked_up: the paths of GET requests, and of those in `posts`.
 
     Args:
         paths: where requests are answered.
         gets: what is answered to GET requests, by path.
+        posts: what is answered to POST requests that are no questions to a model, by path.
     """
 
     def __init__(
-        self, replies: Replies = (), *, paths: Sequence[str] = PATHS, gets: Mapping[str, ServerReply] | None = None
+        self,
+        replies: Replies = (),
+        *,
+        paths: Sequence[str] = PATHS,
+        gets: Mapping[str, ServerReply] | None = None,
+        posts: Mapping[str, ServerReply] | None = None,
     ) -> None:
         self.paths = tuple(paths)
-        self.gets = gets or {}
+        self.gets = dict(gets or {})
+        self.posts = dict(posts or {})
         self.looked_up: list[str] = []
         self.requests: list[RecordedRequest] = []
         self.unexpected = 0
@@ -263,6 +270,10 @@ class _Handler(BaseHTTPRequestHandler):
         length = int(self.headers.get("content-length", 0))
         data = self.rfile.read(length)
         headers = {name.lower(): value for name, value in self.headers.items()}
+        if self.path in self.server.owner.posts:
+            self.server.owner.looked_up.append(self.path)
+            self._send(self.server.owner.posts[self.path])
+            return
         reply = self.server.owner.answer(RecordedRequest(path=self.path, headers=headers, body=_decoded(data)))
         if reply.held:
             self.server.owner.wait_for_release()

@@ -1,0 +1,149 @@
+"""How large the requests to a profile are made: what its settings, its model's window and its service allow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from codur.errors import LimitReached
+from codur.llm.endpoint import is_local
+from codur.llm.lane import Most
+from codur.llm.tokens import SMALLEST_ANSWER, estimate_tokens
+
+if TYPE_CHECKING:
+    from codur.config.settings import Profile
+    from codur.llm.gate import Gate
+    from codur.llm.model import ChatModel
+    from codur.llm.profiles import Profiles
+    from codur.llm.remembered import Remembered
+
+_AROUND_TOKENS = 1000
+"""What a request holds beside the task at least: instructions, tools, the situation."""
+
+
+class Sizing:
+    """The sizes of one run's requests.
+
+    Args:
+        profiles: the run's profiles.
+        given: models by profile name that are no service's.
+        gate: knows what services have told in this run.
+        remembered: knows what they told before; None keeps nothing.
+        now: the present Unix time.
+    """
+
+    def __init__(
+        self,
+        profiles: Profiles,
+        gate: Gate,
+        *,
+        given: Mapping[str, ChatModel],
+        remembered: Remembered | None,
+        now: Callable[[], float],
+    ) -> None:
+        self._profiles = profiles
+        self._gate = gate
+        self._given = given
+        self._remembered = remembered
+        self._now = now
+        self._recalled: set[str] = set()
+        self._looked: set[str] = set()
+
+    def fitted(self, name: str) -> Profile:
+        """The profile as requests should be made for it, in tokens by our own estimate.
+
+        Raises:
+            ConfigError: there is no such profile, or its provider cannot be used.
+        """
+        name, profile = self._named(name)
+        if name not in self._given:
+            self._recall(name, profile)
+            self._look(name, profile)
+        most = int(min(profile.request_tokens, self._gate.most_tokens(profile)))
+        answer = min(profile.max_completion_tokens, max(SMALLEST_ANSWER, most // 2))
+        if (most, answer) == (profile.request_tokens, profile.max_completion_tokens):
+            return profile
+        return replace(profile, request_tokens=max(1, most), max_completion_tokens=answer)
+
+    def require_room(self, name: str, task: str) -> None:
+        """Make sure, before anything is spent, that a profile can be told a task whole.
+
+        Raises:
+            LimitReached: it cannot, whatever else is left out.
+            ConfigError: as `fitted`.
+        """
+        needed = estimate_tokens(task) + _AROUND_TOKENS + SMALLEST_ANSWER
+        if needed > self.fitted(name).request_tokens:
+            raise self.too_small("The task", name, needed)
+
+    def too_small(self, what: str, name: str, needed: int) -> LimitReached:
+        """The error for what cannot be told to a profile, because it needs so many tokens.
+
+        Raises:
+            ConfigError: as `fitted`.
+        """
+        name, profile = self._named(name)
+        most = self.fitted(name).request_tokens
+        raised = f"raise llm.profiles.{name}.request_tokens" if most == profile.request_tokens else ""
+        ways = ", or ".join(filter(None, ("Put what is not needed at once into a file", raised, "use another profile")))
+        return LimitReached(
+            f"{what} would need a request of about {needed:,} tokens, and {profile.provider} ({profile.model}) "
+            f"gets {most:,} at most.",
+            remedy=f"{ways}.",
+        )
+
+    def keep(self, name: str) -> None:
+        """Remember what a profile's service has told."""
+        if self._remembered is not None and name not in self._given:
+            profile = self._profiles.get(name)
+            self._remembered.keep(self._profiles.endpoint(name), profile, self._gate.known(profile), self._now())
+
+    def told(self, name: str) -> str:
+        """How large requests to a profile are made and why, as a clause.
+
+        Raises:
+            ConfigError: as `fitted`.
+        """
+        name, profile = self._named(name)
+        most = self.fitted(name).request_tokens
+        known, window = self._gate.known(profile), profile.context_window
+        size = f"requests of up to {most:,} tokens"
+        if window and known.window < window:
+            return f"{size}: context_window says {window:,}, but it has told of {int(known.window):,}"
+        if most < profile.request_tokens:
+            a_minute = min(known.a_minute, self._profiles.rules(profile).tokens_per_minute or math.inf)
+            by_window = min(known.window, window or math.inf) <= a_minute
+            return f"{size}, {'its context window' if by_window else 'which its service allows a minute'}"
+        return size if window or known.window < math.inf else f"{size}; its context window is not known"
+
+    def _named(self, name: str) -> tuple[str, Profile]:
+        name = self._profiles.named(name)
+        return name, self._given[name].profile if name in self._given else self._profiles.get(name)
+
+    def _recall(self, name: str, profile: Profile) -> None:
+        if self._remembered is None or name in self._recalled:
+            return
+        self._recalled.add(name)
+        known = self._gate.known(profile)
+        if known == Most():
+            self._gate.recall(
+                profile, self._remembered.recall(self._profiles.endpoint(name), profile, self._now()) or known
+            )
+
+    def _look(self, name: str, profile: Profile) -> None:
+        """Ask a local server for its model's window, until it has loaded the model and so settled on one."""
+        provider = self._profiles.provider_of(name)
+        if name in self._looked or profile.context_window or provider.api_key_env:
+            return
+        if provider.api != "openai" or not is_local(provider.base_url or ""):
+            return
+        from codur.llm.local_models import served_window  # noqa: PLC0415 - lazy: only for local servers
+
+        found = served_window(provider.base_url or "", profile.model)
+        if found is None or found.settled:
+            self._looked.add(name)
+        if found is not None:
+            before = math.inf if found.settled else self._gate.known(profile).window
+            self._gate.recall(profile, Most(window=min(found.tokens, before)))
