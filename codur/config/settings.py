@@ -321,6 +321,14 @@ class AgentInstructions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CodingSettings:
+    """How agents of type `coding` work."""
+
+    max_looks: int = 4
+    """Answers of one step that may look at more of the workspace, before the one with the edits; 0: none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSettings:
     """Agents and who is preferred."""
 
@@ -328,6 +336,8 @@ class AgentSettings:
     """Which agent gets which work."""
     configs: Mapping[str, AgentConfig] = field(default_factory=_default_agents)
     """Agents by name."""
+    coding: CodingSettings = CodingSettings()
+    """How agents of type `coding` work."""
     model_agent_instructions: tuple[AgentInstructions, ...] = ()
     """Instructions added to the system prompts of the agents that match."""
 

@@ -32,13 +32,13 @@ ROUTES: Final[dict[NodeName, tuple[Route, ...]]] = {
     "llm_pre_plan": ("llm_plan", "policy"),
     "llm_plan": ("policy",),
     "policy": ("consult", "repair", "coding", "tool", "delegate", "llm_plan", "end"),
-    "consult": ("policy", "review"),
+    "consult": ("policy", "coding", "execute", "review"),
     "repair": ("choose", "review"),
     "choose": ("repair",),
-    "coding": ("review",),
+    "coding": ("consult", "review"),
     "tool": ("review",),
     "delegate": ("execute",),
-    "execute": ("review",),
+    "execute": ("consult", "review"),
     "review": ("policy", "repair", "llm_pre_plan", "llm_plan", "end"),
 }
 

@@ -22,6 +22,8 @@ _NOT_SHOWN = frozenset({"challenge.yaml", "args.txt"})
 """Files whose content the check's command line says already."""
 _EXPECTED = frozenset({"expected.txt", "expected_output.txt"})
 """Expected output, of this check or of others: what a program should print is told by the check's verdict alone."""
+_LOOKED_LINES = 120
+"""The longest part of a file that is shown again because the coding agent had a look at it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,14 +67,23 @@ def material(state: RunState, step: Step, context: RunContext) -> Material:
         looked_at="\n\n".join(inputs(state, step, context).values()),
         also=(*discovery.guessed, *(discovery.check.protected if discovery.check is not None else ())),
     )
-    shown = [path for path in selection.paths if not hidden.withholds(path)]
+    looked = [want for text in state["looked"] if (want := _looked_at(text))]
+    paths = dict.fromkeys((*selection.paths, *(want.path for want in looked)))
+    shown = [path for path in paths if not hidden.withholds(path)]
     texts = {path: text for path in shown if (text := _text(path, workspace)) is not None}
     return Material(
         texts=texts,
-        wants=tuple(want for want in _without_other_tests(selection.wants, named) if want.path in texts),
+        wants=tuple(want for want in (*_without_other_tests(selection.wants, named), *looked) if want.path in texts),
         outline=outline_of(selection.ranked, files, lambda path: _glance(path, hidden, workspace)),
         withheld=tuple(path for path in named if workspace.hides(path) and workspace.is_file(path)),
     )
+
+
+def _looked_at(text: str) -> Want | None:
+    """A part of a file that the coding agent had a look at, if it is not too long to be shown again."""
+    path, _, lines = text.rpartition(":")
+    start, end = (int(number) for number in lines.split("-"))
+    return Want(path=path, line=start, end=end, need="needed") if start <= end < start + _LOOKED_LINES else None
 
 
 def objective(state: RunState, step: Step) -> str:

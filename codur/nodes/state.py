@@ -95,6 +95,8 @@ class RunState(TypedDict):
     """Plans sent back because they could not be carried out, from the start or after a step that failed."""
     rejections: Annotated[int, add]
     """Plans sent back because the user rejected them and said why."""
+    looked: list[str]
+    """What the coding agent had a look at, as `path:start-end`, the latest last; its next request shows it."""
     answers: Annotated[int, add]
     """Plans made anew because the user answered the question that the last one ended with."""
     question: Question | None
@@ -145,6 +147,7 @@ class RunUpdate(TypedDict, total=False):
     iteration: int
     replans: int
     rejections: int
+    looked: list[str]
     answers: int
     question: Question | None
     answer: Answer | None
@@ -184,6 +187,7 @@ def initial_state(task: Task) -> RunState:
         iteration=0,
         replans=0,
         rejections=0,
+        looked=[],
         answers=0,
         question=None,
         answer=None,

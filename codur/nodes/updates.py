@@ -15,6 +15,7 @@ from codur.types import CODE_TASKS, Discovery, Origin, Outcome, Plan, RouteStep,
 from codur.verification.run_problem import run_problem
 from codur.workspace.diff import line_counts
 
+NEEDS_ANSWER = "the task needs an answer from you first"
 _PLAIN_ACTIONS = frozenset({"tool", "respond", "ask"})
 
 
