@@ -237,7 +237,7 @@ class _Step:
         why = outcome.error
         if places:
             self._workspace.restore(start)
-            why = f"lines that had not been shown would go ({_named(places)}); no edit was applied"
+            why = f"lines that you had not been shown would change ({_named(places)}); no edit was applied"
         elif failed is not None and outcome.code in {"no_match", "many_matches"}:
             places = self._nearest(failed)
         else:

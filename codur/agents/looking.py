@@ -114,7 +114,7 @@ class Looks:
         """Where a name is defined, with the text, and where it is used."""
         found = self._toolbox.call("find_definition", {"name": name, **({"path": path} if path else {})})
         if not found.ok:
-            return self._text(name.rpartition(".")[2], room, path)
+            return self._text(name, room, path)
         places = found.data["places"][:_PLACES]
         parts = [self._definition(place, name, room // (len(places) + 1)) for place in places]
         return "\n".join([*parts, self._text(name.rpartition(".")[2], room // (len(places) + 1))])
@@ -148,7 +148,7 @@ class Looks:
             text = beginning(result.text, room)
             kept = found[: text.count("\n") + 1]
             self._sight.add({place["path"]: [range(place["line"], place["line"] + 1)] for place in kept})
-            return f"{told}:\n{text}"
+            return f"{told}, wherever it is:\n{text}" if "matches" in data else f"{told}:\n{text}"
         path, first = str(data["path"]), int(data["start_line"])
         text = beginning(result.text, room, first)
         whole = len(result.text) <= room
