@@ -9,12 +9,15 @@ partitioning using PageRank vectors"), so that the work depends on what is near,
 
 from __future__ import annotations
 
+import math
+import posixpath
 import re
-from collections import deque
-from collections.abc import Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Collection, Mapping, Sequence
 
 from codur.tools.repository.index import Node, View
 from codur.tools.repository.places import Place
+from codur.tools.repository.standing import standing
 
 RESTART = 0.2
 """Share of a block's weight that stays with it; the rest goes to what it mentions."""
@@ -29,6 +32,7 @@ _OUTWARDS = 0.7
 _IDENTIFIER = re.compile(
     r"`([^`\n]{2,80})`|\b([^\W\d]\w*)(?=\()|\b(\w*[a-z0-9]_\w+|_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*)\b"
 )
+TestRun = tuple[bool, Collection[tuple[str, int]]]
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _PARTS = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{3,}")
 _PLAIN_WORDS = frozenset(
@@ -37,7 +41,7 @@ _PLAIN_WORDS = frozenset(
     pass run set should test tests that the then there this use was were what when where which with work wrong you
     """.split()
 )
-_NAMED_FILE, _IDENTIFIERS, _WORDS, _FAILURE, _TESTS = 1.0, 1.5, 0.4, 3.0, 1.0
+_NAMED_FILE, _IDENTIFIERS, _WORDS, _FAILURE, _TESTS, _WORDS_OF_TESTS = 1.0, 1.5, 0.4, 3.0, 1.0, 1.5
 
 
 def seeds(
@@ -66,7 +70,27 @@ def seeds(
         _NAMED_FILE,
     )
     add(_words(view, task), _WORDS)
+    add(_of_tests(view, tests), _WORDS_OF_TESTS)
     return found
+
+
+def _of_tests(view: View, tests: Sequence[Node]) -> dict[Node, float]:
+    """The blocks of sources whose name, or whose file's name, has words of failing tests and of their files' names."""
+    blocks = [view.facts[path].blocks[number] for path, number in tests]
+    stems = {_stem(path) for path, _ in tests}
+    said = " ".join(_PARTS.findall(" ".join([*stems, *(f"{block.owner} {block.name}" for block in blocks)])))
+    found = {node: weight for node, weight in _words(view, said).items() if not standing(node[0])}
+    for path, facts in view.facts.items():
+        if not standing(path) and _stem(path).rpartition("_")[2] in stems:
+            for number in range(len(facts.blocks)):
+                found[path, number] = found.get((path, number), 0.0) + 1 / len(facts.blocks)
+    return found
+
+
+def _stem(path: str) -> str:
+    """A file's name without what makes it a test: `test_fr.py` is about `lang_FR.py`."""
+    name = posixpath.basename(path).lower().removesuffix(".py")
+    return name.removeprefix("test_").removesuffix("_test").removesuffix("_tests")
 
 
 def _failure(view: View, places: Sequence[Place]) -> dict[Node, float]:
@@ -136,6 +160,19 @@ def ranks(view: View, start: Mapping[Node, float]) -> dict[Node, float]:
             if before < SMALLEST <= waiting[target]:
                 queue.append(target)
     return rank
+
+
+def executed(view: View, runs: Sequence[TestRun]) -> dict[Node, float]:
+    """The blocks that failing tests executed, by how much that tells (Ochiai's coefficient, Abreu et al. 2007).
+
+    Args:
+        runs: of each test whether it failed, and the lines (path, 1-based number) that it executed.
+    """
+    ran = [(failed, {view.at(*line) for line in lines}) for failed, lines in runs]
+    failing = [nodes for failed, nodes in ran if failed]
+    counts = Counter(node for _, nodes in ran for node in nodes)
+    failures = Counter(node for nodes in failing for node in nodes)
+    return {node: n / math.sqrt(len(failing) * counts[node]) for node, n in failures.items() if node is not None}
 
 
 def _owner(view: View, node: Node) -> Node | None:
