@@ -147,7 +147,7 @@ def test_the_function_around_a_line_is_shown_whole() -> None:
     (excerpt,) = fit({"big.py": LONG}, budget_chars=400, wants=[Want(path="big.py", line=line_of(LONG, "x + 57"))])
     assert not excerpt.whole
     assert "def part_57(x):\n    y = x + 57\n    return y * 2" in excerpt.text
-    assert "# … lines 1 to 283 not shown: part_0 (1), " in excerpt.text
+    assert "# … lines 1 to 285 not shown: part_0, " in excerpt.text
 
 
 def test_each_want_comes_before_the_next_file_is_shown_whole() -> None:
@@ -171,7 +171,7 @@ def test_a_long_class_is_shown_method_by_method_with_the_imports() -> None:
     assert "    def method_30(self):\n        return self.size + 30\n" in excerpt.text
     assert excerpt.text.startswith("import os\n\nLIMIT = 3\n")
     assert "method_29(self)" not in excerpt.text
-    assert "not shown: Big (6), Big.method_0 (11), " in excerpt.text
+    assert "not shown: method_0, method_1, " in excerpt.text
 
 
 def test_a_function_that_is_too_long_is_cut_around_the_line() -> None:
@@ -179,14 +179,14 @@ def test_a_function_that_is_too_long_is_cut_around_the_line() -> None:
     (excerpt,) = fit({"f.py": text}, budget_chars=800, wants=[Want(path="f.py", line=250)])
     assert "    x += 248\n" in excerpt.text
     assert excerpt.text.startswith("# … lines 1 to ")
-    assert excerpt.text.endswith("more lines not shown")
+    assert re.search(r"# … lines \d+ to \d+ not shown$", excerpt.text)
 
 
 @pytest.mark.parametrize("text", ["def (:\n" + LONG, "{" * 500 + "\n" + LONG, "\x00\n" + LONG])
 def test_a_file_that_does_not_parse_is_cut_at_its_end(text: str) -> None:
     (excerpt,) = fit({"big.py": text}, budget_chars=2000)
     assert excerpt.text.startswith(text.partition("\n")[0])
-    assert excerpt.text.endswith("more lines not shown")
+    assert re.search(r"# … lines \d+ to \d+ not shown$", excerpt.text)
 
 
 NAMES = st.sampled_from(["a.py", "b.py", "c.txt"])
@@ -247,4 +247,4 @@ def test_long_outputs_keep_head_and_tail_and_say_how_many_lines_are_left_out() -
     text = brief_text(noisy, budget_tokens=12_000).text
     assert text.count("\nline 1999") == 3
     assert text.count("line 0\n") == 2  # of an error, the end is what counts
-    assert len(re.findall(r"\[\d+ lines left out\]", text)) == 3
+    assert len(re.findall(r"\[\d+ lines left out\]", text)) == 2  # what an earlier step gave is not cut

@@ -163,16 +163,24 @@ def ranks(view: View, start: Mapping[Node, float]) -> dict[Node, float]:
 
 
 def executed(view: View, runs: Sequence[TestRun]) -> dict[Node, float]:
-    """The blocks that failing tests executed, by how much that tells (Ochiai's coefficient, Abreu et al. 2007).
+    """The blocks that failing tests executed: by how much their lines tell (as Ochiai's coefficient, Abreu et al. 2007:
+    of a line that few others execute, much), and by how many lines of them were executed.
 
     Args:
         runs: of each test whether it failed, and the lines (path, 1-based number) that it executed.
     """
-    ran = [(failed, {view.at(*line) for line in lines}) for failed, lines in runs]
-    failing = [nodes for failed, nodes in ran if failed]
-    counts = Counter(node for _, nodes in ran for node in nodes)
-    failures = Counter(node for nodes in failing for node in nodes)
-    return {node: n / math.sqrt(len(failing) * counts[node]) for node, n in failures.items() if node is not None}
+    failing = [lines for failed, lines in runs if failed]
+    counts = Counter(line for _, lines in runs for line in lines)
+    failures = Counter(line for lines in failing for line in lines)
+    best: dict[Node, float] = {}
+    sizes: Counter[Node] = Counter()
+    for line, number in failures.items():
+        node = view.at(*line)
+        if node is not None:
+            alone = (1 + math.sqrt(number / len(failing))) / 2  # tests may fail for reasons that are not the same
+            best[node] = max(best.get(node, 0.0), alone * math.sqrt(number / counts[line]))
+            sizes[node] += 1
+    return {node: score * (1 + math.log2(sizes[node])) for node, score in best.items()}
 
 
 def _owner(view: View, node: Node) -> Node | None:

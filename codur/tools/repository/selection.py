@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -135,7 +136,7 @@ def _weighed(rank: Mapping[Node, float], ran: Mapping[Node, float]) -> dict[Node
     for node in {*rank, *ran}:
         weight = rank.get(node, 0.0)
         if ran:
-            weight = (weight + _UNREACHED) * ran.get(node, _NOT_EXECUTED)
+            weight = math.sqrt(weight + _UNREACHED) * ran.get(node, _NOT_EXECUTED)
         found[node] = weight * _SHARE[standing(node[0])]
     return found
 
