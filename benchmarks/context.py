@@ -22,7 +22,6 @@ import os
 import pickle
 import re
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -126,7 +125,7 @@ def holds(shown: Places, wanted: Places) -> bool:
 def state_of(context: RunContext, task: Task, kept: Path) -> RunState:
     """The state in which the coding agent is asked for the first time; `kept` is where it is remembered."""
     if kept.is_file():
-        state: RunState = pickle.loads(kept.read_bytes())  # noqa: S301 - written by this script
+        state: RunState = pickle.loads(kept.read_bytes())
         return state
     state = initial_state(task)
     state = apply(state, pattern_plan(state, context))
@@ -140,7 +139,7 @@ def briefs(project: Path, sizes: Sequence[int]) -> tuple[RunState, list[Briefing
     task = Task(prompt=PROMPT, workspace=str(project))
     path = f"{project / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
     host = Host(environ={"PATH": path, "HOME": str(project.parent), "LANG": "C.UTF-8"}, home=project.parent)
-    with opened(task, Settings(), host=host, emit=lambda event: None) as context:
+    with opened(task, Settings(), host=host, emit=lambda _: None) as context:
         state = state_of(context, task, project.with_suffix(".state"))
         started = time.monotonic()
         found = material(state, STEP, context)
@@ -310,4 +309,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -105,17 +105,20 @@ def _failure(view: View, places: Sequence[Place]) -> dict[Node, float]:
 
 
 def identified(view: View, text: str, files: Sequence[str] = ()) -> dict[Node, float]:
-    """The blocks that define what a text writes as code, in its order; those in `files` go before others."""
+    """The blocks that define what a text writes as code, in its order; of `A.b` the method; `files` go first."""
     found: dict[Node, float] = {}
     for match in _IDENTIFIER.finditer(text):
         words = re.findall(r"\w+", next(filter(None, match.groups())))
-        for name in words:
-            homes = view.defined(name)
-            owned = [node for node in homes if view.facts[node[0]].blocks[node[1]].owner in words]
-            homes = [node for node in homes if node[0] in files] or owned or homes
-            if 0 < len(homes) <= MAX_HOMES:
-                for node in homes:
-                    found[node] = found.get(node, 0.0) + 1 / len(homes)
+        named = {name: view.defined(name) for name in words}
+        methods = {
+            name: [node for node in homes if view.facts[node[0]].blocks[node[1]].owner in words]
+            for name, homes in named.items()
+        }
+        for homes in methods.values() if any(methods.values()) else named.values():
+            chosen = [node for node in homes if node[0] in files] or homes
+            if 0 < len(chosen) <= MAX_HOMES:
+                for node in chosen:
+                    found[node] = found.get(node, 0.0) + 1 / len(chosen)
     return found
 
 
