@@ -151,6 +151,15 @@ def test_the_function_around_a_line_is_shown_whole() -> None:
     assert "# … lines 1 to 285 not shown: part_0, " in excerpt.text
 
 
+def test_a_comment_at_the_end_of_a_function_belongs_to_it() -> None:
+    text = LONG.replace(
+        "    return y * 2\n\n\ndef part_8(", "    return y * 2\n\n    # then nothing\n# of 8\n\ndef part_8("
+    )
+    (excerpt,) = fit({"big.py": text}, budget_chars=400, wants=[Want(path="big.py", line=line_of(text, "x + 7\n"))])
+    assert "return y * 2\n\n    # then nothing\n" in excerpt.text
+    assert "# of 8" not in excerpt.text
+
+
 def test_each_want_comes_before_the_next_file_is_shown_whole() -> None:
     wants = [Want(path="b.py", line=line_of(LONG, "x + 9\n")), Want(path="a.py"), Want(path="b.py", partly=True)]
     first, second = fit({"a.py": "x = 1\n" * 100, "b.py": LONG}, budget_chars=1000, wants=wants)
