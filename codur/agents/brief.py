@@ -58,7 +58,7 @@ class CodingBrief:
 
     Attributes:
         objective: what this step is for, where the plan says more than the task.
-        sources: present text by path, most relevant first.
+        sources: present text by path, in the order in which they are shown.
         wants: what of them should be shown, the most useful first; empty: each in turn.
         outline: the files that are not shown.
         withheld: files that are not shown because they may hold secrets.

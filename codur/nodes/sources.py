@@ -16,6 +16,7 @@ from codur.repair.tracing import run_traced
 from codur.tools.repository.places import edited_lines
 from codur.tools.repository.ranking import TestRun
 from codur.tools.repository.selection import Want, select
+from codur.tools.repository.standing import standing
 from codur.types import Check, Step
 from codur.verification.entry import is_test_code
 from codur.workspace.workspace import Workspace
@@ -36,7 +37,7 @@ class Material:
     """What of the workspace a model may see.
 
     Attributes:
-        texts: present text by path, most relevant first.
+        texts: present text by path, sources first.
         wants: what of them should be shown, the most useful first.
         outline: the files that are not shown.
         withheld: files that would be shown if they did not look as if they held secrets.
@@ -80,7 +81,8 @@ def material(state: RunState, step: Step, context: RunContext) -> Material:
         looked_at="\n\n".join(inputs(state, step, context).values()),
         also=(*discovery.guessed, *(discovery.check.protected if discovery.check is not None else ())),
     )
-    shown = [path for path in selection.paths if not hidden.withholds(path)]
+    paths = sorted(selection.paths, key=lambda path: (standing(path), path))  # so that attempts show the same beginning
+    shown = [path for path in paths if not hidden.withholds(path)]
     texts = {path: text for path in shown if (text := _text(path, workspace)) is not None}
     return Material(
         texts=texts,
