@@ -17,7 +17,7 @@ MAX_FILES = 16
 """Files that are read for one request at most, beside those that the task names."""
 WHOLE_LINES = 200
 """A file that the task or the failure names is shown whole if it has no more lines than this."""
-_ASKED, _FRAMES, _TESTS, _SUPPORT = 6, 8, 8, 8
+_ASKED, _FRAMES, _TESTS, _SUPPORT = 6, 8, 12, 8
 _NEAR_BLOCKS = 12
 _NEAR_FILES = 3
 _RANKED_BLOCKS = 60
