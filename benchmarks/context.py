@@ -1,6 +1,6 @@
 """What the first request to a coding model shows of real bugs of real projects, beside aider's repository map.
 
-Usage: python benchmarks/context.py PAIRS_DIR [--root SCRATCH] [--work DIR] [--only ID,…] [--tokens N …]
+Usage: python benchmarks/context.py PAIRS_DIR [--root SCRATCH] [--work DIR] [--only ID,…] [--sample N] [--tokens N …]
            [--aider PYTHON] [--show ID] [--verbose]
 
 PAIRS_DIR and SCRATCH are those of `real_bugs.py`. In each case the check is found and run as in a run of Codur, and the
@@ -21,8 +21,8 @@ import json
 import os
 import pickle
 import re
+import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -126,7 +126,7 @@ def holds(shown: Places, wanted: Places) -> bool:
 def state_of(context: RunContext, task: Task, kept: Path) -> RunState:
     """The state in which the coding agent is asked for the first time; `kept` is where it is remembered."""
     if kept.is_file():
-        state: RunState = pickle.loads(kept.read_bytes())  # noqa: S301 - written by this script
+        state: RunState = pickle.loads(kept.read_bytes())
         return state
     state = initial_state(task)
     state = apply(state, pattern_plan(state, context))
@@ -140,7 +140,7 @@ def briefs(project: Path, sizes: Sequence[int]) -> tuple[RunState, list[Briefing
     task = Task(prompt=PROMPT, workspace=str(project))
     path = f"{project / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
     host = Host(environ={"PATH": path, "HOME": str(project.parent), "LANG": "C.UTF-8"}, home=project.parent)
-    with opened(task, Settings(), host=host, emit=lambda event: None) as context:
+    with opened(task, Settings(), host=host, emit=lambda _: None) as context:
         state = state_of(context, task, project.with_suffix(".state"))
         started = time.monotonic()
         found = material(state, STEP, context)
@@ -200,6 +200,8 @@ def aider_maps(python: str, project: Path, failure: str, sizes: Sequence[int]) -
             text=True,
             check=False,
         )
+        for left in project.glob(".aider*"):  # its cache, which is no part of the case
+            shutil.rmtree(left, ignore_errors=True)
         if done.returncode:
             raise SystemExit(f"aider's map: {done.stderr.strip()[-500:]}")
         maps: list[str] = json.loads(out.read_text(encoding="utf-8"))
@@ -284,6 +286,7 @@ def main() -> None:
     parser.add_argument("--root", type=Path)
     parser.add_argument("--work", type=Path)
     parser.add_argument("--only", default="")
+    parser.add_argument("--sample", type=int, default=0, help="every n-th case, so that about N are left")
     parser.add_argument("--tokens", type=int, nargs="*", default=[32_000, 8_000], help="prompt tokens of a request")
     parser.add_argument("--aider", default="", metavar="PYTHON")
     parser.add_argument("--show", default="", metavar="ID")
@@ -294,7 +297,8 @@ def main() -> None:
     only = set(filter(None, f"{options.only},{options.show}".split(",")))
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="context-") as temporary:
-        for row in pairs.rows():
+        cases = pairs.rows()
+        for row in cases[:: max(1, len(cases) // options.sample)] if options.sample else cases:
             if only and row["id"] not in only:
                 continue
             found = measure(pairs, row, options, (options.work or Path(temporary)).resolve())
@@ -310,4 +314,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

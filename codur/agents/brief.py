@@ -19,6 +19,7 @@ from codur.verification.describe import attempts_text, check_text, plain, verdic
 
 FILE_FRAME_CHARS = 110
 _BETWEEN = "\n\n"
+_TITLES_CHARS = 40
 _TAIL_SHARE = 0.3
 """Of the message, which the check's result and earlier attempts may take."""
 _SPARE_CHARS = 12_000
@@ -57,7 +58,7 @@ class CodingBrief:
 
     Attributes:
         objective: what this step is for, where the plan says more than the task.
-        sources: present text by path, most relevant first.
+        sources: present text by path, in the order in which they are shown.
         wants: what of them should be shown, the most useful first; empty: each in turn.
         outline: the files that are not shown.
         withheld: files that are not shown because they may hold secrets.
@@ -100,7 +101,7 @@ def brief_text(brief: CodingBrief, *, budget_tokens: int, source_tokens: int | N
     budget = int(budget_tokens * BYTES_PER_TOKEN) - 2 * len(_BETWEEN)
     head = _joined(_head(brief))
     tail = _fitting_tail(brief, budget, budget - len(head))
-    room = max(0, budget - len(head) - len(tail))
+    room = max(0, budget - len(head) - len(tail) - _TITLES_CHARS)
     spare = max(0, min(int(budget * _TAIL_SHARE), _SPARE_CHARS) - len(tail))
     if source_tokens is not None:
         most = int(source_tokens * BYTES_PER_TOKEN)
@@ -115,10 +116,11 @@ def _fitting_tail(brief: CodingBrief, budget: int, left: int) -> str:
     """What comes last, with outputs and diffs cut as far as it takes."""
     each = int(budget * _INPUT_SHARE) // max(1, len(brief.inputs))
     inputs = [(f"Result of step {name}", bounded(plain(text), each)) for name, text in brief.inputs.items()]
-    most = int(budget * _TAIL_SHARE) + len(_joined(inputs))
+    share = int(budget * _TAIL_SHARE)
+    most = max(share, min(share + len(_joined(inputs)), left))
     tails = (_joined([*inputs, *_tail(brief, limits)]) for limits in _LIMITS)
     tail = next((tail for tail in tails if len(tail) <= most), None)
-    return bounded(_joined([*inputs, *_tail(brief, _LIMITS[-1])]), max(most, left)) if tail is None else tail
+    return bounded(_joined([*inputs, *_tail(brief, _LIMITS[-1])]), most) if tail is None else tail
 
 
 def _joined(sections: Sequence[tuple[str, str]]) -> str:

@@ -40,16 +40,29 @@ def parts_of(text: str) -> list[Part]:
             body = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    lines = len(lines_of(text))
+    lines = lines_of(text)
     parts: list[Part] = []
-    for part in _parts(body, ""):
+    for part in (_with_comments(part, lines) for part in _parts(body, "")):
         if parts and not part.name and not parts[-1].name:
             parts[-1] = Part("", parts[-1].start, part.end)
         elif parts and part.start < parts[-1].end:  # two statements on one line
             parts[-1] = Part(parts[-1].name, parts[-1].start, max(parts[-1].end, part.end))
         else:
             parts.append(part)
-    return [Part(part.name, part.start, min(part.end, lines)) for part in parts] if len(parts) <= MAX_PARTS else []
+    return [Part(part.name, part.start, min(part.end, len(lines))) for part in parts] if len(parts) <= MAX_PARTS else []
+
+
+def _with_comments(part: Part, lines: list[str]) -> Part:
+    """A definition with the indented comments at its end, which the parser leaves out."""
+    end = part.end
+    if part.name and end < len(lines) and end > part.start:
+        outer = len(lines[part.start]) - len(lines[part.start].lstrip())
+        for number in range(end, len(lines)):
+            code = lines[number].lstrip()
+            if code and not (code.startswith("#") and len(lines[number]) - len(code) > outer):
+                break
+            end = number + 1 if code else end
+    return Part(part.name, part.start, end)
 
 
 def _parts(body: list[ast.stmt], prefix: str) -> Iterator[Part]:

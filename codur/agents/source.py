@@ -84,6 +84,8 @@ class _File:
         if not self._lines:
             self._lines = lines_of(self.text)
             self._sizes = [0, *accumulate(len(line) + 1 for line in self._lines)]
+        if want.most_lines and len(self._lines) > want.most_lines:
+            return 0
         if want.need == "asked":
             room = max(room, self._sizes[-1] + self.frame)
         end = before + room

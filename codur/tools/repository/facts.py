@@ -71,7 +71,7 @@ def facts_of(text: str) -> Facts:
         out = _OUTDENTED.search(text, start + 1, end) if not owner else None
         inner = out.start() if out else end
         body = text[start:inner]
-        bases = tuple(name for word in _bases(body) if (name := word.strip().rpartition(".")[2]).isidentifier())
+        bases = tuple(filter(str.isidentifier, (word.strip().rpartition(".")[2] for word in _bases(body))))
         delegates = frozenset(map(sys.intern, _DELEGATE.findall(body))) if owner else frozenset()
         blocks.append(
             Block(name=name, owner=owner, line=line, mentions=_mentions(body), bases=bases, delegates=delegates)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import posixpath
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -101,6 +102,7 @@ class View:
     def __init__(self, facts: dict[str, Facts]) -> None:
         self.facts = facts
         self._imports: dict[str, tuple[str, ...]] = {}
+        self._lineages: dict[tuple[str, str], frozenset[Node]] = {}
         self._defined: dict[str, list[Node]] = {}
         self._mentioned: Counter[str] = Counter()
         for path, found in facts.items():
@@ -128,8 +130,7 @@ class View:
         found = self.facts.get(path)
         if found is None:
             return None
-        inside = [number for number, block in enumerate(found.blocks) if number and block.line <= line]
-        return (path, inside[-1] if inside else 0)
+        return path, bisect_right(found.blocks, line, lo=1, key=lambda block: block.line) - 1
 
     def function(self, path: str, name: str, owner: str | None = None) -> Node | None:
         """The block of a name in a file, in the class `owner` if there is one; any if that is None."""
@@ -139,12 +140,18 @@ class View:
 
     def lineage(self, path: str, owner: str) -> frozenset[Node]:
         """The blocks of a class and of its bases, as far as they are found."""
+        if (path, owner) not in self._lineages:
+            self._lineages[path, owner] = self._lineage(path, owner)
+        return self._lineages[path, owner]
+
+    def _lineage(self, path: str, owner: str) -> frozenset[Node]:
         found: set[Node] = set()
         waiting = [(path, owner)]
         while waiting and len(found) < _MAX_LINEAGE:
             here, name = waiting.pop()
             homes = [node for node in self.defined(name) if node not in found]
-            near = [node for node in homes if node[0] == here] or [n for n in homes if n[0] in self.imports(here)]
+            imported = self.imports(here) if homes else ()
+            near = [node for node in homes if node[0] == here] or [node for node in homes if node[0] in imported]
             for node in near or homes[:1]:
                 found.add(node)
                 waiting += [(node[0], base) for base in self.facts[node[0]].blocks[node[1]].bases]

@@ -9,12 +9,15 @@ partitioning using PageRank vectors"), so that the work depends on what is near,
 
 from __future__ import annotations
 
+import math
+import posixpath
 import re
-from collections import deque
-from collections.abc import Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Collection, Mapping, Sequence
 
 from codur.tools.repository.index import Node, View
 from codur.tools.repository.places import Place
+from codur.tools.repository.standing import standing
 
 RESTART = 0.2
 """Share of a block's weight that stays with it; the rest goes to what it mentions."""
@@ -29,6 +32,7 @@ _OUTWARDS = 0.7
 _IDENTIFIER = re.compile(
     r"`([^`\n]{2,80})`|\b([^\W\d]\w*)(?=\()|\b(\w*[a-z0-9]_\w+|_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*)\b"
 )
+TestRun = tuple[bool, Collection[tuple[str, int]]]
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _PARTS = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{3,}")
 _PLAIN_WORDS = frozenset(
@@ -37,7 +41,7 @@ _PLAIN_WORDS = frozenset(
     pass run set should test tests that the then there this use was were what when where which with work wrong you
     """.split()
 )
-_NAMED_FILE, _IDENTIFIERS, _WORDS, _FAILURE, _TESTS = 1.0, 1.5, 0.4, 3.0, 1.0
+_NAMED_FILE, _IDENTIFIERS, _WORDS, _FAILURE, _TESTS, _WORDS_OF_TESTS = 1.0, 1.5, 0.4, 3.0, 1.0, 1.5
 
 
 def seeds(
@@ -66,7 +70,27 @@ def seeds(
         _NAMED_FILE,
     )
     add(_words(view, task), _WORDS)
+    add(_of_tests(view, tests), _WORDS_OF_TESTS)
     return found
+
+
+def _of_tests(view: View, tests: Sequence[Node]) -> dict[Node, float]:
+    """The blocks of sources whose name, or whose file's name, has words of failing tests and of their files' names."""
+    blocks = [view.facts[path].blocks[number] for path, number in tests]
+    stems = {_stem(path) for path, _ in tests}
+    said = " ".join(_PARTS.findall(" ".join([*stems, *(f"{block.owner} {block.name}" for block in blocks)])))
+    found = {node: weight for node, weight in _words(view, said).items() if not standing(node[0])}
+    for path, facts in view.facts.items():
+        if not standing(path) and _stem(path).rpartition("_")[2] in stems:
+            for number in range(len(facts.blocks)):
+                found[path, number] = found.get((path, number), 0.0) + 1 / len(facts.blocks)
+    return found
+
+
+def _stem(path: str) -> str:
+    """A file's name without what makes it a test: `test_fr.py` is about `lang_FR.py`."""
+    name = posixpath.basename(path).lower().removesuffix(".py")
+    return name.removeprefix("test_").removesuffix("_test").removesuffix("_tests")
 
 
 def _failure(view: View, places: Sequence[Place]) -> dict[Node, float]:
@@ -81,17 +105,20 @@ def _failure(view: View, places: Sequence[Place]) -> dict[Node, float]:
 
 
 def identified(view: View, text: str, files: Sequence[str] = ()) -> dict[Node, float]:
-    """The blocks that define what a text writes as code, in its order; those in `files` go before others."""
+    """The blocks that define what a text writes as code, in its order; of `A.b` the method; `files` go first."""
     found: dict[Node, float] = {}
     for match in _IDENTIFIER.finditer(text):
         words = re.findall(r"\w+", next(filter(None, match.groups())))
-        for name in words:
-            homes = view.defined(name)
-            owned = [node for node in homes if view.facts[node[0]].blocks[node[1]].owner in words]
-            homes = [node for node in homes if node[0] in files] or owned or homes
-            if 0 < len(homes) <= MAX_HOMES:
-                for node in homes:
-                    found[node] = found.get(node, 0.0) + 1 / len(homes)
+        named = {name: view.defined(name) for name in words}
+        methods = {
+            name: [node for node in homes if view.facts[node[0]].blocks[node[1]].owner in words]
+            for name, homes in named.items()
+        }
+        for homes in methods.values() if any(methods.values()) else named.values():
+            chosen = [node for node in homes if node[0] in files] or homes
+            if 0 < len(chosen) <= MAX_HOMES:
+                for node in chosen:
+                    found[node] = found.get(node, 0.0) + 1 / len(chosen)
     return found
 
 
@@ -136,6 +163,27 @@ def ranks(view: View, start: Mapping[Node, float]) -> dict[Node, float]:
             if before < SMALLEST <= waiting[target]:
                 queue.append(target)
     return rank
+
+
+def executed(view: View, runs: Sequence[TestRun]) -> dict[Node, float]:
+    """The blocks that failing tests executed: by how much their lines tell (as Ochiai's coefficient, Abreu et al. 2007:
+    of a line that few others execute, much), and by how many lines of them were executed.
+
+    Args:
+        runs: of each test whether it failed, and the lines (path, 1-based number) that it executed.
+    """
+    failing = [lines for failed, lines in runs if failed]
+    counts = Counter(line for _, lines in runs for line in lines)
+    failures = Counter(line for lines in failing for line in lines)
+    best: dict[Node, float] = {}
+    sizes: Counter[Node] = Counter()
+    for line, number in failures.items():
+        node = view.at(*line)
+        if node is not None:
+            alone = (1 + math.sqrt(number / len(failing))) / 2  # tests may fail for reasons that are not the same
+            best[node] = max(best.get(node, 0.0), alone * math.sqrt(number / counts[line]))
+            sizes[node] += 1
+    return {node: score * (1 + math.log2(sizes[node])) for node, score in best.items()}
 
 
 def _owner(view: View, node: Node) -> Node | None:

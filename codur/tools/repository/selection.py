@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -9,18 +10,22 @@ from typing import Literal
 
 from codur.tools.repository.index import Node, RepositoryIndex, View
 from codur.tools.repository.places import Place, places_in
-from codur.tools.repository.ranking import identified, mentions, ranks, seeds
+from codur.tools.repository.ranking import TestRun, executed, identified, mentions, ranks, seeds
 from codur.tools.repository.standing import standing
 
 MAX_FILES = 16
 """Files that are read for one request at most, beside those that the task names."""
 WHOLE_LINES = 200
 """A file that the task or the failure names is shown whole if it has no more lines than this."""
-_ASKED, _FRAMES, _TESTS, _SUPPORT = 6, 8, 8, 8
+_ASKED, _FRAMES, _TESTS, _SUPPORT = 6, 8, 12, 8
 _NEAR_BLOCKS = 12
-_RANKED_BLOCKS = 40
+_NEAR_FILES = 3
+_RANKED_BLOCKS = 60
 _SHARE = (1.0, 0.2, 0.05)
 """Of its rank, which a block keeps in a source, in a test or an example, and in what is generated or vendored."""
+_UNREACHED = 0.002
+"""The rank of what was executed and that no mention leads to."""
+_NOT_EXECUTED = 0.03
 _SET_UP = frozenset({"setUp", "setUpClass", "asyncSetUp", "setup", "setup_method", "setup_class"})
 
 
@@ -71,6 +76,8 @@ def select(
     step: str = "",
     failure: str = "",
     failing: Sequence[str] = (),
+    likely: Sequence[str] = (),
+    runs: Sequence[TestRun] = (),
     looked_at: str = "",
     also: Sequence[str] = (),
 ) -> Selection:
@@ -85,6 +92,8 @@ def select(
         step: what a plan says of the step.
         failure: the output of the failed check, and other text whose lines count as those of a failure.
         failing: ids of the tests that failed.
+        likely: files that rules settled on.
+        runs: what tests executed, those that failed and others; empty if that is not known.
         looked_at: outputs of earlier steps: the places that they begin with are needed.
         also: files that come last.
     """
@@ -92,7 +101,7 @@ def select(
     view = index.view(files, [*named, *(place.path for place in places)])
     tests = tuple(dict.fromkeys(chain(_tests(view, places), _failing(view, failing))))
     rank = ranks(view, seeds(view, task=f"{task}\n{step}", files=named, places=places, tests=tests))
-    rank = {node: weight * _SHARE[standing(node[0])] for node, weight in rank.items()}
+    rank = _weighed(rank, executed(view, runs))
     best = [node for node in sorted(rank, key=lambda node: (-rank[node], node)) if node not in tests]
     frames = [place for place in places if place.line and not standing(place.path)]
     support = list(islice(dict.fromkeys(chain.from_iterable(_support(view, test) for test in tests)), _SUPPORT))
@@ -104,19 +113,32 @@ def select(
         *_lines(view, tests[:_TESTS], "needed"),
         *(Want(path=place.path, line=max(1, place.line), need="needed") for place in places_in(looked_at, files)[:4]),
         *_lines(view, support, "needed"),
+        *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in likely),
         *(Want(path=place.path, most_lines=WHOLE_LINES, need="needed") for place in frames[:_FRAMES]),
         *_lines(view, [node for node in best if node[0] in named][:_NEAR_BLOCKS], "needed"),
         *_lines(view, best[:_NEAR_BLOCKS], "needed"),
-        *(Want(path=path, partly=True) for path in named),
+        *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in _files_of(best)[:_NEAR_FILES]),
+        *_lines(view, best[_NEAR_BLOCKS:_RANKED_BLOCKS], "needed"),
+        *(Want(path=path, partly=True) for path in (*named, *likely)),
         *(Want(path=place.path, line=place.line) for place in places if place.line),
         *_lines(view, tests[_TESTS:], "useful"),
         *(Want(path=place.path, most_lines=WHOLE_LINES) for place in places),
-        *_lines(view, best[_NEAR_BLOCKS:_RANKED_BLOCKS], "useful"),
         *(Want(path=path, most_lines=WHOLE_LINES) for path in _imported(view, named, places, rank)),
-        *(Want(path=path, most_lines=WHOLE_LINES) for path, _ in best[:_NEAR_BLOCKS]),
+        *(Want(path=path, most_lines=WHOLE_LINES) for path in _files_of(best[:_NEAR_BLOCKS])),
         *(Want(path=path, partly=True) for path in also),
     ]
     return Selection(wants=tuple(_bounded(wants, named)), ranked=_by_rank(view, rank))
+
+
+def _weighed(rank: Mapping[Node, float], ran: Mapping[Node, float]) -> dict[Node, float]:
+    """Ranks with what is known of the files, and of what failing tests executed, if anything is."""
+    found: dict[Node, float] = {}
+    for node in {*rank, *ran}:
+        weight = rank.get(node, 0.0)
+        if ran:
+            weight = math.sqrt(weight + _UNREACHED) * ran.get(node, _NOT_EXECUTED)
+        found[node] = weight * _SHARE[standing(node[0])]
+    return found
 
 
 def _tests(view: View, places: Iterable[Place]) -> Iterator[Node]:
@@ -158,6 +180,10 @@ def _imported(view: View, named: Sequence[str], places: Sequence[Place], rank: M
     found = dict.fromkeys(path for source in near for path in view.imports(source))
     by_rank = _file_ranks(rank)
     return sorted(found, key=lambda path: -by_rank.get(path, 0.0))
+
+
+def _files_of(nodes: Iterable[Node]) -> list[str]:
+    return list(dict.fromkeys(path for path, _ in nodes))
 
 
 def _by_rank(view: View, rank: Mapping[Node, float]) -> tuple[str, ...]:
