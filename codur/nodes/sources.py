@@ -88,10 +88,10 @@ def material(state: RunState, step: Step, context: RunContext) -> Material:
     paths = sorted(found, key=lambda path: (standing(path), path))  # so that attempts show the same beginning
     shown = [path for path in paths if not hidden.withholds(path)]
     texts = {path: text for path in shown if (text := _text(path, workspace)) is not None}
-    wants = (*_without_other_tests(selection.wants, named), *looked)
+    wants = (*looked, *_without_other_tests(selection.wants, named))
     return Material(
         texts=texts,
-        wants=tuple(want for want in sorted(wants, key=lambda want: want.need == "useful") if want.path in texts),
+        wants=tuple(want for want in sorted(wants, key=lambda want: want.need != "asked") if want.path in texts),
         outline=outline_of(selection.ranked, files, lambda path: _glance(path, hidden, workspace)),
         withheld=tuple(path for path in named if workspace.hides(path) and workspace.is_file(path)),
     )

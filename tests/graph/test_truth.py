@@ -217,7 +217,12 @@ def test_every_way_out_of_a_node_is_an_edge_and_every_edge_a_way_out() -> None:
     assert {edge for edge in named if "*" not in edge} <= drawn
     # one helper writes the update of two nodes that edit, to which an answer goes back; policy looks up the node of a
     # step's action
-    assert {edge for edge in named if "*" in edge} == {("*", "review"), ("*", "consult"), ("policy", "*"), ("consult", "*")}
+    assert {edge for edge in named if "*" in edge} == {
+        ("*", "review"),
+        ("*", "consult"),
+        ("policy", "*"),
+        ("consult", "*"),
+    }
     asking = {("coding", "consult"), ("execute", "consult"), ("consult", "coding"), ("consult", "execute")}
     computed = {("coding", "review"), *asking, *(("policy", to) for to in ("tool", "coding", "delegate", "repair"))}
     assert drawn - named == computed
