@@ -32,6 +32,8 @@ from tests.runs.kit import fill
 
 STUB = "def one():\n    raise NotImplementedError\n"
 LINE = "value = value + 1  # one more\n"
+ALWAYS = ("ask_user", "cannot")
+"""Offered beside the editing tools, whatever the size."""
 EDIT = ToolCall(id="1", name="replace_file_content", arguments={"path": "main.py", "content": "x = 1\n"})
 
 
@@ -119,8 +121,8 @@ def around(request: ChatRequest) -> int:
 def test_a_small_request_tells_of_edits_in_short(tmp_path: Path) -> None:
     small, _ = code(tmp_path, profile(8000), brief(), DONE)
     large, _ = code(tmp_path, profile(12_000), brief(), DONE)
-    assert [spec.name for spec in small.requests[0].tools] == ["replace_file_content", "replace_in_file"]
-    assert len(large.requests[0].tools) == 6
+    assert [spec.name for spec in small.requests[0].tools] == ["replace_file_content", "replace_in_file", *ALWAYS]
+    assert len(large.requests[0].tools) == 6 + len(ALWAYS)
     assert around(small.requests[0]) < 0.5 * around(large.requests[0])
     assert "replace_function" not in small.requests[0].messages[0].content
 
@@ -134,7 +136,7 @@ def test_in_json_mode_too(tmp_path: Path) -> None:
 
 def test_instructions_and_tools_of_the_users_own_are_not_shortened(tmp_path: Path) -> None:
     model, _ = code(tmp_path, profile(8000), brief(), DONE, prompt="Mine.")
-    assert [spec.name for spec in model.requests[0].tools] == ["replace_function"]
+    assert [spec.name for spec in model.requests[0].tools] == ["replace_function", *ALWAYS]
     assert model.requests[0].messages[0].content.startswith("Mine.")
 
 
@@ -153,7 +155,7 @@ def test_a_request_that_was_too_long_is_made_again_in_short(tmp_path: Path) -> N
     first, second = model.requests
     assert prompt_tokens(first) > 9000
     assert prompt_tokens(second) + (second.max_completion_tokens or 0) <= 8000
-    assert (len(first.tools), len(second.tools)) == (6, 2)
+    assert (len(first.tools), len(second.tools)) == (6 + len(ALWAYS), 2 + len(ALWAYS))
     assert [event.text for event in events if isinstance(event, Note)] == [
         "groq (m) takes no more than 8,000 tokens; the request was cut."
     ]
