@@ -43,7 +43,7 @@ def test_the_compiled_graph_has_exactly_these_edges() -> None:
         "llm_pre_plan": ("llm_plan", "policy"),
         "llm_plan": ("policy",),
         "policy": ("coding", "consult", "delegate", "end", "llm_plan", "repair", "tool"),
-        "consult": ("policy", "coding", "execute", "review"),
+        "consult": ("coding", "execute", "policy", "review"),
         "repair": ("choose", "review"),
         "choose": ("repair",),
         "coding": ("consult", "review"),
