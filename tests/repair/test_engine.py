@@ -191,6 +191,28 @@ def test_tests_lead_to_the_function_at_fault(tmp_path: Path) -> None:
     assert prepared.contents() == contents
 
 
+def test_tests_that_fail_beyond_those_that_judge_must_pass_too(tmp_path: Path) -> None:
+    tests = """
+        import pytest
+        import main
+
+        @pytest.mark.parametrize("n", range(20))
+        def test_next(n):
+            assert main.next(n) == n + 1
+
+        def test_other():
+            assert main.other() == [1, 2]
+        """
+    files = {
+        "main.py": "def next(n):\n    return n - 1\n\n\ndef other():\n    return repr(())\n",
+        "test_main.py": tests,
+        "pytest.ini": QUICK_PYTEST,
+    }
+    found = bench(tmp_path, files, TESTS).search(max_order=1, workers=1)
+    assert not found.repairs
+    assert found.reason == "What passed does not hold: test_main.py::test_other, which failed before, still fails."
+
+
 def test_faults_in_two_files_are_repaired_together(tmp_path: Path) -> None:
     files = {
         "main.py": "from part import area\n\nprint(area(2, 5), area(4, 4))\nfor side in range(2):\n    print(side)\n",

@@ -152,6 +152,22 @@ def test_tests_are_traced_one_by_one(tmp_path: Path) -> None:
     assert shown == {"test_main.py::test_low": (False, [2, 4]), "test_main.py::test_high": (True, [2, 3])}
 
 
+def test_the_report_of_a_test_that_takes_too_long_is_not_cut_off(tmp_path: Path) -> None:
+    tests = "from main import f\n\ndef test_low():\n    assert f(1) == 1\n\ndef test_bad():\n    assert f(0) == 1\n"
+    files = {
+        "main.py": "def f(a):\n    while a == 1:\n        pass\n    return a\n",
+        "conftest.py": "import time\ndef pytest_exception_interact():\n    time.sleep(1.2)\n",
+        "test_main.py": tests,
+        "pytest.ini": QUICK_PYTEST,
+    }
+    failing = ("test_main.py::test_low", "test_main.py::test_bad")
+    prepared = bench(tmp_path, files, replace(TESTS, timeout_s=5.0))
+    check = replace(TESTS, tests=failing)
+    found = run_traced(prepared.checker, tmp_path, check, replace(prepared.before, failing=failing), most_s=3.0)
+    assert found is not None
+    assert {name: test.failed for name, test in found.tests.items()} == dict.fromkeys(failing, True)
+
+
 def test_a_command_that_is_no_python_program_is_not_traced(tmp_path: Path) -> None:
     prepared = bench(tmp_path, {"main.py": "print(1)\n", "expected.txt": "1\n"})
     check = Check(kind="command", argv=("true",), source="given")
