@@ -22,7 +22,7 @@ from codur.repair.failure import read_failure
 from codur.repair.history import undone
 from codur.repair.judge import Flaky, Judge
 from codur.repair.localise import Suspicion, flow_of, localise, moved
-from codur.repair.mentions import named_lines, names_in_tests
+from codur.repair.mentions import named_lines, named_tables, names_in_tests
 from codur.repair.observed import Observed
 from codur.repair.outcome import RepairOutcome
 from codur.repair.pool import processors
@@ -46,7 +46,7 @@ Past = Callable[[Mapping[str, str]], History]
 
 _SAID = re.compile(r"^E .*", re.MULTILINE)
 _MAX_UNKNOWN_FILES = 20
-_NAMED, _NAMED_IN_TEST, _CHANGED = 1.3, 1.15, 1.3
+_NAMED, _NAMED_IN_TEST, _TABLE_IN_TEST, _CHANGED = 1.3, 1.15, 2.0, 1.3
 """How much more a line is suspected for each reason."""
 _MOST_TESTS = 20
 """Of the tests that fail so many judge candidates; all of them must pass in the end."""
@@ -242,6 +242,7 @@ def _likelier(
     for lines, factor in (
         (named_lines(texts, task), _NAMED),
         (named_lines(texts, in_tests), _NAMED_IN_TEST),
+        (named_tables(texts, in_tests), _TABLE_IN_TEST),
         (changed, _CHANGED),
     ):
         found.update({line: factor * found.get(line, 1.0) for line in lines})

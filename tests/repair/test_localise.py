@@ -15,7 +15,7 @@ import pytest
 
 from codur.repair.failure import Failure, Raised, read_failure
 from codur.repair.localise import localise, moved
-from codur.repair.mentions import named_lines, names_in_tests
+from codur.repair.mentions import named_lines, named_tables, names_in_tests
 from codur.repair.tracing import Coverage, TestLines, python_arguments, run_traced
 from codur.types import Check, Verdict
 from tests.repair.support import OUTPUT, QUICK_PYTEST, TESTS, bench
@@ -201,6 +201,21 @@ def test_executed_lines_of_functions_that_the_task_names_weigh_more() -> None:
     assert [suspicion.of("main.py", number, number) for number in (2, 10, 7)] == [0.65, 0.5, 0.04]
     assert not suspicion.ran("main.py", 7, 7)
     assert localise(None, Failure(), likelier=dict.fromkeys(named, 1.3)).of("main.py", 2, 2) == 0.65
+
+
+def test_tables_that_named_functions_read_count_as_named(tmp_path: Path) -> None:
+    text = (
+        "from re import compile\n"
+        "UNITS = {\n    'km': 1,\n}\n"
+        "OTHER = {}\n"
+        "class Box:\n    SIZE: int = 1\n    def half(self):\n        local = self.SIZE\n        return local\n"
+        "def convert(a):\n    return UNITS[a]\n"
+        "def unused():\n    return OTHER\n"
+    )
+    texts = {"main.py": text, "broken.py": "UNITS = (\n"}
+    assert named_tables(texts, "convert") == {line(2), line(3), line(4)}
+    assert named_tables(texts, "OTHER Box") == {line(5), line(7)}
+    assert named_tables(texts, "") == frozenset()
 
 
 @pytest.mark.parametrize("name", ["first", "second"])

@@ -186,9 +186,7 @@ def test_failures_without_a_verdict_or_without_output() -> None:
     cost = "0 model calls, 0 tokens, $0, 0.0 s\n"
     no_model = RunResult(outcome="no_model", exit_code=3, reason="no key is set", remedy="Set GROQ_API_KEY.")
     crash = Verdict(status="failed", check="make", exit_status=2, error="main.c:1: error\nmake: *** Error 1\n")
-    assert shown("plain", no_model)[1] == (
-        f"✘ a model is needed: no key is set\n→ Set GROQ_API_KEY.\n{cost}"
-    )
+    assert shown("plain", no_model)[1] == (f"✘ a model is needed: no key is set\n→ Set GROQ_API_KEY.\n{cost}")
     assert shown("plain", RunResult(outcome="interrupted", exit_code=130, before=crash))[1] == f"✘ interrupted\n{cost}"
     assert shown("plain", RunResult(outcome="refused", exit_code=5, before=crash))[1].count("✘") == 1
     assert shown("plain", RunResult(outcome="limit", exit_code=4, before=crash))[1] == (
