@@ -289,7 +289,7 @@ class Search:
         with suppress(LimitReached):  # those that were not tried in time are not told
             for each in choice.repairs[1:]:
                 if not self._every or self._confirm(each.files).passed:
-                    holding.append(each)
+                    holding.append(each)  # noqa: PERF401 - what comes before the end of the time is kept
         return RepairOutcome(
             repairs=(choice.repairs[0], *holding),
             verdict=verdict,
