@@ -170,7 +170,9 @@ def _swapping(place: Place) -> Iterator[None]:
 
 
 def race(place: Place, rounds: int, *, guarded: bool = True, plenty: int = 20) -> Race:
-    """Read at most so many times, then write at most so many times; a plenty of leaks is enough.
+    """Read so many times, and on until one read had its turn between two swaps; then write at most so many times.
+
+    A plenty of leaks is enough.
 
     Args:
         guarded: through a workspace; else as plain programs do (the control).
@@ -179,7 +181,9 @@ def race(place: Place, rounds: int, *, guarded: bool = True, plenty: int = 20) -
     path = place.root / "sub" / "b.txt"
     reads = leaks = writes = outside = 0
     with _swapping(place):
-        for _ in range(rounds):
+        for number in range(1000 * rounds):
+            if reads and number >= rounds:
+                break
             with contextlib.suppress(CodurError, OSError):
                 leaks += (workspace.read_bytes("sub/b.txt") if guarded else path.read_bytes()) == SECRET
                 reads += 1

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,6 +21,7 @@ from codur.config.settings import Settings
 from codur.types import Limits
 from tests.runs.kit import fill, host
 
+PATIENCE_S = 60.0
 BUG = {"main.py": "print(2)\n", "expected.txt": "1\n", "prompt.txt": "fix main.py\n"}
 """A challenge that nobody solves without a model when the search is off."""
 SEARCH_OFF = replace(Settings(), repair=replace(Settings().repair, mode="off"))
@@ -101,10 +104,17 @@ def children(pid: int | None = None) -> list[int]:
 
 
 def worker_of(pid: int | None = None) -> int:
-    """The worker of the batch that goes on in a process (by default this one)."""
-    for child in children(pid):
-        if b"codur.batch.worker" in Path(f"/proc/{child}/cmdline").read_bytes():
-            return child
+    """The worker of the batch that goes on in a process (by default this one).
+
+    The system's list of children may lack some while others end (proc(5)), so it is read until the worker is in it.
+    """
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        for child in children(pid):
+            with contextlib.suppress(OSError):  # it has ended meanwhile
+                if b"codur.batch.worker" in Path(f"/proc/{child}/cmdline").read_bytes():
+                    return child
+        time.sleep(0.01)
     raise AssertionError("there is no worker")
 
 
