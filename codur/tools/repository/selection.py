@@ -151,7 +151,7 @@ def _tests(view: View, places: Iterable[Place]) -> Iterator[Node]:
 
 
 def _in_turn(tests: Iterable[Node]) -> tuple[Node, ...]:
-    """The first test of each file, then the second ones: a file whose tests fail for want of something fills no room."""
+    """The first test of each file, then the second ones: a file whose tests all fail must not take the room."""
     seen: Counter[str] = Counter()
     placed = []
     for test in tests:
