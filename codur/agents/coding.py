@@ -124,7 +124,10 @@ def _request(
         purpose="coding",
         messages=(
             Message(role="system", content=system),
-            Message(role="user", content=brief_text(brief, budget_tokens=room.message, source_tokens=source_tokens)),
+            Message(
+                role="user",
+                content=brief_text(brief, budget_tokens=room.message, source_tokens=source_tokens).text,
+            ),
         ),
         tools=specs if native else (),
         tool_choice="required" if native else "auto",

@@ -15,6 +15,7 @@ from codur.nodes.state import NodeName, RunContext, RunState, RunUpdate
 from codur.nodes.updates import current_step, go, origin_of, outcome_of, tell_changes
 from codur.python.interpreter import python_version
 from codur.types import StepRecord
+from codur.verification.describe import diff_text
 
 
 async def coding(state: RunState, context: RunContext) -> RunUpdate:
@@ -81,6 +82,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
         check=state["discovery"].check,
         verdict=state["verdict"],
         attempts=state["attempts"],
+        on_disk=diff_text(context.for_models.diff()),
         will_retry=state["iteration"] + 1 < state["task"].limits.max_iterations,
         steer=state["steer"],
     )

@@ -1,0 +1,29 @@
+"""Which files come before others wherever files are listed."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+_CODE = re.compile(
+    r".*\.(?:pyi?|pyx|[cm]?[jt]sx?|go|rs|java|kt|scala|c|cc|cpp|cxx|h|hpp|cs|rb|php|swift|lua|sh|sql|vue)"
+)
+_BESIDE = frozenset(
+    "tests test __tests__ spec specs testdata fixtures docs doc documentation examples example samples demo demos"
+    " benchmarks locale locales i18n translations".split()
+)
+_TEST_NAME = re.compile(r"test_.*|.*_tests?\.\w+|tests?\.py|conftest\.py|.*\.(?:test|spec)\.\w+|setup\.py|noxfile\.py")
+_NOT_WRITTEN = frozenset("vendor vendored _vendor third_party node_modules dist site-packages generated".split())
+_GENERATED_NAME = re.compile(r".*_pb2(?:_grpc)?\.pyi?|.*\.min\.(?:js|css)|.*[.-]lock(?:\.\w+)?|.*\.(?:map|pot?|mo)")
+
+
+@cache
+def standing(path: str) -> int:
+    """0 for a source; 1 for tests, examples, documents, settings and data; 2 for what is hidden, made or vendored."""
+    *directories, name = path.split("/")
+    if path.startswith(".") or "/." in path or not _NOT_WRITTEN.isdisjoint(directories):
+        return 2
+    if _GENERATED_NAME.fullmatch(name) or any(each.endswith(".egg-info") for each in directories):
+        return 2
+    beside = _TEST_NAME.fullmatch(name) or not _BESIDE.isdisjoint(directories) or not _CODE.fullmatch(name)
+    return 1 if beside else 0
