@@ -257,9 +257,11 @@ DIFF = "--- a/main.py\n+++ b/main.py\n" + "".join(
 )
 
 
-def failed(number: int, *, error: str = "", diff: str = "", edit: str = "") -> Attempt:
+def failed(number: int, *, error: str = "", diff: str = "", edit: str = "", signature: str = "") -> Attempt:
     what = "replace_function f in main.py"
-    return Attempt(number=number, by="codur-coding", summary=what, error=error, diff=diff, edit=edit)
+    return Attempt(
+        number=number, by="codur-coding", summary=what, error=error, diff=diff, edit=edit, signature=signature
+    )
 
 
 @pytest.mark.parametrize(
