@@ -94,6 +94,7 @@ def _default_profiles() -> dict[str, Profile]:
         "gpt-oss-120b": Profile(
             provider="groq",
             model="openai/gpt-oss-120b",
+            context_window=131_072,
             reasoning_effort="low",
             price_in=0.15,
             price_cached=0.075,
@@ -102,6 +103,7 @@ def _default_profiles() -> dict[str, Profile]:
         "gpt-oss-20b": Profile(
             provider="groq",
             model="openai/gpt-oss-20b",
+            context_window=131_072,
             reasoning_effort="low",
             price_in=0.075,
             price_cached=0.0375,
