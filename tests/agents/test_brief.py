@@ -137,6 +137,14 @@ def test_the_message_keeps_to_its_budget(budget: int) -> None:
     assert text.startswith("# Task\nfix main.py")
 
 
+def test_what_is_needed_may_take_more_than_what_is_useful() -> None:
+    brief = replace(BRIEF, sources={"big.py": LONG, "more.py": LONG})
+    useful = replace(brief, wants=[Want(path=path) for path in brief.sources])
+    needed = replace(brief, wants=[Want(path=path, need="needed") for path in brief.sources])
+    assert brief_text(useful, budget_tokens=8000, source_tokens=500).shown == {}
+    assert set(brief_text(needed, budget_tokens=8000, source_tokens=500).shown) == {"big.py", "more.py"}
+
+
 LONG = "\n\n\n".join(f"def part_{number}(x):\n    y = x + {number}\n    return y * 2" for number in range(60)) + "\n"
 
 
