@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test test-all check tests tests-all tests-bare clean-root external-agents pytest-versions adversarial coverage bench-startup bench-repair bench-real-bugs lock clean
+.PHONY: help demo test test-all check tests tests-all tests-bare clean-root external-agents real-servers pytest-versions adversarial coverage bench-startup bench-repair bench-real-bugs lock clean
 
 help:
 	@echo "make demo    solve the bundled challenges with no key and show the table"
@@ -15,6 +15,7 @@ help:
 	@echo "make tests-bare  what depends on the sandbox, as on a machine without bubblewrap"
 	@echo "make clean-root  the demo and these tests in a clean root without bubblewrap, as two users (needs root)"
 	@echo "make external-agents  delegate to a real Codex CLI, from npm, against a server on this machine"
+	@echo "make real-servers  speak to LiteLLM's proxy and llama.cpp's server, from PyPI, on this machine (BUILD=1: llama-cpp-python too)"
 	@echo "make pytest-versions  what a repair takes from pytest's inside, with older versions of it"
 	@echo "make adversarial    attack the sandbox and the rest, and print the table (some minutes)"
 	@echo "make coverage       the tests, with the lines they miss"
@@ -79,6 +80,19 @@ clean-root:
 # Downloads @openai/codex from npm into a temporary directory (about 400 MB); no account or key is used.
 external-agents: $(VENV)/.dev
 	CODUR_TEST_EXTERNAL=1 $(BIN)/pytest -q -rs tests/agents/external/test_real_codex.py
+
+# About 1 GB from PyPI; no account or key is used. BUILD=1 compiles llama-cpp-python as well, for some ten minutes.
+SERVERS ?= $(CURDIR)/$(VENV)/servers
+BUILD ?=
+$(SERVERS)/.installed: tests/real_servers/requirements.txt
+	$(PYTHON) -m venv --clear $(SERVERS)
+	$(SERVERS)/bin/python -m pip install --quiet --requirement tests/real_servers/requirements.txt
+	@touch $@
+
+real-servers: $(VENV)/.dev $(SERVERS)/.installed
+	@test -z "$(BUILD)" || CMAKE_BUILD_PARALLEL_LEVEL=1 nice -n 19 \
+	  $(SERVERS)/bin/python -m pip install --quiet --requirement tests/real_servers/requirements-built.txt
+	CODUR_TEST_SERVERS=$(SERVERS) $(BIN)/pytest -q -rs tests/real_servers
 
 # What a repair takes from pytest's inside, with the versions that a user's Python may have.
 PYTEST_VERSIONS ?= 7.4.4 8.3.5 9.0.3

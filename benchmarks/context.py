@@ -159,7 +159,9 @@ def briefs(project: Path, sizes: Sequence[int]) -> tuple[RunState, list[Briefing
             check=state["discovery"].check,
             verdict=state["verdict"],
         )
-        return state, [brief_text(brief, budget_tokens=size - OVERHEAD_TOKENS) for size in sizes], seconds
+        most = Settings().context.source_tokens
+        texts = [brief_text(brief, budget_tokens=size - OVERHEAD_TOKENS, source_tokens=most) for size in sizes]
+        return state, texts, seconds
 
 
 # --- aider ------------------------------------------------------------------------------------------------------------

@@ -56,6 +56,18 @@ class PlanShown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TestMade:
+    """A test was made for the task and is used without a question; `failure` is how it fails now."""
+
+    __test__ = False  # not a test class
+
+    kind: Literal["test_made"] = "test_made"
+    path: str
+    text: str
+    failure: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckRan:
     """The check has run; `when` is `before` any change, after an `attempt`, or to `confirm` a pass."""
 
@@ -203,6 +215,7 @@ Event = (
     | Decided
     | Asked
     | PlanShown
+    | TestMade
     | CheckRan
     | ModelChosen
     | ModelCalled

@@ -1,11 +1,11 @@
-"""What a run asks its user, and what comes back: approval of a plan, or an answer that only the user has."""
+"""What a run asks its user, and what comes back: approval of a plan or a test, or an answer that only the user has."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-from codur.types import Plan
+from codur.types import Check, Plan
 
 Effect = Literal["write", "run", "network", "git", "delegate"]
 EFFECTS: tuple[Effect, ...] = ("write", "run", "network", "git", "delegate")
@@ -41,15 +41,18 @@ class Question:
     """What the user is asked.
 
     Attributes:
-        text: the question; for an approval, what is wrong with the plan as it was edited, if anything is.
+        text: the question; for an approval, what is wrong with the plan or the test as it was edited, if anything is.
         plan, effects: what is to be approved.
+        check, failure: a test that was made for the task, and how it fails now.
         renews: the reason of a rejection makes a new plan; otherwise a rejection ends the run.
     """
 
-    kind: Literal["approval", "question"]
+    kind: Literal["approval", "question", "test"]
     text: str = ""
     plan: Plan | None = None
     effects: PlanEffects | None = None
+    check: Check | None = None
+    failure: str = ""
     renews: bool = True
 
 
@@ -62,10 +65,12 @@ class Answer:
 
     Attributes:
         decision: `nobody`: there was no one to ask.
-        text: the answer, or why the plan was rejected.
+        text: the answer, why the plan was rejected, or the test as it was edited.
         plan: the plan as it was edited.
+        keep: a test that is approved of stays in the workspace.
     """
 
     decision: Decision
     text: str = ""
     plan: Plan | None = None
+    keep: bool = False

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from codur.patches import RepairReport, RepairRequest
@@ -122,6 +122,8 @@ class Check:
         env: variables that the command sets for its programs.
         timeout_s: wall time of one run, in seconds.
         source: one line: why this check was chosen.
+        text: of a test that was made for the task: the content of its file `entry`, which is there only while it runs.
+        beside: the project's own check, which must pass, too.
     """
 
     kind: CheckKind
@@ -135,10 +137,14 @@ class Check:
     env: tuple[tuple[str, str], ...] = ()
     timeout_s: float = 10.0
     source: str
+    text: str = ""
+    beside: Check | None = None
 
     @property
     def label(self) -> str:
         """The command as a person would type it, with `< input` where a file is given on standard input."""
+        if self.beside is not None:
+            return f"{replace(self, beside=None).label} && {self.beside.label}"
         if self.argv[:2] == ("sh", "-c"):
             words = self.argv[2]
         else:
@@ -159,6 +165,7 @@ class Task:
         plan_only: make a plan and carry out nothing of it.
         show_plan: ask the user before the plan is carried out, whatever the settings say.
         approved: the user has approved of any plan beforehand.
+        keep_test: a test that is made for the task stays in the workspace if the task is done.
         scope: which files may change; None: as the settings say.
     """
 
@@ -178,6 +185,7 @@ class Task:
     plan_only: bool = False
     show_plan: bool = False
     approved: bool = False
+    keep_test: bool = False
     scope: ScopeRules | None = None
 
 

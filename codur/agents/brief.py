@@ -96,7 +96,7 @@ def brief_text(brief: CodingBrief, *, budget_tokens: int, source_tokens: int | N
     The task is never cut, nor what `wants` says was asked for: only for these is the message longer than the budget.
 
     Args:
-        source_tokens: for sources and outline together, at most; None: as the budget allows.
+        source_tokens: of sources and outline, beyond which nothing is added that is useful only; None: the budget.
     """
     budget = int(budget_tokens * BYTES_PER_TOKEN) - 2 * len(_BETWEEN)
     head = _joined(_head(brief))
@@ -104,8 +104,7 @@ def brief_text(brief: CodingBrief, *, budget_tokens: int, source_tokens: int | N
     room = max(0, budget - len(head) - len(tail) - _TITLES_CHARS)
     spare = max(0, min(int(budget * _TAIL_SHARE), _SPARE_CHARS) - len(tail))
     if source_tokens is not None:
-        most = int(source_tokens * BYTES_PER_TOKEN)
-        room, spare = min(room, most), max(0, spare - max(0, room - most))
+        spare = min(room, max(spare, room - int(source_tokens * BYTES_PER_TOKEN)))
     files, shown = _files(
         brief.sources, brief.wants, brief.outline, room, spare=spare, read_only=brief.read_only, more=brief.more
     )

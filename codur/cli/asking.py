@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeVar
 
 from codur.cli.editor import edit
 from codur.cli.surroundings import width
@@ -22,12 +23,18 @@ from codur.ui.plans import plan_lines, question_lines
 from codur.ui.sanitise import sanitise
 
 _CHOICES = "Carry it out? [y]es, [n]o, [e]dit, [s]ave: "
+_TEST_CHOICES = "Must it pass? [y]es, yes and [k]eep the file, [n]o, [e]dit: "
 _WHY = "Why not? (A reason makes a new plan; Enter ends the run.) "
 _HELP = """\
 y: carry it out
 n: do not; the first time you can say why, for a new plan
 e: change it in your editor
 s: write it to a file, and ask again"""
+_TEST_HELP = """\
+y: use it for this run, beside the project's own tests
+k: the same, and leave it in the project if the task is done
+n: do without it; then nothing shows that the task is done
+e: change it in your editor"""
 
 
 def user_at(
@@ -75,6 +82,9 @@ def _approving(user: Callable[[Question], Answer] | None, output: Output) -> Cal
     return answer
 
 
+T = TypeVar("T")
+
+
 class _User:
     """The user at the terminal."""
 
@@ -88,6 +98,8 @@ class _User:
         self._output.close()
         show(joined(question_lines(question, width=width())), sys.stderr)
         try:
+            if question.check is not None:
+                return self._test(question.check.text, possible=not question.text)
             if question.plan is None:
                 return _text_answer()
             return self._approval(question.plan, possible=not question.text, renews=question.renews)
@@ -111,20 +123,38 @@ class _User:
             else:
                 _say("It cannot be carried out as it is: edit it, or say no." if word in {"y", "yes"} else _HELP)
 
+    def _test(self, text: str, *, possible: bool) -> Answer:
+        while True:
+            word = _read(_TEST_CHOICES).strip().lower()
+            if word in {"y", "yes", "k", "keep"} and possible:
+                return Answer(decision="approve", keep=word[0] == "k")
+            if word in {"n", "no"}:
+                return Answer(decision="reject")
+            if word in {"e", "edit"}:
+                edited = self._edited_text(text, "test.py", lambda data: data.decode("utf-8", "replace"))
+                if edited is not None:
+                    return Answer(decision="edit", text=edited)
+            else:
+                _say(_TEST_HELP if possible else "It cannot be used as it is: edit it, or say no.")
+
     def _edited(self, plan: Plan) -> Plan | None:
         """The plan as the user changes it; None if it was left as it is."""
         text = plan_text(plan, task=self._task, workspace=str(self._workspace))
+        return self._edited_text(text, "plan.yaml", lambda data: read_plan(data, "plan.yaml").plan)
+
+    def _edited_text(self, text: str, name: str, read: Callable[[bytes], T]) -> T | None:
+        """A text as the user changes it, read; None if it was left as it is."""
         with TemporaryDirectory(prefix="codur-plan-") as directory:
-            path = Path(directory) / "plan.yaml"
+            path = Path(directory) / name
             path.write_text(text, encoding="utf-8")
             while True:
                 try:
                     edit(path)
                     data = read_bytes(path, path.name)
                     if data == text.encode():
-                        _say("The plan is as it was.")
+                        _say(f"The {path.stem} is as it was.")
                         return None
-                    return read_plan(data, path.name).plan
+                    return read(data)
                 except ConfigError as error:
                     _say(f"✘ {error.message}\n  {error.remedy}")
                     if _read("Edit it again? [Y/n] ").strip().lower() in {"n", "no"}:

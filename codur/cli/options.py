@@ -48,7 +48,10 @@ MaxFiles = Annotated[int | None, typer.Option("--max-files", min=1, metavar="N",
 NoSandbox = Annotated[bool, typer.Option("--no-sandbox", help="Run programs with your own permissions.")]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait while another run works in the directory.")]
 ShowPlan = Annotated[bool, typer.Option("--plan", help="Show the plan and ask before it is carried out.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Approve of any plan beforehand.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Approve of any plan, and of a test, beforehand.")]
+KeepTest = Annotated[
+    bool, typer.Option("--keep-test", help="Keep the test that was made for the task, if there was one.")
+]
 PlanFile = Annotated[
     Path | None, typer.Option("--plan-file", metavar="FILE", help="Carry out the plan in FILE (see `codur plan`).")
 ]

@@ -391,7 +391,7 @@ class ContextSettings:
     instruction_tokens: int = 2_000
     """All instructions in one request, in tokens at most, and never more than an eighth of `request_tokens`."""
     source_tokens: int = 12_000
-    """Source text in one request, in tokens at most; a profile's `request_tokens` may leave less room."""
+    """Source text in one request, in tokens, to which what is useful is added; what is needed may take more."""
     max_files: int = 3_000
     """Python files looked into to choose them; of more, those near to the files that the task names."""
 
@@ -410,6 +410,8 @@ class VerificationSettings:
     """Output kept of a program, in KiB; what is beyond is cut in the middle."""
     confirm_runs: int = 1
     """Further runs that a pass must survive before it counts."""
+    make_check: Literal["auto", "never"] = "auto"
+    """Where nothing fails because of the task, one more call writes a test that does (`auto`), or not (`never`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,15 +24,24 @@ STEP_LIMIT: Final = 350
 START_NODE: Final[NodeName] = "pattern_plan"
 
 PLAIN_NODES: Final[tuple[NodeName, ...]] = ("pattern_plan", "policy", "repair", "tool", "delegate", "review")
-MODEL_NODES: Final[tuple[NodeName, ...]] = ("consult", "llm_pre_plan", "llm_plan", "choose", "coding", "execute")
+MODEL_NODES: Final[tuple[NodeName, ...]] = (
+    "consult",
+    "llm_pre_plan",
+    "llm_plan",
+    "make_check",
+    "choose",
+    "coding",
+    "execute",
+)
 """Those that may wait for a model or for the user."""
 
 ROUTES: Final[dict[NodeName, tuple[Route, ...]]] = {
     "pattern_plan": ("llm_pre_plan", "llm_plan", "policy"),
     "llm_pre_plan": ("llm_plan", "policy"),
     "llm_plan": ("policy",),
-    "policy": ("consult", "repair", "coding", "tool", "delegate", "llm_plan", "end"),
-    "consult": ("policy", "coding", "execute", "review"),
+    "policy": ("make_check", "consult", "repair", "coding", "tool", "delegate", "llm_plan", "end"),
+    "make_check": ("consult", "policy"),
+    "consult": ("policy", "make_check", "coding", "execute", "review"),
     "repair": ("choose", "review"),
     "choose": ("repair",),
     "coding": ("consult", "review"),

@@ -96,14 +96,20 @@ class AnswerReader:
         usage = self._usage(body.get("usage"), spoken)
         model = body.get("model")
         model = self.endpoint.safe(model) if isinstance(model, str) else ""
-        if finish == "length":
+        calls, unread = read_calls(raw_calls)
+        # Servers and proxies may give another reason for an answer that ends at its bound.
+        if finish == "length" or (self._is_at_bound(body.get("usage")) and (unread or not calls)):
             problem = f"The answer was cut off after {usage.completion_tokens} tokens. Answer more briefly."
             return self._of(text=text, finish_reason="length", usage=usage, model=model, problem=problem)
-        calls, problem = read_calls(raw_calls)
-        if not text and not calls and not problem:
+        if not text and not calls and not unread:
             raise self._unusable(body, "an empty answer", spoken)
         finish = "tool_calls" if calls else finish or "stop"
-        return self._of(text=text, tool_calls=calls, finish_reason=finish, usage=usage, model=model, problem=problem)
+        return self._of(text=text, tool_calls=calls, finish_reason=finish, usage=usage, model=model, problem=unread)
+
+    def _is_at_bound(self, usage: Any) -> bool:
+        """Whether the service counts just as many tokens as the answer might have."""
+        told = usage.get("completion_tokens") if isinstance(usage, Mapping) else None
+        return bool(told == answer_tokens(self.request, self.profile))
 
     def _of(self, **values: Any) -> ChatReply:
         model = values.pop("model", "") or self.profile.model

@@ -1,7 +1,8 @@
 """What a service tells of its limits: the headers of its responses, and the words of its refusals.
 
 Names: `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` (Groq, OpenAI and what speaks like them) and
-`anthropic-ratelimit-{requests,tokens,input-tokens,output-tokens}-{limit,remaining,reset}` (Anthropic).
+`anthropic-ratelimit-{requests,tokens,input-tokens,output-tokens}-{limit,remaining,reset}` (Anthropic). A proxy may tell
+those of the service behind it with a prefix (LiteLLM).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from codur.llm.quota import Quota, Unit
 
 _UNITS: tuple[Unit, ...] = ("requests", "tokens", "input_tokens", "output_tokens")
 _MOST = 1e12
+_BEHIND = "llm_provider-"
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|us|µs|ns|d|h|m|s)")
 _SECONDS = {"d": 86_400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 _SAID = re.compile(r"tokens per min\w* \(\w+\): Limit ([\d,]+), (?:Used ([\d,]+), )?Requested ([\d,]+)", re.IGNORECASE)
@@ -70,6 +72,13 @@ def quotas_in(headers: Mapping[str, str], now: float) -> tuple[Quota, ...]:
     """
     found = (_quota(headers, unit, now) for unit in _UNITS)
     return tuple(quota for quota in found if quota is not None)
+
+
+def told_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """A response's headers, names in lower case; what a proxy passes on stands for what it does not say itself."""
+    lower = {name.lower(): value for name, value in headers.items()}
+    behind = {name.removeprefix(_BEHIND): value for name, value in lower.items() if name.startswith(_BEHIND)}
+    return behind | lower
 
 
 def with_limits(outcome: Outcome, headers: Mapping[str, str], now: float) -> Outcome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,12 @@ _STATUS_OF_WORD: dict[str, int] = {
 """The types and codes of errors that services tell within an answer, where there is no status any more."""
 _UNKNOWN_STATUS = 500
 _WRONG_ADDRESS_CODES = frozenset({"unknown_url"})
+_WRONG_ADDRESS = re.compile(r"(?:(?:file|page|path|url|route) )?not found\W*|invalid url\b.*", re.IGNORECASE)
+"""All that a server says of a path: llama.cpp's has an error object for it as for a model."""
+_UNKNOWN_KEY_TYPES = frozenset({"no_db_connection"})
+"""LiteLLM without a database, with status 400, for every key but its own."""
+_UNKNOWN_MODEL = re.compile(r"(?:invalid|unknown|not a valid) model\b|\bmodel .{0,99}does not exist", re.IGNORECASE)
+_ANSWER_FORMAT = re.compile(r"response_format|json_schema|output_config", re.IGNORECASE)
 _KIND_OF_STATUS: dict[int, FailureKind] = {
     401: "key",
     402: "quota",
@@ -75,6 +82,8 @@ class FailureReader:
             kind = "address"
         if error.get("code") in _QUOTA_CODES or error.get("type") in _QUOTA_CODES:
             kind = "quota"
+        if kind in {"request", "service"}:
+            kind = _kind_by_words(kind, error)
         wait = retry_after(headers, now)
         said = self.endpoint.safe(_said(body, error))
         if _never_fits(kind, error, said):
@@ -83,12 +92,13 @@ class FailureReader:
         message, remedy = self._words(kind, status, said, wait)
         return ServiceFailure(message, kind=kind, remedy=remedy, retry_after_s=wait)
 
-    def of_timeout(self) -> ServiceFailure:
-        """The failure of a request that took too long."""
+    def of_timeout(self, usage: Usage) -> ServiceFailure:
+        """The failure of a request that took too long; `usage` is what came of its answer before."""
         return ServiceFailure(
             f"{self._who} did not answer within {self.endpoint.timeout_s:g} s.",
             kind="timeout",
             remedy=f"Raise providers.{self.endpoint.provider}.timeout_s, or choose another profile.",
+            usage=usage,
         )
 
     def of_connection(self, reason: str, *, connected: bool) -> ServiceFailure:
@@ -154,7 +164,10 @@ class FailureReader:
                 f"{self._who} is busy or out of order: status {status}{said}.",
                 "Try again later, or use another profile.",
             )
-        return f"{self._who} refused the request: status {status}{said}.", f"Check {name} and its provider's base_url."
+        remedy = f"Check {name} and its provider's base_url."
+        if _ANSWER_FORMAT.search(said):
+            remedy = f"Set {name}.json_mode to object, or to text."
+        return f"{self._who} refused the request: status {status}{said}.", remedy
 
     def _key_words(self, status: int, said: str) -> tuple[str, str]:
         variable = self.endpoint.key_env
@@ -194,6 +207,8 @@ def status_of_error(error: Mapping[str, Any]) -> int:
         value = error.get(name)
         if isinstance(value, int) and not isinstance(value, bool) and 400 <= value <= 599:
             return value
+        if isinstance(value, str) and re.fullmatch("[45][0-9]{2}", value):
+            return int(value)
         if isinstance(value, str) and value in _STATUS_OF_WORD:
             return _STATUS_OF_WORD[value]
     return _UNKNOWN_STATUS
@@ -209,12 +224,24 @@ def _never_fits(kind: FailureKind, error: Mapping[str, Any], said: str) -> bool:
 
 def _is_wrong_address(error: Mapping[str, Any]) -> bool:
     """Whether a refusal is about the path: services that know it answer with an error object about the model."""
-    return not error or error.get("code") in _WRONG_ADDRESS_CODES
+    words = str(error.get("message") or "").strip()
+    return not error or error.get("code") in _WRONG_ADDRESS_CODES or bool(_WRONG_ADDRESS.fullmatch(words))
+
+
+def _kind_by_words(kind: FailureKind, error: Mapping[str, Any]) -> FailureKind:
+    """What is wrong with a request by the words of its refusal, where the status says less; else `kind`."""
+    words = str(error.get("message") or "")
+    if error.get("type") in _UNKNOWN_KEY_TYPES:
+        return "key"
+    if kind == "request" and _UNKNOWN_MODEL.search(words):
+        return "model"
+    return "request" if _ANSWER_FORMAT.search(words) else kind  # llama-cpp-python refuses a schema with status 500
 
 
 def _said(body: Any, error: Mapping[str, Any]) -> str:
     """The service's own words; pages of HTML are left out."""
-    for words in (error.get("message"), body.get("error") if isinstance(body, Mapping) else body):
+    told = (error.get("message"), body.get("error"), body.get("detail")) if isinstance(body, Mapping) else (body,)
+    for words in told:
         if isinstance(words, str) and "<html" not in words.lower() and "<!doctype" not in words.lower():
             return words.strip().rstrip(".")
     return ""

@@ -19,7 +19,7 @@ from codur.llm.body_cap import MAX_BODY_BYTES, BodyTooLargeError
 from codur.llm.collecting import StreamError, UnreadableEventError
 from codur.llm.dialect import dialect_of
 from codur.llm.failure import FailedGenerationError
-from codur.llm.limits import with_limits
+from codur.llm.limits import told_headers, with_limits
 from codur.llm.sdk import Client, open_client
 from codur.llm.service_errors import FailureReader, error_of, status_of_error
 from codur.llm.speech import Speech
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from codur.llm.collecting import Collector
     from codur.llm.endpoint import Endpoint
     from codur.llm.model import ChatReply, ChatRequest
+    from codur.types import Usage
 
 FAILED_GENERATION_CODES = frozenset({"tool_use_failed", "json_validate_failed"})
 _EVENT_STREAM = "text/event-stream"
@@ -71,6 +72,7 @@ class ServiceModel:
         self._client: Client | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._in_flight = 0
+        self._in_one_piece = False
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """See `ChatModel.complete`."""
@@ -99,7 +101,7 @@ class ServiceModel:
 
     async def _send(self, request: ChatRequest, reader: AnswerReader) -> ChatReply | ModelError:
         client = self._open()
-        stream = self._show is not None and _is_for_people(request)
+        stream = self._show is not None and not self._in_one_piece and _is_for_people(request)
         body = self._dialect.request(request, stream=stream)
         exchange = _Answer(request, self._dialect.collector(), self._show if stream else None)
         failed: Exception | None = None
@@ -112,7 +114,9 @@ class ServiceModel:
             failed = error
         outcome = self._read(exchange, reader) if failed is None else self._failed(failed, client, exchange, reader)
         headers = failed.response.headers if isinstance(failed, client.errors.APIStatusError) else exchange.headers
-        return with_limits(outcome, headers, self._now())
+        if failed is None:  # a server may tell its errors only outside of streams, and end them without a word
+            self._in_one_piece = exchange.begun and not exchange.heard
+        return with_limits(outcome, told_headers(headers), self._now())
 
     def _open(self) -> Client:
         loop = asyncio.get_running_loop()
@@ -127,7 +131,7 @@ class ServiceModel:
         if any(isinstance(cause, BodyTooLargeError) for cause in causes):
             return reader.unreadable(f"an answer of more than {MAX_BODY_BYTES // 1024**2} MiB")
         if isinstance(error, (client.errors.APITimeoutError, client.library.TimeoutException, TimeoutError)):
-            return self._failures.of_timeout()
+            return self._failures.of_timeout(self._so_far(exchange, reader))
         if isinstance(error, client.errors.APIStatusError):
             return self._refused(error.response, reader)
         if exchange.begun:
@@ -164,12 +168,14 @@ class ServiceModel:
                 )
             except FailedGenerationError as failed:
                 return failed
-        lower = {name.lower(): value for name, value in headers.items()}
-        return self._failures.of_status(status, body, lower, self._now())
+        return self._failures.of_status(status, body, told_headers(headers), self._now())
 
     def _broken(self, reason: str, exchange: _Answer, reader: AnswerReader) -> ModelError:
-        so_far = self._dialect.completion(exchange.collector.body())
-        return self._failures.of_break(reason, reader.usage_so_far(so_far))
+        return self._failures.of_break(reason, self._so_far(exchange, reader))
+
+    def _so_far(self, exchange: _Answer, reader: AnswerReader) -> Usage:
+        """What the part of an answer that has come may have cost."""
+        return reader.usage_so_far(self._dialect.completion(exchange.collector.body()))
 
 
 class _Answer:
@@ -177,7 +183,7 @@ class _Answer:
 
     Attributes:
         headers: of the response.
-        begun: a stream has begun.
+        begun, heard: a stream has begun, and something came in it.
         body: the decoded answer; None if a stream ended before it was whole.
         error: what a stream told instead of the rest of the answer.
         unreadable: what came instead of an answer, in words.
@@ -185,7 +191,7 @@ class _Answer:
 
     def __init__(self, request: ChatRequest, collector: Collector, show: Show | None) -> None:
         self.headers: Mapping[str, str] = {}
-        self.begun = False
+        self.begun = self.heard = False
         self.body: Any = None
         self.error: StreamError | None = None
         self.unreadable = ""
@@ -215,6 +221,7 @@ class _Answer:
     async def _pieces(self, response: Any, deadline: asyncio.Timeout, timeout_s: float) -> None:
         decoder = EventDecoder()
         async for piece in response.aiter_bytes():
+            self.heard = True
             for event in decoder.feed(piece):
                 if event.name != _KEEP_ALIVE:
                     deadline.reschedule(asyncio.get_running_loop().time() + timeout_s)

@@ -1,4 +1,4 @@
-"""Asks the user: for approval of a plan, or for an answer. What follows from it is decided by others."""
+"""Asks the user: for approval of a plan or of a test, or for an answer. What follows from it is decided by others."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from codur.types import StepRecord
 
 
 async def consult(state: RunState, context: RunContext) -> RunUpdate:
-    """Put the question that `policy` or a coding step left. The run waits here; one that is cut off asks again."""
+    """Put the question that a node left. The run waits here, and a run that is cut off asks again."""
     question = state["question"]
     if question is None:
         raise AssertionError("there is nothing to ask")
     answer = context.consult(question) if context.consult is not None else Answer(decision="nobody")
     if question.kind == "approval":
         return RunUpdate(question=None, answer=answer, **go("consult", "policy", origin="user", reason=answer.decision))
+    if question.kind == "test":
+        reason = answer.decision
+        return RunUpdate(question=None, answer=answer, **go("consult", "make_check", origin="user", reason=reason))
     return _answered(answer, state, context)
 
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 from codur.nodes.approving import ask_about_command, ask_first, effects, rejected
 from codur.nodes.rules import completed, problem_at_last, problem_of, told
 from codur.nodes.state import Route, RunContext, RunState, RunUpdate
-from codur.nodes.updates import NEEDS_ANSWER, can_ask, go, left_failed, output_of, unfinished, why_not
+from codur.nodes.updates import (
+    NEEDS_ANSWER,
+    can_ask,
+    edits,
+    go,
+    left_failed,
+    may_make_check,
+    output_of,
+    unfinished,
+    why_not,
+)
 from codur.planning.plan_file import plan_text
 from codur.planning.references import UnresolvedReference, filled
 from codur.planning.validate import Problem
@@ -121,8 +131,23 @@ def _let_through(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
     asked = ask_about_command(step, plan, state, context)
     if asked is not None:
         return asked
+    if _needs_test(step, plan, state, context):
+        reason = "nothing fails because of what the task tells, so a test is made first"
+        return go("policy", "make_check", origin=plan.origin, reason=reason)
     node = "delegate" if _is_for_others(step, state, context) else _NODE_OF[step.action]
     return go("policy", node, origin=plan.origin, tier=step.tier, reason=step.objective)
+
+
+def _needs_test(step: Step, plan: Plan, state: RunState, context: RunContext) -> bool:
+    """Whether the step edits for a task that nothing would tell done from not done.
+
+    What programs of others work on, and what the user planned, is done as they say: no other model is asked for it.
+    """
+    if plan.origin not in {"pre_plan", "plan"} or step.action not in {"coding", "delegate"}:
+        return False
+    if not edits(step, context) or _is_for_others(step, state, context) or context.agents.is_external(step.capability):
+        return False
+    return may_make_check(state, context)
 
 
 def _last_word(step: Step, plan: Plan, state: RunState, context: RunContext) -> RunUpdate:

@@ -49,6 +49,8 @@ def _search(state: RunState, verdict: Verdict, context: RunContext) -> RepairOut
     left = context.time_left()
     last_check_s = max(_LEAST_RESERVE_S, _RESERVE * verdict.duration_s)  # what is found is checked in the workspace
     copy = context.workspace.scratch_copy(context.scratch(), extra=context.workspace.generated_files())
+    here, there = str(context.workspace.root), str(copy.root)  # parameters of tests may be files of the project
+    verdict = replace(verdict, failing=tuple(test.replace(here, there) for test in verdict.failing))
     return search(
         workspace=copy,
         checker=context.checker.on(copy),

@@ -26,6 +26,7 @@ from codur.planning.full_plan import retry_plan
 from codur.planning.retry import UNAFFORDABLE, Decision, Situation, decide
 from codur.types import CODE_TASKS, Attempt, Outcome, Plan, StepRecord, Verdict
 
+_KEEP_REMEDY = "Run it again with --keep to keep what came furthest, or without --offline."
 _LIMITS_REMEDY = (
     "Raise the limits (--max-llm-calls, --max-tokens, --timeout), or shorten agents.preferences.escalation."
 )
@@ -310,8 +311,21 @@ def _move(record: StepRecord, decision: Decision, state: RunState, context: RunC
         return go("review", "repair", origin="repair", reason=decision.reason)
     if not can_ask(state, context):
         error = why_not(state, context)
+        if record.node == "repair" and state["task"].offline:
+            return _end(record, "no_model", _mends_a_part(state), remedy=_KEEP_REMEDY)
         return _end(record, "no_model", error.message, remedy=error.remedy)
     return go("review", "llm_plan", origin=record.origin, tier="open", reason=decision.reason)
+
+
+def _mends_a_part(state: RunState) -> str:
+    """What an offline repair came to that passed in a copy and is not enough in the workspace."""
+    before, verdict = state["before"], state["failures"].get(state["attempts"][-1].edit)
+    rest = verdict.failing if verdict is not None else ()
+    if before is None or verdict is None or verdict.progress <= before.progress or not rest:
+        return "The repair that was found does not make the check pass in the workspace."
+    more = f" and {len(rest) - 1} more" if len(rest) > 1 else ""
+    kind = "fails as before" if set(rest) <= set(before.failing) else "then fails"
+    return f"The repair that was found mends a part: {rest[0]}{more} {kind}."
 
 
 def _end(

@@ -88,7 +88,9 @@ def material(state: RunState, step: Step, context: RunContext) -> Material:
     paths = sorted(found, key=lambda path: (standing(path), path))  # so that attempts show the same beginning
     shown = [path for path in paths if not hidden.withholds(path)]
     texts = {path: text for path in shown if (text := _text(path, workspace)) is not None}
-    wants = (*looked, *_without_other_tests(selection.wants, named))
+    made = {check.entry: check.text} if (check := discovery.check) and check.text and check.entry else {}
+    texts = {**made, **texts}
+    wants = (*looked, *map(_whole, made), *_without_other_tests(selection.wants, named))
     return Material(
         texts=texts,
         wants=tuple(want for want in sorted(wants, key=lambda want: want.need != "asked") if want.path in texts),
@@ -102,6 +104,10 @@ def _looked_at(text: str) -> Want | None:
     path, _, lines = text.rpartition(":")
     start, end = (int(number) for number in lines.split("-"))
     return Want(path=path, line=start, end=end, need="needed") if start <= end < start + _LOOKED_LINES else None
+
+
+def _whole(path: str) -> Want:
+    return Want(path=path, need="needed")
 
 
 def test_runs(state: RunState, context: RunContext) -> Sequence[TestRun]:

@@ -14,6 +14,7 @@ from codur.questions import Answer, PlanEffects, Question
 from codur.tools.repository.private import may_hold_secrets
 from codur.types import (
     Attempt,
+    Check,
     Discovery,
     Outcome,
     Plan,
@@ -46,6 +47,7 @@ NodeName = Literal[
     "llm_pre_plan",
     "llm_plan",
     "policy",
+    "make_check",
     "consult",
     "repair",
     "choose",
@@ -106,6 +108,12 @@ class RunState(TypedDict):
     """What came back; `policy` takes it from there."""
     approved: PlanEffects | None
     """What the user has approved of: plans that do no more than this need no further approval."""
+    making: Literal["", "made", "without"]
+    """Whether a test was made for the task; empty while it was not tried."""
+    proposed: Check | None
+    """A test that was made, while the user is asked about it."""
+    keep_test: bool
+    """The test that was made stays if the task is done."""
     since: int
     """How many steps were on record when the present plan was accepted."""
     stalls: int
@@ -153,6 +161,9 @@ class RunUpdate(TypedDict, total=False):
     question: Question | None
     answer: Answer | None
     approved: PlanEffects | None
+    making: Literal["", "made", "without"]
+    proposed: Check | None
+    keep_test: bool
     since: int
     stalls: int
     failures: dict[str, Verdict]
@@ -193,6 +204,9 @@ def initial_state(task: Task) -> RunState:
         question=None,
         answer=None,
         approved=None,
+        making="",
+        proposed=None,
+        keep_test=task.keep_test,
         since=0,
         stalls=0,
         failures={},

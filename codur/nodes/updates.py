@@ -17,6 +17,8 @@ from codur.workspace.diff import line_counts
 
 NEEDS_ANSWER = "the task needs an answer from you first"
 _PLAIN_ACTIONS = frozenset({"tool", "respond", "ask"})
+_LEAST_CALLS = 2
+"""Model calls that must be left for a test to be made: one for it, one for the edit."""
 
 
 def go(node: NodeName, route: Route, *, origin: Origin, tier: Tier = "deterministic", reason: str = "") -> RunUpdate:
@@ -194,6 +196,8 @@ def why_no_search(state: RunState, context: RunContext) -> str:
         return "Changing files and running programs is not allowed here, so no repair is searched for."
     if check is None or check.kind == "syntax":
         return "No check was found that tells a right program from a wrong one; name one with --check."
+    if check.text:
+        return "The check is a test that was made for the task; such a one does not guide a search."
     if before is None or before.status != "failed":
         return (
             f"The check cannot guide a search: {before.note or before.status}." if before else "The check was not run."
@@ -208,6 +212,25 @@ def why_no_search(state: RunState, context: RunContext) -> str:
 
 def _names_python(discovery: Discovery) -> bool:
     return any(path.endswith(".py") for path in discovery.files)
+
+
+def may_make_check(state: RunState, context: RunContext) -> bool:
+    """Whether a test for the task is worth a call: nothing fails yet, nobody named a check, and nothing is changed."""
+    task, check, before = state["task"], state["discovery"].check, state["before"]
+    settings, calls_left = context.settings, task.limits.max_llm_calls - context.models.usage.calls
+    named = task.check_is_goal or task.check_command is not None or task.expect_file is not None
+    if state["making"] or named or settings.verification.make_check == "never" or calls_left < _LEAST_CALLS:
+        return False
+    if state["discovery"].task_type not in {"code_fix", "code_generation"}:
+        return False
+    if (check is not None and check.kind not in {"tests", "syntax"}) or (
+        before is not None and before.status != "no_check" and not before.passed
+    ):
+        return False
+    if not (settings.tools.allow_run and settings.tools.allow_write) or state["attempts"]:
+        return False
+    python = context.workspace.list_files(pattern="*.py", limit=1) or state["discovery"].missing_files
+    return any(path.endswith(".py") for path in python) and not context.workspace.changed_files()
 
 
 def repair_tried(state: RunState) -> bool:

@@ -155,6 +155,8 @@ class Loaded:
     def _take_measure(self) -> None:
         """Whether the tests that must pass fail here too, and how long they may take."""
         count = len(self._needed)
+        if not count:
+            raise Unfit("the tests that failed are not there when the project is loaded")
         every = Tests(needed=(), others=self._needed, most_failed=count, cpu_s=_FIRST_OF_TEST_S)
         limits = Limits(cpu_s=_FIRST_S, idle_s=_FIRST_S, keep=_KEEP)
         ends = self._run_as_it_is(every, limits)

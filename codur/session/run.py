@@ -9,7 +9,15 @@ from functools import partial
 from pathlib import Path
 
 from codur.config.settings import Settings
-from codur.errors import CodurError, InternalError, Interrupted, StateError, UsageError, internal_error
+from codur.errors import (
+    CodurError,
+    InternalError,
+    Interrupted,
+    StateError,
+    UsageError,
+    WorkspaceError,
+    internal_error,
+)
 from codur.events import Emit, Note, RunFinished
 from codur.graph.walk import Walked, walk
 from codur.nodes.state import RunContext, RunState, initial_state
@@ -150,6 +158,8 @@ def _run(task: Task, context: RunContext, record: Recording) -> RunResult:
         raise internal_error(error, usage=context.models.usage) from error
     if state["outcome"] != "done":
         _restore(task, context)
+    else:
+        state = _with_test(state, context)
     usage = context.models.usage  # with what was spent in a node that was cut off
     return replace(result_of(state, context), usage=usage, model_calls=usage.calls)
 
@@ -159,6 +169,23 @@ def _run_with_models(start: RunState, walked: Walked, context: RunContext, recor
     from codur.session.graph_run import run_graph_blocking  # noqa: PLC0415 - lazy: a model-free run never loads it
 
     return run_graph_blocking(start, walked, context, record)
+
+
+def _with_test(state: RunState, context: RunContext) -> RunState:
+    """The end of a run that is done, with what becomes of a test that was made for it."""
+    check = state["discovery"].check
+    if check is None or not check.text or check.entry is None:
+        return state
+    if not state["keep_test"]:
+        text = f"the test that was made for this is not kept ({check.entry}); --keep-test keeps it"
+    else:
+        context.workspace.unprotect([check.entry])
+        try:
+            context.workspace.write_text(check.entry, check.text)
+            text = f"the test that was made for this is kept: {check.entry}"
+        except WorkspaceError as error:
+            text = f"the test that was made for this cannot be kept: {error.message}"
+    return {**state, "notes": [*state["notes"], text]}
 
 
 def _stopped(error: CodurError, task: Task, context: RunContext) -> RunResult:

@@ -29,6 +29,7 @@ PHASES: Final = {
     "coding": "editing",
     "execute": "agent at work",
     "choose": "choosing",
+    "make_check": "making a test",
     "review": "checking",
     "tool": "using a tool",
 }

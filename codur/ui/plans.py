@@ -29,6 +29,9 @@ def question_lines(question: Question, *, width: int = 100) -> list[Line]:
     Args:
         width: of the terminal, in columns.
     """
+    if question.check is not None:
+        lines = test_lines(question.check.entry or "", question.check.text, question.failure)
+        return [*lines, line(("✘ it cannot be used: ", "bad"), question.text)] if question.text else lines
     if question.plan is None or question.effects is None:
         first, _, rest = question.text.strip().partition("\n")
         return [line(("? ", "warn"), first), *block(rest, prefix="  ")]
@@ -36,6 +39,17 @@ def question_lines(question: Question, *, width: int = 100) -> list[Line]:
     if question.text:
         lines.append(line(("✘ it cannot be carried out: ", "bad"), question.text))
     return lines
+
+
+def test_lines(path: str, text: str, failure: str) -> list[Line]:
+    """A test that was made for the task, and how it fails now."""
+    rows = [row.strip() for row in failure.split("\n") if row.strip()]
+    cause = next((row.removeprefix("E ").strip() for row in rows if row.startswith("E ")), rows[-1] if rows else "")
+    return [
+        line(("test made for the task: ", "strong"), path),
+        *block(text.rstrip(), prefix="  "),
+        line(("     red now: ", "dim"), clip(cause)),
+    ]
 
 
 def plan_lines(plan: Plan, effects: PlanEffects, *, width: int = 100) -> list[Line]:

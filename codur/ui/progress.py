@@ -20,10 +20,12 @@ from codur.events import (
     RepairProgress,
     RunFinished,
     RunStarted,
+    TestMade,
     ToolChosen,
     ToolRan,
 )
 from codur.ui.lines import Line, block, clip, count, line, percent
+from codur.ui.plans import test_lines
 from codur.ui.sanitise import Shown, sanitise
 from codur.ui.verdicts import check_line
 
@@ -32,6 +34,7 @@ _PHASES = {
     "llm_pre_plan": "classifying the request",
     "llm_plan": "planning",
     "policy": "looking over the plan",
+    "make_check": "making a test",
     "consult": "asking you",
     "repair": "searching for a repair",
     "choose": "choosing among repairs",
@@ -97,6 +100,8 @@ class Narrator:
                 return prompt_lines(event)
             case FileChanged():
                 return [line(("changed: ", "dim"), f"{event.path} (+{event.added} -{event.removed})")]
+            case TestMade():
+                return test_lines(event.path, event.text, event.failure)
             case Note():
                 self._told.add(event.text)
                 return [line(("warning: " if event.level == "warning" else "note: ", "warn"), event.text)]

@@ -107,6 +107,8 @@ def _passed_line(result: RunResult, verdict: Verdict) -> Line:
     command = _command(verdict)
     if not _changed(result) and (result.verdict is None or (before is not None and before.passed)):
         return line(("the check passed before anything was changed", "warn"), f": {command}; nothing was changed")
+    if before is not None and before.passed and result.task_type == "refactor":
+        return line(("✔ checked: ", "good"), f"what passed before still passes: {command}")
     if before is not None and before.passed:
         return line(("the check passed before anything was changed; it proves nothing", "warn"), f": {command}")
     if before is not None and before.status == "flaky":

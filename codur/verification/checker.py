@@ -13,7 +13,7 @@ from codur.config.settings import VerificationSettings
 from codur.errors import Interrupted, WorkspaceError, out_of_time
 from codur.python.layout import import_roots
 from codur.python.pytest_options import SEARCH_VARIABLES
-from codur.python.test_run import TestRun, read_run, reported_argv
+from codur.python.test_run import TestEnd, TestRun, read_run, reported_argv
 from codur.sandbox.launcher import Launcher, ProcessResult
 from codur.types import Check, Verdict
 from codur.verification.compare import around, equal, first_difference, progress
@@ -32,6 +32,8 @@ SHOWN_CHARS = 2000
 PYTEST_WRONG_USAGE = 4
 PYTEST_NO_TESTS = 5
 _OUTPUT_MARGIN = 65_536
+_ALMOST = 1.0 - 1e-6
+"""The most progress of a run that failed; one more of many thousand tests that passes is still told apart."""
 _ENDED_EARLY = "the test run ended before all of it was reported, so its exit status proves nothing"
 _NO_TESTS = "no tests were found to run"
 _NAMED = 3
@@ -69,6 +71,12 @@ class Checker:
         self._guarded: Check | None = None
         self._excused: frozenset[str] | None = None
         self._roots: tuple[str, ...] | None = None
+        self._last_tests: Mapping[str, TestEnd] = {}
+
+    @property
+    def last_tests(self) -> Mapping[str, TestEnd]:
+        """How the tests of the last run of pytest ended, by node id; empty if it did not tell."""
+        return self._last_tests
 
     @property
     def python(self) -> str:
@@ -94,9 +102,10 @@ class Checker:
             WorkspaceError: one of them cannot be read.
         """
         self._guarded = check
-        self._pristine.keep(check, self._workspace)
-        self._conditions.keep(check, self._workspace)
-        self._workspace.protect(check.protected)
+        for each in filter(None, (check, check.beside)):
+            self._pristine.keep(each, self._workspace)
+            self._conditions.keep(each, self._workspace)
+            self._workspace.protect(each.protected)
 
     def on(self, workspace: Workspace) -> Checker:
         """The same checker for a copy of the workspace."""
@@ -140,6 +149,8 @@ class Checker:
         """
         if check is None or check.kind == "syntax" or not self._allow_run:
             return syntax_verdict(self._workspace, check, sandbox=self._launcher.name)
+        if check.text:
+            return self._made(check, check.text.encode())
         found = self._pristine.restore(self._workspace)
         touched: tuple[str, ...] = ()
         self._tripped.clear()
@@ -155,6 +166,23 @@ class Checker:
             note = f"{who} changed {', '.join(touched or found)}, which belongs to the check; put back"
             return replace(verdict, status="tampered", note=note, signature=f"tampered: {touched or found}")
         return verdict
+
+    def _made(self, check: Check, text: bytes) -> Verdict:
+        """A test that was made for the task and, if it passes, the project's own check."""
+        path, beside = check.entry or "", check.beside
+        with self._workspace.placed(path, text):
+            verdict = self.run(replace(check, text="", beside=None))
+            if not self._workspace.is_file(path) or self._workspace.read_bytes(path) != text:
+                return tampered(verdict, f"the program changed {path}, which is the check")
+        if beside is None or verdict.status not in {"passed", "failed"}:
+            return verdict
+        if not verdict.passed:
+            return replace(verdict, progress=verdict.progress / 2)
+        other = self.run(beside)
+        if not other.passed:
+            return replace(other, progress=(1 + other.progress) / 2) if other.status == "failed" else other
+        ran, total = ((verdict.tests_passed, other.tests_passed), (verdict.tests_total, other.tests_total))
+        return replace(other, check=check.label, tests_passed=_sum(ran), tests_total=_sum(total))
 
     def confirm(
         self,
@@ -177,6 +205,8 @@ class Checker:
             The pass, or a verdict `flaky` or `tampered` that says why.
         """
         changed = self._conditions.changed(check, self._workspace, before)
+        if check.beside is not None:
+            changed |= self._conditions.changed(check.beside, self._workspace, before)
         reason = next((why for path, why in changed.items() if not allowed_by(prompt, path)), "")
         if reason:
             return tampered(verdict, reason)
@@ -284,6 +314,7 @@ class Checker:
             if result.exit_status and _NOT_UNDERSTOOD.search(said):
                 result = self._start_tests(check, report, events, error=said)
             run = read_run(events)
+            self._last_tests = run.ends if run else {}
             counts = read_report(report) or (counts_of(run) if run and result.exit_status != 0 else None)
         if result.exit_status == PYTEST_NO_TESTS or (result.exit_status == 0 and counts and not counts.total):
             return self._no_tests(check, result)
@@ -351,7 +382,7 @@ class Checker:
             result,
             status="passed" if passed else "failed",
             error=error,
-            progress=1.0 if passed else min(share, 0.99),
+            progress=1.0 if passed else min(share, _ALMOST),
             tests_passed=counts.passed if counts else None,
             tests_total=counts.total if counts else None,
             signature=""
@@ -408,6 +439,11 @@ class Checker:
         if not comparable:  # not even with the file does the copy pass: look at the text instead
             return names_expected(self._workspace, path, before)
         return "the program reads the file with the expected output"
+
+
+def _sum(counts: tuple[int | None, int | None]) -> int | None:
+    first, second = counts
+    return None if first is None or second is None else first + second
 
 
 def _left_out(excused: Sequence[str], run: TestRun) -> str:

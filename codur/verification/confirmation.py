@@ -46,7 +46,7 @@ def canned_reason(
     after = {path: workspace.read_bytes(path) if workspace.is_file(path) else None for path in before}
     expected = expected_of(check, workspace, pristine) if check.kind == "output" else ""
     tests = {
-        path: pristine.text(path, workspace)
+        path: check.text if check.text and path == check.entry else pristine.text(path, workspace)
         for path in check.protected
         if check.kind != "output" and path.endswith(".py")
     }

@@ -24,6 +24,9 @@ def check_text(check: Check | None) -> str:
     if check.kind == "output":
         wanted = check.expected_file or "the output stated in the task"
         return f"`{check.label}` must print exactly what {wanted} says (white space at line ends does not count)."
+    if check.text:
+        project = " Then the project's own tests must pass, as they do now." if check.beside is not None else ""
+        return f"`{check.label}` must pass: {check.entry} was written for this task and fails now.{project}"
     if check.kind == "tests":
         return f"All tests must pass: `{check.label}`."
     return f"`{check.label}` must exit with status 0."

@@ -211,6 +211,20 @@ class Journal:
             if key in self._after:
                 self._after[key] = self._on_disk(key)
 
+    def take_away(self, key: str) -> None:
+        """Delete a file that was made here, whatever became of it; as far as changes go it was never there.
+
+        Raises:
+            FileError: it is no regular file any more, or cannot be deleted.
+        """
+        self.look_again([key])
+        left = self._after[key]
+        if left is _SOMETHING_ELSE:
+            raise FileError(f"{key} is no file any more, so it was left alone", code="not_a_file")
+        if left is not None:
+            self._delete(key, left, by="tool")
+        self._record(key, left, None)
+
     def changes(self) -> tuple[FileChange, ...]:
         """What differs from the first images, by path."""
         return tuple(

@@ -9,7 +9,8 @@ from __future__ import annotations
 import copy
 import itertools
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
@@ -330,6 +331,22 @@ class Workspace:
         self._withheld.readable(rel)
         key, before = self._permission.present(rel)
         self._journal.remove(key, before)
+
+    @contextmanager
+    def placed(self, rel: str, data: bytes) -> Iterator[None]:
+        """Have a new file there while a program runs. It comes to no change, so neither protection nor scope count.
+
+        Raises:
+            WorkspaceError: something is at its place, or it cannot be made or taken away.
+        """
+        key = paths.real(self.root, rel)
+        if self.exists(rel):
+            raise FileError(f"{key} exists already", code="refused")
+        self._journal.write(key, self._journal.present(key), data)
+        try:
+            yield
+        finally:
+            self._journal.take_away(key)
 
     def _writable(self, rel: str | Path) -> str:
         """The key of a path that may be written. What is withheld stays: a diff would show what was there."""

@@ -137,6 +137,14 @@ def test_the_message_keeps_to_its_budget(budget: int) -> None:
     assert text.startswith("# Task\nfix main.py")
 
 
+def test_what_is_needed_may_take_more_than_what_is_useful() -> None:
+    brief = replace(BRIEF, sources={"big.py": LONG, "more.py": LONG})
+    useful = replace(brief, wants=[Want(path=path) for path in brief.sources])
+    needed = replace(brief, wants=[Want(path=path, need="needed") for path in brief.sources])
+    assert brief_text(useful, budget_tokens=8000, source_tokens=500).shown == {}
+    assert set(brief_text(needed, budget_tokens=8000, source_tokens=500).shown) == {"big.py", "more.py"}
+
+
 LONG = "\n\n\n".join(f"def part_{number}(x):\n    y = x + {number}\n    return y * 2" for number in range(60)) + "\n"
 
 
@@ -257,8 +265,11 @@ DIFF = "--- a/main.py\n+++ b/main.py\n" + "".join(
 )
 
 
-def failed(number: int, **fields: str) -> Attempt:
-    return Attempt(number=number, by="codur-coding", summary="replace_function f in main.py", **fields)
+def failed(number: int, *, error: str = "", diff: str = "", edit: str = "", signature: str = "") -> Attempt:
+    what = "replace_function f in main.py"
+    return Attempt(
+        number=number, by="codur-coding", summary=what, error=error, diff=diff, edit=edit, signature=signature
+    )
 
 
 @pytest.mark.parametrize(

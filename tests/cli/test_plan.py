@@ -16,7 +16,7 @@ from tests.cli.kit import environment, the_object
 from tests.runs.kit import EDIT, MEDIAN_RIGHT, NEEDS_MODEL, contents, fill
 from tests.runs.test_plans import CODING, RIGHT, classified, plan, tool
 from tests.session.kit import Place, place
-from tests.support.groq_server import Replies
+from tests.support.groq_server import Replies, calls, text
 from tests.support.terminal import CTRL_C, CTRL_D, Terminal
 
 CHOICES = "[y]es, [n]o, [e]dit, [s]ave: "
@@ -357,3 +357,37 @@ def test_a_batch_asks_nobody(words: tuple[str, ...], code: int, tmp_path: Path) 
         assert (result["status"] == "solved") == (code == 0)
         if code:
             assert "there is nobody to ask; --yes approves of it" in json.dumps(result)
+
+
+TEST_CHOICES = "[y]es, yes and [k]eep the file, [n]o, [e]dit: "
+DOUBLES = {"main.py": "def double(number):\n    return number + 2\n"}
+DOUBLE_TEST = text("```python\nfrom main import double\n\n\ndef test_double():\n    assert double(3) == 7\n```")
+DOUBLE_RIGHT = calls(("replace_in_file", {"path": "main.py", "old": "number + 2", "new": "number * 2"}))
+
+
+def test_a_test_that_was_made_is_shown_changed_and_kept(tmp_path: Path) -> None:
+    """What the model expects is wrong; the user mends it in the editor, then says yes with `--keep-test`."""
+    fixes = editor_of_test(tmp_path)
+    words = ("double(3) in main.py must be 6, it is wrong", "--keep-test")
+    with place(tmp_path, [EDIT, DOUBLE_TEST, DOUBLE_RIGHT]) as here:
+        for path in here.project.iterdir():
+            path.unlink()
+        fill(here.project, DOUBLES)
+        with at_terminal(here, *words, EDITOR=fixes, CODUR_VERIFICATION__MAKE_CHECK="auto") as terminal:
+            shown = terminal.answer(TEST_CHOICES, "?")
+            assert "test made for the task: test_double.py" in shown
+            assert "assert double(3) == 7" in shown
+            assert "red now: assert 5 == 7" in shown
+            assert "k: the same, and leave it in the project" in terminal.answer(TEST_CHOICES, "e")
+            assert terminal.ended() == 0
+            assert "the test that was made for this is kept: test_double.py" in terminal.text
+        assert "double(3) == 6" in contents(here.project)["test_double.py"]
+
+
+def editor_of_test(place: Path) -> str:
+    """An `EDITOR` that mends the test."""
+    program = place / "mend.py"
+    program.write_text(
+        "import pathlib, sys\npath = pathlib.Path(sys.argv[1])\npath.write_text(path.read_text().replace('7', '6'))\n"
+    )
+    return f"'{sys.executable}' '{program}'"

@@ -117,6 +117,7 @@ LEAVES: Mapping[str, tuple[Any, Any, str]] = {
     "verification.test_timeout_s": (1.0, 121, LOWER),
     "verification.max_output_kb": (1, 257, LOWER),
     "verification.confirm_runs": (None, 0, CANNOT),
+    "verification.make_check": (None, "never", CANNOT),
     "repair.mode": ("off", "after_failure", OFF),
     "repair.budget_s": (0.0, 9, LOWER),
     "repair.offline_budget_s": (1.0, 61, LOWER),

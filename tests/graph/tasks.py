@@ -46,6 +46,13 @@ FLAKY = calls(
         },
     )
 )
+GREETS = "greet() in main.py must also greet with a comma"
+GREETING = {"main.py": "def greet(name):\n    return f'Hello {name}'\n"}
+GREETING_TEST = text(
+    "```python\nfrom main import greet\n\n\ndef test_comma():\n    assert greet('Ann') == 'Hello, Ann'\n```"
+)
+GREETING_RIGHT = calls(("replace_in_file", {"path": "main.py", "old": "Hello {", "new": "Hello, {"}))
+MAKES = {"verification": {"make_check": "auto"}}
 QUESTION = {"action": "ask", "arguments": [{"name": "text", "value": "Of a list or of a tree?"}]}
 NEAR_PROGRAM = (
     "def total(end):\n    raise NotImplementedError\n\n\nfor end in (0, 3, 10):\n    print(end, total(end))\n"
@@ -58,6 +65,7 @@ SHORT = {
     "pattern": "pattern_plan",
     "pre": "llm_pre_plan",
     "plan": "llm_plan",
+    "make": "make_check",
 }
 """The names that ways are written with, where they are not the nodes' own."""
 
@@ -191,6 +199,23 @@ TASKS: dict[str, Scripted] = {
         way="pattern pre policy coding review",
         outcome="not_achieved",
         replies=[EDIT, calls(("cannot", {"reason": "no"}))],
+    ),
+    "a test is made first": Scripted(
+        way="pattern pre policy make policy coding review",
+        outcome="done",
+        prompt=GREETS,
+        files=GREETING,
+        replies=[EDIT, GREETING_TEST, GREETING_RIGHT],
+        sections=MAKES,
+    ),
+    "a test is made first, and the user agrees": Scripted(
+        way="pattern pre policy make consult make policy coding review",
+        outcome="done",
+        prompt=GREETS,
+        files=GREETING,
+        replies=[EDIT, GREETING_TEST, GREETING_RIGHT],
+        user=[YES],
+        sections=MAKES,
     ),
     "a second edit": Scripted(
         way="pattern pre policy coding review plan policy coding review", outcome="done", replies=[EDIT, WRONG, RIGHT]

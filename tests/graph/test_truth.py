@@ -37,7 +37,7 @@ Files = Mapping[str, bytes]
 
 DOES = frozenset({"tool", "coding", "execute", "repair"})
 """Nodes that carry something out. All others decide."""
-CHECKS = frozenset({"pattern_plan", "review"})
+CHECKS = frozenset({"pattern_plan", "make_check", "review"})
 """Nodes that decide by what the check says, and so run it; what they do to files is to put them back."""
 DECISIONS = frozenset({"plan", "coder", "agent", "approved", "replans", "rejections", "answers", "since", "stalls"})
 DECISIONS |= {"steer", "solved_by"}

@@ -49,7 +49,7 @@ def settings(
     **profile: Any,
 ) -> Settings:
     """Settings with the profiles `main` and `spare` at one provider, `service`."""
-    main = Profile(provider="service", model="big", **{**PRICED, **SIZED, **profile})
+    main = Profile(**{"provider": "service", "model": "big", **PRICED, **SIZED, **profile})
     return Settings(
         llm=LlmSettings(
             default_profile="main",

@@ -22,7 +22,7 @@ from tests.llm.kit import CANARY, PRICED, READ_FILE, SCHEMA, Client, ask, settin
 from tests.support import anthropic_server as anthropic
 from tests.support import chat_streams as chat
 from tests.support.anthropic_server import AnthropicServer
-from tests.support.groq_server import GroqServer, Replies, ServerReply, hold, raw, text
+from tests.support.groq_server import GroqServer, Replies, ServerReply, error, hang_up, hold, raw, text
 
 APIS = ("groq", "openai", "anthropic")
 TOOLS = ask(tools=(READ_FILE,))
@@ -156,7 +156,7 @@ def test_several_calls_are_told_apart(deltas: list[dict[str, Any]]) -> None:
 def test_a_stream_that_ends_early_is_never_an_answer_wherever_it_is_cut(api: str, sized: bool) -> None:
     whole = called(api, "ä").encode()
     end = whole.rstrip(b"\n")
-    cuts = range(0, len(end) + 1, 7 if sized else 1)
+    cuts = range(1, len(end) + 1, 7 if sized else 1)
     replies = [chat.streamed(whole, cut_at=at, sized=sized, pieces=None) for at in cuts]
     outcomes = answers(api, replies, TOOLS)
     kinds = {outcome.kind if isinstance(outcome, ServiceFailure) else repr(outcome) for outcome in outcomes}
@@ -183,6 +183,15 @@ def test_a_stream_that_broke_off_is_asked_for_again(api: str) -> None:
         "model_called",
         "model_answered",
     ]
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_after_a_stream_without_a_word_the_answer_is_asked_for_in_one_piece(api: str) -> None:
+    with served(api, [chat.streamed(""), hang_up(), error(400, "That is too much.")]) as server:
+        client = client_of(server, api)
+        with pytest.raises(ModelUnavailable, match="That is too much"):
+            client.complete()
+    assert [body.get("stream", False) for body in server.bodies] == [True, False, False]
 
 
 @pytest.mark.parametrize("api", APIS)

@@ -106,7 +106,7 @@ def contents(directory: Path) -> dict[str, str]:
 
 
 def settings_for(server: GroqServer, *, search: bool = False, **sections: Mapping[str, Any]) -> Settings:
-    """Settings that point to the server; the offline search is off unless asked for."""
+    """Settings that point to the server; the offline search and tests made for the task are off unless asked for."""
     settings = Settings()
     settings = replace(
         settings,
@@ -116,6 +116,7 @@ def settings_for(server: GroqServer, *, search: bool = False, **sections: Mappin
         },
         repair=replace(settings.repair, mode="before_model" if search else "off"),
         llm=replace(settings.llm, max_attempts=3),
+        verification=replace(settings.verification, make_check="never"),
     )
     for section, fields in sections.items():
         settings = replace(settings, **{section: replace(getattr(settings, section), **fields)})

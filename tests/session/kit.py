@@ -52,7 +52,8 @@ class Place:
         return self.home / ".local" / "state" / "codur"
 
     def variables(self, more: Mapping[str, str]) -> dict[str, str]:
-        return {"GROQ_API_KEY": KEY, "CODUR_REPAIR__MODE": "off", **more}
+        off = {"CODUR_REPAIR__MODE": "off", "CODUR_VERIFICATION__MAKE_CHECK": "never"}
+        return {"GROQ_API_KEY": KEY, **off, **more}
 
     def run(self, *words: str, **variables: str) -> Ran:
         """A command line, to its end."""

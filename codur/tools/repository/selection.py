@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -17,7 +18,7 @@ MAX_FILES = 16
 """Files that are read for one request at most, beside those that the task names."""
 WHOLE_LINES = 200
 """A file that the task or the failure names is shown whole if it has no more lines than this."""
-_ASKED, _FRAMES, _TESTS, _SUPPORT = 6, 8, 12, 8
+_ASKED, _FRAMES, _TESTS, _SUPPORT = 6, 8, 16, 8
 _NEAR_BLOCKS = 12
 _NEAR_FILES = 3
 _RANKED_BLOCKS = 60
@@ -99,7 +100,7 @@ def select(
     """
     places = places_in(failure, files)
     view = index.view(files, [*named, *(place.path for place in places)])
-    tests = tuple(dict.fromkeys(chain(_tests(view, places), _failing(view, failing))))
+    tests = _in_turn(dict.fromkeys(chain(_tests(view, places), _failing(view, failing))))
     rank = ranks(view, seeds(view, task=f"{task}\n{step}", files=named, places=places, tests=tests))
     rank = _weighed(rank, executed(view, runs))
     best = [node for node in sorted(rank, key=lambda node: (-rank[node], node)) if node not in tests]
@@ -147,6 +148,16 @@ def _tests(view: View, places: Iterable[Place]) -> Iterator[Node]:
         node = view.at(place.path, place.line) if place.line else view.function(place.path, place.function)
         if node is not None and standing(place.path) and view.facts[node[0]].blocks[node[1]].name.startswith("test"):
             yield node
+
+
+def _in_turn(tests: Iterable[Node]) -> tuple[Node, ...]:
+    """The first test of each file, then the second ones: a file whose tests all fail must not take the room."""
+    seen: Counter[str] = Counter()
+    placed = []
+    for test in tests:
+        placed.append((seen[test[0]], test))
+        seen[test[0]] += 1
+    return tuple(test for _, test in sorted(placed, key=lambda item: item[0]))
 
 
 def _failing(view: View, ids: Iterable[str]) -> Iterator[Node]:

@@ -1,0 +1,199 @@
+"""Where nothing fails because of what the task tells, makes a test that does, before anything is edited."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from codur.agents.brief import question_text
+from codur.errors import LimitReached, ModelError, WorkspaceError
+from codur.events import Note, TestMade
+from codur.nodes.judge import check_before, seen_before
+from codur.nodes.sources import Material, inputs, material, objective
+from codur.nodes.state import RunContext, RunState, RunUpdate
+from codur.nodes.updates import current_step, go, may_make_check
+from codur.planning.making import TestWriter
+from codur.questions import Answer, Question
+from codur.tools.repository.selection import Want
+from codur.types import Check
+from codur.verification.entry import is_pytest_file
+from codur.verification.made import made_check, text_problem, why_not_red
+
+TRIES = 2
+"""Tests that are asked for: one, and one more that knows what became of it."""
+_EXAMPLES = 60
+"""Test files that are looked into for one that is like what is to be written."""
+_WORD = re.compile(r"[A-Za-z_]\w{3,}")
+_HEAD_ROOM = 800
+"""Tokens for the instructions."""
+
+
+async def make_check(state: RunState, context: RunContext) -> RunUpdate:
+    """Ask for a test that is red because of what the task tells; the user may see it before it becomes the check."""
+    answer = state["answer"]
+    if answer is not None:
+        return RunUpdate(**{"answer": None, **await _after_answer(answer, state, context)})
+    seen = await asyncio.to_thread(seen_before, state, context)
+    state = {**state, **seen}
+    if not may_make_check(state, context):  # what was found only now decides: there is a failing check
+        return RunUpdate(**seen, **_without("", context))
+    spent = context.models.usage
+    found = await _made(state, context)
+    cost = RunUpdate(**seen, usage=context.models.usage - spent)
+    if isinstance(found, str):
+        return RunUpdate(**cost, **_without(found, context))
+    check, failure = found
+    if context.consult is None or state["task"].approved:
+        context.emit(TestMade(path=check.entry or "", text=check.text, failure=failure))
+        return RunUpdate(**{**cost, **await asyncio.to_thread(_adopt, check, state, context)})
+    return RunUpdate(**cost, **_asked(check, failure))
+
+
+async def _made(state: RunState, context: RunContext) -> tuple[Check, str] | str:
+    """The check and how it fails now, or why there is none."""
+    step = current_step(state)
+    named = step.capability if context.agents.knows(step.capability) else ""
+    agent = context.agents.coding(explicit=state["coder"] or named or state["task"].agent)
+    profile = context.models.fitted(context.models.named(agent.profile))
+    found = await asyncio.to_thread(material, state, step, context)
+    example = await asyncio.to_thread(_example, found, state, context)
+    task = question_text(
+        state["task"].prompt,
+        objective(state, step),
+        sources={**found.texts, **example},
+        wants=(*found.wants, *(Want(path=path, partly=True) for path in example)),
+        outline=found.outline,
+        inputs=inputs(state, step, context),
+        budget_tokens=profile.request_tokens - profile.max_completion_tokens - _HEAD_ROOM,
+    )
+    writer = TestWriter(task, pool=context.models, prompts=context.prompts, profile=context.models.named(agent.profile))
+    problem = ""
+    for _ in range(TRIES):
+        try:
+            written = await writer.write()
+        except (ModelError, LimitReached) as error:
+            return error.message
+        if written.final:
+            return written.reason
+        check, problem, output = None, written.reason, ""
+        if written.text:
+            check, problem, output = await asyncio.to_thread(_tried, written.text, state, context)
+        if check is not None and not problem:
+            return check, output
+        writer.wrong(problem, output)
+    return problem
+
+
+def _example(found: Material, state: RunState, context: RunContext) -> dict[str, str]:
+    """A test of the project that shows how its tests are written, where none is among what is shown."""
+    workspace, check = context.for_models, state["discovery"].check
+    if check is None or any(is_pytest_file(path) for path in found.texts):
+        return {}
+    words = set(_WORD.findall(state["task"].prompt))
+    best, text, most = "", "", -1
+    for path in [path for path in check.protected if is_pytest_file(path) and not workspace.hides(path)][:_EXAMPLES]:
+        try:
+            read = workspace.peek_text(path)
+        except WorkspaceError:
+            continue
+        shared = len(words & set(_WORD.findall(read)))
+        if (shared, -len(read)) > (most, -len(text)):
+            best, text, most = path, read, shared
+    return {best: text} if best else {}
+
+
+def _tried(text: str, state: RunState, context: RunContext) -> tuple[Check | None, str, str]:
+    """The check of a test, why it is of no use (empty if it is of use), and what its run said."""
+    discovery, before, prompt = state["discovery"], state["before"], state["task"].prompt
+    files = context.workspace.list_files()
+    problem = text_problem(text, prompt, [*files, *discovery.missing_files])
+    if problem:
+        return None, problem, ""
+    project = discovery.check if before is not None and before.passed else None
+    check = made_check(text, project, files, timeout_s=context.settings.verification.test_timeout_s)
+    try:
+        verdict = context.checker.run(replace(check, beside=None))
+    except WorkspaceError as error:
+        return None, error.message, ""
+    names = _Names(context, files)
+    return check, why_not_red(check, verdict, context.checker.last_tests, prompt, known=names.defined), verdict.error
+
+
+class _Names:
+    """What the workspace's Python files define."""
+
+    def __init__(self, context: RunContext, files: Sequence[str]) -> None:
+        self._workspace = context.for_models
+        self._files = [path for path in files if path.endswith(".py") and not self._workspace.hides(path)]
+
+    def defined(self, name: str) -> bool:
+        """Whether a function, class, variable or module has this name."""
+        if any(path.endswith((f"/{name}.py", f"/{name}/__init__.py")) or path == f"{name}.py" for path in self._files):
+            return True
+        mark = re.compile(
+            rf"^\s*(?:(?:async\s+)?def|class)\s+{name}\b|^\s*(?:self\.)?{name}\s*(?::[^=\n]+)?=", re.MULTILINE
+        )
+        return any(mark.search(self._text(path)) for path in self._files)
+
+    def _text(self, path: str) -> str:
+        try:
+            return self._workspace.peek_text(path)
+        except WorkspaceError:
+            return ""
+
+
+def _asked(check: Check, failure: str, problem: str = "") -> RunUpdate:
+    question = Question(kind="test", text=problem, check=check, failure=failure)
+    reason = "a test was made, and you can say whether it is the right one"
+    return RunUpdate(proposed=check, question=question, **go("make_check", "consult", origin="pre_plan", reason=reason))
+
+
+async def _after_answer(answer: Answer, state: RunState, context: RunContext) -> RunUpdate:
+    check = state["proposed"]
+    if check is None:
+        raise AssertionError("an answer came for a test that was not made")
+    if answer.decision == "edit":
+        edited, problem, output = await asyncio.to_thread(_tried, answer.text, state, context)
+        if edited is None or problem:
+            shown = edited or replace(check, text=answer.text)
+            return _asked(shown, output, problem or "it cannot be run")
+        check = edited
+    elif answer.decision == "reject":
+        return _without("you did not want the one that was made", context)
+    keep = answer.keep or state["task"].keep_test
+    return RunUpdate(keep_test=keep, **await asyncio.to_thread(_adopt, check, state, context))
+
+
+def _adopt(check: Check, state: RunState, context: RunContext) -> RunUpdate:
+    """The test as the run's check, run once more: it must be red again."""
+    discovery = replace(state["discovery"], check=check)
+    verdict = check_before(discovery, context)
+    if verdict.status != "failed":
+        context.workspace.unprotect([check.entry or ""])
+        if state["discovery"].check is not None:
+            context.checker.guard(state["discovery"].check)
+        if state["before"] is not None:
+            context.best.found(state["before"].progress)
+        reason = f"the one that was made is not red each time: {verdict.note or verdict.status}"
+        return _without(reason, context)
+    return RunUpdate(
+        proposed=None,
+        making="made",
+        discovery=discovery,
+        before=verdict,
+        verdict=verdict,
+        **go("make_check", "policy", origin="pre_plan", tier="open", reason=f"{check.entry} is red"),
+    )
+
+
+def _without(reason: str, context: RunContext) -> RunUpdate:
+    """Go on as if no test had been thought of, and say so."""
+    notes = []
+    if reason:
+        notes = [f"no test shows that this is done; there is none that fails now because of the task: {reason}"]
+        context.emit(Note(level="warning", text=notes[0]))
+    reason = reason or "there is a check that fails"
+    update = RunUpdate(proposed=None, making="without", notes=notes)
+    return RunUpdate(**update, **go("make_check", "policy", origin="pre_plan", tier="open", reason=reason))

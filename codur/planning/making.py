@@ -1,0 +1,73 @@
+"""A test for a task that has none: asked of a model, once more if it was of no use."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from codur.config.prompts import PromptLibrary
+from codur.llm.model import ChatRequest
+from codur.llm.pool import ModelPool
+from codur.parsing.code import code_from_text
+from codur.parsing.fences import strip_thinking
+from codur.types import Message
+
+_NONE = re.compile(r"\A\W*NONE\b\W*(?P<reason>[^\n]*)")
+_OUTPUT_CHARS = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What a model answered.
+
+    Attributes:
+        text: the test; empty if there is none.
+        reason: why there is none.
+        final: the model says that no test is possible.
+    """
+
+    text: str = ""
+    reason: str = ""
+    final: bool = False
+
+
+class TestWriter:
+    """One conversation about one test.
+
+    Args:
+        profile: who is asked.
+        task: the task and the files, in words.
+    """
+
+    __test__ = False  # not a test class
+
+    def __init__(self, task: str, *, pool: ModelPool, prompts: PromptLibrary, profile: str) -> None:
+        self._pool, self._prompts, self._profile = pool, prompts, profile
+        self._messages = [
+            Message(role="system", content=prompts.render("make_check")),
+            Message(role="user", content=task),
+        ]
+
+    async def write(self) -> Written:
+        """Ask for the test.
+
+        Raises:
+            ModelAnswerError, ModelUnavailable, LimitReached: as `ModelPool.complete`.
+        """
+        request = ChatRequest(purpose="test", messages=tuple(self._messages))
+        reply = await self._pool.complete(self._profile, request)
+        self._messages.append(Message(role="assistant", content=reply.text))
+        if reply.finish_reason == "length":
+            return Written(reason="the answer was cut off")
+        none = _NONE.match(strip_thinking(reply.text))
+        if none is not None:
+            return Written(reason=none["reason"].strip() or "the model sees no way to show it by a test", final=True)
+        text = code_from_text(reply.text)
+        return Written(text=text) if text else Written(reason="the answer held no Python file")
+
+    def wrong(self, problem: str, output: str) -> None:
+        """Say why the last test is of no use, before the next one is asked for."""
+        shown = f"{output[-_OUTPUT_CHARS:].strip()}\n" if output else ""
+        self._messages.append(
+            Message(role="user", content=self._prompts.render("make_check.retry", problem=problem, output=shown))
+        )

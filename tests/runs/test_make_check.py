@@ -1,0 +1,222 @@
+"""Tests that are made for a task that nothing fails because of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codur.events import TestMade
+from codur.questions import Answer
+from codur.types import Limits, ScopeRules
+from tests.runs.kit import NEEDS_MODEL, Played, play
+from tests.runs.test_approval import User
+from tests.runs.test_plans import RIGHT, classified
+from tests.support.groq_server import ServerReply, calls, text
+
+CODE = '''"""Dates as words."""
+
+from datetime import date
+
+NAMES = ("January", "February", "March")
+
+
+def month(day: date) -> str:
+    """The name of a month of spring or before."""
+    return NAMES[day.month - 1]
+
+
+def century(day: date) -> int:
+    """The century that a day is in: the years 1801 to 1900 are the 19th."""
+    if day.year < 1900:
+        raise ValueError("too early")
+    return day.year // 100 + 1
+'''
+OLD_TEST = """from datetime import date
+
+from dates import month
+
+
+def test_month():
+    assert month(date(2000, 2, 1)) == 'February'
+"""
+PROJECT = {"dates.py": CODE, "tests/test_dates.py": OLD_TEST, "tests/conftest.py": ""}
+REPORT = "fix issue 123: century(date(1850, 1, 1)) crashes with ValueError, dates before 1900 must work"
+TEST = """from datetime import date
+
+from dates import century
+
+
+def test_dates_before_1900():
+    assert century(date(1850, 1, 1)) == 19
+"""
+PATH = "tests/test_dates_before_1900.py"
+EDIT = classified(task_type="code_fix", suggested_action="edit", confidence=0.95, detected_files=["dates.py"])
+NEW = classified(task_type="code_generation", suggested_action="edit", confidence=0.95, detected_files=["dates.py"])
+FIXED = "def century(day: date) -> int:\n    return (day.year - 1) // 100 + 1\n"
+FIX = calls(("replace_function", {"path": "dates.py", "name": "century", "code": FIXED}))
+BROKEN = CODE.replace("NAMES[day.month - 1]", "NAMES[day.month]").replace(
+    CODE[CODE.index("    if day.year") :], FIXED.split("\n")[1] + "\n"
+)
+BREAKS_MONTH = calls(("replace_file_content", {"path": "dates.py", "content": BROKEN}))
+MAKES = {"verification": {"make_check": "auto"}}
+
+
+def answer(test: str) -> ServerReply:
+    return text(f"```python\n{test}```\n")
+
+
+def run(place: Path, replies: Sequence[ServerReply], prompt: str = REPORT, **fields: Any) -> Played:
+    fields = {"sections": MAKES, **fields}
+    return play(place, fields.pop("files", PROJECT), prompt, list(replies), **fields)
+
+
+def test_a_test_is_made_first_and_passes_beside_the_projects_own(tmp_path: Path) -> None:
+    played = run(tmp_path, [EDIT, answer(TEST), FIX])
+    result = played.result
+    assert (result.outcome, result.model_calls, played.unexpected) == ("done", 3, 0)
+    assert "make_check" in played.nodes
+    assert result.before is not None
+    assert result.before.failing == (f"{PATH}::test_dates_before_1900",)
+    assert result.verdict is not None
+    assert result.verdict.check == f"python -m pytest {PATH} && python -m pytest"
+    assert (result.verdict.tests_passed, result.verdict.tests_total) == (2, 2)
+    assert result.changed_files == ("dates.py",)
+    assert played.files == {**PROJECT, "dates.py": played.files["dates.py"]}
+    assert any("--keep-test keeps it" in note for note in result.notes)
+    (made,) = [event for event in played.events if isinstance(event, TestMade)]
+    assert (made.path, made.text) == (PATH, TEST)
+    assert "ValueError: too early" in made.failure
+    assert TEST.strip() in played.message(2)
+    assert "too early" in played.message(2)
+
+
+def test_what_passed_before_must_still_pass(tmp_path: Path) -> None:
+    month = "def month(day: date) -> str:\n    return NAMES[day.month - 1]\n"
+    mends = calls(("replace_function", {"path": "dates.py", "name": "month", "code": month}))
+    played = run(tmp_path, [EDIT, answer(TEST), BREAKS_MONTH, mends])
+    assert (played.result.outcome, played.result.iterations) == ("done", 2)
+    (attempt,) = played.result.attempts
+    assert "test_month" in attempt.error
+    assert 0.5 <= attempt.progress < 1
+    assert played.files["tests/test_dates.py"] == OLD_TEST
+
+
+def test_a_test_that_passes_now_is_asked_for_once_more(tmp_path: Path) -> None:
+    green = TEST.replace("1850, 1, 1)) == 19", "2001, 1, 1)) == 21")
+    played = run(tmp_path, [EDIT, answer(green), answer(TEST), FIX])
+    assert (played.result.outcome, played.result.model_calls) == ("done", 4)
+    assert "it passes as the program is now" in played.message(2)
+    assert played.result.verdict is not None
+    assert played.result.verdict.check.startswith(f"python -m pytest {PATH}")
+
+
+def test_where_no_test_can_be_made_that_is_said_and_nothing_else_changes(tmp_path: Path) -> None:
+    wrong = TEST.replace("from dates import century", "from calendars import century")
+    played = run(tmp_path, [EDIT, answer(wrong), answer(wrong), FIX])
+    result = played.result
+    assert (result.outcome, result.exit_code, result.model_calls) == ("done", 0, 4)
+    (note,) = [note for note in result.notes if "no test shows that this is done" in note]
+    assert "it uses nothing of the project" in note
+    assert result.before is not None
+    assert result.verdict is not None
+    assert (result.before.status, result.verdict.status) == ("passed", "passed")
+    assert result.verdict.check == "python -m pytest"
+
+
+def test_a_model_that_sees_no_way_is_not_asked_again(tmp_path: Path) -> None:
+    played = run(tmp_path, [EDIT, text("NONE: only a text is to be changed."), FIX])
+    assert (played.result.outcome, played.result.model_calls) == ("done", 3)
+    assert any(note.endswith("only a text is to be changed.") for note in played.result.notes)
+
+
+def test_something_new_gets_its_test_and_only_its_name_may_be_missing(tmp_path: Path) -> None:
+    new = "from dates import weekday\n\n\ndef test_weekday():\n    assert weekday(2026, 11, 22) == 'Sunday'\n"
+    code = "\n\ndef weekday(year, month, day):\n    return date(year, month, day).strftime('%A')\n"
+    adds = calls(("replace_file_content", {"path": "dates.py", "content": CODE + code}))
+    prompt = "add a function weekday(year, month, day) to dates.py that gives the English name of the day"
+    files = {"dates.py": CODE}
+    played = run(tmp_path, [NEW, answer(new), adds], prompt, files=files)
+    assert (played.result.outcome, played.result.model_calls) == ("done", 3)
+    assert played.result.verdict is not None
+    assert played.result.verdict.check == "python -m pytest test_weekday.py"
+    assert played.result.verdict.passed
+    assert set(played.files) == {"dates.py"}
+
+
+def test_the_user_may_keep_it(tmp_path: Path) -> None:
+    user = User(Answer(decision="approve", keep=True))
+    played = run(tmp_path, [EDIT, answer(TEST), FIX], consult=user)
+    (question,) = user.asked
+    assert question.check is not None
+    assert (question.kind, question.check.entry, question.check.text) == ("test", PATH, TEST)
+    assert "ValueError: too early" in question.failure
+    assert played.files[PATH] == TEST
+    assert played.result.changed_files == ("dates.py", PATH)
+    assert f"+++ b/{PATH}" in played.result.diff
+
+
+def test_the_user_may_do_without_it(tmp_path: Path) -> None:
+    played = run(tmp_path, [EDIT, answer(TEST), FIX], consult=User(Answer(decision="reject")))
+    assert played.result.outcome == "done"
+    assert any("you did not want the one that was made" in note for note in played.result.notes)
+    assert played.result.verdict is not None
+    assert played.result.verdict.check == "python -m pytest"
+
+
+def test_the_user_may_change_it_and_is_asked_again_if_it_is_of_no_use(tmp_path: Path) -> None:
+    other = TEST.replace("1850, 1, 1)) == 19", "1750, 1, 1)) == 18")
+    edits = [Answer(decision="edit", text=text) for text in (TEST.replace("== 19", "=="), other)]
+    user = User(*edits)
+    played = run(tmp_path, [EDIT, answer(TEST), FIX], consult=user)
+    assert (played.result.outcome, played.result.model_calls, len(user.asked)) == ("done", 3, 2)
+    assert user.asked[1].text.startswith("it is no Python")
+    assert "date(1750, 1, 1)" in played.message(2)
+
+
+def test_what_was_approved_beforehand_is_not_asked_about(tmp_path: Path) -> None:
+    played = run(tmp_path, [EDIT, answer(TEST), FIX], consult=User(), approved=True, keep_test=True)
+    assert played.result.outcome == "done"
+    assert played.files[PATH] == TEST
+
+
+def test_the_test_is_no_file_to_edit_and_nothing_of_a_failed_run_stays(tmp_path: Path) -> None:
+    weaker = calls(("replace_file_content", {"path": PATH, "content": "def test_nothing():\n    pass\n"}))
+    played = run(tmp_path, [EDIT, answer(TEST), weaker], limits=Limits(max_iterations=1), keep_test=True)
+    assert played.result.outcome == "limit"
+    assert "is protected and is not edited" in played.result.attempts[0].error
+    assert played.files == PROJECT
+    assert not played.result.changed_files
+
+
+def test_a_narrow_scope_is_no_hindrance(tmp_path: Path) -> None:
+    scope = ScopeRules(allow=("dates.py",), max_files=1)
+    played = run(tmp_path, [EDIT, answer(TEST), FIX], scope=scope, state=tmp_path / "state")
+    assert (played.result.outcome, played.result.scope_violations) == ("done", ())
+    assert played.result.changed_files == ("dates.py",)
+    assert not [note for note in played.result.notes if "changed while programs ran" in note]
+
+
+REFACTOR = classified(task_type="refactor", suggested_action="edit", confidence=0.95)
+
+
+@pytest.mark.parametrize(
+    ("replies", "fields"),
+    [
+        ([EDIT, FIX], {"sections": {}}),
+        ([EDIT], {"limits": Limits(max_llm_calls=1)}),
+        ([REFACTOR, FIX], {"prompt": "refactor century in dates.py so that it is one line"}),
+        ([EDIT, FIX], {"check_command": "true"}),
+        ([EDIT, RIGHT], {"files": NEEDS_MODEL, "prompt": "fix main.py"}),
+        ([EDIT, FIX], {"files": {**PROJECT, "tests/test_dates.py": OLD_TEST.replace("'February'", "'May'")}}),
+    ],
+    ids=["never", "one call", "a refactoring", "--check", "expected output", "red already"],
+)
+def test_it_costs_no_call_where_it_is_of_no_use(
+    replies: list[ServerReply], fields: dict[str, Any], tmp_path: Path
+) -> None:
+    played = run(tmp_path, replies, **{"limits": Limits(max_iterations=1), **fields})
+    assert "policy" in played.nodes
+    assert "make_check" not in played.nodes
