@@ -64,12 +64,11 @@ def test_an_edit_of_lines_that_were_not_shown_is_sent_back_with_them(tmp_path: P
 
 
 def test_a_file_shown_in_part_is_not_replaced_whole(tmp_path: Path) -> None:
-    short = {**FILES, "shop.py": SHOP[: SHOP.index("def part_25(")] + SHOP[SHOP.index("def part_390(") :]}
     whole = calls(("replace_file_content", {"path": "shop.py", "content": f'"""Prices."""\n\n{RIGHT}'}))
-    tight = {"context": {"source_tokens": 60}}
-    run = play(tmp_path, short, "fix main.py", [EDIT, whole, calls(("cannot", {"reason": "no"}))], sections=tight)
+    sections = {**NARROW, "tools": {"whole_file_lines": 3000}}
+    run = play(tmp_path, FILES, "fix main.py", [EDIT, whole, calls(("cannot", {"reason": "no"}))], sections=sections)
     assert "lines that you had not been shown would change" in results(run, 2)[0]
-    assert run.files["shop.py"] == short["shop.py"]
+    assert run.files["shop.py"] == SHOP
 
 
 def test_text_that_does_not_match_is_answered_with_the_nearest_lines(tmp_path: Path) -> None:
