@@ -113,8 +113,12 @@ JOBS = {
     "new function with tests": Job(
         prompt="add a function countries() to tax.py that gives the countries in order, and test_tax.py with its tests",
         files={**FILES, "shop.py": RIGHT_SHOP},
-        replies=[classified("edit", "code_generation", "tax.py"), whole(tax=NEW_TAX, test_tax=NEW_TEST)],
-        most_calls=2,
+        replies=[
+            classified("edit", "code_generation", "tax.py"),
+            text(f"```python\n{NEW_TEST}```\n"),
+            whole(tax=NEW_TAX, test_tax=NEW_TEST),
+        ],
+        most_calls=3,
     ),
     "question about a module": Job(
         prompt="how does shop.py find the tax?",

@@ -200,6 +200,7 @@ class Discovery:
         task_type: the kind of request.
         confidence: 0 to 1.
         files: workspace-relative paths that the prompt names or the check needs, most relevant first.
+        guessed: those of `files` that only the classification named.
         missing_files: names in the prompt that look like files and do not exist.
         entry: the program that would be run, or None.
         check: the check that applies, or None.
@@ -209,6 +210,7 @@ class Discovery:
     task_type: TaskType = "unknown"
     confidence: float = 0.0
     files: tuple[str, ...] = ()
+    guessed: tuple[str, ...] = ()
     missing_files: tuple[str, ...] = ()
     entry: str | None = None
     check: Check | None = None

@@ -15,15 +15,30 @@ from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.tools.bounds import bounded
 from codur.tools.repository.selection import Want
 from codur.types import Attempt, Check, Verdict
-from codur.verification.describe import attempts_text, check_text, verdict_text
+from codur.verification.describe import attempts_text, check_text, plain, verdict_text
 
 FILE_FRAME_CHARS = 110
-TASK_CHARS = 4000
 _BETWEEN = "\n\n"
+_TITLES_CHARS = 40
 _TAIL_SHARE = 0.3
-"""Of the message: what the check's result and earlier attempts may take, and what is kept free for them."""
-_OUTLINE_SHARE = 0.15
+"""Of the message, which the check's result and earlier attempts may take."""
+_SPARE_CHARS = 12_000
+"""At most so much of that share is kept free by what is useful only, so that files shown once stay where they are."""
+_INPUT_SHARE = 0.5
+"""Of the message, which outputs of earlier steps may take."""
 _OUTLINE_CHARS = 4000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Briefing:
+    """A request's user message.
+
+    Attributes:
+        shown: of each file that it shows, the numbers (1-based) of the shown lines.
+    """
+
+    text: str
+    shown: Mapping[str, tuple[range, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +49,7 @@ class _Limits:
     diff: int
 
 
-_LIMITS = (_Limits(2000, 1500), _Limits(1000, 700), _Limits(500, 300), _Limits(250, 0))
+_LIMITS = (_Limits(8000, 8000), _Limits(4000, 4000), _Limits(2000, 2000), _Limits(1000, 1000), _Limits(250, 0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +58,7 @@ class CodingBrief:
 
     Attributes:
         objective: what this step is for, where the plan says more than the task.
-        sources: present text by path, most relevant first.
+        sources: present text by path, in the order in which they are shown.
         wants: what of them should be shown, the most useful first; empty: each in turn.
         outline: the files that are not shown.
         withheld: files that are not shown because they may hold secrets.
@@ -51,7 +66,9 @@ class CodingBrief:
         inputs: outputs of earlier steps, by step id.
         verdict: the check's last verdict; None if it was not run.
         will_retry: whether a failed check comes back for another attempt.
+        on_disk: how the files differ from how they were found, as `diff_text` gives it; None if it is not known.
         steer: a hint after attempts that made no progress.
+        more: how the model gets to see what is not shown, in a sentence; empty if it cannot.
     """
 
     task: str
@@ -67,32 +84,42 @@ class CodingBrief:
     check: Check | None
     verdict: Verdict | None
     attempts: Sequence[Attempt] = ()
+    on_disk: str | None = None
     will_retry: bool = True
     steer: str = ""
+    more: str = ""
 
 
-def brief_text(brief: CodingBrief, *, budget_tokens: int, source_tokens: int | None = None) -> str:
+def brief_text(brief: CodingBrief, *, budget_tokens: int, source_tokens: int | None = None) -> Briefing:
     """The request's user message, cut to a token budget (estimated).
 
-    Outputs and earlier diffs are cut to a share of the budget; that share is kept free for them from the first attempt
-    on, so that the files shown do not change from one attempt to the next only because there is more to tell.
+    The task is never cut, nor what `wants` says was asked for: only for these is the message longer than the budget.
 
     Args:
-        source_tokens: for sources and outline together, at most; None: as the budget allows.
+        source_tokens: of sources and outline, beyond which nothing is added that is useful only; None: the budget.
     """
     budget = int(budget_tokens * BYTES_PER_TOKEN) - 2 * len(_BETWEEN)
     head = _joined(_head(brief))
-    reserved = int(budget * _TAIL_SHARE)
-    tails = (_joined(_tail(brief, limits)) for limits in _LIMITS)
-    tail = next((tail for tail in tails if len(tail) <= reserved), None)
-    if tail is None:
-        tail = bounded(_joined(_tail(brief, _LIMITS[-1])), max(reserved, budget - len(head)))
-    room = max(0, budget - len(head) - max(reserved, len(tail)))
+    tail = _fitting_tail(brief, budget, budget - len(head))
+    room = max(0, budget - len(head) - len(tail) - _TITLES_CHARS)
+    spare = max(0, min(int(budget * _TAIL_SHARE), _SPARE_CHARS) - len(tail))
     if source_tokens is not None:
-        room = min(room, int(source_tokens * BYTES_PER_TOKEN))
-    return "\n\n".join(
-        part for part in (head, _files(brief.sources, brief.wants, brief.outline, room, brief.read_only), tail) if part
+        spare = min(room, max(spare, room - int(source_tokens * BYTES_PER_TOKEN)))
+    files, shown = _files(
+        brief.sources, brief.wants, brief.outline, room, spare=spare, read_only=brief.read_only, more=brief.more
     )
+    return Briefing(text=_BETWEEN.join(part for part in (head, files, tail) if part), shown=shown)
+
+
+def _fitting_tail(brief: CodingBrief, budget: int, left: int) -> str:
+    """What comes last, with outputs and diffs cut as far as it takes."""
+    each = int(budget * _INPUT_SHARE) // max(1, len(brief.inputs))
+    inputs = [(f"Result of step {name}", bounded(plain(text), each)) for name, text in brief.inputs.items()]
+    share = int(budget * _TAIL_SHARE)
+    most = max(share, min(share + len(_joined(inputs)), left))
+    tails = (_joined([*inputs, *_tail(brief, limits)]) for limits in _LIMITS)
+    tail = next((tail for tail in tails if len(tail) <= most), None)
+    return bounded(_joined([*inputs, *_tail(brief, _LIMITS[-1])]), most) if tail is None else tail
 
 
 def _joined(sections: Sequence[tuple[str, str]]) -> str:
@@ -101,20 +128,21 @@ def _joined(sections: Sequence[tuple[str, str]]) -> str:
 
 def _head(brief: CodingBrief) -> list[tuple[str, str]]:
     return [
-        ("Task", bounded(brief.task, TASK_CHARS)),
+        ("Task", brief.task),
         ("This step", brief.objective if brief.objective != brief.task else ""),
         ("Situation", _situation(brief)),
     ]
 
 
 def _tail(brief: CodingBrief, limits: _Limits) -> list[tuple[str, str]]:
+    failed = brief.verdict if brief.verdict is not None and brief.verdict.status == "failed" else None
+    attempts = attempts_text(
+        brief.attempts, diff_chars=limits.diff, error_chars=limits.output, now=failed, on_disk=brief.on_disk
+    )
+    undone = ", undone unless their result was better" if brief.on_disk is None else ""
     return [
-        *((f"Result of step {name}", bounded(text, limits.output)) for name, text in brief.inputs.items()),
-        ("The check now", _verdict(brief, limits.output)),
-        (
-            "Earlier attempts, undone unless their result was better",
-            attempts_text(brief.attempts, diff_chars=limits.diff, error_chars=limits.output),
-        ),
+        ("The check now", verdict_text(failed, limit=limits.output) if failed is not None else ""),
+        (f"Earlier attempts{undone}", attempts),
         ("Hint", brief.steer),
         ("Last attempt", "" if brief.will_retry or brief.check is None else "There is no further one."),
     ]
@@ -125,21 +153,19 @@ def _files(
     wants: Sequence[Want],
     outline: Outline,
     room: int,
+    *,
+    spare: int = 0,
     read_only: frozenset[str] = frozenset(),
-) -> str:
-    """The files and the outline of the others, in `room` characters."""
-    reserve = min(int(room * _OUTLINE_SHARE), _OUTLINE_CHARS) if outline.names else 0
-    excerpts = fit(sources, budget_chars=room - reserve, wants=wants, frame=FILE_FRAME_CHARS)
-    used = sum(len(item.text) + FILE_FRAME_CHARS for item in excerpts)
-    shown = {item.path for item in excerpts}
-    others = outline.text(budget_chars=min(room - used, _OUTLINE_CHARS), shown=shown)
-    texts = "\n\n".join(_file(item, read_only) for item in excerpts)
-    return _joined([("Files", texts), ("Other files, not shown", others)])
-
-
-def _verdict(brief: CodingBrief, limit: int) -> str:
-    verdict = brief.verdict
-    return verdict_text(verdict, limit=limit) if verdict is not None and verdict.status == "failed" else ""
+    more: str = "",
+) -> tuple[str, dict[str, tuple[range, ...]]]:
+    """The files and the outline of the others, in `room` characters, and the lines that are shown of each."""
+    excerpts = fit(sources, budget_chars=room - len(more), spare=spare, wants=wants, frame=FILE_FRAME_CHARS)
+    left = room - spare - sum(len(item.text) + FILE_FRAME_CHARS for item in excerpts)
+    others = outline.text(budget_chars=min(left, _OUTLINE_CHARS), shown={item.path for item in excerpts})
+    texts = [_file(item, read_only) for item in excerpts]
+    more = more if others or not all(item.whole for item in excerpts) else ""
+    text = _joined([("Files", _BETWEEN.join(texts)), ("Other files, not shown", others), ("More", more)])
+    return text, {item.path: item.ranges for item in excerpts}
 
 
 def _situation(brief: CodingBrief) -> str:
@@ -175,8 +201,8 @@ def question_text(
     budget_tokens: int,
 ) -> str:
     """The user message for an agent that answers in words; the sources are cut to the budget."""
-    head = _joined([("Task", bounded(task, TASK_CHARS)), ("This step", objective)])
-    tail = _joined([(f"Result of step {name}", bounded(text, 4000)) for name, text in inputs.items()])
+    head = _joined([("Task", task), ("This step", objective)])
+    tail = _joined([(f"Result of step {name}", bounded(plain(text), 4000)) for name, text in inputs.items()])
     room = max(0, int(budget_tokens * BYTES_PER_TOKEN) - len(head) - len(tail))
-    files = _files(sources, wants, outline, room)
+    files, _ = _files(sources, wants, outline, room)
     return _BETWEEN.join(part for part in (head, files, tail) if part)

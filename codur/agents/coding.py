@@ -1,46 +1,59 @@
-"""The coding agent: one request, one answer with edits, applied whole or not at all."""
+"""The coding agent: looks where it must, then one answer with edits, applied whole or not at all."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from codur.agents.brief import CodingBrief, brief_text
+from codur.agents.brief import CodingBrief
 from codur.agents.guessed import refusal
-from codur.agents.instructions import SHARE_OF_REQUEST
-from codur.agents.prompting import system_prompt
+from codur.agents.looking import ASK, CANNOT, LOOK, READS, RUN_CHECK, Looks, specs, told_shortly
 from codur.agents.registry import Agent
-from codur.agents.room import is_small, offered, share
+from codur.agents.sight import Sight, windows
+from codur.agents.talk import Talk
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import Profile
-from codur.llm.model import ChatRequest
+from codur.events import Emit, ToolRan, ignore
+from codur.llm.model import ChatReply
 from codur.llm.pool import ModelPool
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.parsing.code import code_from_text
 from codur.parsing.tool_calls import tool_calls_from_text
-from codur.tools.bounds import bounded
+from codur.tools.files import nearest_line
 from codur.tools.toolbox import Toolbox
-from codur.types import Message, ToolCall, ToolCode, ToolSpec
+from codur.types import ToolCall, ToolCode
 from codur.workspace.workspace import Workspace
 
 WHOLE_FILE_TOOL = "replace_file_content"
+REFUSALS = 2
+"""Edits that are sent back within one step, because their lines were not shown or are not what is there."""
+_LOOK_SHARE = 8
+"""Of a request: what the looks of one answer, or the lines of edits sent back, may add; a divisor."""
+_MORE = f"Call {LOOK} to see what is not shown and matters for the edit."
+_QUESTION_CHARS = 800
+
+Asking = Literal["user", "nobody", "asked"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodingOutcome:
-    """What came of one coding request.
+    """What came of one step of the coding agent.
 
     Attributes:
+        kind: `question`: it wants to know what `error` says, before it edits; `cannot`: it gave up, for that reason.
         code: `ok`, or why nothing was changed.
         summary: the edits in a line.
         error: one sentence, empty if all went well.
+        looked: the parts of files that it had a look at, as `path:start-end`, the latest last.
     """
 
+    kind: Literal["edits", "question", "cannot"] = "edits"
     code: ToolCode
     summary: str
     changed_files: tuple[str, ...] = ()
     error: str = ""
+    looked: tuple[str, ...] = ()
 
 
 async def write_code(
@@ -57,8 +70,12 @@ async def write_code(
     read_text_calls: bool,
     source_tokens: int | None = None,
     instructions: str = "",
+    max_looks: int = 0,
+    run_check: Callable[[], str] | None = None,
+    asking: Asking = "nobody",
+    emit: Emit = ignore,
 ) -> CodingOutcome:
-    """Ask the agent for edits and apply them.
+    """Ask the agent for edits, let it look before, and apply them.
 
     Args:
         profile: the profile that answers.
@@ -66,77 +83,202 @@ async def write_code(
         read_text_calls: whether tool calls written as text count.
         source_tokens: tokens of source text at most; None: as many as the profile has room for.
         instructions: the end of the system prompt: what the user and the project want.
+        max_looks: answers that may look at more, before the one with the edits.
+        run_check: runs the check on the files as they are, and gives what it said; None if there is none.
+        asking: whether the user can be asked, or was.
 
     Raises:
         ModelUnavailable, ModelAnswerError, LimitReached: as `ModelPool.complete`; LimitReached also if the task and the
             code to be changed cannot be told within what a request may have.
     """
-
-    def request(fitted: Profile) -> ChatRequest:
-        return _request(
-            brief, agent, fitted, target, pool, prompts, toolbox, whole_file_lines, source_tokens, instructions
-        )
-
-    reply = await pool.complete(agent.profile, request)
-    if reply.finish_reason == "length":
-        limit = reply.max_completion_tokens or profile.max_completion_tokens
-        return _nothing("invalid", f"the answer was cut off at {limit} tokens; answer with smaller edits")
-    if reply.problem:  # a part of the answer was lost, and half an answer is not applied
-        return _nothing("invalid", reply.problem)
-    in_text = read_text_calls or profile.tool_calls == "json"
-    calls = reply.tool_calls or (_calls_in_text(reply.text, target) if in_text else ())
-    if not calls:
-        said = " ".join(reply.text.split())[:300]
-        return _nothing("invalid", f"the answer held no edit; it said: {said or '(nothing)'}")
-    return _apply(calls, agent, target, toolbox, workspace)
-
-
-def _request(
-    brief: CodingBrief,
-    agent: Agent,
-    profile: Profile,
-    target: str | None,
-    pool: ModelPool,
-    prompts: PromptLibrary,
-    toolbox: Toolbox,
-    whole_file_lines: int,
-    source_tokens: int | None,
-    instructions: str,
-) -> ChatRequest:
-    specs = offered(toolbox.specs(agent.config.tools), profile)
-    lines = str(whole_file_lines)
-    system = system_prompt(agent, prompts, default="coding", short=is_small(profile), whole_file_lines=lines)
-    native = profile.tool_calls == "native"
-    if not native:
-        system += prompts.render("coding.json_mode", tools=_tool_lines(specs))
-    system += bounded(instructions, int(profile.request_tokens * BYTES_PER_TOKEN) // SHARE_OF_REQUEST)
-    overhead = len(system) + (len(json.dumps([asdict(spec) for spec in specs])) + 60 * len(specs) if native else 0)
-    room = share(
-        brief,
-        profile,
+    talk = Talk(
+        brief=replace(brief, more=_MORE if max_looks else ""),
+        agent=agent,
         target=target,
+        pool=pool,
+        prompts=prompts,
+        toolbox=toolbox,
+        own=specs(looks=max_looks > 0, check=run_check is not None),
+        native=profile.tool_calls == "native",
         whole_file_lines=whole_file_lines,
-        overhead_tokens=int(overhead / BYTES_PER_TOKEN),
+        source_tokens=source_tokens,
+        instructions=instructions,
     )
-    if not room.message:
-        raise pool.sizes.too_small("The task with the code to be changed", agent.profile, room.needed)
-    return ChatRequest(
-        purpose="coding",
-        messages=(
-            Message(role="system", content=system),
-            Message(role="user", content=brief_text(brief, budget_tokens=room.message, source_tokens=source_tokens)),
-        ),
-        tools=specs if native else (),
-        tool_choice="required" if native else "auto",
-        json_object=not native,
-        max_completion_tokens=room.answer,
+    step = _Step(
+        agent=agent,
+        target=target,
+        toolbox=toolbox,
+        workspace=workspace,
+        talk=talk,
+        profile=profile,
+        in_text=read_text_calls or profile.tool_calls == "json",
+        looks_left=max_looks,
+        run_check=run_check,
+        asking=asking,
+        emit=emit,
     )
+    for _ in range(max_looks + REFUSALS + 1):
+        reply = await pool.complete(agent.profile, talk.request)
+        outcome = await step.take(reply)
+        if outcome is not None:
+            return replace(outcome, looked=tuple(step.looks.ranges))
+    raise AssertionError("a step goes on for each look and each edit sent back, and no longer")
 
 
-def _tool_lines(specs: Sequence[ToolSpec]) -> str:
-    return "\n".join(
-        f"- {spec.name}({', '.join(spec.parameters.get('properties', {}))}): {spec.description}" for spec in specs
-    )
+class _Step:
+    """What was shown and looked at in one step, and what becomes of an answer."""
+
+    def __init__(
+        self,
+        *,
+        agent: Agent,
+        target: str | None,
+        toolbox: Toolbox,
+        workspace: Workspace,
+        talk: Talk,
+        profile: Profile,
+        in_text: bool,
+        looks_left: int,
+        run_check: Callable[[], str] | None,
+        asking: Asking,
+        emit: Emit,
+    ) -> None:
+        self._agent = agent
+        self._target = target
+        self._toolbox = toolbox
+        self._workspace = workspace
+        self._talk = talk
+        self._profile = profile
+        self._in_text = in_text
+        self._looks_left = looks_left
+        self._refusals_left = REFUSALS
+        self._run_check = run_check
+        self._asking = asking
+        self._emit = emit
+        self._sight = Sight()
+        self.looks = Looks(toolbox, self._sight)
+
+    async def take(self, reply: ChatReply) -> CodingOutcome | None:
+        """What comes of an answer; None if the step goes on."""
+        self._sight.add(self._talk.shown)
+        if reply.finish_reason == "length":
+            limit = reply.max_completion_tokens or self._profile.max_completion_tokens
+            return _nothing("invalid", f"the answer was cut off at {limit} tokens; answer with smaller edits")
+        if reply.problem:  # a part of the answer was lost, and half an answer is not applied
+            return _nothing("invalid", reply.problem)
+        calls = reply.tool_calls or (_calls_in_text(reply.text, self._target) if self._in_text else ())
+        if not calls:
+            return self._words(reply.text.strip())
+        edits = [call for call in calls if not self._is_own(call.name)]
+        if edits:
+            return self._edit(reply, calls, edits)
+        return self._last_word(calls) or await self._look(reply, calls)
+
+    def _is_own(self, name: str) -> bool:
+        return name in {LOOK, RUN_CHECK, ASK, CANNOT} or (name in READS and name not in self._agent.config.tools)
+
+    def _words(self, text: str) -> CodingOutcome:
+        """An answer without a call: a question if it ends as one and somebody is there, else no answer at all."""
+        if self._asking == "user" and text.endswith("?") and len(text) <= _QUESTION_CHARS:
+            return CodingOutcome(kind="question", code="refused", summary="", error=text)
+        return _nothing("invalid", f"the answer held no edit; it said: {' '.join(text.split())[:300] or '(nothing)'}")
+
+    def _last_word(self, calls: Sequence[ToolCall]) -> CodingOutcome | None:
+        """The end of the step by a question that can be put, or by giving up."""
+        for call in calls:
+            said = next((str(value).strip() for value in call.arguments.values()), "")
+            if call.name == ASK and said and self._asking != "asked":
+                return CodingOutcome(kind="question", code="refused", summary="", error=said[:2000])
+            if call.name == CANNOT:
+                return CodingOutcome(
+                    kind="cannot", code="refused", summary="", error=said[:2000] or "it gave no reason"
+                )
+        return None
+
+    async def _look(self, reply: ChatReply, calls: Sequence[ToolCall]) -> CodingOutcome | None:
+        if self._looks_left <= 0:
+            found = told_shortly(self.looks.told)
+            return _nothing("invalid", f"it only looked ({found}) and made no edit" if found else "it made no edit")
+        self._looks_left -= 1
+        room = self._room() // len(calls)
+        results = [await self._seen(call, room) for call in calls]
+        left = self._looks_left
+        results[-1] += (
+            f"\n\n({left} more such step{'s' if left > 1 else ''}.)"
+            if left
+            else (f"\n\n(No further look: edit now, or call {CANNOT}.)")
+        )
+        self._talk.add(reply, calls, results)
+        return None
+
+    async def _seen(self, call: ToolCall, room: int) -> str:
+        if call.name == ASK:
+            return "The user has been asked already in this run; decide from what is known."
+        if call.name == RUN_CHECK:
+            import asyncio  # noqa: PLC0415 - lazy: a model-free run never loads it
+
+            self.looks.told.append("the check")
+            text = await asyncio.to_thread(self._run_check) if self._run_check else "There is no check."
+        else:
+            text = self.looks.carry_out(call, room)
+        self._emit(ToolRan(tool=call.name, code="ok", summary=text.partition("\n")[0][:120]))
+        return text
+
+    def _room(self) -> int:
+        return int(self._profile.request_tokens * BYTES_PER_TOKEN) // _LOOK_SHARE
+
+    def _edit(self, reply: ChatReply, calls: Sequence[ToolCall], edits: Sequence[ToolCall]) -> CodingOutcome | None:
+        """Apply the edits; those to lines that were not shown, or are not there, are sent back with what is there."""
+        edits = [_with_path(call, self._target, self._toolbox) for call in edits]
+        start = self._workspace.snapshot()
+        earlier = {change.path: change.after for change in self._workspace.changes()}
+        outcome, failed = _apply(edits, self._agent, self._toolbox, self._workspace)
+        places = self._unseen(outcome, earlier)
+        why = outcome.error
+        if places:
+            self._workspace.restore(start)
+            why = f"lines that you had not been shown would change ({_named(places)}); no edit was applied"
+        elif failed is not None and outcome.code in {"no_match", "many_matches"}:
+            places = self._nearest(failed)
+        else:
+            return outcome
+        if self._refusals_left <= 0:
+            return _nothing("refused", why)
+        self._refusals_left -= 1
+        self._talk.add(reply, calls, [self._sent_back(why, places), *("not carried out" for _ in calls[1:])])
+        return None
+
+    def _unseen(self, outcome: CodingOutcome, earlier: Mapping[str, bytes | None]) -> list[tuple[str, range]]:
+        """The lines that edits took out although they had not been shown."""
+        found: list[tuple[str, range]] = []
+        for change in self._workspace.changes():
+            before = earlier.get(change.path, change.before)
+            if change.path in outcome.changed_files and before is not None and change.after is not None:
+                old, new = (text.decode("utf-8", "replace") for text in (before, change.after))
+                found += [(change.path, lines) for lines in self._sight.blind(change.path, old, new)]
+        return found
+
+    def _nearest(self, failed: ToolCall) -> list[tuple[str, range]]:
+        """The lines that are most like the text that an edit was to replace."""
+        path, old = str(failed.arguments.get("path", "")), str(failed.arguments.get("old", ""))
+        text = self._toolbox.call("read_file", {"path": path}).text if path and old else ""
+        line = nearest_line(text, old)
+        return [(path, range(line, line + old.strip().count("\n") + 1))] if line else []
+
+    def _sent_back(self, why: str, places: Sequence[tuple[str, range]]) -> str:
+        """What the model is told of edits that were not applied, with the lines in question and those around them."""
+        room = self._room() // max(1, len(places))
+        shown = [
+            self.looks.lines(path, lines, room)
+            for path in dict.fromkeys(path for path, _ in places)
+            for lines in windows([lines for other, lines in places if other == path], self.looks.count(path))
+        ]
+        return "\n\n".join([f"{why}. Give all edits of this step again, made for what is there.", *shown])
+
+
+def _named(places: Sequence[tuple[str, range]]) -> str:
+    named = [f"{path}:{lines.start}-{lines.stop - 1}" for path, lines in places]
+    return ", ".join(named[:6]) + (", …" if len(named) > 6 else "")
 
 
 def _calls_in_text(text: str, target: str | None) -> tuple[ToolCall, ...]:
@@ -150,16 +292,11 @@ def _calls_in_text(text: str, target: str | None) -> tuple[ToolCall, ...]:
 
 
 def _apply(
-    calls: Sequence[ToolCall],
-    agent: Agent,
-    target: str | None,
-    toolbox: Toolbox,
-    workspace: Workspace,
-) -> CodingOutcome:
-    """Run the edits in order; the first that fails undoes those before it."""
+    calls: Sequence[ToolCall], agent: Agent, toolbox: Toolbox, workspace: Workspace
+) -> tuple[CodingOutcome, ToolCall | None]:
+    """Run the edits in order; the first that fails undoes those before it, and is told."""
     start = workspace.snapshot()
     changed: list[str] = []
-    calls = [_with_path(call, target, toolbox) for call in calls]
     for number, call in enumerate(calls, 1):
         problem = _refuse(call, agent) or refusal(call, toolbox)
         if not problem:
@@ -171,12 +308,10 @@ def _apply(
             code = "invalid"
         if problem:
             workspace.restore(start)
-            return _nothing(code, f"edit {number} of {len(calls)}, {call.name}: {problem}; no edit was applied")
-    return CodingOutcome(
-        code="ok",
-        summary=", ".join(_described(call) for call in calls),
-        changed_files=tuple(changed),
-    )
+            error = f"edit {number} of {len(calls)}, {call.name}: {problem}; no edit was applied"
+            return _nothing(code, error), call
+    summary = ", ".join(_described(call) for call in calls)
+    return CodingOutcome(code="ok", summary=summary, changed_files=tuple(changed)), None
 
 
 def _refuse(call: ToolCall, agent: Agent) -> str:

@@ -174,17 +174,12 @@ class _Conversation:
     def carry_out(self, reply: ChatReply, calls: Sequence[ToolCall]) -> None:
         named = [replace(call, id=call.id or f"call_{number}") for number, call in enumerate(calls)]
         native = self._native and bool(reply.tool_calls)
-        if native:
-            self._messages.append(Message(role="assistant", content=reply.text, tool_calls=tuple(named)))
-        else:
-            self._messages.append(Message(role="assistant", content=reply.text))
+        self._messages.append(said(reply, named if native else ()))
         offered, last = self._offers.names, None
         earlier, self._outputs = self._outputs, []
         for place, call in enumerate(named):
             self._tell(self._offers.tier, offered, call.name, self._spent)
-            last = self._answer(
-                call, earlier, share=len(named) - place, as_tool=self._native and bool(reply.tool_calls)
-            )
+            last = self._answer(call, earlier, share=len(named) - place, as_tool=native)
         self._outputs = [*earlier, *self._outputs]
         added = [name for call in named for name in self._offers.take(call.name)]
         self._offer([*added, *self._offers.open()] if reply.problem else added)
@@ -243,10 +238,7 @@ class _Conversation:
         while earlier and self._free() < len(text):
             self._drop(earlier.pop(self._least(earlier)))
         self._outputs.append(_Output(place=len(self._messages), call=_key(call)))
-        if as_tool:
-            self._messages.append(Message(role="tool", content=text, tool_call_id=call.id))
-        else:
-            self._messages.append(Message(role="user", content=f"Result of {call.name}:\n{text}"))
+        self._messages.append(result_message(call, text, as_tool=as_tool))
         return result
 
     def _least(self, outputs: Sequence[_Output]) -> int:
@@ -292,6 +284,22 @@ class _Conversation:
         tools = sum(len(json.dumps(dict(spec.parameters))) for spec in self._offers.specs())
         used = sum(len(message.content) for message in self._messages) + tools + RESERVE_CHARS
         return int((self._profile.request_tokens - ANSWER_TOKENS) * BYTES_PER_TOKEN) - used
+
+
+def said(reply: ChatReply, calls: Sequence[ToolCall]) -> Message:
+    """An answer as a message of the conversation.
+
+    Args:
+        calls: its calls, if they came as the service's own.
+    """
+    return Message(role="assistant", content=reply.text, tool_calls=tuple(calls))
+
+
+def result_message(call: ToolCall, text: str, *, as_tool: bool) -> Message:
+    """What came of a call, as the service's own form of it or as text."""
+    if as_tool:
+        return Message(role="tool", content=text, tool_call_id=call.id)
+    return Message(role="user", content=f"Result of {call.name}:\n{text}")
 
 
 def _first_line(result: ToolResult) -> int | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from codur.tools.definitions import Definition, definitions, parse
+from codur.tools.repository.standing import standing
 from codur.tools.tool import ToolError
 
 MAX_FILES = 60
@@ -53,10 +54,11 @@ def outline_of(ranked: Sequence[str], files: Sequence[str], read: Callable[[str]
 
     Args:
         ranked: Python files, the most relevant first.
-        files: all files, in the order in which their names are told.
+        files: all files; the names of sources are told first.
         read: the text of a file; None if it is not to be shown.
     """
-    data = [path for path in files if path.endswith(_DATA_ENDINGS)][:MAX_DATA_FILES]
+    files = sorted(files, key=standing)
+    data = [path for path in files if path.endswith(_DATA_ENDINGS) and standing(path) < 2][:MAX_DATA_FILES]
     looked = (*ranked[:MAX_FILES], *data)
     entries = [(path, _described(path, text)) for path in looked if (text := read(path)) is not None]
     order = dict.fromkeys((*ranked, *files))

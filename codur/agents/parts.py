@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-MAX_PARTS = 400
+MAX_PARTS = 2_000
 SPLIT_LINES = 40
 """A class with more lines is shown method by method."""
+_LINE_END = re.compile(r"\r\n?|\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +21,12 @@ class Part:
     name: str
     start: int
     end: int
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines as Python's parser counts them."""
+    lines = _LINE_END.split(text)
+    return lines if lines[-1] else lines[:-1]
 
 
 def parts_of(text: str) -> list[Part]:
@@ -32,16 +40,29 @@ def parts_of(text: str) -> list[Part]:
             body = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    lines = len(text.splitlines())
+    lines = lines_of(text)
     parts: list[Part] = []
-    for part in _parts(body, ""):
+    for part in (_with_comments(part, lines) for part in _parts(body, "")):
         if parts and not part.name and not parts[-1].name:
             parts[-1] = Part("", parts[-1].start, part.end)
         elif parts and part.start < parts[-1].end:  # two statements on one line
             parts[-1] = Part(parts[-1].name, parts[-1].start, max(parts[-1].end, part.end))
         else:
             parts.append(part)
-    return [Part(part.name, part.start, min(part.end, lines)) for part in parts] if len(parts) <= MAX_PARTS else []
+    return [Part(part.name, part.start, min(part.end, len(lines))) for part in parts] if len(parts) <= MAX_PARTS else []
+
+
+def _with_comments(part: Part, lines: list[str]) -> Part:
+    """A definition with the indented comments at its end, which the parser leaves out."""
+    end = part.end
+    if part.name and end < len(lines) and end > part.start:
+        outer = len(lines[part.start]) - len(lines[part.start].lstrip())
+        for number in range(end, len(lines)):
+            code = lines[number].lstrip()
+            if code and not (code.startswith("#") and len(lines[number]) - len(code) > outer):
+                break
+            end = number + 1 if code else end
+    return Part(part.name, part.start, end)
 
 
 def _parts(body: list[ast.stmt], prefix: str) -> Iterator[Part]:

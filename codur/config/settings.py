@@ -94,6 +94,7 @@ def _default_profiles() -> dict[str, Profile]:
         "gpt-oss-120b": Profile(
             provider="groq",
             model="openai/gpt-oss-120b",
+            context_window=131_072,
             reasoning_effort="low",
             price_in=0.15,
             price_cached=0.075,
@@ -102,6 +103,7 @@ def _default_profiles() -> dict[str, Profile]:
         "gpt-oss-20b": Profile(
             provider="groq",
             model="openai/gpt-oss-20b",
+            context_window=131_072,
             reasoning_effort="low",
             price_in=0.075,
             price_cached=0.0375,
@@ -321,6 +323,14 @@ class AgentInstructions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CodingSettings:
+    """How agents of type `coding` work."""
+
+    max_looks: int = 4
+    """Answers of one step that may look at more of the workspace, before the one with the edits; 0: none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSettings:
     """Agents and who is preferred."""
 
@@ -328,6 +338,8 @@ class AgentSettings:
     """Which agent gets which work."""
     configs: Mapping[str, AgentConfig] = field(default_factory=_default_agents)
     """Agents by name."""
+    coding: CodingSettings = CodingSettings()
+    """How agents of type `coding` work."""
     model_agent_instructions: tuple[AgentInstructions, ...] = ()
     """Instructions added to the system prompts of the agents that match."""
 
@@ -379,7 +391,7 @@ class ContextSettings:
     instruction_tokens: int = 2_000
     """All instructions in one request, in tokens at most, and never more than an eighth of `request_tokens`."""
     source_tokens: int = 12_000
-    """Source text in one request, in tokens at most; a profile's `request_tokens` may leave less room."""
+    """Source text in one request, in tokens, to which what is useful is added; what is needed may take more."""
     max_files: int = 3_000
     """Python files looked into to choose them; of more, those near to the files that the task names."""
 

@@ -41,13 +41,13 @@ ROUTES: Final[dict[NodeName, tuple[Route, ...]]] = {
     "llm_plan": ("policy",),
     "policy": ("make_check", "consult", "repair", "coding", "tool", "delegate", "llm_plan", "end"),
     "make_check": ("consult", "policy"),
-    "consult": ("policy", "make_check", "review"),
+    "consult": ("policy", "make_check", "coding", "execute", "review"),
     "repair": ("choose", "review"),
     "choose": ("repair",),
-    "coding": ("review",),
+    "coding": ("consult", "review"),
     "tool": ("review",),
     "delegate": ("execute",),
-    "execute": ("review",),
+    "execute": ("consult", "review"),
     "review": ("policy", "repair", "llm_pre_plan", "llm_plan", "end"),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from codur.agents.brief import CodingBrief
@@ -14,7 +15,13 @@ from codur.nodes.sources import inputs, instruction_notes, material, objective, 
 from codur.nodes.state import NodeName, RunContext, RunState, RunUpdate
 from codur.nodes.updates import current_step, go, origin_of, outcome_of, tell_changes
 from codur.python.interpreter import python_version
+from codur.questions import Question
 from codur.types import StepRecord
+from codur.verification.describe import diff_text, verdict_text
+
+_LOOKED = 8
+"""So many parts of files that were looked at are shown again."""
+_CHECK_CHARS = 6000
 
 
 async def coding(state: RunState, context: RunContext) -> RunUpdate:
@@ -51,8 +58,18 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
             **go(node, "review", origin="llm_error", reason=error.message),
         )
     tell_changes(outcome.changed_files, context)
+    looked = [*(part for part in state["looked"] if part not in outcome.looked), *outcome.looked][-_LOOKED:]
+    if outcome.kind == "question":
+        question = Question(kind="question", text=outcome.error)
+        return RunUpdate(
+            usage=context.models.usage - spent,
+            looked=looked,
+            question=question,
+            **go(node, "consult", origin=origin_of(state), tier="open", reason=outcome.error),
+        )
     return RunUpdate(
         usage=context.models.usage - spent,
+        looked=looked,
         records=[held_to(_record(agent, node, outcome, state), outcome.summary, state, context)],
         notes=instruction_notes(context),
         outputs={current_step(state).id: context.artifacts.put(outcome.summary or outcome.error)},
@@ -65,11 +82,12 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
 
     agent = replace(agent, profile=context.models.named(agent.profile))
     step = current_step(state)
+    answers = _answers(step.id, state, context)
     found = await asyncio.to_thread(material, state, step, context)
     settings = context.settings
     brief = CodingBrief(
         task=state["task"].prompt,
-        objective=objective(state, step),
+        objective="\n\n".join(text for text in (objective(state, step), *answers) if text),
         sources=found.texts,
         wants=found.wants,
         outline=found.outline,
@@ -81,6 +99,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
         check=state["discovery"].check,
         verdict=state["verdict"],
         attempts=state["attempts"],
+        on_disk=diff_text(context.for_models.diff()),
         will_retry=state["iteration"] + 1 < state["task"].limits.max_iterations,
         steer=state["steer"],
     )
@@ -97,21 +116,45 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
         source_tokens=settings.context.source_tokens,
         instructions=context.instructions.text(agent, context.models.fitted(agent.profile), found.texts),
         read_text_calls=settings.runtime.detect_tool_calls_from_text,
+        max_looks=settings.agents.coding.max_looks,
+        run_check=_check(state, context),
+        asking="asked" if _asked(state) else "user" if context.consult is not None else "nobody",
+        emit=context.emit,
     )
 
 
+def _asked(state: RunState) -> bool:
+    """Whether the user was asked in this run by the agent that edits."""
+    return any(item.node == "consult" and item.action == "ask" for item in state["records"])
+
+
+def _answers(step_id: str, state: RunState, context: RunContext) -> list[str]:
+    """What the user answered when this step asked, with the question."""
+    asked = [item for item in state["records"] if item.node == "consult" and item.ok and item.step_id == step_id]
+    return [context.artifacts.get(item.output_ref) for item in asked]
+
+
+def _check(state: RunState, context: RunContext) -> Callable[[], str] | None:
+    """What runs the check on the files as they are, and gives what it said; None if there is none to run."""
+    check = state["discovery"].check
+    if check is None or check.kind == "syntax" or not context.settings.tools.allow_run:
+        return None
+    return lambda: verdict_text(context.checker.run(check), limit=_CHECK_CHARS)
+
+
 def _record(agent: Agent, node: NodeName, outcome: CodingOutcome, state: RunState) -> StepRecord:
+    gave_up = outcome.kind == "cannot"
     return StepRecord(
         step_id=current_step(state).id,
         node=node,
-        action="coding",
+        action="respond" if gave_up else "coding",
         capability=agent.name,
         origin=origin_of(state),
         tier="open",
         code=outcome.code,
         summary=outcome.summary,
         changed_files=outcome.changed_files,
-        error=outcome.error,
+        error=f"{agent.name} cannot do it: {outcome.error}" if gave_up else outcome.error,
     )
 
 

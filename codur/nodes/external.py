@@ -90,7 +90,7 @@ def _prompt(state: RunState, context: RunContext) -> str:
         will_retry=False,
         steer=state["steer"],
     )
-    text = brief_text(brief, budget_tokens=_BRIEF_TOKENS)
+    text = brief_text(brief, budget_tokens=_BRIEF_TOKENS).text
     if state["discovery"].task_type in _WORDS_ONLY:
         return context.prompts.render("external.words", brief=text)
     paths = ", ".join(_read_only(state, context))

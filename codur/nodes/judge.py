@@ -11,6 +11,7 @@ from codur.events import CheckRan
 from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.tools.git_history import uncommitted
 from codur.types import Attempt, Discovery, StepRecord, Verdict
+from codur.verification.describe import ERROR_CHARS, diff_text, error_text
 from codur.verification.discover import find_check
 
 _NUMBERS = re.compile(r"\d+")
@@ -97,7 +98,7 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
     signature = verdict.signature or f"{verdict.status}: {verdict.note}"
     progress = verdict.progress if verdict.status == "failed" else 0.0
     shown = context.for_models.diff()  # the next request holds it
-    attempt = replace(_attempt(record, state, signature, progress, error), diff=shown[:4000], edit=edit)
+    attempt = replace(_attempt(record, state, signature, progress, error), diff=diff_text(shown), edit=edit)
     gained = _keep_if_better(verdict, context)
     start = verdict if gained else state["verdict"] or verdict
     return Judged(verdict=start, last=verdict, attempt=attempt, gained=gained)
@@ -151,7 +152,7 @@ def _attempt(record: StepRecord, state: RunState, signature: str, progress: floa
         summary=record.summary or "no edit",
         signature=signature,
         progress=progress,
-        error=error[-1500:],
+        error=error_text(error, ERROR_CHARS),
     )
 
 

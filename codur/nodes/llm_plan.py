@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.sources import instruction_notes
 from codur.nodes.state import RunContext, RunState, RunUpdate
@@ -55,20 +57,29 @@ def _brief(state: RunState, context: RunContext) -> PlanningBrief:
     name = context.models.default_profile
     files = state["discovery"].files
     shown = context.workspace.list_files()
+    fitting = _fitting(state["discovery"].task_type, context)
     return PlanningBrief(
         prompt=state["task"].prompt,
         discovery=state["discovery"],
         files=shown,
         read_only=frozenset(path for path in shown[:LISTED_FILES] if not context.workspace.may_edit(path)),
-        tools=context.toolbox.specs(plannable(context)),
+        tools=context.toolbox.specs(_plannable(fitting, state, context)),
         agents=context.agents.described(),
         verdict=state["verdict"],
         attempts=state["attempts"],
         problem=_problem(state, context),
         steer=state["steer"],
         instructions=context.instructions.for_planning(name, context.models.fitted(name), files),
-        fitting=_fitting(state["discovery"].task_type, context),
+        fitting=fitting,
     )
+
+
+def _plannable(fitting: Collection[str] | None, state: RunState, context: RunContext) -> list[str]:
+    """The tools that a step can name; for a second plan those that fit the kind of task and those of the first."""
+    names, plan = plannable(context), state["plan"]
+    if fitting is None or plan is None or plan.origin != "plan":
+        return names
+    return [name for name in names if name in {*fitting, *(step.capability for step in plan.steps)}]
 
 
 def _problem(state: RunState, context: RunContext) -> str:

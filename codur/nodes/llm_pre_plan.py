@@ -110,4 +110,5 @@ def _merged(reply: PrePlanReply, discovery: Discovery, workspace: Workspace) -> 
         task_type=discovery.task_type if sure else reply.task_type,
         confidence=reply.confidence,
         files=(*discovery.files, *extra),
+        guessed=(*discovery.guessed, *extra),
     )

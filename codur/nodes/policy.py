@@ -5,7 +5,17 @@ from __future__ import annotations
 from codur.nodes.approving import ask_about_command, ask_first, effects, rejected
 from codur.nodes.rules import completed, problem_at_last, problem_of, told
 from codur.nodes.state import Route, RunContext, RunState, RunUpdate
-from codur.nodes.updates import can_ask, edits, go, left_failed, may_make_check, output_of, unfinished, why_not
+from codur.nodes.updates import (
+    NEEDS_ANSWER,
+    can_ask,
+    edits,
+    go,
+    left_failed,
+    may_make_check,
+    output_of,
+    unfinished,
+    why_not,
+)
 from codur.planning.plan_file import plan_text
 from codur.planning.references import UnresolvedReference, filled
 from codur.planning.validate import Problem
@@ -147,7 +157,7 @@ def _last_word(step: Step, plan: Plan, state: RunState, context: RunContext) -> 
     outcome = plan.outcome
     reason = plan.reason if outcome != "done" else ""
     if step.action == "ask":
-        outcome, reason = "not_achieved", "the task needs an answer from you first"
+        outcome, reason = "not_achieved", NEEDS_ANSWER
     elif outcome == "done":
         reason = left_failed(state, context)
         if not reason and plan.origin != "pattern":

@@ -45,6 +45,8 @@ def _review(state: RunState, context: RunContext) -> RunUpdate:
         return _model_failed(record, state, context)
     if record.node == "repair":
         return _after_repair(record, state, context)
+    if not record.ok and _needs_the_user(record, state):
+        return _end(record, "not_achieved", record.error, answer_ref=record.output_ref)
     if _to_be_judged(record, state, context):
         return _after_edits(record, judge(record, state, context), state, context)
     if _steps_left(state):
@@ -55,6 +57,12 @@ def _review(state: RunState, context: RunContext) -> RunUpdate:
     if lost:
         return _plan_failed(lost, state, context)
     return _end_of_plan(record, state, context)
+
+
+def _needs_the_user(record: StepRecord, state: RunState) -> bool:
+    """Whether a step that edits ended with a question that nobody answered, or with what it cannot do and why."""
+    words = {"ask", "respond"}
+    return record.action in words and _plan(state).steps[state["cursor"]].action not in words
 
 
 def _plan(state: RunState) -> Plan:

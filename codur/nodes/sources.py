@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from posixpath import basename, dirname
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from posixpath import basename, dirname, splitext
 
 from codur.agents.outline import Outline, outline_of
-from codur.errors import WorkspaceError
+from codur.errors import LimitReached, WorkspaceError
 from codur.events import Note
 from codur.nodes.state import RunContext, RunState
 from codur.nodes.updates import origin_of
 from codur.planning.full_plan import RETRY_OBJECTIVE
+from codur.repair.tracing import run_traced
+from codur.tools.repository.places import edited_lines
+from codur.tools.repository.ranking import TestRun
 from codur.tools.repository.selection import Want, select
+from codur.tools.repository.standing import standing
 from codur.types import Check, Step
 from codur.verification.entry import is_test_code
 from codur.workspace.workspace import Workspace
 
+_MOST_TRACED = 20
+"""Failing tests whose lines are noted."""
+_TRACE_S = 5.0
+_LEAST_LEFT_S = 60.0
+"""With less time left, no program is run only to choose what is shown."""
 _NOT_SHOWN = frozenset({"challenge.yaml", "args.txt"})
 """Files whose content the check's command line says already."""
 _EXPECTED = frozenset({"expected.txt", "expected_output.txt"})
 """Expected output, of this check or of others: what a program should print is told by the check's verdict alone."""
+_LOOKED_LINES = 120
+"""The longest part of a file that is shown again because the coding agent had a look at it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +39,7 @@ class Material:
     """What of the workspace a model may see.
 
     Attributes:
-        texts: present text by path, most relevant first.
+        texts: present text by path, sources first.
         wants: what of them should be shown, the most useful first.
         outline: the files that are not shown.
         withheld: files that would be shown if they did not look as if they held secrets.
@@ -41,37 +52,81 @@ class Material:
 
 
 def material(state: RunState, step: Step, context: RunContext) -> Material:
-    """The step's own file and the discovered ones, what the failure points to, what these lead to, and what the check
-    reads; an outline of the rest.
+    """The step's own file and the discovered ones, what the failure and the last attempt point to, what these lead to,
+    what a classifier guessed, and what the check reads; an outline of the rest.
     """
     discovery, verdict = state["discovery"], state["verdict"]
+    failed = verdict if verdict is not None and verdict.status == "failed" else None
+    last = state["attempts"][-1] if state["attempts"] else None
+    told = [failed.error if failed else "", last.error if last else "", edited_lines(last.diff if last else "")]
     workspace = context.for_models
     files = workspace.list_files()
     hidden = _Hidden(discovery.check)
-    named = [path for path in dict.fromkeys((str(step.arguments.get("path", "")), *discovery.files)) if path]
+    runs = test_runs(state, context)
+    known = [path for path in discovery.files if path not in discovery.guessed]
+    said = f"{state['task'].prompt}\n{step.objective}"
+    by_rules = (
+        discovery.check is not None and discovery.check.kind == "tests"
+    )  # then its files may be no more than that
+    named = [path for path in known if not by_rules or splitext(basename(path))[0] in said]
+    named = list(dict.fromkeys(filter(None, (str(step.arguments.get("path", "")), *named))))
     selection = select(
         context.repository,
         files,
-        task=f"{state['task'].prompt}\n{objective(state, step)}",
+        task=state["task"].prompt,
         named=named,
-        failure=verdict.error if verdict is not None and verdict.status == "failed" else "",
-        also=discovery.check.protected if discovery.check is not None else (),
+        step=objective(state, step),
+        failure="\n\n".join(told),
+        failing=failed.failing if failed else (),
+        likely=[path for path in known if not runs or any(path == place[0] for _, lines in runs for place in lines)],
+        runs=runs,
+        looked_at="\n\n".join(inputs(state, step, context).values()),
+        also=(*discovery.guessed, *(discovery.check.protected if discovery.check is not None else ())),
     )
-    shown = [path for path in selection.paths if not hidden.withholds(path)]
+    looked = [want for text in state["looked"] if (want := _looked_at(text))]
+    found = {*selection.paths, *(want.path for want in looked)}
+    paths = sorted(found, key=lambda path: (standing(path), path))  # so that attempts show the same beginning
+    shown = [path for path in paths if not hidden.withholds(path)]
     texts = {path: text for path in shown if (text := _text(path, workspace)) is not None}
     made = {check.entry: check.text} if (check := discovery.check) and check.text and check.entry else {}
     texts = {**made, **texts}
-    wants = (*map(_whole, made), *_without_other_tests(selection.wants, named))
+    wants = (*looked, *map(_whole, made), *_without_other_tests(selection.wants, named))
     return Material(
         texts=texts,
-        wants=tuple(want for want in wants if want.path in texts),
+        wants=tuple(want for want in sorted(wants, key=lambda want: want.need != "asked") if want.path in texts),
         outline=outline_of(selection.ranked, files, lambda path: _glance(path, hidden, workspace)),
         withheld=tuple(path for path in named if workspace.hides(path) and workspace.is_file(path)),
     )
 
 
+def _looked_at(text: str) -> Want | None:
+    """A part of a file that the coding agent had a look at, if it is not too long to be shown again."""
+    path, _, lines = text.rpartition(":")
+    start, end = (int(number) for number in lines.split("-"))
+    return Want(path=path, line=start, end=end, need="needed") if start <= end < start + _LOOKED_LINES else None
+
+
 def _whole(path: str) -> Want:
-    return Want(path=path)
+    return Want(path=path, need="needed")
+
+
+def test_runs(state: RunState, context: RunContext) -> Sequence[TestRun]:
+    """What the failing tests and those beside them execute, run once more in a copy; nothing if that is not known."""
+    check, verdict = state["discovery"].check, state["verdict"]
+    if check is None or check.kind != "tests" or verdict is None or not context.settings.tools.allow_run:
+        return ()
+    tests = verdict.failing[:_MOST_TRACED] if verdict.status == "failed" else ()
+    if not tests or tests in context.traced or context.time_left() < _LEAST_LEFT_S:
+        return context.traced.get(tests, ())
+    try:
+        copy = context.workspace.scratch_copy(context.scratch(), extra=context.workspace.generated_files())
+        checker = context.checker.on(copy)
+        coverage = run_traced(checker, copy.root, replace(check, tests=tests), verdict, most_s=_TRACE_S)
+    except (LimitReached, WorkspaceError):
+        coverage = None
+    found = coverage.tests.values() if coverage is not None else ()
+    context.traced[tests] = tuple((test.failed, test.lines) for test in found)
+    return context.traced[tests]
 
 
 def objective(state: RunState, step: Step) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from codur.sandbox.cancel import CancelToken
     from codur.sandbox.launcher import Launcher
     from codur.tools.repository.index import RepositoryIndex
+    from codur.tools.repository.ranking import TestRun
     from codur.tools.toolbox import Toolbox
     from codur.verification.checker import Checker
     from codur.workspace.artifacts import ArtifactStore
@@ -97,6 +98,8 @@ class RunState(TypedDict):
     """Plans sent back because they could not be carried out, from the start or after a step that failed."""
     rejections: Annotated[int, add]
     """Plans sent back because the user rejected them and said why."""
+    looked: list[str]
+    """What the coding agent had a look at, as `path:start-end`, the latest last; its next request shows it."""
     answers: Annotated[int, add]
     """Plans made anew because the user answered the question that the last one ended with."""
     question: Question | None
@@ -153,6 +156,7 @@ class RunUpdate(TypedDict, total=False):
     iteration: int
     replans: int
     rejections: int
+    looked: list[str]
     answers: int
     question: Question | None
     answer: Answer | None
@@ -195,6 +199,7 @@ def initial_state(task: Task) -> RunState:
         iteration=0,
         replans=0,
         rejections=0,
+        looked=[],
         answers=0,
         question=None,
         answer=None,
@@ -272,6 +277,7 @@ class RunContext:
         time_left: seconds until the run's time limit.
         scratch: makes an empty directory outside the workspace; the session removes it at the end.
         consult: asks the user; None if there is nobody to ask.
+        traced: what tests executed, by the failing ones that were run for it.
         keep_plan: keeps a plan for later; gives the path of its file, or an empty text if nothing is kept.
     """
 
@@ -295,6 +301,7 @@ class RunContext:
     best: BestState
     latest: Latest
     consult: Callable[[Question], Answer] | None = None
+    traced: dict[tuple[str, ...], tuple[TestRun, ...]] = field(default_factory=dict)
     keep_plan: Callable[[Plan], str] = _kept_nowhere
 
     @property

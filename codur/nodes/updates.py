@@ -17,6 +17,7 @@ from codur.workspace.diff import line_counts
 
 CONVERSATION_TOOLS = frozenset({"ask_user", "list_tools", "tool_help"})
 SERVER_TOOLS = frozenset({"list_mcp_tools", "call_mcp_tool", "list_mcp_resources", "read_mcp_resource"})
+NEEDS_ANSWER = "the task needs an answer from you first"
 _PLAIN_ACTIONS = frozenset({"tool", "respond", "ask"})
 _LEAST_CALLS = 2
 """Model calls that must be left for a test to be made: one for it, one for the edit."""

@@ -139,7 +139,12 @@ def _task_text(
     now = verdict_text(brief.verdict, limit=output_chars) if brief.verdict is not None and failed else ""
     sections = [
         ("The check now", now),
-        ("Earlier attempts", attempts_text(brief.attempts, diff_chars=diff_chars, error_chars=output_chars)),
+        (
+            "Earlier attempts",
+            attempts_text(
+                brief.attempts, diff_chars=diff_chars, error_chars=output_chars, now=brief.verdict if now else None
+            ),
+        ),
         ("Your last plan was sent back", brief.problem),
         ("Hint", brief.steer),
     ]

@@ -121,23 +121,23 @@ def _hint(now: Situation) -> str:
     repeated = _repeated(now)
     if not now.attempt.edit:
         return (
-            f"Nothing could be applied in {_attempts(numbers, tries)}. Give the edit in another form: "
-            "replace the whole function or the whole file instead of parts of it."
+            f"Nothing was applied in {_attempts(numbers, tries)}. Edit now, from the lines that are shown; "
+            "where a piece of text did not match, replace the whole function."
         )
     if repeated is not None:
         return (
-            f"Attempt {now.attempt.number} made the same change as attempt {repeated.number}, which cannot pass. "
-            "Leave that change out: the cause is something else."
+            f"Attempt {now.attempt.number} made the same change as attempt {repeated.number}, which fails as told. "
+            "Make another one: follow the wrong value from the failing lines back to where it is made."
         )
     if tries:
         return (
             f"Attempts {numbers} failed in exactly the same way. Do not repeat them: question the assumption they "
-            "share, and look at code that none of them touched."
+            "share, and read again the lines that fail and what they call."
         )
     if now.before is not None and now.attempt.signature == now.before.signature:
         return (
-            "The edit changed nothing in how the check fails. The cause is probably somewhere else: "
-            "follow the failing value back to where it is made."
+            "The edit changed nothing in how the check fails: it was not enough, or the failing run does not reach it. "
+            "Follow the failing value from the failing lines back to where it is made."
         )
     return (
         "The last attempts failed in different ways, and none came further. Begin with the first difference only: "

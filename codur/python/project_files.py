@@ -46,7 +46,7 @@ def read_project(root: Path) -> ProjectFiles:
 def read_text(path: Path) -> str:
     """A file's text; empty if it is absent, too large or unreadable."""
     try:
-        if path.stat().st_size > MAX_BYTES:
+        if not path.is_file() or path.stat().st_size > MAX_BYTES:
             return ""
         return path.read_text("utf-8-sig", "replace")
     except OSError:
@@ -57,7 +57,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     """A TOML file's content; empty if it is absent or broken."""
     try:
         return tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return {}
 
 

@@ -93,8 +93,11 @@ class Reporter:
             event.update(text=str(report.longrepr)[-TEXT:], raised=type(error).__name__, **reasons(error))
         self.write(**event)
 
-    def limited(self, item: Any, nextitem: Any) -> Iterator[None]:  # noqa: ARG002 - pytest's interface
-        """Stops a test that takes too long, with the stack that it has then."""
+    def limited(self, item: Any) -> Iterator[None]:  # noqa: ARG002 - pytest's interface
+        """Stops a phase of a test that takes too long, with the stack that it has then.
+
+        The alarm is off when pytest makes the report, which would end the whole run if it were stopped.
+        """
         if not self.limit:
             yield
             return
@@ -171,7 +174,8 @@ def main(told: dict[str, Any]) -> int:
     import pytest  # noqa: PLC0415 - the workspace's
 
     reporter = Reporter(told["events"], told["limit"], told["tests"])
-    Reporter.pytest_runtest_protocol = pytest.hookimpl(hookwrapper=True)(Reporter.limited)  # type: ignore[attr-defined]
+    for phase in ("setup", "call", "teardown"):
+        setattr(Reporter, f"pytest_runtest_{phase}", pytest.hookimpl(hookwrapper=True, tryfirst=True)(Reporter.limited))
     Reporter.pytest_runtest_makereport = pytest.hookimpl(tryfirst=True)(Reporter.note)  # type: ignore[attr-defined]
     sys.path[0] = os.getcwd()  # noqa: TID251, PTH109 - as with `-m`
     sys.argv = [pytest.__file__, *told["arguments"]]

@@ -80,10 +80,10 @@ def pytest_words(
 
 
 def _active_plugins(python: str, words: Sequence[str]) -> set[str]:
-    """The distributions whose plugins are installed and not all switched off (`-p no:NAME`)."""
+    """The distributions whose plugins are installed, and none of them switched off (`-p no:NAME`)."""
     installed = installed_plugins(python)
     off = {word.removeprefix("-p").removeprefix("no:") for word in words if word.removeprefix("-p").startswith("no:")}
-    return {distribution for name, distribution in installed.items() if name not in off}
+    return set(installed.values()) - {installed[name] for name in off & installed.keys()}
 
 
 def _settings(interpreter: str, root: Path, words: Sequence[str]) -> PytestSettings:

@@ -19,6 +19,12 @@ _WITH_VALUE = frozenset(
 )
 """Options whose next word is their value and no test."""
 
+_KINDS: Mapping[str, type | tuple[type, ...]] = {
+    "collected": int, "start": str, "id": str, "outcome": str, "when": str, "seconds": (int, float), "text": str,
+    "raised": str, "blocked": str, "outside": bool, "internal": str,
+}  # fmt: skip
+_MAX_BYTES = 500_000_000
+
 TO_THE_END = ("--maxfail=0", "--continue-on-collection-errors")
 """Options with which what fails keeps nothing else from being run."""
 
@@ -116,29 +122,37 @@ def narrowed(arguments: Sequence[str], tests: Iterable[str]) -> list[str]:
 def read_run(events: Path) -> TestRun | None:
     """What a run wrote; None if it wrote nothing that can be read."""
     try:
+        if not events.is_file() or events.stat().st_size > _MAX_BYTES:
+            return None
         lines = events.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return None
-    collected, ends, running, internal = None, dict[str, TestEnd](), "", ""
+    told: dict[str, Any] = {}
+    ends, running = dict[str, TestEnd](), ""
     for line in lines:
         try:
             event: Any = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
-        if not isinstance(event, dict):
+        if not _is_event(event):
             continue
-        if "collected" in event:
-            collected = event["collected"]
-        elif "internal" in event:
-            internal = event["internal"]
-        elif "start" in event:
+        if "start" in event:
             running = event["start"]
-        elif "id" in event:
+        elif "id" not in event:
+            told.update(event)
+        else:
             name = event.pop("id")
             running = "" if name == running else running
             if name not in ends or ends[name].outcome == "passed":
                 ends[name] = TestEnd(**event)
-    return TestRun(collected=collected, ends=ends, running=running, internal=internal)
+    return TestRun(collected=told.get("collected"), ends=ends, running=running, internal=told.get("internal", ""))
+
+
+def _is_event(event: Any) -> bool:
+    """Whether a line was written by the program, as far as one can see: tests can write to the file, too."""
+    if not isinstance(event, dict) or not all(isinstance(each, _KINDS.get(key, ())) for key, each in event.items()):
+        return False
+    return "id" not in event or event.get("outcome") in ("passed", "failed", "skipped")
 
 
 @cache

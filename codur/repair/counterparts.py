@@ -1,13 +1,15 @@
-"""Operators for what is not kept in step: a counter, a registry or a branch that lacks what its counterparts do."""
+"""Operators for what is not kept in step: a counter, a registry, a branch or a method that lacks what others do."""
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 
 from codur.repair.context import Context
 from codur.repair.edits import Proposal
 from codur.repair.guards import is_pure
+from codur.repair.scopes import BUILTINS, words
 from codur.repair.source import FunctionNode, Source, fact, stored
 from codur.repair.statements import has_multiline_text
 
@@ -38,13 +40,13 @@ def counterpart_inserted(context: Context, node: ast.stmt) -> Iterator[Proposal]
                 yield from _beside(context, node, text, weight)
 
 
-def _beside(context: Context, node: ast.stmt, text: str, weight: float) -> Iterator[Proposal]:
-    """A statement behind another one, or before it if it is a jump."""
+def _beside(context: Context, node: ast.stmt, text: str, weight: float, *, before: bool = False) -> Iterator[Proposal]:
+    """A statement behind another one, or before it if that is asked for or it is a jump."""
     indent = context.source.indent(node)
     if indent is None:
         return
     at, inserted = context.source.line_end(node.end_lineno or node.lineno), f"\n{indent}{text}"
-    if isinstance(node, _JUMPS):
+    if before or isinstance(node, _JUMPS):
         at, inserted = context.source.line_start(node.lineno), f"{indent}{text}\n"
     yield Proposal(edits=(context.edit_span(at, at, inserted),), says=f"lacks `{text}`", weight=weight)
 
@@ -183,3 +185,43 @@ def _plain(source: Source, block: list[ast.stmt]) -> list[str]:
     """The one-line assignments and calls of a block."""
     kept = [each for each in block if isinstance(each, _SIMPLE) and not has_multiline_text(each)]
     return [source.code(each) for each in kept if each.end_lineno == each.lineno]
+
+
+def sibling_step(context: Context, node: FunctionNode) -> Iterator[Proposal]:
+    """What several other methods of a class, or functions of alike names, begin or end with and this one lacks."""
+    source, above, own = context.source, context.source.parent(node), _body(node)
+    siblings = [each for each in getattr(above, "body", ()) if isinstance(each, FunctionNode) and each is not node]
+    if not own or not siblings:
+        return
+    present = {source.code(each) for each in source.nodes(node, ast.stmt)}
+    usable = {*context.scopes.visible(node), *BUILTINS, *(each.arg for each in source.nodes(node, ast.arg))}
+    for here, number in ((own[0], 0), (own[-1], -1)):
+        votes = Counter[str]()
+        for each in siblings:
+            step = _step(source, each, number)
+            if step is not None and step.col_offset == here.col_offset and _read(source, step) <= usable:
+                related = isinstance(above, ast.ClassDef) or words(each.name) & words(node.name)
+                votes[source.code(step)] += bool(related)
+        for text, count in votes.most_common(_MOST):
+            if count > 1 and text not in present:
+                yield from _beside(context, here, text, min(1.0, count / len(siblings)), before=number == 0)
+
+
+def _body(function: FunctionNode) -> list[ast.stmt]:
+    """What a function does: its docstring left out."""
+    return function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
+
+
+@fact
+def _step(source: Source, function: FunctionNode, number: int) -> ast.stmt | None:  # noqa: ARG001 - a fact of it
+    """The first or the last statement that is no jump, if it is one line; or a guard first: `if` with just a jump."""
+    for each in [each for each in _body(function) if not isinstance(each, _JUMPS)][number:][:1]:
+        if isinstance(each, ast.If) and not (number or each.orelse or each.body[1:] or has_multiline_text(each)):
+            return each if isinstance(each.body[0], _JUMPS) else None
+        if isinstance(each, _SIMPLE) and each.end_lineno == each.lineno:
+            return each
+    return None
+
+
+def _read(source: Source, node: ast.stmt) -> set[str]:
+    return {each.id for each in source.nodes(node, ast.Name) if isinstance(each.ctx, ast.Load)}

@@ -22,7 +22,7 @@ from codur.repair.failure import read_failure
 from codur.repair.history import undone
 from codur.repair.judge import Flaky, Judge
 from codur.repair.localise import Suspicion, flow_of, localise, moved
-from codur.repair.mentions import named_lines, names_in_tests
+from codur.repair.mentions import named_lines, named_tables, names_in_tests
 from codur.repair.observed import Observed
 from codur.repair.outcome import RepairOutcome
 from codur.repair.pool import processors
@@ -46,13 +46,13 @@ Past = Callable[[Mapping[str, str]], History]
 
 _SAID = re.compile(r"^E .*", re.MULTILINE)
 _MAX_UNKNOWN_FILES = 20
-_NAMED, _NAMED_IN_TEST, _CHANGED = 1.3, 1.15, 1.3
+_NAMED, _NAMED_IN_TEST, _TABLE_IN_TEST, _CHANGED = 1.3, 1.15, 2.0, 1.3
 """How much more a line is suspected for each reason."""
 _MOST_TESTS = 20
 """Of the tests that fail so many judge candidates; all of them must pass in the end."""
 _HANGS = "did not end within"
-_MOST_HANGING, _HANGING_S = 3, 15.0
-"""Tests that judge where some do not end, and seconds of a run of them."""
+_MOST_HANGING, _HANGING_S = 2, 15.0
+"""Tests that judge where some do not end (no run waits for a third that hangs), and seconds of a run of them."""
 _MOST_BROKEN, _MOST_APART = 3, 30
 """Failures after which a run of all tests ends, and tests that may fail in a copy for other reasons."""
 _TRACE_SHARE = 0.15
@@ -242,6 +242,7 @@ def _likelier(
     for lines, factor in (
         (named_lines(texts, task), _NAMED),
         (named_lines(texts, in_tests), _NAMED_IN_TEST),
+        (named_tables(texts, in_tests), _TABLE_IN_TEST),
         (changed, _CHANGED),
     ):
         found.update({line: factor * found.get(line, 1.0) for line in lines})
@@ -270,7 +271,7 @@ def _confirmed(
 def _run_all(
     workspace: Workspace, checker: Checker, check: Check, before: Verdict, unchanged: Mapping[str, str]
 ) -> Verdict:
-    """The verdict on all tests, without those that fail in this copy of the workspace before anything is changed."""
+    """The verdict on all tests, without those that passed in the workspace and fail in this copy of it all the same."""
     if "pytest" not in check.argv:
         return checker.run(check)
     apart = len(before.excused)
@@ -278,6 +279,9 @@ def _run_all(
         verdict = checker.run(replace(check, argv=(*check.argv, "--maxfail", str(_MOST_BROKEN + apart))))
         if verdict.passed or not verdict.failing:
             return verdict
+        remaining = next((test for test in verdict.failing if test in before.failing), "")
+        if remaining:
+            return replace(verdict, note=f"{remaining}, which failed before, still fails")
         here = _in_place(workspace, unchanged, partial(checker.run, replace(check, tests=verdict.failing)))
         broken = next((test for test in verdict.failing if test not in here.failing), "")
         if broken or apart > _MOST_APART:

@@ -29,6 +29,8 @@ _TOGETHER = 0.6
 _NEW = 0.3
 """Lines that took the place of none: what uses them would miss them."""
 _MAX_UNITS = 10
+_MAX_HUNKS = 200
+"""Each of their candidates holds the text of a file."""
 _ALIKE = 0.4
 _WORD = re.compile(r"\w+|[^\w\s]+")
 
@@ -41,7 +43,7 @@ def undone(program: Program, history: History, suspicion: Suspicion) -> Iterator
     """
     undoing = _Undoing(program, suspicion)
     hunks = [each for each in history.hunks if each.path in program.texts]
-    for hunk in sorted(hunks, key=undoing.priority, reverse=True):
+    for hunk in sorted(hunks, key=undoing.priority, reverse=True)[:_MAX_HUNKS]:
         yield from undoing.hunk(hunk)
     for _, group in groupby(hunks, key=lambda each: (each.path, each.age)):
         yield from undoing.together(list(group))

@@ -10,6 +10,7 @@ from codur.repair.source import FunctionNode, Source, parse_source
 from codur.repair.tracing import Line
 
 _NAMED = re.compile(r"\b(?:def|class)\s+(\w+)")
+_ASSIGNED = re.compile(r"^(\w+)[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d]\w{2,}")
 
 
@@ -19,8 +20,31 @@ def named_lines(texts: Mapping[str, str], task: str) -> frozenset[Line]:
     found: set[Line] = set()
     for path, text in texts.items() if words else ():
         source = None if words.isdisjoint(_NAMED.findall(text)) else parse_source(path, text)
-        for node in source.walk(source.tree) if source is not None else ():
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.name in words:
+        for node in _named(source, words) if source is not None else ():
+            found.update((path, line) for line in range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return frozenset(found)
+
+
+def _named(source: Source, words: frozenset[str]) -> list[FunctionNode | ast.ClassDef]:
+    nodes = source.walk(source.tree)
+    return [each for each in nodes if isinstance(each, FunctionNode | ast.ClassDef) and each.name in words]
+
+
+def named_tables(texts: Mapping[str, str], task: str) -> frozenset[Line]:
+    """The lines of assignments outside of functions: to names in the task, or in the functions there that it names.
+
+    Tables, patterns and settings run when they are imported, so no test's own run tells of them.
+    """
+    words = frozenset(_WORD.findall(task))
+    found: set[Line] = set()
+    for path, text in texts.items():
+        none = words.isdisjoint([*_NAMED.findall(text), *_ASSIGNED.findall(text)])
+        source = None if none else parse_source(path, text)
+        if source is None:
+            continue
+        read = words.union(*map(_names, _named(source, words)))
+        for node in source.nodes(source.tree, ast.Assign, ast.AnnAssign):
+            if source.function(node) is None and not read.isdisjoint(_names(node, ast.Store)):
                 found.update((path, line) for line in range(node.lineno, (node.end_lineno or node.lineno) + 1))
     return frozenset(found)
 
@@ -51,9 +75,7 @@ def _called_in(source: Source, name: str) -> set[str]:
     return {imported.get(each, each) for each in names - functions.keys()}
 
 
-def _names(function: ast.AST) -> Iterator[str]:
-    for node in ast.walk(function):
-        if isinstance(node, ast.Name):
-            yield node.id
-        elif isinstance(node, ast.Attribute):
-            yield node.attr
+def _names(top: ast.AST, use: type[ast.expr_context] = ast.expr_context) -> Iterator[str]:
+    for node in ast.walk(top):
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, use):
+            yield node.id if isinstance(node, ast.Name) else node.attr

@@ -212,6 +212,7 @@ OPERATORS: tuple[Operator, ...] = (
     _row("counterpart inserted", 0.4, counterparts.counterpart_inserted, ast.stmt),
     _row("change undone", 0.3, counterparts.change_undone, *_FUNCTIONS, most=1.5),
     _row("branch completed", 0.6, counterparts.branch_completed, ast.If),
+    _row("sibling step", 0.3, counterparts.sibling_step, *_FUNCTIONS),
     # synthesised conditions
     _row("truth compared", 0.3, conditions.condition_replaced, ast.If, ast.While, ast.IfExp),
     _row("condition extended", 0.2, conditions.condition_extended, ast.If, ast.While, ast.IfExp),

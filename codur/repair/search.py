@@ -14,7 +14,7 @@ from codur.repair.angelic import Places
 from codur.repair.choice import Choice, Passed, changed, choose
 from codur.repair.fingerprint import fingerprint
 from codur.repair.judge import Judge
-from codur.repair.outcome import RepairOutcome
+from codur.repair.outcome import Repair, RepairOutcome
 from codur.repair.probing import Prober
 from codur.repair.program import Candidate, Mark, Program
 from codur.repair.prospects import Prospect, Which
@@ -285,7 +285,11 @@ class Search:
         return None
 
     def _outcome(self, choice: Choice, verdict: Verdict) -> RepairOutcome:
-        holding = [each for each in choice.repairs[1:] if not self._every or self._confirm(each.files).passed]
+        holding: list[Repair] = []
+        with suppress(LimitReached):  # those that were not tried in time are not told
+            for each in choice.repairs[1:]:
+                if not self._every or self._confirm(each.files).passed:
+                    holding.append(each)  # noqa: PERF401 - what comes before the end of the time is kept
         return RepairOutcome(
             repairs=(choice.repairs[0], *holding),
             verdict=verdict,

@@ -286,18 +286,25 @@ class Spectrum:
         recorder.current, self.failed = set(), False
         recorder.values.begin()
         self.until = self.until or time.monotonic() + self.seconds
-        if recorder.narrow:
-            self.limit()
         recorder.start()
         yield
         recorder.stop()
-        signal.setitimer(signal.ITIMER_REAL, 0 if recorder.narrow else max(0.01, self.until - time.monotonic()))
+        if not recorder.narrow:
+            signal.setitimer(signal.ITIMER_REAL, max(0.01, self.until - time.monotonic()))
         recorder.tests[item.nodeid] = (self.failed, recorder.current)
         recorder.current = recorder.outside
         if recorder.narrow and not recorder.only_lines and recorder.tests.keys() >= self.failing.keys():
             self.until = min(self.until, time.monotonic() + OTHERS_S)
         if time.monotonic() > self.until:
             item.session.shouldstop = "the time for tracing is up"
+
+    def limited(self, item: Any) -> Iterator[None]:  # noqa: ARG002 - pytest's interface
+        """The alarm is on in the phases of a test alone: it must not stop pytest itself."""
+        if self.recorder.narrow:
+            self.limit()
+        yield
+        if self.recorder.narrow:
+            signal.setitimer(signal.ITIMER_REAL, 0)
 
     def limit(self) -> None:
         """Stop a test that takes more than its share, and go on with the next one."""
@@ -322,6 +329,8 @@ def run_pytest(arguments: list[str], spectrum: Spectrum) -> int:
     import pytest  # noqa: PLC0415 - lazy: only the workspace's Python may have it
 
     Spectrum.pytest_runtest_protocol = pytest.hookimpl(hookwrapper=True)(Spectrum.record)  # type: ignore[attr-defined]
+    for phase in ("setup", "call", "teardown"):
+        setattr(Spectrum, f"pytest_runtest_{phase}", pytest.hookimpl(hookwrapper=True, tryfirst=True)(Spectrum.limited))
     if spectrum.failing:
         Spectrum.pytest_collection = pytest.hookimpl(hookwrapper=True)(Spectrum.collected)  # type: ignore[attr-defined]
     return int(pytest.main(arguments, plugins=[spectrum]))

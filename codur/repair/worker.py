@@ -15,7 +15,7 @@ from codur.sandbox.launcher import Launcher, ProcessResult
 _HERE = Path(__file__).parent
 _PARTS = tuple(
     f"worker_{name}"
-    for name in ("conftest", "fixtures", "fork", "inside", "light", "loaded", "room", "script", "tests")
+    for name in ("conftest", "fixtures", "fork", "inside", "light", "loaded", "patches", "room", "script", "tests")
 )
 _START_S = 20.0
 _MARGIN_S = 5.0

@@ -118,12 +118,13 @@ class Worker:
 
     def attempt(self, request: dict[str, Any]) -> dict[str, Any]:
         """Runs tests of the loaded project with edits made in it, one after the other."""
-        changes = [self.runner.prepared(edit) for edit in request["edits"]]
+        patches = self.runner.patches
+        changes = [patches.made(edit) for edit in request["edits"]]
         try:
             answer = self.fork.Fork(self.frames).run(request, "loaded", self.runner.work(request, changes))
             answer["plain"] = {place: each for place, each in enumerate(changes) if isinstance(each, str)}
             made = [place for place in range(len(changes)) if place not in answer["plain"]]
-            answer["stale"] = [place for place in made if self.runner.is_stale(request["edits"][place])]
+            answer["stale"] = [place for place in made if patches.is_stale(request["edits"][place])]
             return answer  # type: ignore[no-any-return]
         finally:
             self.clear()

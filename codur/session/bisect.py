@@ -327,6 +327,10 @@ class _Bisecting:
     def _found(self, left: list[str]) -> Bisection:
         commit, stat = commits.described(self.repository, self.bad)
         suspects = tuple(each for each in left if each != self.bad)
+        if self.bad in self.untestable:  # only the files as they are fail for sure
+            reason = f"It is {commit.hash[:10]}, which cannot be tested, or what is not committed."
+            remedy = f"Then: codur repair --since {self.good[-1][:10]}"
+            return self._result("not_achieved", reason, remedy=remedy, commit=commit, stat=stat, suspects=suspects)
         if not suspects:
             remedy = f"Then: codur repair --since {commit.hash[:10]}^"
             reason = f"Since {commit.hash[:10]} the check fails."

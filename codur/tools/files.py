@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from codur.tools.arguments import argument
 from codur.tools.outputs import Edit, Edits, FileContent
 from codur.tools.tool import WRITING_TASKS, ToolContext, ToolError, tool
 from codur.types import ToolResult
+
+_COPY = "; read the file and copy from it"
+_SAME_LINES = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,11 +191,25 @@ def _line_numbers(text: str, piece: str, limit: int = 20) -> list[int]:
 
 
 def _nearest(text: str, old: str) -> str:
-    """A hint at the line that is most like the first line of what was looked for."""
-    wanted = next((line.strip() for line in old.split("\n") if line.strip()), "")
-    lines = {line.strip(): number for number, line in reversed(list(enumerate(text.split("\n"), start=1)))}
-    near = difflib.get_close_matches(wanted, list(lines)[:5000], n=1, cutoff=0.6)
-    return f"; the nearest is line {lines[near[0]]}: {near[0]:.120}" if near else "; read the file and copy from it"
+    """A hint at the line that is most like the beginning of what was looked for."""
+    line = nearest_line(text, old)
+    return f"; the nearest is line {line}: {text.split(chr(10))[line - 1].strip():.120}" if line else _COPY
+
+
+def nearest_line(text: str, old: str) -> int:
+    """The line (1-based) of `text` where something most like `old` begins; 0 if nothing is like it.
+
+    That is where the most lines of `old` are found in their places, white space aside, else a line like its first one.
+    """
+    places = defaultdict[str, list[int]](list)
+    for number, line in enumerate(text.split("\n"), start=1):
+        places[line.strip()].append(number)
+    wanted = [(number, line.strip()) for number, line in enumerate(old.strip("\n").split("\n")) if line.strip()]
+    votes = Counter(place - number for number, line in wanted for place in places.get(line, ())[:_SAME_LINES])
+    if votes:
+        return max(1, max(votes, key=lambda start: (votes[start], -start)))
+    near = difflib.get_close_matches(wanted[0][1], list(places)[:5000], n=1, cutoff=0.6) if wanted else ()
+    return places[near[0]][0] if near else 0
 
 
 TOOLS = (

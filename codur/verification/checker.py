@@ -19,6 +19,7 @@ from codur.types import Check, Verdict
 from codur.verification.compare import around, equal, first_difference, progress
 from codur.verification.conditions import Conditions, allowed_by
 from codur.verification.confirmation import canned_reason, expected_of, names_expected, tampered
+from codur.verification.describe import plain
 from codur.verification.junit import TestCounts, counts_of, less, read_report
 from codur.verification.pristine import Pristine
 from codur.verification.pytest_command import pytest_argv
@@ -376,7 +377,7 @@ class Checker:
             self._conditions.remember(check, counts, passed=passed)
         share = counts.passed / counts.total if counts and counts.total else 0.0
         output = self._error_text(f"{result.stdout}\n{result.stderr}")
-        error = "" if passed else self._error_text(counts.error) if counts and counts.error else output
+        error = "" if passed else self._inside_paths(counts.error) if counts and counts.error else output
         verdict = self._verdict(
             check,
             result,
@@ -412,8 +413,11 @@ class Checker:
 
     def _error_text(self, text: str) -> str:
         """The tail of an error text, with paths relative to the workspace."""
-        text = text.replace(f"{self._workspace.root}/", "").strip()
+        text = self._inside_paths(plain(text))
         return text if len(text) <= SHOWN_CHARS else f"…{text[-SHOWN_CHARS:]}"
+
+    def _inside_paths(self, text: str) -> str:
+        return text.replace(f"{self._workspace.root}/", "").strip()
 
     # --- confirmation -------------------------------------------------------------------------------------------------
 

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from codur.types import Attempt, Check, Verdict
 
 KEPT_ATTEMPTS = 8
+DIFF_CHARS = 8_000
+"""A longer diff of an attempt is kept without its last hunks."""
+ERROR_CHARS = 4_000
+"""Of an attempt."""
+_TERMINAL = re.compile(r"(?:\x1b|#x1B)\[[0-9;?]*[A-Za-z]")
+_NEXT_TEST = re.compile(r"\n\n+(?=\S+::\S)")
+_NEXT_HUNK = re.compile(r"^(?=@@ |--- .*\n\+\+\+ )", re.MULTILINE)
 
 
 def check_text(check: Check | None) -> str:
@@ -45,7 +53,7 @@ def verdict_text(verdict: Verdict, *, limit: int = 2000) -> str:
     """A failed verdict in full: error, first difference, expected and actual output, each cut to `limit` characters."""
     parts = [f"Result: {verdict_line(verdict)}"]
     if verdict.error:
-        parts.append(f"Error:\n{_tail(verdict.error.strip(), limit)}")
+        parts.append(f"Error:\n{error_text(verdict.error, limit)}")
     silent_crash = bool(verdict.error) and not verdict.actual.strip()
     if verdict.difference and not silent_crash:
         expected, actual = verdict.difference.expected, verdict.difference.actual
@@ -55,42 +63,92 @@ def verdict_text(verdict: Verdict, *, limit: int = 2000) -> str:
             f"  actual:   {'(no such line)' if actual is None else actual}"
         )
     if verdict.expected:
-        parts.append(f"Expected output:\n{_cut(verdict.expected, limit)}")
+        parts.append(f"Expected output:\n{cut(verdict.expected, limit)}")
     if verdict.actual or (verdict.expected and not silent_crash):
-        parts.append(f"Actual output:\n{_cut(verdict.actual, limit) or '(nothing)'}")
+        parts.append(f"Actual output:\n{cut(verdict.actual, limit) or '(nothing)'}")
     return "\n\n".join(parts)
 
 
-def attempts_text(attempts: Sequence[Attempt], *, diff_chars: int = 1500, error_chars: int = 1500) -> str:
-    """What was tried before: the last attempts with their diffs; an equal failure is told once."""
+def error_text(error: str, limit: int) -> str:
+    """An error in at most about `limit` characters: the first failing tests as wholes, of any other text its end."""
+    error = plain(error).strip()
+    blocks = _NEXT_TEST.split(error)
+    if len(error) <= limit or len(blocks) == 1:
+        return error if len(error) <= limit else f"{_left_out(error[:-limit])}\n{error[-limit:].lstrip()}"
+    kept = [cut(blocks[0], limit)]
+    for block in blocks[1:]:
+        if sum(map(len, kept)) + len(block) > limit:
+            break
+        kept.append(block)
+    left = len(blocks) - len(kept)
+    return "\n\n".join([*kept, *([f"… [{left} more failing tests left out]"] if left else [])])
+
+
+def attempts_text(
+    attempts: Sequence[Attempt],
+    *,
+    diff_chars: int = DIFF_CHARS,
+    error_chars: int = 1500,
+    now: Verdict | None = None,
+    on_disk: str | None = None,
+) -> str:
+    """What was tried before, and what of it is on disk: the last attempts with their diffs; nothing is told twice.
+
+    Args:
+        diff_chars: of the last diff; earlier ones get a quarter.
+        now: the verdict that the request tells beside this.
+        on_disk: how the files differ now from how they were found, as `diff_text` gives it; None if it is not known.
+    """
     lines: list[str] = []
-    told: dict[str, int] = {}
+    told = {now.signature: "the check fails as it does now, see above"} if now is not None and now.signature else {}
+    edits: dict[str, int] = {}
     for attempt in attempts[-KEPT_ATTEMPTS:]:
-        head = f"Attempt {attempt.number} ({attempt.by}): {attempt.summary}"
-        seen = told.get(attempt.signature)
-        result = (
-            f"same failure as attempt {seen}"
-            if seen and attempt.signature
-            else _tail(attempt.error.strip(), error_chars)
-        )
-        told.setdefault(attempt.signature, attempt.number)
-        lines.append(f"{head}\nOutcome: {result or 'the check failed'}")
-        if attempt.diff and diff_chars:
-            lines.append(_cut(attempt.diff, diff_chars))
+        same = edits.setdefault(attempt.edit, attempt.number) if attempt.edit else attempt.number
+        state = "" if on_disk is None or not attempt.diff else ", kept" if attempt.diff == on_disk else ", put back"
+        lines.append(f"Attempt {attempt.number} ({attempt.by}{state}): {attempt.summary}")
+        if same != attempt.number:
+            lines.append(f"The same change as attempt {same}.")
+        elif attempt.diff and diff_chars:
+            lines.append(diff_text(attempt.diff, diff_chars if attempt is attempts[-1] else diff_chars // 4))
+        outcome = told.get(attempt.signature) or error_text(attempt.error, error_chars) or "the check failed"
+        lines.append(f"Outcome: {outcome}")
+        told.setdefault(attempt.signature, f"same failure as attempt {attempt.number}")
+    if lines and on_disk is not None:
+        kept = [attempt for attempt in attempts if attempt.diff and attempt.diff == on_disk]
+        by = f"with the change of attempt {kept[-1].number}" if kept else "changed" if on_disk else "as they were found"
+        lines.insert(0, f"On disk now, and shown above: the files {by}.")
     return "\n".join(lines)
 
 
-def _cut(text: str, limit: int) -> str:
-    """A long text's head and tail, with a note of how much is left out between them."""
+def diff_text(diff: str, limit: int = DIFF_CHARS) -> str:
+    """The first hunks of a diff, as wholes, in about `limit` characters."""
+    if len(diff) <= limit:
+        return diff.rstrip("\n")
+    hunks = _NEXT_HUNK.split(diff)
+    kept = [cut(hunks[0], limit)]
+    for hunk in hunks[1:]:
+        if sum(map(len, kept)) + len(hunk) > limit:
+            break
+        kept.append(hunk)
+    left = sum(hunk.startswith("@@") for hunk in hunks[len(kept) :])
+    return "".join(kept).rstrip("\n") + (f"\n… [{left} more hunks left out] …" if left else "")
+
+
+def plain(text: str) -> str:
+    """An output without terminal colours, those in pytest's XML report included."""
+    return _TERMINAL.sub("", text)
+
+
+def cut(text: str, limit: int) -> str:
+    """A long text's head and tail, in whole lines if they are not too long, with a note of how much is left out."""
     if len(text) <= limit:
         return text.rstrip()
-    head, tail = limit * 2 // 3, len(text) - limit // 3
-    return f"{text[:head].rstrip()}\n{_left_out(text[head:tail])}\n{text[tail:].strip()}"
-
-
-def _tail(text: str, limit: int) -> str:
-    """The end of a long text, where an error says what it is, with a note of how much is left out before it."""
-    return text if len(text) <= limit else f"{_left_out(text[:-limit])}\n{text[-limit:].lstrip()}"
+    head, tail = text[: limit * 2 // 3], text[len(text) - limit // 3 :]
+    whole = head.rpartition("\n")[0]
+    head = whole if len(whole) > len(head) // 2 else head
+    rest = tail.partition("\n")[2]
+    tail = rest if len(rest) > len(tail) // 2 else tail
+    return f"{head.rstrip()}\n{_left_out(text[len(head) : len(text) - len(tail)])}\n{tail.strip()}"
 
 
 def _left_out(text: str) -> str:

@@ -8,9 +8,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from codur.python.test_run import TestRun
+from codur.verification.describe import cut, plain
 
 SHOWN_FAILURES = 5
-FAILURE_CHARS = 700
+FAILURE_CHARS = 1_600
 REPORT_BYTES = 20_000_000
 
 
@@ -36,7 +37,7 @@ class TestCounts:
 def read_report(path: Path) -> TestCounts | None:
     """The counts of a report; None if it is absent or broken (the run was killed). Skipped tests do not count."""
     try:
-        if path.stat().st_size > REPORT_BYTES:
+        if not path.is_file() or path.stat().st_size > REPORT_BYTES:  # tests can put a pipe there
             return None
         root = ElementTree.parse(path).getroot()
     except (OSError, ElementTree.ParseError):
@@ -55,7 +56,9 @@ def counts_of(run: TestRun) -> TestCounts:
     """The same for a run that wrote no report, because it was ended: what it told of its tests until then."""
     passed, failing = run.ids("passed"), run.ids("failed")
     names = tuple(name.removesuffix(".py").replace(".py::", "::").replace("/", ".") for name in failing)
-    error = "\n\n".join(f"{name}\n{run.ends[name].text[-FAILURE_CHARS:]}" for name in failing[:SHOWN_FAILURES])
+    error = "\n\n".join(
+        f"{name}\n{cut(plain(run.ends[name].text), FAILURE_CHARS)}" for name in failing[:SHOWN_FAILURES]
+    )
     if run.running:
         error = f"{error}\n\n{run.running}\nstill running when the time was up".strip()
     total = len(passed) + len(failing)
@@ -99,5 +102,4 @@ def _name(case: ElementTree.Element) -> str:
 
 
 def _text(problem: ElementTree.Element) -> str:
-    text = (problem.text or problem.get("message") or "").strip()
-    return text if len(text) <= FAILURE_CHARS else f"…{text[-FAILURE_CHARS:]}"
+    return cut(plain(problem.text or problem.get("message") or "").strip(), FAILURE_CHARS)

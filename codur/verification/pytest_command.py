@@ -32,4 +32,5 @@ def pytest_argv(
     interpreter, words = pytest_words(argv[place:], python, workspace.root, launcher, error=error, search=search)
     # One file that cannot be loaded, for want of a package perhaps, says nothing of the tests in the others.
     flags = ["-q", "--tb=short", "--continue-on-collection-errors", "-p", "no:cacheprovider", f"--junitxml={report}"]
-    return [*(interpreter if item == "{python}" else item for item in argv[:place]), *words, *flags]
+    whole_values = ["-o", "verbosity_assertions=2"]  # what was compared, uncut; a pytest that lacks it passes over it
+    return [*(interpreter if item == "{python}" else item for item in argv[:place]), *words, *flags, *whole_values]

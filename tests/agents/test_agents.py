@@ -178,10 +178,12 @@ def test_a_model_without_tool_calls_is_told_the_json_form(tmp_path: Path) -> Non
     assert "- replace_function(path, name, code): " in request.messages[0].content
 
 
-def explore(directory: Path, *replies: ChatReply | str) -> tuple[LoopOutcome, ScriptedModel]:
+def explore(
+    directory: Path, *replies: ChatReply | str, request_tokens: int = 6000
+) -> tuple[LoopOutcome, ScriptedModel]:
     workspace = Workspace.open(fill(directory, FILES))
     agent = AgentRegistry(SETTINGS).resolve("codur-explaining")
-    profile = SETTINGS.llm.profiles[agent.profile]
+    profile = replace(SETTINGS.llm.profiles[agent.profile], request_tokens=request_tokens)
     model = ScriptedModel(list(replies), profile_name=agent.profile, profile=profile)
     pool = ModelPool(SETTINGS, {}, Limits(), emit=ignore, models={agent.profile: model})
     outcome = asyncio.run(

@@ -127,6 +127,19 @@ def test_what_is_not_committed_may_be_the_cause(commits: list[str], project: Pat
     )
 
 
+def test_a_last_commit_that_cannot_be_tested_is_not_said_to_be_the_cause(project: Path, home: Path) -> None:
+    git(project, "init", "-q", "-b", "main")
+    check = "python -c 'import shape; assert shape.area(3) == 9' || { test -f broken && exit 125; exit 1; }"
+    first = commit(project, "right", {"shape.py": RIGHT})
+    last = commit(project, "halfway", {"shape.py": "", "broken": ""})
+    (project / "shape.py").write_text(WRONG)
+    (project / "broken").unlink()
+    ran = bisect(project, home, "--check", check)
+    assert ran.code == 1
+    assert ran.out.startswith(f"It is {last[:10]}, which cannot be tested, or what is not committed.\n"), ran.out
+    assert ran.out.endswith(f"Then: codur repair --since {first[:10]}\n")
+
+
 def test_generated_files_that_no_commit_has_are_there(commits: list[str], project: Path, home: Path) -> None:
     commit(project, "ignore", {".gitignore": "_version.py\n"})
     (project / "_version.py").write_text("version = 1\n")

@@ -173,6 +173,33 @@ TASKS: dict[str, Scripted] = {
         files={"main.py": "print('')\n"},
         replies=[EDIT, NEW_FILE],
     ),
+    "an edit after a question": Scripted(
+        way="pattern pre policy coding consult coding review",
+        outcome="done",
+        replies=[EDIT, calls(("ask_user", {"question": "Of a list?"})), RIGHT],
+        user=[Answer(decision="answer", text="yes")],
+    ),
+    "an edit that needs an answer that nobody gives": Scripted(
+        way="pattern pre policy coding consult review",
+        outcome="not_achieved",
+        replies=[EDIT, calls(("ask_user", {"question": "Of a list?"}))],
+    ),
+    "a delegate that edits after a question": Scripted(
+        way="pattern pre plan policy delegate execute consult execute review",
+        outcome="done",
+        replies=[
+            classified(),
+            plan({**CODING, "action": "delegate", "capability": "codur-coding"}),
+            calls(("ask_user", {"question": "Of a list?"})),
+            RIGHT,
+        ],
+        user=[Answer(decision="answer", text="yes")],
+    ),
+    "an edit that cannot be made": Scripted(
+        way="pattern pre policy coding review",
+        outcome="not_achieved",
+        replies=[EDIT, calls(("cannot", {"reason": "no"}))],
+    ),
     "a test is made first": Scripted(
         way="pattern pre policy make policy coding review",
         outcome="done",

@@ -162,7 +162,7 @@ def keeps_to_its_part(visit: Visit) -> None:
         assert not DECISIONS & update.keys()
         failed = update["trail"][0].origin == "llm_error"  # a model's failure is an outcome, not a choice
         assert not ENDS & update.keys() or failed, f"{node} says how the run ends"
-        assert set(drawn_edges()[node]) <= {"review", "choose"}
+        assert set(drawn_edges()[node]) <= {"review", "choose", "consult"}
     else:
         assert {record.node for record in update.get("records", [])} <= {"consult"}
         assert visit.after == visit.before or node == "review", f"{node} changed files"
@@ -215,9 +215,16 @@ def test_every_way_out_of_a_node_is_an_edge_and_every_edge_a_way_out() -> None:
     named = named_in_sources()
     drawn = {(node, target) for node, targets in drawn_edges().items() for target in targets if node != "start"}
     assert {edge for edge in named if "*" not in edge} <= drawn
-    # one helper writes the update of two nodes that edit, and policy looks up the node of a step's action
-    assert {edge for edge in named if "*" in edge} == {("*", "review"), ("policy", "*")}
-    computed = {("coding", "review"), *(("policy", to) for to in ("tool", "coding", "delegate", "repair"))}
+    # one helper writes the update of two nodes that edit, to which an answer goes back; policy looks up the node of a
+    # step's action
+    assert {edge for edge in named if "*" in edge} == {
+        ("*", "review"),
+        ("*", "consult"),
+        ("policy", "*"),
+        ("consult", "*"),
+    }
+    asking = {("coding", "consult"), ("execute", "consult"), ("consult", "coding"), ("consult", "execute")}
+    computed = {("coding", "review"), *asking, *(("policy", to) for to in ("tool", "coding", "delegate", "repair"))}
     assert drawn - named == computed
 
 

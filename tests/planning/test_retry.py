@@ -116,7 +116,7 @@ def test_how_a_run_ends() -> None:
         (after(ONE, then=attempt(2, "s2"), stalls=1), "The last attempts failed in different ways"),
         (
             after(attempt(1, "edit: x", edit=""), then=attempt(2, "edit: x", edit=""), stalls=1),
-            "Nothing could be applied in attempts 1, 2.",
+            "Nothing was applied in attempts 1, 2.",
         ),
     ],
 )

@@ -133,6 +133,12 @@ def test_distribution_is_left_on_for_a_verdict_and_off_for_a_search(tmp_path: Pa
     assert run(tmp_path, ["tests"], launcher, search=True).returncode == 0
 
 
+def test_a_plugin_that_the_settings_switch_off_gets_no_options(tmp_path: Path, launcher: Launcher) -> None:
+    write(tmp_path, {"test_a.py": "def test_a():\n    pass\n", "pytest.ini": "[pytest]\naddopts = -p no:xdist\n"})
+    done = run(tmp_path, [], launcher, search=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_unknown_options_and_settings_are_forgiven_once_pytest_has_said_so(tmp_path: Path, launcher: Launcher) -> None:
     settings = "[pytest]\naddopts = --odd --strict-config\nodd_mode = auto\nfilterwarnings = error\n"
     write(

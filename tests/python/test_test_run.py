@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from codur.python.project_files import read_text
 from codur.python.test_run import TestRun, narrowed, read_run, reported_argv
+from codur.verification.junit import read_report
 
 TESTS = """
 import socket, time, pytest
@@ -94,6 +99,43 @@ def test_what_was_running_is_known(tmp_path: Path) -> None:
     assert found is not None
     assert (found.collected, found.ids("passed"), found.running) == (2, ("a",), "b")
     assert read_run(tmp_path / "absent") is None
+
+
+def test_the_report_of_a_test_that_was_stopped_may_take_its_time(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text("def test_endless():\n    while True: pass\ndef test_good(): pass\n")
+    slow = "import time\ndef pytest_runtest_makereport(call):\n    if call.excinfo: time.sleep(1.5)\n"
+    (tmp_path / "conftest.py").write_text(slow)
+    found = run(tmp_path)
+    assert (found.ids("failed"), found.ids("passed")) == (("test_it.py::test_endless",), ("test_it.py::test_good",))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"id": "x", "outcome": "failed", "what": 1}',
+        '{"id": ["x"], "outcome": "failed"}',
+        '{"id": "x"}',
+        '{"id": "x", "outcome": "odd"}',
+        '{"id": "x", "outcome": "failed", "text": 4}',
+        '{"start": 3}',
+        '{"collected": "x"}',
+        "[1]",
+        "[" * 100_000,
+    ],
+)
+def test_what_a_test_writes_there_is_no_event(tmp_path: Path, line: str) -> None:
+    events = tmp_path / "events.jsonl"
+    events.write_text(f'{line}\n{{"id": "a", "outcome": "passed"}}\n')
+    found = read_run(events)
+    assert found is not None
+    assert (found.collected, [*found.ends], found.running) == (None, ["a"], "")
+
+
+def test_a_pipe_in_place_of_the_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "events.jsonl")
+    assert read_run(tmp_path / "events.jsonl") is None
+    assert read_report(tmp_path / "events.jsonl") is None
+    assert read_text(tmp_path / "events.jsonl") == ""
 
 
 def test_named_files_give_way_to_those_of_the_tests() -> None:

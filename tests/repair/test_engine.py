@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
 import pytest
 
-from codur.errors import Interrupted
-from codur.events import Event, RepairProgress
+from codur.errors import Interrupted, out_of_time
+from codur.events import Event, RepairProgress, ignore
 from codur.repair.engine import RepairOutcome
+from codur.repair.judge import Judge
+from codur.repair.probing import Prober
+from codur.repair.program import Program
+from codur.repair.prospects import Sight, prospects
+from codur.repair.search import Search
 from codur.sandbox.cancel import CancelToken
-from codur.types import Check
+from codur.types import Check, Verdict
 from tests.repair.support import OUTPUT, QUICK_PYTEST, TESTS, bench
 
 CASES: list[tuple[str, str, str, str, str, tuple[str, ...]]] = [
@@ -189,6 +195,55 @@ def test_tests_lead_to_the_function_at_fault(tmp_path: Path) -> None:
         "shop/prices.py": contents["shop/prices.py"].decode().replace("price < limit", "price > limit")
     }
     assert prepared.contents() == contents
+
+
+def test_tests_that_fail_beyond_those_that_judge_must_pass_too(tmp_path: Path) -> None:
+    tests = """
+        import pytest
+        import main
+
+        @pytest.mark.parametrize("n", range(20))
+        def test_next(n):
+            assert main.next(n) == n + 1
+
+        def test_other():
+            assert main.other() == [1, 2]
+        """
+    files = {
+        "main.py": "def next(n):\n    return n - 1\n\n\ndef other():\n    return repr(())\n",
+        "test_main.py": tests,
+        "pytest.ini": QUICK_PYTEST,
+    }
+    found = bench(tmp_path, files, TESTS).search(max_order=1, workers=1)
+    assert not found.repairs
+    assert found.reason == "What passed does not hold: test_main.py::test_other, which failed before, still fails."
+
+
+def test_a_repair_that_held_is_told_though_no_time_is_left_for_the_others(tmp_path: Path) -> None:
+    made = bench(tmp_path, {"main.py": "a = 3\nb = 3\nprint(a + b)\n", "expected.txt": "7\n"})
+    confirmed: list[Mapping[str, str]] = []
+
+    def confirm(changed: Mapping[str, str]) -> Verdict:
+        confirmed.append(changed)
+        if len(confirmed) > 1:
+            raise out_of_time()
+        return replace(made.before, status="passed")
+
+    with Judge(made.workspace, made.checker, made.check, made.before, workers=1) as judge:
+        found = Search(
+            judge=judge,
+            changes=lambda program, *_: prospects(Sight(program=program)),
+            original=Program(texts={"main.py": made.workspace.read_text("main.py").text}),
+            before=made.before,
+            prober=Prober(made.workspace, made.checker, made.check, None),
+            confirm=confirm,
+            max_order=1,
+            emit=ignore,
+            time_left=lambda: 60.0,
+            cancel=CancelToken(),
+            every=True,
+        ).run()
+    assert [dict(each.files) for each in found.repairs] == [dict(confirmed[0])]
 
 
 def test_faults_in_two_files_are_repaired_together(tmp_path: Path) -> None:

@@ -131,3 +131,12 @@ def test_each_text_is_offered_once_and_files_out_of_question_not_at_all() -> Non
 
 def test_earlier_texts_that_do_not_parse_offer_nothing() -> None:
     assert candidates(History(versions=(Version(path=PATH, text="def price(:\n"),))) == []
+
+
+def test_of_very_many_hunks_the_likeliest_are_undone() -> None:
+    present = "".join(f"a{number} = 1\n" for number in range(1_000))
+    hunks = tuple(hunk(number, number + 1, f"a{number - 1} = 2\n", age=0) for number in range(1, 1_001))
+    likely = Suspicion(scores={(PATH, number): 1.0 for number in range(900, 905)})
+    found = candidates(History(hunks=hunks), present, likely)
+    assert len(found) < 300
+    assert [each.line for each in found[:5]] == [*range(900, 905)]

@@ -15,7 +15,7 @@ import pytest
 
 from codur.repair.failure import Failure, Raised, read_failure
 from codur.repair.localise import localise, moved
-from codur.repair.mentions import named_lines, names_in_tests
+from codur.repair.mentions import named_lines, named_tables, names_in_tests
 from codur.repair.tracing import Coverage, TestLines, python_arguments, run_traced
 from codur.types import Check, Verdict
 from tests.repair.support import OUTPUT, QUICK_PYTEST, TESTS, bench
@@ -152,6 +152,22 @@ def test_tests_are_traced_one_by_one(tmp_path: Path) -> None:
     assert shown == {"test_main.py::test_low": (False, [2, 4]), "test_main.py::test_high": (True, [2, 3])}
 
 
+def test_the_report_of_a_test_that_takes_too_long_is_not_cut_off(tmp_path: Path) -> None:
+    tests = "from main import f\n\ndef test_low():\n    assert f(1) == 1\n\ndef test_bad():\n    assert f(0) == 1\n"
+    files = {
+        "main.py": "def f(a):\n    while a == 1:\n        pass\n    return a\n",
+        "conftest.py": "import time\ndef pytest_exception_interact():\n    time.sleep(1.2)\n",
+        "test_main.py": tests,
+        "pytest.ini": QUICK_PYTEST,
+    }
+    failing = ("test_main.py::test_low", "test_main.py::test_bad")
+    prepared = bench(tmp_path, files, replace(TESTS, timeout_s=5.0))
+    check = replace(TESTS, tests=failing)
+    found = run_traced(prepared.checker, tmp_path, check, replace(prepared.before, failing=failing), most_s=3.0)
+    assert found is not None
+    assert {name: test.failed for name, test in found.tests.items()} == dict.fromkeys(failing, True)
+
+
 def test_a_command_that_is_no_python_program_is_not_traced(tmp_path: Path) -> None:
     prepared = bench(tmp_path, {"main.py": "print(1)\n", "expected.txt": "1\n"})
     check = Check(kind="command", argv=("true",), source="given")
@@ -185,6 +201,21 @@ def test_executed_lines_of_functions_that_the_task_names_weigh_more() -> None:
     assert [suspicion.of("main.py", number, number) for number in (2, 10, 7)] == [0.65, 0.5, 0.04]
     assert not suspicion.ran("main.py", 7, 7)
     assert localise(None, Failure(), likelier=dict.fromkeys(named, 1.3)).of("main.py", 2, 2) == 0.65
+
+
+def test_tables_that_named_functions_read_count_as_named(tmp_path: Path) -> None:
+    text = (
+        "from re import compile\n"
+        "UNITS = {\n    'km': 1,\n}\n"
+        "OTHER = {}\n"
+        "class Box:\n    SIZE: int = 1\n    def half(self):\n        local = self.SIZE\n        return local\n"
+        "def convert(a):\n    return UNITS[a]\n"
+        "def unused():\n    return OTHER\n"
+    )
+    texts = {"main.py": text, "broken.py": "UNITS = (\n"}
+    assert named_tables(texts, "convert") == {line(2), line(3), line(4)}
+    assert named_tables(texts, "OTHER Box") == {line(5), line(7)}
+    assert named_tables(texts, "") == frozenset()
 
 
 @pytest.mark.parametrize("name", ["first", "second"])

@@ -77,6 +77,47 @@ def f(a, b):
     d.update()
     return [a.items()]
 """
+BOX = '''\
+class Box:
+    def put(self, item):
+        self.check()
+        self.items.append(item)
+    def take(self):
+        self.check()
+        return self.items.pop()
+    def clear(self):
+        """Empty it."""
+        self.items = []
+'''
+GUARD = "        if not isinstance(other, A):\n            return NotImplemented\n"
+ORDERED = f"""\
+class A:
+    def __eq__(self, other):
+{GUARD}        return self.n == other.n
+    def __lt__(self, other):
+{GUARD}        return self.n < other.n
+    def __gt__(self, other):
+        return self.n > other.n
+"""
+SAVED = """\
+def save(table):
+    print(table)
+
+def put_key(table, key):
+    table[key] = 1
+    save(table)
+
+def move_key(table, key):
+    table.move(key)
+    save(table)
+
+def drop_key(table, key):
+    del table[key]
+
+def size_key(table):
+    n = len(table)
+    return n
+"""
 PROJECTS: list[tuple[str, str, list[str]]] = [
     (
         "class added",
@@ -224,6 +265,18 @@ PROJECTS: list[tuple[str, str, list[str]]] = [
     ),
     ("branch completed", BRANCHED, [BRANCHED.replace("    x = 2", "    x = 2\n    n += 1")]),
     ("branch completed", "if a:\n    n += 1\nelse:\n    b = 2\n", []),
+    ("sibling step", BOX, [BOX.replace('"""Empty it."""\n', '"""Empty it."""\n        self.check()\n')]),
+    ("sibling step", BOX.replace("        self.check()\n", "", 1), []),
+    ("sibling step", ORDERED, [ORDERED.replace("__gt__(self, other):\n", f"__gt__(self, other):\n{GUARD}")]),
+    (
+        "sibling step",
+        SAVED,
+        [
+            SAVED.replace("del table[key]\n", "del table[key]\n    save(table)\n"),
+            SAVED.replace("n = len(table)\n", "n = len(table)\n    save(table)\n"),
+        ],
+    ),
+    ("sibling step", "def a_b(x):\n    y = x\n    f(y)\n\ndef a_c(z):\n    g(z)\n", []),
 ]
 
 

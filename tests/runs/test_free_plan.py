@@ -11,10 +11,22 @@ from typing import Any
 
 import pytest
 
-from codur.config.settings import Settings
+from codur.events import Event, Note
 from codur.session.run import run_task
 from codur.types import Limits, Task
-from tests.runs.kit import EDIT, MEDIAN, MEDIAN_EXPECTED, MEDIAN_ODD_ONLY, MEDIAN_RIGHT, fill, host, settings_for
+from tests.runs.kit import (
+    EDIT,
+    KEY,
+    MEDIAN,
+    MEDIAN_EXPECTED,
+    MEDIAN_ODD_ONLY,
+    MEDIAN_RIGHT,
+    NEEDS_MODEL,
+    contents,
+    fill,
+    host,
+    settings_for,
+)
 from tests.support.groq_server import GroqServer, ServerReply, calls, error, json_reply, text
 
 TOKENS_PER_MINUTE = 8000
@@ -54,9 +66,13 @@ class FreePlan:
     """Refuses as Groq does, for each model by itself: 413 for what can never fit, 429 for what does not fit now.
 
     The longest answer counts.
+
+    Args:
+        tells: the limits are told with each answer.
     """
 
-    def __init__(self, answers: Any) -> None:
+    def __init__(self, answers: Any, *, tells: bool = True) -> None:
+        self._tells = tells
         self.statuses: list[int] = []
         self.sizes: list[int] = []
         self._answers = answers
@@ -88,6 +104,8 @@ class FreePlan:
             return replace(reply, body={**reply.body, "usage": usage}, headers={**reply.headers, **self._headers()})
 
     def _headers(self) -> dict[str, str]:
+        if not self._tells:
+            return {}
         missing = TOKENS_PER_MINUTE - self._level
         return {
             "x-ratelimit-limit-tokens": str(TOKENS_PER_MINUTE),
@@ -115,7 +133,7 @@ def answers(first: ServerReply) -> Any:
         shown = json.dumps(body.get("response_format") or {})
         if body.get("tools"):
             names = [tool["function"]["name"] for tool in body["tools"]]
-            if "replace_function" not in names:
+            if "replace_in_file" not in names:
                 asked = sum(message["role"] == "tool" for message in body["messages"])
                 return calls(("read_file", {"path": "big.py"})) if not asked else text("It computes medians.")
             code = next(attempts, MEDIAN_RIGHT)
@@ -154,6 +172,41 @@ def test_every_request_fits(
         assert server.unexpected == 0
     assert plan.statuses
     assert set(plan.statuses) == {200}, f"{plan.sizes}, {result.reason}"
-    assert max(plan.sizes) <= Settings().llm.profiles["gpt-oss-120b"].request_tokens * 1.2
+    assert max(plan.sizes) <= TOKENS_PER_MINUTE
     if outcome != "any":
         assert result.outcome == outcome, result.reason
+
+
+def test_where_nothing_is_told_a_refusal_is_learnt_from_and_the_next_run_starts_right(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        fill(tmp_path / name, {"main.py": LONG + MEDIAN, "big.py": LONG, "expected.txt": MEDIAN_EXPECTED})
+    told: list[Event] = []
+    refused: list[int] = []
+    with GroqServer(lambda body: plan(body)) as server:
+        for name in ("first", "second"):
+            plan = FreePlan(answers(EDIT), tells=False)
+            task = Task(prompt="fix main.py", workspace=str(tmp_path / name), limits=Limits())
+            settings = settings_for(server)
+            result = run_task(task, settings, host=host(state=tmp_path / "state"), emit=told.append)
+            assert result.outcome == "done", result.reason
+            refused.append(plan.statuses.count(413))
+    assert refused == [1, 0]
+    (note,) = (event.text for event in told if isinstance(event, Note) and "was cut" in event.text)
+    assert note.startswith("groq (openai/gpt-oss-120b) takes no more than ")
+    kept = (tmp_path / "state" / "cache" / "limits.json").read_text()
+    assert KEY not in kept
+
+
+@pytest.mark.parametrize("pre_plan", [True, False])
+def test_a_task_that_cannot_be_told_costs_no_call(pre_plan: bool, tmp_path: Path) -> None:
+    fill(tmp_path, NEEDS_MODEL)
+    with GroqServer() as server:
+        settings = settings_for(server, planning={"use_llm_pre_plan": pre_plan})
+        task = Task(prompt="fix main.py. " + "It must be exact. " * 11_000, workspace=str(tmp_path), limits=Limits())
+        result = run_task(task, settings, host=host(), emit=lambda _: None)
+        assert server.requests == []
+    assert (result.outcome, result.exit_code) == ("limit", 4)
+    assert result.reason.startswith("The task would need a request of about 57,8")
+    assert result.reason.endswith("tokens, and groq (openai/gpt-oss-120b) gets 40,000 at most.")
+    assert "raise llm.profiles.gpt-oss-120b.request_tokens" in result.remedy
+    assert contents(tmp_path) == NEEDS_MODEL

@@ -101,7 +101,7 @@ def test_a_wrong_first_answer_is_tried_again_with_the_failure(tmp_path: Path) ->
     assert "Expected output:\n2\n2.5" in retry
     assert "Actual output:\n2\n3" in retry
     assert "return sorted(values)[len(values) // 2]" in retry.split("# Files")[1]
-    assert "Attempt 1 (codur-coding): replace_function median in main.py" in retry
+    assert "Attempt 1 (codur-coding, kept): replace_function median in main.py" in retry
     assert [attempt.progress for attempt in run.result.attempts] == [0.5]
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from codur.tools.repository.index import RepositoryIndex
-from codur.tools.repository.places import Place, places_in
+from codur.tools.repository.places import Place, edited_lines, places_in
 from codur.tools.repository.private import may_hold_secrets
 from codur.tools.repository.ranking import mentions, ranks, seeds
-from codur.tools.repository.selection import MAX_FILES, Selection, Want, select
+from codur.tools.repository.selection import MAX_FILES, Selection, select
+from codur.tools.repository.standing import standing
 from codur.workspace.workspace import Workspace
 from tests.runs.kit import fill
 
@@ -84,8 +85,9 @@ def test_a_function_is_kept_with_its_place() -> None:
 def test_a_failing_test_leads_to_the_functions_below_it(tmp_path: Path) -> None:
     selection = chosen(tmp_path, SHOP, "make the tests pass", failure=FAILED)
     assert selection.paths[0] == "tests/test_invoice.py"
-    assert Want(path="src/shop/rounding.py", line=5) in selection.wants
-    assert Want(path="src/shop/rounding.py", line=1) not in selection.wants
+    places = [(want.path, want.line) for want in selection.wants]
+    assert ("src/shop/rounding.py", 5) in places
+    assert ("src/shop/rounding.py", 1) not in places
     assert "src/shop/parcel.py" not in selection.paths
     assert "tests/test_parcel.py" not in selection.paths
 
@@ -161,6 +163,96 @@ def test_a_bounded_number_of_files_is_wanted(tmp_path: Path) -> None:
     main = "".join(f"import {name}\n" for name in names) + "".join(f"{name}.do_{name}()\n" for name in names)
     selection = chosen(tmp_path, {**files, "main.py": main}, "fix main.py", "main.py")
     assert len(selection.paths) == MAX_FILES + 1
+
+
+def order(selection: Selection) -> list[tuple[str, int]]:
+    return list(dict.fromkeys((want.path, want.line) for want in selection.wants))
+
+
+def test_what_a_step_names_is_asked_for_and_comes_first(tmp_path: Path) -> None:
+    workspace, index = opened(tmp_path, SHOP)
+    files = workspace.list_files()
+    for step, place in (
+        ("mend `Invoice.total`", ("src/shop/invoice.py", 9)),
+        ("src/shop/tax.py:6: the rate", ("src/shop/tax.py", 6)),
+    ):
+        selection = select(index, files, task="fix it", named=(), step=step, failure=FAILED)
+        assert (selection.wants[0].path, selection.wants[0].line) == place
+        assert selection.wants[0].need == "asked"
+
+
+def test_small_named_files_come_before_tests_and_these_before_what_they_use(tmp_path: Path) -> None:
+    found = order(chosen(tmp_path, SHOP, "fix src/shop/tax.py", "src/shop/tax.py", failure=FAILED))
+    places = [("src/shop/tax.py", 0), ("tests/test_invoice.py", 4), ("src/shop/invoice.py", 9)]
+    assert [found.index(place) for place in places] == sorted(found.index(place) for place in places)
+
+
+def test_a_failing_test_brings_its_fixtures_and_set_up(tmp_path: Path) -> None:
+    files = {
+        "tests/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef basket():\n    return [1]\n",
+        "tests/test_a.py": (
+            "class TestA:\n    def setUp(self):\n        self.x = 1\n\n    def test_it(self, basket):\n"
+            "        assert basket == [2]\n\n    def test_other(self):\n        pass\n"
+        ),
+    }
+    workspace, index = opened(tmp_path, files)
+    failing = ["tests/test_a.py::TestA::test_it[1-2]"]
+    selection = select(index, workspace.list_files(), task="fix it", named=(), failing=failing)
+    needed = [(want.path, want.line) for want in selection.wants if want.need == "needed"]
+    assert needed[:3] == [("tests/test_a.py", 5), ("tests/test_a.py", 2), ("tests/conftest.py", 5)]
+
+
+def test_what_failing_tests_alone_executed_comes_before_what_is_only_mentioned(tmp_path: Path) -> None:
+    files = {
+        "src/a.py": "def near(x):\n    return far(x)\n\n\ndef far(x):\n    pass\n\n\ndef hidden(x):\n    pass\n",
+        "tests/test_a.py": "from a import near\n\n\ndef test_it():\n    assert near(1) == 2\n",
+    }
+    workspace, index = opened(tmp_path, files)
+    runs = [(True, {("src/a.py", 2), ("src/a.py", 10)}), (False, {("src/a.py", 2)})]
+    failing = ["tests/test_a.py::test_it"]
+    selection = select(index, workspace.list_files(), task="fix it", named=(), failing=failing, runs=runs)
+    sources = [line for path, line in order(selection) if path == "src/a.py" and line]
+    assert sources == [1, 9, 5]
+
+
+def test_a_method_leads_to_what_its_own_class_and_its_bases_define(tmp_path: Path) -> None:
+    files = {
+        "base.py": "class Base:\n    def save(self):\n        return 1\n",
+        "other.py": "class Other:\n    def save(self):\n        return 2\n",
+        "a.py": (
+            "from base import Base\nfrom other import Other\n\n\nclass A(Base):\n"
+            "    def run(self):\n        return self.save()\n"
+        ),
+    }
+    workspace, index = opened(tmp_path, files)
+    assert set(mentions(index.view(workspace.list_files()), ("a.py", 2))) == {("base.py", 2)}
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("src/a.py", 0),
+        ("tools/a.go", 0),
+        ("tests/a.py", 1),
+        ("a/test_x.py", 1),
+        ("README.md", 1),
+        ("docs/conf.py", 1),
+        ("examples/a.py", 1),
+        ("locale/de/a.po", 2),
+        (".meta/example.py", 2),
+        ("a/.hidden.py", 2),
+        ("vendor/a.py", 2),
+        ("a/x_pb2.py", 2),
+        ("uv.lock", 2),
+    ],
+)
+def test_sources_come_before_what_is_beside_them_and_what_nobody_wrote(path: str, expected: int) -> None:
+    assert standing(path) == expected
+
+
+def test_lines_that_a_diff_changes() -> None:
+    diff = "--- a/src/a.py\n+++ b/src/a.py\n@@ -7,7 +7,8 @@\n-x\n+y\n@@ -40 +41 @@\n"
+    assert [place.line for place in places_in(edited_lines(diff), ["src/a.py"])] == [43, 10]
 
 
 # --- bounds and bad input ---------------------------------------------------------------------------------------------

@@ -20,6 +20,8 @@ _NAME = re.compile(r"[^\W\d]\w{2,}")
 _IMPORT = re.compile(
     r"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]*(\([^)]*\)|[^\n#;]*)|import[ \t]+([^\n#;]+))", re.MULTILINE
 )
+_BASES = re.compile(r"[ \t]*class[ \t]+\w+[ \t]*\(([^()]*)")
+_DELEGATE = re.compile(r"\b(?:self|cls|super\([^()]*\))\.([^\W\d]\w*)")
 _COMMENT = re.compile(r"#[^\n]*")
 
 
@@ -32,12 +34,16 @@ class Block:
         owner: the class around it, or empty.
         line: 1-based line of `def` or `class`.
         mentions: identifiers of three letters or more in it, comments and texts included.
+        bases: of the head of a class, the last names of its bases.
+        delegates: what it takes from its own object or class: names after `self.`, `cls.` and `super().`.
     """
 
     name: str
     owner: str
     line: int
     mentions: frozenset[str]
+    bases: tuple[str, ...] = ()
+    delegates: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +70,12 @@ def facts_of(text: str) -> Facts:
         outside.append(text[position:start])
         out = _OUTDENTED.search(text, start + 1, end) if not owner else None
         inner = out.start() if out else end
-        blocks.append(Block(name=name, owner=owner, line=line, mentions=_mentions(text[start:inner])))
+        body = text[start:inner]
+        bases = tuple(filter(str.isidentifier, (word.strip().rpartition(".")[2] for word in _bases(body))))
+        delegates = frozenset(map(sys.intern, _DELEGATE.findall(body))) if owner else frozenset()
+        blocks.append(
+            Block(name=name, owner=owner, line=line, mentions=_mentions(body), bases=bases, delegates=delegates)
+        )
         position = inner
     outside.append(text[position:])
     rest = "\n".join(outside)
@@ -94,6 +105,11 @@ def _spans(text: str) -> Iterator[tuple[int, int, int, str, str]]:
     for number, (start, line, owner, name) in enumerate(kept, 1):
         end = kept[number][0] if number < len(kept) else len(text)
         yield start, end, line, sys.intern(owner), sys.intern(name)
+
+
+def _bases(text: str) -> list[str]:
+    match = _BASES.match(text)
+    return match[1].split(",") if match else []
 
 
 def _mentions(text: str) -> frozenset[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import posixpath
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from codur.workspace.workspace import Workspace
 
 MAX_CHARS = 200_000
 """A longer file is a table or was made by a program; its name is all that is looked at."""
+_MAX_LINEAGE = 12
 _SOURCE_DIRECTORIES = ("", "src", "lib")
 
 Node = tuple[str, int]
@@ -100,6 +102,7 @@ class View:
     def __init__(self, facts: dict[str, Facts]) -> None:
         self.facts = facts
         self._imports: dict[str, tuple[str, ...]] = {}
+        self._lineages: dict[tuple[str, str], frozenset[Node]] = {}
         self._defined: dict[str, list[Node]] = {}
         self._mentioned: Counter[str] = Counter()
         for path, found in facts.items():
@@ -127,8 +130,32 @@ class View:
         found = self.facts.get(path)
         if found is None:
             return None
-        inside = [number for number, block in enumerate(found.blocks) if number and block.line <= line]
-        return (path, inside[-1] if inside else 0)
+        return path, bisect_right(found.blocks, line, lo=1, key=lambda block: block.line) - 1
+
+    def function(self, path: str, name: str, owner: str | None = None) -> Node | None:
+        """The block of a name in a file, in the class `owner` if there is one; any if that is None."""
+        here = [node for node in self.defined(name) if node[0] == path]
+        exact = [node for node in here if self.facts[path].blocks[node[1]].owner == owner]
+        return next(iter(exact or here), None)
+
+    def lineage(self, path: str, owner: str) -> frozenset[Node]:
+        """The blocks of a class and of its bases, as far as they are found."""
+        if (path, owner) not in self._lineages:
+            self._lineages[path, owner] = self._lineage(path, owner)
+        return self._lineages[path, owner]
+
+    def _lineage(self, path: str, owner: str) -> frozenset[Node]:
+        found: set[Node] = set()
+        waiting = [(path, owner)]
+        while waiting and len(found) < _MAX_LINEAGE:
+            here, name = waiting.pop()
+            homes = [node for node in self.defined(name) if node not in found]
+            imported = self.imports(here) if homes else ()
+            near = [node for node in homes if node[0] == here] or [node for node in homes if node[0] in imported]
+            for node in near or homes[:1]:
+                found.add(node)
+                waiting += [(node[0], base) for base in self.facts[node[0]].blocks[node[1]].bases]
+        return frozenset(found)
 
     def imports(self, path: str) -> tuple[str, ...]:
         """The files of the workspace that a file imports, and what a package among them passes on."""

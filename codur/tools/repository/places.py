@@ -13,6 +13,8 @@ _COLON = re.compile(r"^[ \t]*(?:-->[ \t]*)?([\w./+@-]+\.\w+):(\d+)(?::\d+)?(?::?
 _TEST_ID = re.compile(r"^(?:FAILED |ERROR )?([\w./-]+?)::(?:(\w+)::)?(\w+)", re.MULTILINE)
 """`tests/test_a.py::TestX::test_y`, or the same as a report has it: `tests.test_a.TestX::test_y`."""
 MAX_PLACES = 40
+_HUNK = re.compile(r"@@ -(\d+)")
+_HUNK_CONTEXT = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +46,17 @@ def places_in(text: str, files: Collection[str]) -> tuple[Place, ...]:
     seen = {(place.path, place.function) for place in ordered}
     ordered += [place for place in tests if (place.path, place.function) not in seen]
     return tuple(dict.fromkeys(ordered))[:MAX_PLACES]
+
+
+def edited_lines(diff: str) -> str:
+    """The places of a diff's hunks in the files as they were before it, a line each as `places_in` reads them."""
+    found, path = [], ""
+    for line in diff.splitlines():
+        if line.startswith("--- "):
+            path = line[4:].partition("\t")[0].removeprefix("a/")
+        elif match := _HUNK.match(line):
+            found.append(f"{path}:{int(match[1]) + _HUNK_CONTEXT}")
+    return "\n".join(found)
 
 
 def _traces(text: str, found: list[tuple[int, Place]]) -> Iterator[list[Place]]:

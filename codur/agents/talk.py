@@ -1,0 +1,138 @@
+"""The messages of one step of the coding agent: its brief, made for the size that is asked for, and what was said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from codur.agents.brief import Briefing, CodingBrief, brief_text
+from codur.agents.instructions import SHARE_OF_REQUEST
+from codur.agents.looking import size_of
+from codur.agents.loop import result_message, said
+from codur.agents.prompting import system_prompt
+from codur.agents.registry import Agent
+from codur.agents.room import Room, is_small, offered, share
+from codur.config.prompts import PromptLibrary
+from codur.config.settings import Profile
+from codur.llm.model import ChatReply, ChatRequest
+from codur.llm.pool import ModelPool
+from codur.llm.tokens import BYTES_PER_TOKEN
+from codur.tools.bounds import bounded
+from codur.tools.toolbox import Toolbox
+from codur.types import Message, ToolCall, ToolSpec
+
+_GIVEN_WAY = "[left out to make room; look again if you need it]"
+
+
+@dataclass(slots=True, kw_only=True)
+class Talk:
+    """What is sent, from request to request of one step.
+
+    Attributes:
+        target: the file to be changed; None if no single one is known.
+        own: what is offered beside the agent's editing tools.
+        source_tokens: tokens of source text at most; None: as many as there is room for.
+        native: tools are called by the service's own calls, not in text.
+        shown: what of files the brief of the last request showed.
+    """
+
+    brief: CodingBrief
+    agent: Agent
+    target: str | None
+    pool: ModelPool
+    prompts: PromptLibrary
+    toolbox: Toolbox
+    own: Sequence[ToolSpec]
+    native: bool
+    whole_file_lines: int
+    source_tokens: int | None
+    instructions: str
+    shown: Mapping[str, tuple[range, ...]] = field(default_factory=dict)
+    _since: list[Message] = field(default_factory=list)
+
+    def request(self, profile: Profile) -> ChatRequest:
+        """The request for a profile of that size.
+
+        Raises:
+            LimitReached: the task and the code to be changed do not fit.
+        """
+        specs = (*offered(self.toolbox.specs(self.agent.config.tools), profile), *self.own)
+        system = self._system(specs, profile)
+        before = len(system) + (size_of(specs) if self.native else 0)
+        room, briefing = self._briefed(profile, before)
+        self.shown = briefing.shown
+        return ChatRequest(
+            purpose="coding",
+            messages=(
+                Message(role="system", content=system),
+                Message(role="user", content=briefing.text),
+                *self._since,
+            ),
+            tools=specs if self.native else (),
+            tool_choice="required" if self.native else "auto",
+            json_object=not self.native,
+            max_completion_tokens=room.answer,
+        )
+
+    def add(self, reply: ChatReply, calls: Sequence[ToolCall], results: Sequence[str]) -> None:
+        """Take an answer in, and what came of its calls."""
+        native = self.native and bool(reply.tool_calls)
+        named = [replace(call, id=call.id or f"call_{number}") for number, call in enumerate(calls)]
+        self._since.append(said(reply, named if native else ()))
+        self._since += [
+            result_message(call, text, as_tool=native) for call, text in zip(named, results, strict=True) if text
+        ]
+
+    def _system(self, specs: Sequence[ToolSpec], profile: Profile) -> str:
+        lines = str(self.whole_file_lines)
+        short = is_small(profile)
+        text = system_prompt(self.agent, self.prompts, default="coding", short=short, whole_file_lines=lines)
+        if not self.native:
+            text += self.prompts.render("coding.json_mode", tools=_tool_lines(specs))
+        return text + bounded(self.instructions, int(profile.request_tokens * BYTES_PER_TOKEN) // SHARE_OF_REQUEST)
+
+    def _briefed(self, profile: Profile, before: int) -> tuple[Room, Briefing]:
+        """The brief as it was before, if what was said since fits beside it; else a shorter one, then less of that."""
+        room = self._room(profile, before)
+        briefing = self._brief(room)
+        while self._since and (
+            not room.message or len(briefing.text) + self._said() > int(room.message * BYTES_PER_TOKEN)
+        ):
+            shorter = self._room(profile, before + self._said())
+            if shorter.message:
+                return shorter, self._brief(shorter)
+            if not self._drop():
+                break
+        if not room.message:
+            raise self.pool.sizes.too_small("The task with the code to be changed", self.agent.profile, room.needed)
+        return room, briefing
+
+    def _brief(self, room: Room) -> Briefing:
+        return brief_text(self.brief, budget_tokens=room.message, source_tokens=self.source_tokens)
+
+    def _room(self, profile: Profile, overhead: int) -> Room:
+        return share(
+            self.brief,
+            profile,
+            target=self.target,
+            whole_file_lines=self.whole_file_lines,
+            overhead_tokens=int(overhead / BYTES_PER_TOKEN),
+        )
+
+    def _said(self) -> int:
+        calls = sum(len(str(dict(call.arguments))) for message in self._since for call in message.tool_calls)
+        return calls + sum(len(message.content) + 20 for message in self._since)
+
+    def _drop(self) -> bool:
+        """Take the oldest result out of what is sent; False if there is none."""
+        for place, message in enumerate(self._since):
+            if message.role != "assistant" and len(message.content) > len(_GIVEN_WAY):
+                self._since[place] = replace(message, content=_GIVEN_WAY)
+                return True
+        return False
+
+
+def _tool_lines(specs: Sequence[ToolSpec]) -> str:
+    return "\n".join(
+        f"- {spec.name}({', '.join(spec.parameters.get('properties', {}))}): {spec.description}" for spec in specs
+    )

@@ -1,0 +1,229 @@
+"""Whole runs in which the coding agent looks before it edits, asks, gives up, or edits what it has not seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from codur.questions import Answer, Question
+from codur.tools.files import nearest_line
+from codur.types import Limits
+from tests.runs.kit import EDIT, MEDIAN_RIGHT, NEEDS_MODEL, Played, play
+from tests.support.groq_server import ServerReply, calls, text
+
+PARTS = "".join(f"def part_{at}(value):\n    kept = value + {at}\n    return kept\n\n\n" for at in range(400))
+SHOP = f'''"""Prices."""
+
+{PARTS}def vat(price):
+    return price * 0.19
+'''
+MAIN = "import shop\n\nprint(shop.part_390(0) * 2)\n"
+FILES = {"main.py": MAIN, "shop.py": SHOP, "expected.txt": "800\n"}
+NARROW = {"context": {"source_tokens": 400}}
+WRONG = "def part_380(value):\n    return value\n"
+RIGHT = "def part_390(value):\n    return value + 400\n"
+
+
+def replaced(path: str, name: str, code: str) -> tuple[str, dict[str, str]]:
+    return ("replace_function", {"path": path, "name": name, "code": code})
+
+
+def results(run: Played, number: int) -> list[str]:
+    """What came of the calls before a request."""
+    return [str(item["content"]) for item in run.requests[number].body["messages"] if item["role"] == "tool"]
+
+
+def look(*items: str) -> ServerReply:
+    return calls(("look", {"at": list(items)}))
+
+
+def median(code: str = MEDIAN_RIGHT) -> ServerReply:
+    return calls(replaced("main.py", "median", code))
+
+
+def test_where_all_is_shown_one_answer_does(tmp_path: Path) -> None:
+    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [EDIT, median()])
+    assert (run.result.outcome, run.result.model_calls) == ("done", 2)
+    names = [tool["function"]["name"] for tool in run.requests[1].body["tools"]]
+    assert names[-4:] == ["look", "run_check", "ask_user", "cannot"]
+
+
+def test_an_edit_of_lines_that_were_not_shown_is_sent_back_with_them(tmp_path: Path) -> None:
+    edits = calls(replaced("shop.py", "part_380", WRONG), replaced("shop.py", "part_390", RIGHT))
+    run = play(
+        tmp_path, FILES, "fix main.py", [EDIT, edits, calls(replaced("shop.py", "part_390", RIGHT))], sections=NARROW
+    )
+    assert (run.result.outcome, run.result.model_calls, run.unexpected) == ("done", 3, 0)
+    assert run.nodes.count("coding") == 1
+    first, second = results(run, 2)
+    assert "lines that you had not been shown would change (shop.py:" in first
+    assert "def part_380(value):\n    kept = value + 380\n" in first
+    assert second == "not carried out"
+    assert "part_380(value):\n    kept" in run.files["shop.py"]
+
+
+def test_a_file_shown_in_part_is_not_replaced_whole(tmp_path: Path) -> None:
+    whole = calls(("replace_file_content", {"path": "shop.py", "content": f'"""Prices."""\n\n{RIGHT}'}))
+    sections = {**NARROW, "tools": {"whole_file_lines": 3000}}
+    run = play(tmp_path, FILES, "fix main.py", [EDIT, whole, calls(("cannot", {"reason": "no"}))], sections=sections)
+    assert "lines that you had not been shown would change" in results(run, 2)[0]
+    assert run.files["shop.py"] == SHOP
+
+
+def test_text_that_does_not_match_is_answered_with_the_nearest_lines(tmp_path: Path) -> None:
+    off = {"path": "main.py", "old": "    raise NotImplementedError()\n", "new": "    return 2\n"}
+    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [EDIT, calls(("replace_in_file", off)), median()])
+    assert (run.result.outcome, run.nodes.count("coding"), run.unexpected) == ("done", 1, 0)
+    (told,) = results(run, 2)
+    assert "main.py has no such text" in told
+    assert "    raise NotImplementedError\n" in told
+
+
+def test_edits_are_sent_back_twice_at_most(tmp_path: Path) -> None:
+    off = calls(("replace_in_file", {"path": "main.py", "old": "no such thing", "new": "x"}))
+    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [EDIT, off, off, off], limits=Limits(max_iterations=1))
+    assert (run.result.outcome, run.result.model_calls, run.unexpected) == ("limit", 4, 0)
+    assert run.nodes.count("coding") == 1
+
+
+@pytest.mark.parametrize(
+    ("item", "shown"),
+    [
+        ("shop.py:1950-1952", ["===== shop.py (lines 1950 to 1952 of "]),
+        (
+            "part_390",
+            ["def part_390(value):\n    kept = value + 390\n    return kept\n", "main.py:3: print(shop.part_390"],
+        ),
+        ("test_shop.py::test_it[1]", ["def test_it():\n    assert True"]),
+        ("* 0.19", ["shop.py:2004:     return price * 0.19"]),
+        (".", ["main.py\nshop.py\ntest_shop.py"]),
+        ("absent.py", ["no line matches absent.py"]),
+        (".env", ["error: "]),
+    ],
+)
+def test_what_can_be_looked_at(item: str, shown: list[str], tmp_path: Path) -> None:
+    files = {**FILES, "test_shop.py": "def test_it():\n    assert True\n", ".env": "KEY=canary-7\n"}
+    edit = calls(replaced("shop.py", "part_390", RIGHT))
+    run = play(tmp_path, files, "fix main.py", [EDIT, look(item), look("part_390"), edit], sections=NARROW)
+    assert (run.result.outcome, run.result.model_calls, run.unexpected) == ("done", 4, 0)
+    (told,) = results(run, 2)
+    for part in shown:
+        assert part in told
+    assert "canary-7" not in str(run.requests[-1].body)
+
+
+def test_the_check_is_run_on_the_files_as_they_are(tmp_path: Path) -> None:
+    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [EDIT, calls(("run_check", {})), median()])
+    assert run.result.outcome == "done"
+    assert "Result: failed" in results(run, 2)[0]
+    assert "NotImplementedError" in results(run, 2)[0]
+
+
+def test_who_only_looks_ends_at_the_bound_and_what_was_seen_is_shown_next_time(tmp_path: Path) -> None:
+    looks = [look(f"shop.py:{line}-{line + 3}") for line in (1500, 1600, 1700, 1800, 1900)]
+    edit = calls(replaced("shop.py", "part_390", RIGHT))
+    wider = {"context": {"source_tokens": 1000}}
+    run = play(tmp_path, FILES, "fix main.py", [EDIT, *looks, look("part_390"), edit], sections=wider)
+    assert (run.result.outcome, run.result.model_calls, run.unexpected) == ("done", 8, 0)
+    assert "def part_300" not in run.message(1)
+    assert "No further look" in results(run, 5)[-1]
+    again = str(run.requests[6].body["messages"][-1]["content"])
+    assert "it only looked (shop.py:1500-1503, " in again
+    assert "def part_300" in again
+
+
+def test_looks_can_be_switched_off(tmp_path: Path) -> None:
+    from codur.config.settings import CodingSettings
+
+    run = play(
+        tmp_path,
+        NEEDS_MODEL,
+        "fix main.py",
+        [EDIT, median()],
+        sections={"agents": {"coding": CodingSettings(max_looks=0)}},
+    )
+    assert run.result.outcome == "done"
+    names = [tool["function"]["name"] for tool in run.requests[1].body["tools"]]
+    assert names[-2:] == ["ask_user", "cannot"]
+    assert "look" not in names
+
+
+# --- questions --------------------------------------------------------------------------------------------------------
+
+
+def ask(question: str) -> ServerReply:
+    return calls(("ask_user", {"question": question}))
+
+
+def test_the_user_is_asked_once_and_the_answer_is_in_the_next_request(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def user(question: Question) -> Answer:
+        asked.append(question.text)
+        return Answer(decision="answer", text="The mean of both.")
+
+    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [EDIT, ask("Which of the two?"), median()], consult=user)
+    assert (run.result.outcome, asked, run.unexpected) == ("done", ["Which of the two?"], 0)
+    assert run.nodes[3:] == ["coding", "consult", "coding", "review"]
+    assert "You asked: Which of the two?\nThe user answered: The mean of both." in run.message(2)
+
+
+def test_where_nobody_can_be_asked_the_question_is_the_outcome(tmp_path: Path) -> None:
+    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [EDIT, ask("Which of the two?")])
+    assert (run.result.outcome, run.result.exit_code, run.unexpected) == ("not_achieved", 1, 0)
+    assert run.result.reason == "the task needs an answer from you first"
+    assert run.result.answer == "Which of the two?"
+
+
+def test_a_model_that_asks_five_questions_is_answered_once_and_ends_at_the_bound(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def user(question: Question) -> Answer:
+        asked.append(question.text)
+        return Answer(decision="answer", text="Yes.")
+
+    questions = [ask(f"Question {number}?") for number in range(6)]
+    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [EDIT, *questions], consult=user, limits=Limits(max_iterations=1))
+    assert (run.result.outcome, asked, run.unexpected) == ("limit", ["Question 0?"], 0)
+    assert "The user has been asked already" in results(run, 3)[0]
+
+
+def test_a_question_in_words_is_put_where_somebody_is_there(tmp_path: Path) -> None:
+    def user(question: Question) -> Answer:
+        return Answer(decision="answer", text="Yes.")
+
+    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [EDIT, text("Is the mean meant?"), median()], consult=user)
+    assert (run.result.outcome, run.unexpected) == ("done", 0)
+    assert "You asked: Is the mean meant?" in run.message(2)
+
+
+def test_who_cannot_says_why(tmp_path: Path) -> None:
+    why = "The check needs a database that is not here."
+    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [EDIT, calls(("cannot", {"reason": why}))])
+    assert (run.result.outcome, run.result.exit_code, run.unexpected) == ("not_achieved", 1, 0)
+    assert run.result.reason == f"codur-coding cannot do it: {why}"
+
+
+def test_the_calls_of_a_model_without_tools_are_read_from_its_text(tmp_path: Path) -> None:
+    from tests.support.groq_server import json_reply
+
+    first = json_reply({"tool_calls": [{"tool": "look", "args": {"at": ["median"]}}]})
+    edit = json_reply(
+        {
+            "tool_calls": [
+                {"tool": "replace_function", "args": {"path": "main.py", "name": "median", "code": MEDIAN_RIGHT}}
+            ]
+        }
+    )
+    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [EDIT, first, edit])
+    assert (run.result.outcome, run.unexpected) == ("done", 0)
+    assert run.message(2).startswith("Result of look:\n===== main.py (lines 4 to 6 of ")
+
+
+@pytest.mark.parametrize(
+    ("old", "line"),
+    [("b = 2\nc = 33\nd = 4\n", 2), ("   c = 3   \n", 3), ("d = 40", 4), ("nothing like it at all", 0), ("", 0)],
+)
+def test_the_nearest_line(old: str, line: int) -> None:
+    assert nearest_line("a = 1\nb = 2\nc = 3\nd = 4\n", old) == line
