@@ -88,7 +88,7 @@ def is_settled(
     if len(named or found) == 1:
         return True
     fails_in = any(place.path in own for place in places_in(before.error, files))
-    return discovery.task_type == "code_fix" and bool(named or fails_in)
+    return discovery.task_type == "code_fix" and bool(named or fails_in or before.failing)
 
 
 def repair_plan(check: Check | None, before: Verdict | None, *, allowed: bool) -> Plan:

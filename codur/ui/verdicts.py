@@ -31,8 +31,8 @@ def cause(verdict: Verdict) -> str:
         parts.append(f"{verdict.tests_passed or 0} of {count(verdict.tests_total, 'test')} passed")
     if verdict.difference is not None:
         parts.append(difference_words(verdict.difference))
-    if last := _last_line(verdict.error):
-        parts.append(clip(last))
+    if said := _said(verdict.error):
+        parts.append(clip(said))
     if not parts and verdict.exit_status:
         parts.append(f"exit status {verdict.exit_status}")
     if verdict.note:
@@ -133,6 +133,8 @@ def _quoted(text: str) -> str:
     return f"`{clip(text)}`"
 
 
-def _last_line(text: str) -> str:
+def _said(text: str) -> str:
+    """The first line that pytest marks as the error, else the last line, as in a traceback."""
     rows = [row.strip() for row in text.split("\n") if row.strip()]
-    return rows[-1] if rows else ""
+    marked = next((row[1:].strip() for row in rows if row.startswith("E   ")), "")
+    return marked or (rows[-1] if rows else "")

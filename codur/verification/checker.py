@@ -341,9 +341,9 @@ class Checker:
             self._excused = frozenset(name for name in failing if run.ends[name].blocked)
         excused = tuple(name for name in failing if name in (self._excused or ()))
         if failing and len(excused) == len(failing) and result.exit_status == 1:
-            verdict = self._tests_verdict(check, replace(result, exit_status=0), less(counts, len(excused)))
+            verdict = self._tests_verdict(check, replace(result, exit_status=0), less(counts, run, excused))
             return replace(verdict, exit_status=1, excused=excused, note=verdict.note or _left_out(excused, run))
-        verdict = self._tests_verdict(check, result, less(counts, len(excused)))
+        verdict = self._tests_verdict(check, result, less(counts, run, excused))
         culprits = tuple(name for name in failing if name not in excused)
         if run.running and result.timed_out:
             culprits = (*culprits, run.running)

@@ -56,18 +56,23 @@ def counts_of(run: TestRun) -> TestCounts:
     """The same for a run that wrote no report, because it was ended: what it told of its tests until then."""
     passed, failing = run.ids("passed"), run.ids("failed")
     names = tuple(name.removesuffix(".py").replace(".py::", "::").replace("/", ".") for name in failing)
-    error = "\n\n".join(
-        f"{name}\n{cut(plain(run.ends[name].text), FAILURE_CHARS)}" for name in failing[:SHOWN_FAILURES]
-    )
+    error = _errors(run, failing)
     if run.running:
         error = f"{error}\n\n{run.running}\nstill running when the time was up".strip()
     total = len(passed) + len(failing)
     return TestCounts(passed=len(passed), total=total, failing=names, error=error, ran=None)
 
 
-def less(counts: TestCounts | None, excused: int) -> TestCounts | None:
-    """The counts without so many tests that failed and are left out."""
-    return replace(counts, total=counts.total - excused) if counts and excused else counts
+def less(counts: TestCounts | None, run: TestRun, excused: Sequence[str]) -> TestCounts | None:
+    """The counts without some tests that failed and are left out, and without what these said."""
+    if counts is None or not excused:
+        return counts
+    others = [name for name in run.ids("failed") if name not in excused]
+    return replace(counts, total=counts.total - len(excused), error=_errors(run, others))
+
+
+def _errors(run: TestRun, names: Sequence[str]) -> str:
+    return "\n\n".join(f"{name}\n{cut(plain(run.ends[name].text), FAILURE_CHARS)}" for name in names[:SHOWN_FAILURES])
 
 
 def _uncollected(case: ElementTree.Element) -> bool:

@@ -113,6 +113,11 @@ def test_a_check_and_one_source_need_no_classification(tmp_path: Path) -> None:
 
 
 TWO = {"main.py": "from other import half\n\nprint(half(5))\n", "expected.txt": "2.5\n", "other.py": HALF}
+TESTED = {
+    "main.py": "def double(n):\n    return 2 * n\n",
+    "other.py": HALF,
+    "test_half.py": "from other import half\n\n\ndef test_half():\n    assert half(5) == 2.5\n",
+}
 
 
 @pytest.mark.parametrize(
@@ -121,10 +126,18 @@ TWO = {"main.py": "from other import half\n\nprint(half(5))\n", "expected.txt": 
         (TWO, "fix the program", True),
         (TWO, "fix other.py", False),
         ({**TWO, "other.py": HALF.replace("n // 2", "n / O")}, "fix the program", False),
+        (TESTED, "the tests fail, fix the bug", False),
         (TWO, "fix other.py and commit it", True),
         (TWO, "other.py is wrong", True),
     ],
-    ids=["two candidates", "one named", "one that the failure names", "more is asked for", "no sure kind"],
+    ids=[
+        "two candidates",
+        "one named",
+        "one that the failure names",
+        "tests that fail",
+        "more is asked for",
+        "no sure kind",
+    ],
 )
 def test_a_classifier_is_asked_where_it_decides_something(
     tmp_path: Path, files: dict[str, str], prompt: str, asked: bool

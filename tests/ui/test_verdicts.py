@@ -30,6 +30,10 @@ CAUSES: list[tuple[Verdict, str]] = [
     (Verdict(status="failed", tests_passed=3, tests_total=5), "3 of 5 tests passed"),
     (Verdict(status="failed", tests_total=1), "0 of 1 test passed"),
     (Verdict(status="failed", exit_status=1, error="Traceback:\n  x\nKeyError: 'a'\n\n"), "KeyError: 'a'"),
+    (
+        Verdict(status="failed", error="t::a\nt.py:3: in a\nE   assert 2 == 3\nE    +  where 2 = f(1)"),
+        "assert 2 == 3",
+    ),
     (Verdict(status="failed", exit_status=3), "exit status 3"),
     (Verdict(status="failed", timed_out=True, duration_s=10.02), "it did not end within 10 s"),
     (Verdict(status="failed", timed_out=True), "it did not end"),

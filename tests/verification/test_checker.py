@@ -134,6 +134,15 @@ def test_pytest_counts_names_and_messages(tmp_path: Path) -> None:
     assert sorted(contents(tmp_path)) == ["app.py", "test_app.py"]
 
 
+def test_progress_in_a_large_suite_is_told_apart(tmp_path: Path) -> None:
+    test = "import pytest\n\n\n@pytest.mark.parametrize('n', range(300))\ndef test_small(n):\n    assert n < {}\n"
+    shares = []
+    for least in (298, 299):
+        (place := tmp_path / str(least)).mkdir()
+        shares.append(run(place, {"test_small.py": test.format(least)}, TESTS).progress)
+    assert shares == [298 / 300, 299 / 300]
+
+
 def test_an_import_error_of_a_test_file_is_a_failure(tmp_path: Path) -> None:
     verdict = run(tmp_path, {"test_app.py": "import nowhere\n"}, TESTS)
     assert verdict.status == "failed"
@@ -225,4 +234,6 @@ def test_file_that_cannot_be_loaded_keeps_no_other_test_from_running(tmp_path: P
     verdict = run(tmp_path, files, replace(TESTS, protected=()))
     assert (verdict.status, verdict.tests_passed, verdict.tests_total) == ("failed", 1, 2)
     assert (verdict.failing, verdict.excused) == (("test_b.py::test_c",), ("test_a.py",))
+    assert "test_c" in verdict.error
+    assert "absent" not in verdict.error
     assert verdict.note == "1 test cannot run here and is left out of the verdict: test_a.py (absent is not installed)"
