@@ -43,7 +43,7 @@ def median(code: str = MEDIAN_RIGHT) -> ServerReply:
 
 
 def test_where_all_is_shown_one_answer_does(tmp_path: Path) -> None:
-    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [EDIT, median()])
+    run = play(tmp_path, NEEDS_MODEL, "main.py is wrong", [EDIT, median()])
     assert (run.result.outcome, run.result.model_calls) == ("done", 2)
     names = [tool["function"]["name"] for tool in run.requests[1].body["tools"]]
     assert names[-4:] == ["look", "run_check", "ask_user", "cannot"]
@@ -52,7 +52,7 @@ def test_where_all_is_shown_one_answer_does(tmp_path: Path) -> None:
 def test_an_edit_of_lines_that_were_not_shown_is_sent_back_with_them(tmp_path: Path) -> None:
     edits = calls(replaced("shop.py", "part_380", WRONG), replaced("shop.py", "part_390", RIGHT))
     run = play(
-        tmp_path, FILES, "fix main.py", [EDIT, edits, calls(replaced("shop.py", "part_390", RIGHT))], sections=NARROW
+        tmp_path, FILES, "main.py is wrong", [EDIT, edits, calls(replaced("shop.py", "part_390", RIGHT))], sections=NARROW
     )
     assert (run.result.outcome, run.result.model_calls, run.unexpected) == ("done", 3, 0)
     assert run.nodes.count("coding") == 1
@@ -66,14 +66,14 @@ def test_an_edit_of_lines_that_were_not_shown_is_sent_back_with_them(tmp_path: P
 def test_a_file_shown_in_part_is_not_replaced_whole(tmp_path: Path) -> None:
     whole = calls(("replace_file_content", {"path": "shop.py", "content": f'"""Prices."""\n\n{RIGHT}'}))
     sections = {**NARROW, "tools": {"whole_file_lines": 3000}}
-    run = play(tmp_path, FILES, "fix main.py", [EDIT, whole, calls(("cannot", {"reason": "no"}))], sections=sections)
+    run = play(tmp_path, FILES, "main.py is wrong", [EDIT, whole, calls(("cannot", {"reason": "no"}))], sections=sections)
     assert "lines that you had not been shown would change" in results(run, 2)[0]
     assert run.files["shop.py"] == SHOP
 
 
 def test_text_that_does_not_match_is_answered_with_the_nearest_lines(tmp_path: Path) -> None:
     off = {"path": "main.py", "old": "    raise NotImplementedError()\n", "new": "    return 2\n"}
-    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [EDIT, calls(("replace_in_file", off)), median()])
+    run = play(tmp_path, NEEDS_MODEL, "main.py is wrong", [EDIT, calls(("replace_in_file", off)), median()])
     assert (run.result.outcome, run.nodes.count("coding"), run.unexpected) == ("done", 1, 0)
     (told,) = results(run, 2)
     assert "main.py has no such text" in told
@@ -82,7 +82,7 @@ def test_text_that_does_not_match_is_answered_with_the_nearest_lines(tmp_path: P
 
 def test_edits_are_sent_back_twice_at_most(tmp_path: Path) -> None:
     off = calls(("replace_in_file", {"path": "main.py", "old": "no such thing", "new": "x"}))
-    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [EDIT, off, off, off], limits=Limits(max_iterations=1))
+    run = play(tmp_path, NEEDS_MODEL, "main.py is wrong", [EDIT, off, off, off], limits=Limits(max_iterations=1))
     assert (run.result.outcome, run.result.model_calls, run.unexpected) == ("limit", 4, 0)
     assert run.nodes.count("coding") == 1
 
@@ -105,7 +105,7 @@ def test_edits_are_sent_back_twice_at_most(tmp_path: Path) -> None:
 def test_what_can_be_looked_at(item: str, shown: list[str], tmp_path: Path) -> None:
     files = {**FILES, "test_shop.py": "def test_it():\n    assert True\n", ".env": "KEY=canary-7\n"}
     edit = calls(replaced("shop.py", "part_390", RIGHT))
-    run = play(tmp_path, files, "fix main.py", [EDIT, look(item), look("part_390"), edit], sections=NARROW)
+    run = play(tmp_path, files, "main.py is wrong", [EDIT, look(item), look("part_390"), edit], sections=NARROW)
     assert (run.result.outcome, run.result.model_calls, run.unexpected) == ("done", 4, 0)
     (told,) = results(run, 2)
     for part in shown:
@@ -114,7 +114,7 @@ def test_what_can_be_looked_at(item: str, shown: list[str], tmp_path: Path) -> N
 
 
 def test_the_check_is_run_on_the_files_as_they_are(tmp_path: Path) -> None:
-    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [EDIT, calls(("run_check", {})), median()])
+    run = play(tmp_path, NEEDS_MODEL, "main.py is wrong", [EDIT, calls(("run_check", {})), median()])
     assert run.result.outcome == "done"
     assert "Result: failed" in results(run, 2)[0]
     assert "NotImplementedError" in results(run, 2)[0]
@@ -124,7 +124,7 @@ def test_who_only_looks_ends_at_the_bound_and_what_was_seen_is_shown_next_time(t
     looks = [look(f"shop.py:{line}-{line + 3}") for line in (1500, 1600, 1700, 1800, 1900)]
     edit = calls(replaced("shop.py", "part_390", RIGHT))
     wider = {"context": {"source_tokens": 1000}}
-    run = play(tmp_path, FILES, "fix main.py", [EDIT, *looks, look("part_390"), edit], sections=wider)
+    run = play(tmp_path, FILES, "main.py is wrong", [EDIT, *looks, look("part_390"), edit], sections=wider)
     assert (run.result.outcome, run.result.model_calls, run.unexpected) == ("done", 8, 0)
     assert "def part_300" not in run.message(1)
     assert "No further look" in results(run, 5)[-1]
@@ -139,7 +139,7 @@ def test_looks_can_be_switched_off(tmp_path: Path) -> None:
     run = play(
         tmp_path,
         NEEDS_MODEL,
-        "fix main.py",
+        "main.py is wrong",
         [EDIT, median()],
         sections={"agents": {"coding": CodingSettings(max_looks=0)}},
     )
@@ -163,14 +163,14 @@ def test_the_user_is_asked_once_and_the_answer_is_in_the_next_request(tmp_path: 
         asked.append(question.text)
         return Answer(decision="answer", text="The mean of both.")
 
-    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [EDIT, ask("Which of the two?"), median()], consult=user)
+    run = play(tmp_path, NEEDS_MODEL, "main.py is wrong", [EDIT, ask("Which of the two?"), median()], consult=user)
     assert (run.result.outcome, asked, run.unexpected) == ("done", ["Which of the two?"], 0)
     assert run.nodes[3:] == ["coding", "consult", "coding", "review"]
     assert "You asked: Which of the two?\nThe user answered: The mean of both." in run.message(2)
 
 
 def test_where_nobody_can_be_asked_the_question_is_the_outcome(tmp_path: Path) -> None:
-    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [EDIT, ask("Which of the two?")])
+    run = play(tmp_path, NEEDS_MODEL, "main.py is wrong", [EDIT, ask("Which of the two?")])
     assert (run.result.outcome, run.result.exit_code, run.unexpected) == ("not_achieved", 1, 0)
     assert run.result.reason == "the task needs an answer from you first"
     assert run.result.answer == "Which of the two?"
@@ -184,7 +184,7 @@ def test_a_model_that_asks_five_questions_is_answered_once_and_ends_at_the_bound
         return Answer(decision="answer", text="Yes.")
 
     questions = [ask(f"Question {number}?") for number in range(6)]
-    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [EDIT, *questions], consult=user, limits=Limits(max_iterations=1))
+    run = play(tmp_path, NEEDS_MODEL, "main.py is wrong", [EDIT, *questions], consult=user, limits=Limits(max_iterations=1))
     assert (run.result.outcome, asked, run.unexpected) == ("limit", ["Question 0?"], 0)
     assert "The user has been asked already" in results(run, 3)[0]
 
@@ -193,14 +193,14 @@ def test_a_question_in_words_is_put_where_somebody_is_there(tmp_path: Path) -> N
     def user(question: Question) -> Answer:
         return Answer(decision="answer", text="Yes.")
 
-    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [EDIT, text("Is the mean meant?"), median()], consult=user)
+    run = play(tmp_path, NEEDS_MODEL, "main.py is wrong", [EDIT, text("Is the mean meant?"), median()], consult=user)
     assert (run.result.outcome, run.unexpected) == ("done", 0)
     assert "You asked: Is the mean meant?" in run.message(2)
 
 
 def test_who_cannot_says_why(tmp_path: Path) -> None:
     why = "The check needs a database that is not here."
-    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [EDIT, calls(("cannot", {"reason": why}))])
+    run = play(tmp_path, NEEDS_MODEL, "main.py is wrong", [EDIT, calls(("cannot", {"reason": why}))])
     assert (run.result.outcome, run.result.exit_code, run.unexpected) == ("not_achieved", 1, 0)
     assert run.result.reason == f"codur-coding cannot do it: {why}"
 
@@ -216,7 +216,7 @@ def test_the_calls_of_a_model_without_tools_are_read_from_its_text(tmp_path: Pat
             ]
         }
     )
-    run = play(tmp_path, NEEDS_MODEL, "fix main.py", [EDIT, first, edit])
+    run = play(tmp_path, NEEDS_MODEL, "main.py is wrong", [EDIT, first, edit])
     assert (run.result.outcome, run.unexpected) == ("done", 0)
     assert run.message(2).startswith("Result of look:\n===== main.py (lines 4 to 6 of ")
 
