@@ -202,7 +202,9 @@ def test_a_task_that_cannot_be_told_costs_no_call(pre_plan: bool, tmp_path: Path
     fill(tmp_path, NEEDS_MODEL)
     with GroqServer() as server:
         settings = settings_for(server, planning={"use_llm_pre_plan": pre_plan})
-        task = Task(prompt="main.py is wrong. " + "It must be exact. " * 11_000, workspace=str(tmp_path), limits=Limits())
+        task = Task(
+            prompt="main.py is wrong. " + "It must be exact. " * 11_000, workspace=str(tmp_path), limits=Limits()
+        )
         result = run_task(task, settings, host=host(), emit=lambda _: None)
         assert server.requests == []
     assert (result.outcome, result.exit_code) == ("limit", 4)

@@ -52,7 +52,11 @@ def test_where_all_is_shown_one_answer_does(tmp_path: Path) -> None:
 def test_an_edit_of_lines_that_were_not_shown_is_sent_back_with_them(tmp_path: Path) -> None:
     edits = calls(replaced("shop.py", "part_380", WRONG), replaced("shop.py", "part_390", RIGHT))
     run = play(
-        tmp_path, FILES, "main.py is wrong", [EDIT, edits, calls(replaced("shop.py", "part_390", RIGHT))], sections=NARROW
+        tmp_path,
+        FILES,
+        "main.py is wrong",
+        [EDIT, edits, calls(replaced("shop.py", "part_390", RIGHT))],
+        sections=NARROW,
     )
     assert (run.result.outcome, run.result.model_calls, run.unexpected) == ("done", 3, 0)
     assert run.nodes.count("coding") == 1
@@ -66,7 +70,9 @@ def test_an_edit_of_lines_that_were_not_shown_is_sent_back_with_them(tmp_path: P
 def test_a_file_shown_in_part_is_not_replaced_whole(tmp_path: Path) -> None:
     whole = calls(("replace_file_content", {"path": "shop.py", "content": f'"""Prices."""\n\n{RIGHT}'}))
     sections = {**NARROW, "tools": {"whole_file_lines": 3000}}
-    run = play(tmp_path, FILES, "main.py is wrong", [EDIT, whole, calls(("cannot", {"reason": "no"}))], sections=sections)
+    run = play(
+        tmp_path, FILES, "main.py is wrong", [EDIT, whole, calls(("cannot", {"reason": "no"}))], sections=sections
+    )
     assert "lines that you had not been shown would change" in results(run, 2)[0]
     assert run.files["shop.py"] == SHOP
 
@@ -184,7 +190,9 @@ def test_a_model_that_asks_five_questions_is_answered_once_and_ends_at_the_bound
         return Answer(decision="answer", text="Yes.")
 
     questions = [ask(f"Question {number}?") for number in range(6)]
-    run = play(tmp_path, NEEDS_MODEL, "main.py is wrong", [EDIT, *questions], consult=user, limits=Limits(max_iterations=1))
+    run = play(
+        tmp_path, NEEDS_MODEL, "main.py is wrong", [EDIT, *questions], consult=user, limits=Limits(max_iterations=1)
+    )
     assert (run.result.outcome, asked, run.unexpected) == ("limit", ["Question 0?"], 0)
     assert "The user has been asked already" in results(run, 3)[0]
 
