@@ -65,6 +65,7 @@ _NEVER = _Rule(narrower=lambda _new, _old: False, otherwise="a project's file ca
 RULES: Mapping[tuple[str, ...], _Rule] = {
     ("llm", "max_attempts"): _LOWER,
     ("llm", "retry_budget_s"): _LOWER,
+    ("agents", "coding", "max_looks"): _LOWER,
     ("agents", "configs", NAMED, "tools"): _FEWER,
     ("agents", "configs", NAMED, "max_steps"): _LOWER,
     ("agents", "configs", NAMED, "timeout_s"): _LOWER,

@@ -17,7 +17,7 @@ def test_what_runs_did(tmp_path: Path) -> None:
         newest, oldest = here.runs()
         assert (newest["summary"]["outcome"], oldest["summary"]["outcome"]) == ("done", "limit")
         assert newest["summary"]["verdict"] == "passed"
-        assert newest["summary"]["model_calls"] == 3
+        assert newest["summary"]["model_calls"] == 2
         listed = here.run("runs").out.splitlines()
         assert [row.split()[0] for row in listed[2:]] == [newest["id"], oldest["id"]]
         assert "fix main.py" in listed[2]

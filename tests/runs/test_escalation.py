@@ -134,7 +134,7 @@ def test_an_agent_has_one_turn(tmp_path: Path) -> None:
 def test_without_an_order_nobody_takes_over(tmp_path: Path) -> None:
     run = play(tmp_path, (NO_EDIT, NO_EDIT, NO_EDIT), (RIGHT,), fallback_order=(SECOND,))
     assert (run.result.outcome, run.result.model_calls, run.result.best) == ("not_achieved", 4, None)
-    assert "Nothing could be applied in attempts 1, 2." in run.first.coding[2]
+    assert "Nothing was applied in attempts 1, 2." in run.first.coding[2]
 
 
 @pytest.mark.parametrize("before", [(), (returning("0"),)])
