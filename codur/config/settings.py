@@ -359,7 +359,7 @@ class RuntimeSettings:
     max_runtime_s: float = 900.0
     """Wall time at most, in seconds."""
     detect_tool_calls_from_text: bool = True
-    """Read tool calls that a model wrote as text instead of calling them."""
+    """Read edits that a model wrote as text instead of calling a tool. Nothing else counts so where tools can be called."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
