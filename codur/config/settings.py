@@ -464,7 +464,7 @@ class ScopeSettings:
 class SandboxSettings:
     """How the programs that Codur starts (checks, tests, repair candidates) are contained."""
 
-    backend: Literal["auto", "bubblewrap", "landlock", "seatbelt", "none"] = "auto"
+    backend: Literal["auto", "namespaces", "bubblewrap", "landlock", "seatbelt", "none"] = "auto"
     """`auto` takes the best that works here: bubblewrap, Landlock with seccomp, `sandbox-exec` (macOS), else none."""
     memory_mb: int = 2048
     """Memory of a program with all that it starts, in MiB."""

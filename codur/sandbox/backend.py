@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from codur.sandbox.policy import FileRules, Policy
+from codur.sandbox.policy import FileRules, Mount, Policy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,10 @@ class Confined:
             what is executed applies it itself.
         own_network: the starter puts it into a network namespace of its own, which has nothing but a loopback.
         drop_privileges: the starter gives up all capabilities first.
-        shell_status: a program that signal N ended gives exit status 128 + N, as a shell does.
+        mounts: what makes a root of its own for the program, which then has namespaces of its own: first what all
+            programs see, then what this one does; None for the machine's root.
+        wrapper: the name of the processes that stand between the starter and the program; they are not asked to end,
+            and give exit status 128 + N, as a shell does, for a program that signal N ended. Empty if there are none.
     """
 
     argv: tuple[str, ...]
@@ -36,7 +39,8 @@ class Confined:
     seccomp: bytes | None = None
     own_network: bool = False
     drop_privileges: bool = False
-    shell_status: bool = False
+    mounts: tuple[tuple[Mount, ...], tuple[Mount, ...]] | None = None
+    wrapper: str = ""
 
 
 class Backend(Protocol):
@@ -44,7 +48,7 @@ class Backend(Protocol):
 
     @property
     def name(self) -> str:
-        """`bubblewrap`, `landlock`, `seatbelt` or `none`."""
+        """`namespaces`, `bubblewrap`, `landlock`, `seatbelt` or `none`."""
 
     @property
     def hides(self) -> bool:

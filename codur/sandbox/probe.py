@@ -66,7 +66,7 @@ def candidates() -> tuple[str, ...]:
     """Names of the back ends for this system, best first."""
     if sys.platform == "darwin":
         return ("seatbelt",)
-    return ("bubblewrap", "landlock") if sys.platform == "linux" else ()
+    return ("namespaces", "bubblewrap", "landlock") if sys.platform == "linux" else ()
 
 
 def _made(result: Tried) -> Backend:
@@ -106,6 +106,10 @@ def tried(
 
 def _present(name: str, *, loopback: bool) -> Backend | Tried:
     """A back end, or why there is none on this machine; with a loopback, where it can do without."""
+    if name == "namespaces" and sys.platform == "linux":
+        from codur.sandbox.namespaces import NamespacesBackend  # noqa: PLC0415 - lazy: for Linux
+
+        return NamespacesBackend()
     if name == "bubblewrap" and sys.platform == "linux":
         from codur.sandbox.bubblewrap import BubblewrapBackend, find_bubblewrap  # noqa: PLC0415 - lazy: for Linux
 
