@@ -55,16 +55,12 @@ class Backend(Protocol):
         """Whether a file of the workspace can be hidden from a program."""
 
     @property
-    def isolates_network(self) -> bool:
-        """Whether programs cannot reach any other process through a socket."""
-
-    @property
     def has_loopback(self) -> bool:
         """Whether a program can talk to itself, and to what it starts, through sockets of 127.0.0.1 and ::1."""
 
     @property
-    def isolates_processes(self) -> bool:
-        """Whether programs neither see nor signal processes that are not theirs."""
+    def gaps(self) -> tuple[str, ...]:
+        """What it does not hold here of what docs/SAFETY.md promises; empty if it holds all of it."""
 
     def confine(self, policy: Policy, argv: Sequence[str], env: Mapping[str, str], cwd: Path) -> Confined:
         """How to start a program under a policy.
@@ -85,9 +81,8 @@ class NoBackend:
 
     name = "none"
     hides = False
-    isolates_network = False
     has_loopback = True
-    isolates_processes = False
+    gaps = ("programs can read, write and reach all that you can",)
 
     def confine(self, policy: Policy, argv: Sequence[str], env: Mapping[str, str], cwd: Path) -> Confined:  # noqa: ARG002 - the protocol's
         """The program as it is."""

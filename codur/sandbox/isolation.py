@@ -130,7 +130,7 @@ def _make(mounts: Mounts) -> None:
         elif kind == "keep":
             _set(at, _ATTRIBUTE_READ_ONLY, 0)
         elif kind == "link":
-            os.makedirs(os.path.dirname(at), exist_ok=True)  # noqa: PTH103, PTH120 - the starter loads no pathlib
+            os.makedirs(os.path.dirname(at), exist_ok=True)
             os.symlink(source, at)
         elif kind == "processes":
             _show_processes(at)
@@ -139,7 +139,7 @@ def _make(mounts: Mounts) -> None:
         else:
             _stand_in(at, directory=True)
             if kind == "directory":
-                os.chmod(at, permissions)  # noqa: PTH101 - as above
+                os.chmod(at, permissions)
             else:
                 bound = f",size={size}" if size else ""
                 _mount("tmpfs", at, "tmpfs", _NO_SET_ID | _NO_DEVICES, f"mode={permissions:04o}{bound}")
@@ -148,7 +148,7 @@ def _make(mounts: Mounts) -> None:
 
 def _show(source: str, at: str, *, read_only: bool, devices: bool = False) -> None:
     """Show what is at a path of the machine, with all that is mounted there."""
-    _stand_in(at, directory=os.path.isdir(source))  # noqa: PTH112 - as above
+    _stand_in(at, directory=os.path.isdir(source))
     _mount(source, at, None, _BIND | _RECURSIVE)
     denied = _ATTRIBUTE_NO_SET_ID | (0 if devices else _ATTRIBUTE_NO_DEVICES)
     _set(at, denied | (_ATTRIBUTE_READ_ONLY if read_only else 0), _AND_BELOW)
@@ -193,9 +193,9 @@ def _stand_in(at: str, *, directory: bool) -> None:
     elif (number := ctypes.get_errno()) != errno.ENOENT:
         raise OSError(number, os.strerror(number))
     elif directory:
-        os.makedirs(at)  # noqa: PTH103 - as above
+        os.makedirs(at)
     else:
-        os.makedirs(os.path.dirname(at), exist_ok=True)  # noqa: PTH103, PTH120 - as above
+        os.makedirs(os.path.dirname(at), exist_ok=True)
         os.close(os.open(at, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644))
 
 

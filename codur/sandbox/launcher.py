@@ -100,7 +100,7 @@ class Launcher:
         """The back end in use: `namespaces`, `bubblewrap`, `landlock`, `seatbelt` or `none`.
 
         Raises:
-            ConfigError: the one that the settings name does not work here.
+            ConfigError: the one that the settings name does not work here, or not as they require.
         """
         return self._chosen().backend.name
 
@@ -400,7 +400,8 @@ class Launcher:
     def _choose(self) -> Chosen:
         from codur.sandbox.probe import choose_backend  # noqa: PLC0415 - lazy: not every run starts a program
 
-        return choose_backend(self._settings.backend, self._environ, cache=self._state_cache)
+        strict = self._settings.require == "strict"
+        return choose_backend(self._settings.backend, self._environ, cache=self._state_cache, strict=strict)
 
 
 def _if_any(path: Path | None) -> tuple[Path, ...]:

@@ -1,4 +1,4 @@
-"""Containment by the kernel's namespaces, without a package: what the bubblewrap back end gives, and `isolation` makes."""
+"""Containment by the kernel's namespaces, without a package: what bubblewrap gives, made by `isolation`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from codur.sandbox.backend import Confined
 from codur.sandbox.policy import Policy
-from codur.sandbox.seccomp import filter_program
+from codur.sandbox.seccomp import NO_FILTER, filter_program
 from codur.sandbox.starter_protocol import WRAPPER
 from codur.sandbox.view import own_mounts, system_mounts
 
@@ -17,13 +17,16 @@ class NamespacesBackend:
 
     name = "namespaces"
     hides = True
-    isolates_network = True
     has_loopback = True
-    isolates_processes = True
 
     def __init__(self) -> None:
         self._seccomp = filter_program(network=True)
         self._seccomp_shared = filter_program(network=False, shared=True)
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """Nothing is left open where the machine's system calls are known."""
+        return () if self._seccomp is not None else (NO_FILTER,)
 
     def confine(self, policy: Policy, argv: Sequence[str], env: Mapping[str, str], cwd: Path) -> Confined:
         """How to start a program so that it sees and writes only what the policy says.

@@ -83,7 +83,7 @@ def test_auto_takes_the_first_that_works_and_remembers_it(tmp_path: Path) -> Non
     again = choose_backend("auto", ENVIRON, cache=cache)
     assert again.backend.name == "none"
     assert again.note.startswith(
-        "programs run without containment: bubblewrap: it was seen to leak; to use it, mend it"
+        "programs run without containment: namespaces: it was seen to leak; to use it, mend it"
     )
     assert choose_backend("auto", ENVIRON, cache=cache, fresh=True).backend.name == chosen.backend.name
     assert json.loads(kept.read_text())["tried"] != tried

@@ -59,7 +59,9 @@ def place(request: pytest.FixtureRequest) -> Iterator[Place]:
         for name in ("work space", "outside", "home"):
             (base / name).mkdir()
         (base / "outside" / "secret").write_text("canary")
-        who = contained.Who(ordinary=ordinary, python=contained.SYSTEM_PYTHON if ordinary else sys.executable, backend=backend)
+        who = contained.Who(
+            ordinary=ordinary, python=contained.SYSTEM_PYTHON if ordinary else sys.executable, backend=backend
+        )
         made = Place(who=who, workspace=base / "work space", outside=base / "outside")
         made.own()
         yield made
