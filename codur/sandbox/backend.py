@@ -94,7 +94,7 @@ class Chosen:
     """The back end in use.
 
     Attributes:
-        note: one line: why it is not a better one, and how to get that; empty if it is the best.
+        note: one line: why it is not a better one, and how to get that; empty if none holds more.
     """
 
     backend: Backend

@@ -58,7 +58,7 @@ def _choice(wanted: str, environ: Mapping[str, str], cache: Path | None, *, fres
         note = f"{_NO_SANDBOX}: {_told(worse) or 'there is no back end for this system'}"
     else:
         backend = _made(working)
-        note = _told(worse)
+        note = _told(worse) if backend.gaps else ""
     return Chosen(
         backend=backend, note=note or ("sandbox-exec profile, untested" if backend.name == "seatbelt" else "")
     )
@@ -148,7 +148,7 @@ def _present(name: str, *, loopback: bool) -> Backend | Tried:
 
 def _try(name: str, environ: Mapping[str, str]) -> Tried:
     problem = ""
-    for loopback in (True, False):  # a network of its own needs namespaces
+    for loopback in (True, False) if name == "landlock" else (True,):  # a network of its own needs namespaces
         backend = _present(name, loopback=loopback)
         if isinstance(backend, Tried):
             return backend

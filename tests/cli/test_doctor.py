@@ -43,9 +43,8 @@ def test_without_containment_it_says_so_and_fails(home: Path, tmp_path: Path) ->
 
 def test_strict_fails_where_something_that_is_promised_is_not_held(home: Path, tmp_path: Path) -> None:
     for back_end in (*AVAILABLE, "none"):
-        variables = {"CODUR_SANDBOX__BACKEND": back_end}
-        told = json.loads(codur("doctor", "--json", cwd=tmp_path, home=home, **variables).out)
-        strict = codur("doctor", "--strict", cwd=tmp_path, home=home, **variables)
+        told = json.loads(codur("doctor", "--json", cwd=tmp_path, home=home, CODUR_SANDBOX__BACKEND=back_end).out)
+        strict = codur("doctor", "--strict", cwd=tmp_path, home=home, CODUR_SANDBOX__BACKEND=back_end)
         whole = back_end in ("namespaces", "bubblewrap")
         assert (strict.code, told["gaps"] == []) == ((0, True) if whole else (1, False)), strict.out
         assert [line[12:] for line in strict.out.splitlines() if line.startswith("  not held: ")] == told["gaps"]

@@ -47,7 +47,7 @@ def mark(tmp_path: Path) -> str:
 
 
 def run(back_end: str, code: str, tmp_path: Path, timeout_s: float = LONG, **bounds: int) -> ProcessResult:
-    with launcher(back_end, **bounds) as programs:
+    with launcher(back_end, None, **bounds) as programs:
         return programs.run([sys.executable, "-c", code, mark(tmp_path)], cwd=tmp_path, timeout_s=timeout_s)
 
 
