@@ -27,7 +27,7 @@ _SPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x20000000
 """Mounts, control groups, host name, System V IPC and message queues, process ids."""
 _ROOT = "/proc"
 """Where the root is made, in the program's own namespace; nothing that a program sees is taken from there."""
-_NO_SET_ID, _NO_DEVICES, _NO_PROGRAMS, _BIND, _RECURSIVE, _PRIVATE = 2, 4, 8, 0x1000, 0x4000, 0x40000
+_NO_SET_ID, _NO_DEVICES, _NO_PROGRAMS, _BIND, _RECURSIVE, _SLAVE = 2, 4, 8, 0x1000, 0x4000, 0x80000
 _DETACH = 2
 _ATTRIBUTE_READ_ONLY, _ATTRIBUTE_NO_SET_ID, _ATTRIBUTE_NO_DEVICES = 1, 2, 4
 _HERE, _AND_BELOW = -100, 0x8000
@@ -65,18 +65,20 @@ def prepare(template: Template, parent: int) -> int:
     if own_network:
         confinement.raise_loopback()
     confinement.gain_nothing()
-    check(confinement.prctl(_PR_SET_NAME, ctypes.addressof(ctypes.create_string_buffer(WRAPPER.encode())), 0, 0, 0))
-    outer = os.pidfd_open(os.getpid())
+    name = ctypes.create_string_buffer(WRAPPER.encode())
+    check(confinement.prctl(_PR_SET_NAME, ctypes.addressof(name), 0, 0, 0))
+    lost, held = os.pipe()
     if first := os.fork():
-        _see_to_end(first, parent)
+        _see_to_end(first, parent, held)
+    os.close(held)
     confinement.end_with_parent()
-    if select.select([outer], [], [], 0)[0]:
+    if select.select([lost], [], [], 0)[0]:  # the parent, whose number is not seen here, had ended before
         os._exit(1)
     if pid := os.fork():
-        _see_to_end(pid, None)
-    os.close(outer)
+        _see_to_end(pid)
+    os.close(lost)
     os.setsid()
-    _mount(None, "/", None, _RECURSIVE | _PRIVATE)
+    _mount(None, "/", None, _RECURSIVE | _SLAVE)
     _mount("tmpfs", _ROOT, "tmpfs", _NO_SET_ID | _NO_DEVICES, "mode=0755")
     _make(mounts or ())
     return -1
@@ -106,11 +108,12 @@ def finish(template: Template) -> None:
         confinement.filter_calls(template[1])
 
 
-def _see_to_end(pid: int, parent: int | None) -> NoReturn:
+def _see_to_end(pid: int, parent: int = 0, held: int = 2) -> NoReturn:
     """Wait for a child and end as it ended, as a shell tells it; with the parent, if it is named."""
-    os.closerange(3, _DESCRIPTORS)
+    os.closerange(3, held)
+    os.closerange(held + 1, _DESCRIPTORS)
     confinement.drop_capabilities()
-    if parent is not None:
+    if parent:
         confinement.end_with_parent()
         if os.getppid() != parent:
             os._exit(1)
