@@ -43,6 +43,7 @@ _DEVICE_LINKS = (
     ("stderr", "/proc/self/fd/2"),
     ("ptmx", "pts/ptmx"),
 )
+_MAY_WRITE = 0o222
 _DESCRIPTORS = 65_536
 _SHELL_BASE = 128
 
@@ -162,13 +163,12 @@ def _show_processes(at: str) -> None:
     _stand_in(at, directory=True)
     _mount("proc", at, "proc", _NO_SET_ID | _NO_DEVICES | _NO_PROGRAMS)
     for entry in list(os.scandir(at)):
-        path = entry.path
-        is_directory = entry.is_dir(follow_symlinks=False)
         if entry.name.isdigit() or entry.is_symlink():
             continue
-        if entry.name == "sys" or (os.geteuid() == 0 and (is_directory or os.access(path, os.W_OK))):
-            _mount(path, path, None, _BIND | _RECURSIVE)
-            _set(path, _ATTRIBUTE_READ_ONLY, _AND_BELOW)
+        owned = entry.is_dir() or entry.stat().st_mode & _MAY_WRITE
+        if entry.name == "sys" or (owned and os.geteuid() == 0):
+            _mount(entry.path, entry.path, None, _BIND | _RECURSIVE)
+            _set(entry.path, _ATTRIBUTE_READ_ONLY, _AND_BELOW)
 
 
 def _show_devices(at: str) -> None:
