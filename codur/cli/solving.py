@@ -80,7 +80,9 @@ def solve_challenges(
         in_place=how.in_place,
     )
     if shown.list_only:
-        done = counting_in(_results(where, work), work, setup, mode=where.mode) if where.mode in GOES_ON else {}
+        results = _results(where, work)
+        goes_on = where.mode in GOES_ON and has_results(results)
+        done = counting_in(results, work, setup, mode=where.mode) if goes_on else {}
         return show_list(work, done, json=shown.json)
     if not how.no_sandbox:
         require_sandbox(settings, host)

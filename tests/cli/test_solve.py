@@ -118,7 +118,7 @@ def test_list_tells_what_is_done(place: Path) -> None:
         ("set/sum", False, ""),
     ]
     none = codur_here("solve", "given", "--list", "--resume", cwd=place, home=place / "home")
-    assert (none.code, none.out.splitlines()[-1]) == (0, "2 challenges")
+    assert (none.code, none.err.splitlines()[-1]) == (0, "2 challenges")
 
 
 def test_attempts_and_challenges_are_counted_apart(place: Path) -> None:
