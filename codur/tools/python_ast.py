@@ -20,7 +20,7 @@ from codur.tools.code_outputs import (
     SymbolPlace,
     SymbolPlaces,
 )
-from codur.tools.definitions import Definition, definitions, parse, syntax_message
+from codur.tools.definitions import PYTHON_SUFFIXES, Defined, Definition, definitions, definitions_in, is_read, parse, syntax_message
 from codur.tools.tool import ToolContext, ToolError, tool
 from codur.types import ToolResult
 from codur.workspace.problems import FileError
@@ -56,8 +56,8 @@ class FindDefinition:
 )
 def outline(context: ToolContext, given: OneFile) -> ToolResult:
     """Functions, classes and methods with their lines."""
-    path, _, tree = _parsed(context, given.path)
-    found = definitions(tree)
+    path = context.workspace.relative(given.path)
+    found = definitions_in(path, context.workspace.read_text(path).text)
     lines = [f"{'  ' * item.qualname.count('.')}{item.signature}  (lines {item.start}-{item.end})" for item in found]
     items = tuple(
         OutlineItem(
@@ -66,7 +66,7 @@ def outline(context: ToolContext, given: OneFile) -> ToolResult:
             start_line=item.start,
             end_line=item.end,
             signature=item.signature,
-            doc=(ast.get_docstring(item.node) or "").partition("\n")[0],
+            doc=item.doc,
         )
         for item in found
     )
