@@ -49,7 +49,7 @@ def parts_of(path: str, text: str) -> list[Part]:
 def _parts_of_syntax(path: str, text: str) -> list[Part]:
     end = len(lines_of(text))
     found = definitions_in(path, text)
-    parts = []
+    parts: list[Part] = []
     for part in _between(found, "", range(end)):
         if parts and part.start < parts[-1].end:  # two definitions on one line
             parts[-1] = replace(parts[-1], end=max(parts[-1].end, part.end))
@@ -66,8 +66,9 @@ def _between(found: Sequence[Defined], around: str, lines: range) -> Iterator[Pa
         if start < position or start >= lines.stop:
             continue
         yield Part(around, position, start)
-        inner = [other for other in found[number + 1 :] if item.start < other.start and other.end <= item.end]
-        if item.kind in {"class", "module"} and end - start > SPLIT_LINES and inner:
+        is_long = item.kind in {"class", "module"} and end - start > SPLIT_LINES
+        inner = [other for other in found[number + 1 :] if is_long and other.end <= item.end]
+        if inner:
             first, *others = _between(inner, item.qualname, range(start, end))
             yield replace(first, head=item.line - 1)
             yield from others

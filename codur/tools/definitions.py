@@ -13,6 +13,7 @@ from codur.tools.syntax import Kind, Syntax, grammar_of
 from codur.tools.tool import ToolError
 
 DefinitionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+MISSING = "what it defines is not known here, as codur[languages] is not installed"
 PYTHON_SUFFIXES = (".py", ".pyi", ".pyw")
 
 
@@ -94,7 +95,7 @@ def definitions_in(path: str, text: str) -> Sequence[Defined]:
     if grammar is not None:
         return Syntax(grammar, text).definitions
     if any(path.endswith(suffix) for suffix in BY_SUFFIX):
-        raise ToolError("invalid", f"what {path} defines is not known here (pip install 'codur[languages]')")
+        raise ToolError("invalid", f"{path}: {MISSING}")
     return definitions(parse(path, text))
 
 

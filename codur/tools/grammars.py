@@ -137,6 +137,7 @@ class Grammar:
         family: what files have in common that see each other's names.
         package: the wheel's module.
         function: of the module, gives the grammar.
+        methods_outside: methods stand outside of their class.
         package_wide: files of one folder see each other's names without an import.
     """
 
@@ -146,10 +147,12 @@ class Grammar:
     function: str = "language"
     query: str
     package_wide: bool = False
+    methods_outside: bool = False
 
 
 _SCRIPT = Grammar(
-    language="JavaScript", family="JavaScript",
+    language="JavaScript",
+    family="JavaScript",
     package="tree_sitter_javascript",
     query=_JAVASCRIPT + _FIELDS.format("field_definition"),
 )
@@ -167,7 +170,9 @@ _TYPED_MARKUP = Grammar(
     function="language_tsx",
     query=_JAVASCRIPT + _TYPESCRIPT,
 )
-_GOES = Grammar(language="Go", family="Go", package="tree_sitter_go", query=_GO, package_wide=True)
+_GOES = Grammar(
+    language="Go", family="Go", package="tree_sitter_go", query=_GO, package_wide=True, methods_outside=True
+)
 _RUSTS = Grammar(language="Rust", family="Rust", package="tree_sitter_rust", query=_RUST)
 _JAVAS = Grammar(language="Java", family="Java", package="tree_sitter_java", query=_JAVA, package_wide=True)
 _CS = Grammar(language="C", family="C", package="tree_sitter_c", query=_C)

@@ -1,4 +1,4 @@
-"""Definitions in source texts other than Python's, by tree-sitter; nothing of it is loaded before such a file is read."""
+"""Definitions in source texts other than Python's, by tree-sitter, which is loaded when one is read."""
 
 from __future__ import annotations
 
@@ -178,6 +178,10 @@ class Syntax:
         code = _first_code(mark.node)
         head = self._source[mark.node.start_byte : _body_start(mark.node)].decode("utf-8", "replace")
         plain = self._source[code.start_byte : _body_start(mark.node)].decode("utf-8", "replace")
+        if mark.name.type.endswith("string"):
+            plain = self._source[code.start_byte : mark.name.end_byte].decode("utf-8", "replace") + ")"
+        elif mark.kind != "function":
+            plain = plain.partition("{")[0]
         first = _first_attached(mark.node, self._source)
         above = self._source[first.start_byte : mark.node.start_byte].decode("utf-8", "replace")
         words = [word for word in _NAME.findall(plain) if word != name] if mark.kind == "class" else []

@@ -1,7 +1,7 @@
 """What a source defines and mentions: of Python read from its lines, of other languages from their syntax.
 
-For Python regular expressions, not a syntax tree: a repository of thousands of files has to be looked through in a few seconds,
-and a file with a syntax error, perhaps the one that is to be mended, still tells what it defines.
+For Python regular expressions, not a syntax tree: a repository of thousands of files has to be looked through in a few
+seconds, and a file with a syntax error, perhaps the one that is to be mended, still tells what it defines.
 """
 
 from __future__ import annotations

@@ -233,8 +233,9 @@ class _Homes:
             for start in range(end):
                 tail = "/" + "/".join(words[start:end])
                 found = [far for far in self._stems.get(words[end - 1], ()) if _ends(far, tail)]
-                found = found or [far for folder in self._folders if f"/{folder}".endswith(tail)
-                                  for far in self._folders[folder]]
+                found = found or [
+                    far for folder in self._folders if f"/{folder}".endswith(tail) for far in self._folders[folder]
+                ]
                 if found:
                     return found
         return []

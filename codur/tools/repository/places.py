@@ -12,7 +12,7 @@ _COLON = re.compile(r"^[ \t]*(?:-->[ \t]*)?([\w./+@-]+\.\w+):(\d+)(?::\d+)?(?::?
 """A frame as pytest prints it, and `file:line` at the beginning of a line as compilers and most test runners do."""
 _ELSEWHERE = re.compile(
     r"(?:\bat (?P<package>(?:[\w$]+\.)*)[\w$]+\.(?P<method>[\w$<>]+)\()?"
-    r"(?<![\w.-])(?P<path>[\w./+@-]*[\w+@-]\.(?:[cm]?[jt]sx?|go|rs|java|[ch]))(?::|\()(?P<line>\d+)(?!\w)"
+    r"(?<![\w./+@-])(?P<path>[\w./+@-]*[\w+@-]\.(?:[cm]?[jt]sx?|go|rs|java|[ch]))(?::|\()(?P<line>\d+)(?!\w)"
 )
 """`file:line` or `file(line` of other languages anywhere in a line: stacks of JavaScript, Go and Java, panics of Rust,
 failed assertions of C. Java tells the package and the file's name alone."""
