@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from codur.tools import placing, syntax_edits, targets
 from codur.tools.arguments import argument
-from codur.tools.definitions import PYTHON_SUFFIXES, Definition, definitions, names_of, parse
+from codur.tools.definitions import MISSING, PYTHON_SUFFIXES, Definition, definitions, names_of, parse
+from codur.tools.grammars import BY_SUFFIX, Grammar
 from codur.tools.layout import leading
 from codur.tools.new_code import NewCode, indented, read_definition, without_fence
 from codur.tools.outputs import Edit
@@ -74,7 +75,7 @@ def replace_function(context: ToolContext, given: ReplaceFunction) -> ToolResult
     def find(path: str, found: list[Definition], code: NewCode) -> Definition:
         return targets.one(path, "function", given.name, targets.functions(path, found, given.name), code)
 
-    if grammar := grammar_of(given.path):
+    if grammar := _grammar(given.path):
         return syntax_edits.replaced(
             context, given.path, grammar, given.code, lambda found: targets.functions(given.path, found, given.name)
         )
@@ -88,7 +89,7 @@ def replace_class(context: ToolContext, given: ReplaceClass) -> ToolResult:
     def find(path: str, found: list[Definition], code: NewCode) -> Definition:
         return targets.one(path, "class", given.name, targets.classes(path, found, given.name), code)
 
-    if grammar := grammar_of(given.path):
+    if grammar := _grammar(given.path):
         return syntax_edits.replaced(
             context, given.path, grammar, given.code, lambda found: targets.classes(given.path, found, given.name)
         )
@@ -114,10 +115,18 @@ def replace_method(context: ToolContext, given: ReplaceMethod) -> ToolResult:
             raise ToolError("not_found", f"no method named {label} in {path}; {names_of(methods)}")
         return targets.one(path, "method", label, named, code)
 
-    if grammar := grammar_of(given.path):
+    if grammar := _grammar(given.path):
         found = syntax_edits.method_of(given.path, given.class_name, given.method_name)
         return syntax_edits.replaced(context, given.path, grammar, given.code, found)
     return _replace(context, given.path, _read(given.code, given.method_name, _FUNCTION, given.class_name), find)
+
+
+def _grammar(path: str) -> Grammar | None:
+    """The grammar of a file that is not Python's; None of one that may be."""
+    grammar = grammar_of(path)
+    if grammar is None and path.endswith(tuple(BY_SUFFIX)):
+        raise ToolError("invalid", f"{path}: {MISSING}; use replace_in_file")
+    return grammar
 
 
 def _read(code: str, name: str, wanted: type | tuple[type, ...], class_name: str = "") -> NewCode:
@@ -189,7 +198,7 @@ def _finish(
 )
 def inject_function(context: ToolContext, given: InjectFunction) -> ToolResult:
     """Add a function or method that is not there yet."""
-    if grammar := grammar_of(given.path):
+    if grammar := _grammar(given.path):
         return syntax_edits.added(
             context,
             given.path,

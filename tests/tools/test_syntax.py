@@ -563,7 +563,7 @@ def test_without_the_extra_text_alone_is_shown_and_changed(tmp_path: Path) -> No
     assert ran.stdout.split("\n") == [
         "('stack.go',) ('big.py',)",
         "1",
-        "stack.go is not a Python file; use replace_in_file or replace_file_content",
+        "stack.go: what it defines is not known here, as codur[languages] is not installed; use replace_in_file",
         "stack.go: what it defines is not known here, as codur[languages] is not installed",
         "ok",
         "",
