@@ -171,7 +171,8 @@ def _files(
 
 def _situation(brief: CodingBrief) -> str:
     after = " It is run after your edits; if it fails and an attempt is left, you see its output and try again."
-    only_others = brief.sources and all(path.endswith(tuple(BY_SUFFIX)) for path in brief.sources)
+    only_others = any(path.endswith(tuple(BY_SUFFIX)) for path in brief.sources)
+    only_others = only_others and not any(path.endswith(".py") for path in brief.sources)
     python = "" if only_others else f"Python {brief.python_version}. "
     lines = [
         f"{python}All paths are relative to the workspace, which is the working directory.",

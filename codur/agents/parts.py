@@ -38,7 +38,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def parts_of(path: str, text: str) -> list[Part]:
-    """The file's parts without gaps between them.
+    """The file's parts; between them are empty lines at most.
 
     Nothing if its language is not known, or it has so many that it is a table rather than a program.
     """
@@ -47,13 +47,13 @@ def parts_of(path: str, text: str) -> list[Part]:
 
 
 def _parts_of_syntax(path: str, text: str) -> list[Part]:
-    end = len(lines_of(text))
+    lines = lines_of(text)
     found = definitions_in(path, text)
     parts: list[Part] = []
-    for part in _between(found, "", range(end)):
+    for part in _between(found, "", range(len(lines))):
         if parts and part.start < parts[-1].end:  # two definitions on one line
             parts[-1] = replace(parts[-1], end=max(parts[-1].end, part.end))
-        elif part.start < part.end:
+        elif any(map(str.strip, lines[part.start : part.end])):
             parts.append(part)
     return parts
 

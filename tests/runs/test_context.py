@@ -221,7 +221,7 @@ EDIT_EXPLAIN = json_reply(
 )
 
 
-METHODS = "".join(f"\n  unit{n}(x) {{\n    return x + {n};\n  }}\n" for n in range(80))
+METHODS = "".join(f"\n  unit{n}(x) {{\n    return x + {n};\n  }}\n" for n in range(200))
 SCRIPT = {
     "src/cart.js": "import { round } from './money.js';\n\nexport class Cart extends Base {\n  rate = 2;\n"
     f"{METHODS}\n  // In cents.\n  total(x) {{\n    return round(x) - this.rate;\n  }}\n}}\n",
