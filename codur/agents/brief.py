@@ -13,6 +13,7 @@ from codur.agents.outline import NOTHING_ELSE, Outline
 from codur.agents.source import Excerpt, fit
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.tools.bounds import bounded
+from codur.tools.grammars import BY_SUFFIX
 from codur.tools.repository.selection import Want
 from codur.types import Attempt, Check, Verdict
 from codur.verification.describe import attempts_text, check_text, plain, verdict_text
@@ -170,8 +171,11 @@ def _files(
 
 def _situation(brief: CodingBrief) -> str:
     after = " It is run after your edits; if it fails and an attempt is left, you see its output and try again."
+    only_others = any(path.endswith(tuple(BY_SUFFIX)) for path in brief.sources)
+    only_others = only_others and not any(path.endswith(".py") for path in brief.sources)
+    python = "" if only_others else f"Python {brief.python_version}. "
     lines = [
-        f"Python {brief.python_version}. All paths are relative to the workspace, which is the working directory.",
+        f"{python}All paths are relative to the workspace, which is the working directory.",
         check_text(brief.check) + (after if brief.check else ""),
     ]
     if brief.missing_files:

@@ -23,9 +23,11 @@ from codur.sandbox.backend import Chosen
 from codur.sandbox.landlock import landlock_abi
 from codur.sandbox.launcher import Launcher
 from codur.store.directory import StateDirectory
+from codur.tools.syntax import not_installed
 from codur.types import Limits
 from codur.ui.output import show
 from codur.ui.sanitise import sanitise
+from codur.workspace.workspace import Workspace
 
 _GIT_TIMEOUT_S = 10.0
 _ROOT_WARNING = "Codur runs as root: run it as an ordinary user, so that the system protects itself too"
@@ -99,6 +101,7 @@ class Health:
         state: where runs are kept; empty if no place is known.
         state_problem: why runs cannot be kept; empty if they can.
         git: its version; empty if it is not installed or does not run.
+        languages: what to install for the sources in the directory, in a sentence; empty if nothing is missing.
         auto: what `auto` stands for in the settings; None if they do not use it.
     """
 
@@ -119,6 +122,7 @@ class Health:
     git: str
     providers: tuple[ProviderHealth, ...]
     models: tuple[ModelHealth, ...]
+    languages: str
     auto: AutoHealth | None
 
 
@@ -132,13 +136,13 @@ def show_health(directory: Path, config: Path | None, *, json: bool, strict: boo
         ConfigError: the settings are wrong.
         UsageError: there is no such directory.
     """
-    health = _examine(surroundings.settings_for(surroundings.existing(directory), config, {}).settings)
+    health = _examine(surroundings.settings_for(surroundings.existing(directory), config, {}).settings, directory)
     text = json_module.dumps(asdict(health)) if json else "\n".join(_lines(health))
     show(sanitise(text), sys.stdout)
     return 0 if health.contained and not health.state_problem and not (strict and health.gaps) else 1
 
 
-def _examine(settings: Settings) -> Health:
+def _examine(settings: Settings, directory: Path) -> Health:
     root = surroundings.state_directory()
     state_problem = _state_problem(root)
     cache = StateDirectory(root).cache if root is not None and not state_problem and root.is_dir() else None
@@ -167,6 +171,7 @@ def _examine(settings: Settings) -> Health:
         git=_git_version(replace(settings.sandbox, require="any")) if chosen is not None else "",
         providers=tuple(_provider(name, provider) for name, provider in settings.providers.items()),
         models=_models(settings, root),
+        languages=_languages(directory),
         auto=_auto(settings),
     )
 
@@ -212,6 +217,17 @@ def _models(settings: Settings, root: Path | None) -> tuple[ModelHealth, ...]:
         ModelHealth(profile=name, ready=not problem, note=problem or pool.sizes.told(name))
         for name, problem in problems.items()
     )
+
+
+def _languages(directory: Path) -> str:
+    try:
+        files = Workspace.open(directory, home=surroundings.home()).list_files()
+    except CodurError:  # no run works here anyway
+        return ""
+    missing = not_installed(files)
+    if not missing:
+        return ""
+    return f'of {", ".join(missing)} whole files are shown, or lines: `pip install "codur[languages]"` for functions'
 
 
 def _provider(name: str, provider: Provider) -> ProviderHealth:
@@ -267,6 +283,7 @@ def _lines(health: Health) -> list[str]:
     )
     lines.append(f"python: {health.python} ({health.interpreter})")
     lines.append(f"git: {health.git or 'not found: install git to have its state read'}")
+    lines += [f"languages: {health.languages}"] if health.languages else []
     lines += [_provider_line(one) for one in health.providers]
     if health.auto is not None:
         chosen = f"{health.auto.profile} ({health.auto.model})" if health.auto.profile else "no model"

@@ -393,7 +393,7 @@ class ContextSettings:
     source_tokens: int = 12_000
     """Source text in one request, in tokens, to which what is useful is added; what is needed may take more."""
     max_files: int = 3_000
-    """Python files looked into to choose them; of more, those near to the files that the task names."""
+    """Sources looked into to choose them; of more, those near to the files that the task names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -219,3 +219,39 @@ EDIT_EXPLAIN = json_reply(
         "reasoning": "Words are wanted.",
     }
 )
+
+
+METHODS = "".join(f"\n  unit{n}(x) {{\n    return x + {n};\n  }}\n" for n in range(200))
+SCRIPT = {
+    "src/cart.js": "import { round } from './money.js';\n\nexport class Cart extends Base {\n  rate = 2;\n"
+    f"{METHODS}\n  // In cents.\n  total(x) {{\n    return round(x) - this.rate;\n  }}\n}}\n",
+    "src/money.js": "export function round(x) {\n  return Math.round(x);\n}\n",
+    "test/cart.test.js": f"const methods = [`{METHODS}`];\n\ntest('adds the rate', () => {{\n"
+    "  const cart = new Cart();\n  assert.equal(cart.total(1), 3);\n});\n",
+    "package.json": '{"name": "cart", "type": "module"}\n',
+    "check.sh": "grep -q 'round(x) + this' src/cart.js && exit 0\n"
+    'at() { echo "    at $1 (file://$PWD/$2:$(grep -n "$3" $2 | cut -d: -f1):3)"; }\n'
+    "echo 'AssertionError: -1 == 3'\n"
+    "at Cart.total src/cart.js 'return round'\nat 'TestContext.<anonymous>' test/cart.test.js cart.total\n"
+    "exit 1\n",
+}
+
+
+def test_of_other_languages_the_same_is_shown_and_changed(tmp_path: Path) -> None:
+    edit = {
+        "path": "src/cart.js",
+        "class_name": "Cart",
+        "method_name": "total",
+        "code": "total(x) {\n  return round(x) + this.rate;\n}",
+    }
+    narrow = {"context": {"source_tokens": 400}}
+    reply = calls(("replace_method", edit))
+    played = play(tmp_path, SCRIPT, "make it pass", [reply], check_command="sh check.sh", sections=narrow)
+    assert (played.result.outcome, len(played.requests)) == ("done", 1)
+    told = user(coding(played.requests)[0])
+    assert "  // In cents.\n  total(x) {\n    return round(x) - this.rate;\n  }\n" in told
+    assert "import { round } from './money.js';\n\nexport class Cart extends Base {\n  rate = 2;\n" in told
+    assert "test('adds the rate', () => {\n  const cart = new Cart();\n  assert.equal(cart.total(1), 3);\n});" in told
+    assert "export function round(x) {\n  return Math.round(x);\n}" in told
+    assert "not shown: unit" in told
+    assert "Python" not in told.partition("# Files")[0]
