@@ -48,7 +48,7 @@ class BackendHealth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelHealth:
-    """A model profile, and whether its model could be asked; of one that is in use, a local server is asked for its size.
+    """A model profile, and whether its model could be asked; a local server that is in use tells its size.
 
     Attributes:
         note: why it cannot be asked, or how large requests to it are made.

@@ -412,6 +412,8 @@ class VerificationSettings:
     """Further runs that a pass must survive before it counts."""
     make_check: Literal["auto", "never"] = "auto"
     """Where nothing fails because of the task, one more call writes a test that does (`auto`), or not (`never`)."""
+    linters: bool = True
+    """Say what the project's own linter, formatter and type checker find in changed files that they did not before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

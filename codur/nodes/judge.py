@@ -13,6 +13,7 @@ from codur.tools.git_history import uncommitted
 from codur.types import Attempt, Discovery, StepRecord, Verdict
 from codur.verification.describe import ERROR_CHARS, diff_text, error_text
 from codur.verification.discover import find_check
+from codur.verification.linters import worse
 
 _NUMBERS = re.compile(r"\d+")
 
@@ -102,6 +103,16 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
     gained = _keep_if_better(verdict, context)
     start = verdict if gained else state["verdict"] or verdict
     return Judged(verdict=start, last=verdict, attempt=attempt, gained=gained)
+
+
+def linted(context: RunContext) -> list[str]:
+    """What the project's own linters find more than before in what was changed; it is told and nothing more.
+
+    What passed the check is done: another attempt would cost as much as this one, and could spoil it.
+    """
+    if not (context.settings.verification.linters and context.settings.tools.allow_run):
+        return []
+    return worse(context.workspace, context.launcher, context.scratch, most_s=context.time_left())
 
 
 def _known_failure(record: StepRecord, edit: str, state: RunState, context: RunContext) -> Verdict | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from codur.errors import CodurError
 from codur.nodes.handover import Handover, affordable, escalation_after, stand_in_for
-from codur.nodes.judge import Judged, judge
+from codur.nodes.judge import Judged, judge, linted
 from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.nodes.updates import (
     about_code,
@@ -215,7 +215,7 @@ def _nothing_found(record: StepRecord, state: RunState, context: RunContext) -> 
 def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: RunContext) -> RunUpdate:
     verdict = judged.verdict
     if verdict is not None and verdict.status in {"passed", "no_check"} and judged.attempt is None:
-        notes = _left_out(state, context)
+        notes = [*_left_out(state, context), *linted(context)]
         solver = "repair" if record.node == "repair" else record.capability
         more = record.node != "repair" and _steps_left(state)
         reason = "" if more else left_failed({**state, "verdict": verdict}, context)
