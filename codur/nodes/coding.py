@@ -95,6 +95,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
         missing_files=state["discovery"].missing_files,
         python_version=python_version(context.python, context.launcher),
         read_only=frozenset(path for path in found.texts if not context.workspace.may_edit(path)),
+        guessed=found.guessed,
         inputs=inputs(state, step, context),
         check=state["discovery"].check,
         verdict=state["verdict"],

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from codur.config.settings import AgentConfig, Settings
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.session.run import run_task
 from codur.store.trust import TrustStore
@@ -80,6 +81,57 @@ def test_the_first_request_holds_the_function_that_no_file_was_named_for(tmp_pat
     told = user(coding(played.requests)[0])
     assert "def to_cents(x):\n    return int(x * 99)" in told
     assert "def test_total():" in told
+
+
+def test_what_a_classifier_guessed_is_told_as_a_guess(tmp_path: Path) -> None:
+    """A file that it names and that the failure leads to is none; a guessed test does not become the check."""
+    extra = {
+        "src/shop/stock.py": "def count():\n    return 0\n",
+        "tests/test_stock.py": "def test_stock():\n    pass\n",
+    }
+    named = ["src/shop/stock.py", "tests/test_stock.py", "src/shop/rounding.py"]
+    guess = json_reply({**json.loads(str(UNSURE.body["choices"][0]["message"]["content"])), "detected_files": named})  # type: ignore[index]
+    played = play(tmp_path, {**WRONG, **extra}, "make the failing test pass", [guess, RIGHT])
+    assert played.result.outcome == "done"
+    told = user(coding(played.requests)[0])
+    assert "===== src/shop/stock.py (2 lines, only a guess)" in told
+    assert "only a guess" not in told.partition("===== src/shop/rounding.py")[2].partition("\n")[0]
+    assert "def to_cents(x):\n    return int(x * 99)" in told
+    assert played.result.before is not None
+    assert played.result.before.check == "python -m pytest"
+
+
+def test_what_a_classifier_guessed_gets_room_last(tmp_path: Path) -> None:
+    long = "".join(f"def count_{n}(stock):\n    return stock - {n}\n\n\n" for n in range(400))
+    named = {"detected_files": ["src/shop/stock.py"]}
+    guess = json_reply({**json.loads(str(UNSURE.body["choices"][0]["message"]["content"])), **named})  # type: ignore[index]
+    sections = {"context": {"source_tokens": 1_500}}
+    files = {**WRONG, "src/shop/stock.py": long}
+    played = play(tmp_path, files, "make the failing test pass", [guess, RIGHT], sections=sections)
+    told = user(coding(played.requests)[0])
+    assert "def to_cents(x):\n    return int(x * 99)" in told
+    assert "def test_total():" in told
+    assert "def count_399" not in told
+
+
+RED = "print('\\x1b[31mbad total\\x1b[0m')\nraise SystemExit(1)\n"
+
+
+def test_terminal_colours_are_taken_out_of_what_a_check_said(tmp_path: Path) -> None:
+    command = "python show.py"
+    played = play(tmp_path, {"show.py": RED}, "make the check pass", [UNSURE, NO_EDIT], check_command=command)
+    told = user(coding(played.requests)[0])
+    assert "bad total" in told.partition("# The check now")[2]
+    assert "\x1b" not in told
+
+
+def test_terminal_colours_are_taken_out_of_what_an_agent_ran(tmp_path: Path) -> None:
+    runner = AgentConfig(type="llm", description="Runs programs.", prompt="explaining", tools=("run_command",))
+    settings = {"agents": {"configs": {**Settings().agents.configs, "runner": runner}}}
+    replies = [calls(("run_command", {"command": "python show.py"})), text("It is bad.")]
+    played = play(tmp_path, {"show.py": RED}, "why does show.py print that", replies, sections=settings, agent="runner")
+    assert (played.result.outcome, played.result.answer) == ("done", "It is bad.")
+    assert user(played.requests[-1].body).startswith("bad total\n")
 
 
 def test_what_must_stay_here_stays_here(tmp_path: Path) -> None:
