@@ -97,7 +97,7 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
     diff = context.workspace.diff()
     edit = hashlib.sha256(diff.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     verdict = _known_failure(record, edit, state, context) or _check(record, state, context)
-    if verdict.status in {"passed", "flaky"} or _nothing_to_check(verdict, state, context):
+    if verdict.status in {"passed", "flaky"} or keeps(verdict, state) or _nothing_to_check(verdict, state, context):
         return Judged(verdict=verdict, last=verdict, attempt=None)
     error = verdict.note if verdict.status in {"tampered", "no_check"} else verdict.error or _difference(verdict)
     signature = verdict.signature or f"{verdict.status}: {verdict.note}"
@@ -117,6 +117,21 @@ def linted(context: RunContext) -> list[str]:
     if not (context.settings.verification.linters and context.settings.tools.allow_run):
         return []
     return worse(context.workspace, context.launcher, context.scratch, most_s=context.time_left())
+
+
+def may_fail(state: RunState) -> tuple[str, ...]:
+    """The tests that fail now and may go on to: those of a refactoring, which is done if what passed still passes."""
+    before = state["before"]
+    refactors = state["discovery"].task_type == "refactor" and not state["task"].check_is_goal
+    return before.failing if refactors and before is not None and before.status == "failed" else ()
+
+
+def keeps(verdict: Verdict | None, state: RunState) -> bool:
+    """Whether a verdict fails in nothing but what may fail, and in no more of its tests than before."""
+    before, allowed = state["before"], may_fail(state)
+    if verdict is None or before is None or verdict.status != "failed" or verdict.timed_out or not verdict.failing:
+        return False
+    return set(verdict.failing) <= set(allowed) and (verdict.tests_passed or 0) >= (before.tests_passed or 0)
 
 
 def _known_failure(record: StepRecord, edit: str, state: RunState, context: RunContext) -> Verdict | None:
@@ -141,9 +156,13 @@ def _nothing_to_check(verdict: Verdict, state: RunState, context: RunContext) ->
 def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
     check = state["discovery"].check
     again = 0 if record.action == "repair" else None  # it has passed in a clean process of the search already
-    first = _still_failing(check, state["verdict"], context) if check and record.action != "repair" else None
+    narrow = record.action != "repair" and not may_fail(state)
+    first = _still_failing(check, state["verdict"], context) if check and narrow else None
     verdict = first or context.checker.run(check)
     context.emit(CheckRan(when="attempt", verdict=verdict))
+    if check is not None and keeps(verdict, state):
+        repeated = context.checker.run(check)
+        return verdict if keeps(repeated, state) else repeated
     if check is None or not verdict.passed:
         return verdict
     originals = {change.path: change.before for change in context.workspace.changes()}

@@ -101,7 +101,7 @@ class Suites:
         return tuple(path for path in files if is_test_file(path) or _TEST_TEXT.search(self._text(path)))
 
     def _with_tests(self, files: Sequence[str]) -> Sequence[str]:
-        """Those with tests in them, not helpers that are called like tests; if none shows any, those that may have some."""
+        """Those with tests in them, not helpers that are called like tests; if none shows any, those that may."""
         own_names = self._settings.words("python_functions") or self._settings.words("python_classes")
         if own_names or len(files) > _MAX_READ:
             return files
