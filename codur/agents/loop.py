@@ -22,6 +22,7 @@ from codur.parsing.tool_calls import is_call_alone, tool_calls_from_text
 from codur.tools.bounds import beginning, bounded
 from codur.tools.toolbox import Toolbox
 from codur.types import Message, TaskType, Tier, ToolCall, ToolResult, ToolSpec
+from codur.verification.describe import plain
 
 CALLS_PER_ANSWER = 8
 OUTPUT_CHARS = 4000
@@ -229,7 +230,7 @@ class _Conversation:
         text = result.text if result.ok else f"error: {result.text}"
         tool = self._toolbox.get(call.name)
         reads = tool is not None and tool.side_effect == "read"
-        text = beginning(text, limit, _first_line(result)) if reads else bounded(text, limit)
+        text = beginning(text, limit, _first_line(result)) if reads else bounded(plain(text), limit)
         while earlier and self._free() < len(text):
             self._drop(earlier.pop(self._least(earlier)))
         self._outputs.append(_Output(place=len(self._messages), call=_key(call)))

@@ -50,7 +50,7 @@ class BackendHealth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelHealth:
-    """A model profile, and whether its model could be asked; found out without a network.
+    """A model profile, and whether its model could be asked; a local server that is in use tells its size.
 
     Attributes:
         note: why it cannot be asked, or how large requests to it are made.
@@ -146,6 +146,8 @@ def _examine(settings: Settings, directory: Path) -> Health:
     root = surroundings.state_directory()
     state_problem = _state_problem(root)
     cache = StateDirectory(root).cache if root is not None and not state_problem and root.is_dir() else None
+    remembered = Remembered(StateDirectory(root).limits_file) if root is not None else None
+    pool = ModelPool(settings, os.environ, Limits(), emit=ignore, remembered=remembered)
     chosen = _chosen(settings, cache)
     return Health(
         version=__version__,
@@ -170,9 +172,9 @@ def _examine(settings: Settings, directory: Path) -> Health:
         interpreter=sys.executable,
         git=_git_version(replace(settings.sandbox, require="any")) if chosen is not None else "",
         providers=tuple(_provider(name, provider) for name, provider in settings.providers.items()),
-        models=_models(settings, root),
+        models=_models(settings, pool),
         languages=_languages(directory),
-        auto=_auto(settings),
+        auto=_auto(settings, pool),
     )
 
 
@@ -209,12 +211,12 @@ def _git_version(sandbox: SandboxSettings) -> str:
     return done.stdout.removeprefix("git version").strip() if done.exit_status == 0 else ""
 
 
-def _models(settings: Settings, root: Path | None) -> tuple[ModelHealth, ...]:
-    remembered = Remembered(StateDirectory(root).limits_file) if root is not None else None
-    pool = ModelPool(settings, os.environ, Limits(), emit=ignore, remembered=remembered)
+def _models(settings: Settings, pool: ModelPool) -> tuple[ModelHealth, ...]:
+    named = (*settings.llm.fallback_profiles, *(config.profile for config in settings.agents.configs.values()))
+    used = {pool.default_profile, pool.fast_profile, *named}
     problems = {name: pool.problem(name) for name in settings.llm.profiles}
     return tuple(
-        ModelHealth(profile=name, ready=not problem, note=problem or pool.sizes.told(name))
+        ModelHealth(profile=name, ready=not problem, note=problem or pool.sizes.told(name, look=name in used))
         for name, problem in problems.items()
     )
 
@@ -245,10 +247,9 @@ def _provider(name: str, provider: Provider) -> ProviderHealth:
     )
 
 
-def _auto(settings: Settings) -> AutoHealth | None:
+def _auto(settings: Settings, pool: ModelPool) -> AutoHealth | None:
     if AUTO not in (settings.llm.default_profile, settings.llm.fast_profile):
         return None
-    pool = ModelPool(settings, os.environ, Limits(), emit=ignore)
     choice = pool.chosen()
     name = choice.default if choice.found else ""
     return AutoHealth(profile=name, model=pool.profile(name).model if name else "", reason=choice.reason)

@@ -359,7 +359,7 @@ class RuntimeSettings:
     max_runtime_s: float = 900.0
     """Wall time at most, in seconds."""
     detect_tool_calls_from_text: bool = True
-    """Read edits that a model wrote as text instead of calling a tool. Nothing else counts so where tools can be called."""
+    """Read edits that a model wrote as text instead of calling a tool; nothing else is read so where it can call tools."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -412,6 +412,8 @@ class VerificationSettings:
     """Further runs that a pass must survive before it counts."""
     make_check: Literal["auto", "never"] = "auto"
     """Where nothing fails because of the task, one more call writes a test that does (`auto`), or not (`never`)."""
+    linters: bool = True
+    """Say what the project's own linter, formatter and type checker find in changed files that they did not before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -90,6 +90,7 @@ RULES: Mapping[tuple[str, ...], _Rule] = {
     ("verification", "timeout_s"): _LOWER,
     ("verification", "test_timeout_s"): _LOWER,
     ("verification", "max_output_kb"): _LOWER,
+    ("verification", "linters"): _OFF,
     ("repair", "mode"): _OFF,
     ("repair", "budget_s"): _LOWER,
     ("repair", "offline_budget_s"): _LOWER,

@@ -10,7 +10,7 @@ from codur.agents.coding import CodingOutcome, write_code
 from codur.agents.registry import Agent
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.criteria import held_to
-from codur.nodes.judge import seen_before
+from codur.nodes.judge import may_fail, seen_before
 from codur.nodes.sources import inputs, instruction_notes, material, objective, target
 from codur.nodes.state import NodeName, RunContext, RunState, RunUpdate
 from codur.nodes.updates import current_step, go, origin_of, outcome_of, tell_changes
@@ -22,6 +22,9 @@ from codur.verification.describe import diff_text, verdict_text
 _LOOKED = 8
 """So many parts of files that were looked at are shown again."""
 _CHECK_CHARS = 6000
+_ALLOWED = (
+    "This changes no behaviour: what passes now must still pass, and the tests that fail now may fail as they do."
+)
 
 
 async def coding(state: RunState, context: RunContext) -> RunUpdate:
@@ -87,7 +90,9 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
     settings = context.settings
     brief = CodingBrief(
         task=state["task"].prompt,
-        objective="\n\n".join(text for text in (objective(state, step), *answers) if text),
+        objective="\n\n".join(
+            text for text in (objective(state, step), _ALLOWED if may_fail(state) else "", *answers) if text
+        ),
         sources=found.texts,
         wants=found.wants,
         outline=found.outline,
@@ -95,6 +100,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
         missing_files=state["discovery"].missing_files,
         python_version=python_version(context.python, context.launcher),
         read_only=frozenset(path for path in found.texts if not context.workspace.may_edit(path)),
+        guessed=found.guessed,
         inputs=inputs(state, step, context),
         check=state["discovery"].check,
         verdict=state["verdict"],

@@ -43,12 +43,14 @@ class Material:
         wants: what of them should be shown, the most useful first.
         outline: the files that are not shown.
         withheld: files that would be shown if they did not look as if they held secrets.
+        guessed: files that are wanted only because a classifier named them.
     """
 
     texts: dict[str, str]
     wants: tuple[Want, ...]
     outline: Outline
     withheld: tuple[str, ...]
+    guessed: frozenset[str]
 
 
 def material(state: RunState, step: Step, context: RunContext) -> Material:
@@ -72,6 +74,7 @@ def material(state: RunState, step: Step, context: RunContext) -> Material:
         wants=tuple(want for want in sorted(wants, key=lambda want: want.need != "asked") if want.path in texts),
         outline=outline_of(selection.ranked, files, lambda path: _glance(path, hidden, workspace)),
         withheld=tuple(path for path in named if workspace.hides(path) and workspace.is_file(path)),
+        guessed=frozenset(state["discovery"].guessed) - {want.path for want in wants if want.need != "useful"},
     )
 
 

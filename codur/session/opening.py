@@ -252,7 +252,12 @@ def _context(
             spent=record.kept.usage if record.kept else Usage(),
             redactor=record.redactor,
             waiting=host.waited.waiting if host.waited else None,
-            **{"models": host.models, "shared": host.shared.models if host.shared else None, **pool},
+            **{
+                "models": host.models,
+                "shared": host.shared.models if host.shared else None,
+                **({"sleep": host.clock.sleep, "now": host.clock.now} if host.clock else {}),
+                **pool,
+            },
             stream=host.stream,
             remembered=Remembered(StateDirectory(host.state).limits_file) if host.state else None,
         ),
