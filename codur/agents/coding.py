@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from codur.agents.brief import CodingBrief
@@ -46,6 +46,9 @@ class CodingOutcome:
         summary: the edits in a line.
         error: one sentence, empty if all went well.
         looked: the parts of files that it had a look at, as `path:start-end`, the latest last.
+        edits: the calls that were carried out.
+        held: they were made to pass the check in a copy, where that pass was confirmed.
+        others: what other answers to the same request came to, as text.
     """
 
     kind: Literal["edits", "question", "cannot"] = "edits"
@@ -54,6 +57,9 @@ class CodingOutcome:
     changed_files: tuple[str, ...] = ()
     error: str = ""
     looked: tuple[str, ...] = ()
+    edits: tuple[ToolCall, ...] = field(default=(), compare=False)
+    held: bool = False
+    others: str = ""
 
 
 async def write_code(
@@ -74,6 +80,8 @@ async def write_code(
     run_check: Callable[[], str] | None = None,
     asking: Asking = "nobody",
     emit: Emit = ignore,
+    temperature: float | None = None,
+    elsewhere: Callable[[], Awaitable[tuple[Toolbox, Workspace]]] | None = None,
 ) -> CodingOutcome:
     """Ask the agent for edits, let it look before, and apply them.
 
@@ -86,6 +94,8 @@ async def write_code(
         max_looks: answers that may look at more, before the one with the edits.
         run_check: runs the check on the files as they are, and gives what it said; None if there is none.
         asking: whether the user can be asked, or was.
+        temperature: instead of the profile's, if that has one.
+        elsewhere: gives a copy to look and to edit in, instead; it is waited for when the first answer is there.
 
     Raises:
         ModelUnavailable, ModelAnswerError, LimitReached: as `ModelPool.complete`; LimitReached also if the task and the
@@ -103,7 +113,11 @@ async def write_code(
         whole_file_lines=whole_file_lines,
         source_tokens=source_tokens,
         instructions=instructions,
+        temperature=temperature,
     )
+    reply = await pool.complete(agent.profile, talk.request)
+    if elsewhere is not None:
+        toolbox, workspace = await elsewhere()
     step = _Step(
         agent=agent,
         target=target,
@@ -118,10 +132,10 @@ async def write_code(
         emit=emit,
     )
     for _ in range(max_looks + REFUSALS + 1):
-        reply = await pool.complete(agent.profile, talk.request)
         outcome = await step.take(reply)
         if outcome is not None:
             return replace(outcome, looked=tuple(step.looks.ranges))
+        reply = await pool.complete(agent.profile, talk.request)
     raise AssertionError("a step goes on for each look and each edit sent back, and no longer")
 
 
@@ -232,7 +246,7 @@ class _Step:
         edits = [_with_path(call, self._target, self._toolbox) for call in edits]
         start = self._workspace.snapshot()
         earlier = {change.path: change.after for change in self._workspace.changes()}
-        outcome, failed = _apply(edits, self._agent, self._toolbox, self._workspace)
+        outcome, failed = apply_edits(edits, self._agent, self._toolbox, self._workspace)
         places = self._unseen(outcome, earlier)
         why = outcome.error
         if places:
@@ -291,10 +305,10 @@ def _calls_in_text(text: str, target: str | None) -> tuple[ToolCall, ...]:
     return (ToolCall(name=WHOLE_FILE_TOOL, arguments={"path": target, "content": code}),)
 
 
-def _apply(
+def apply_edits(
     calls: Sequence[ToolCall], agent: Agent, toolbox: Toolbox, workspace: Workspace
 ) -> tuple[CodingOutcome, ToolCall | None]:
-    """Run the edits in order; the first that fails undoes those before it, and is told."""
+    """Run edits in order; the first that fails undoes those before it, and is told."""
     start = workspace.snapshot()
     changed: list[str] = []
     for number, call in enumerate(calls, 1):
@@ -311,7 +325,7 @@ def _apply(
             error = f"edit {number} of {len(calls)}, {call.name}: {problem}; no edit was applied"
             return _nothing(code, error), call
     summary = ", ".join(_described(call) for call in calls)
-    return CodingOutcome(code="ok", summary=summary, changed_files=tuple(changed)), None
+    return CodingOutcome(code="ok", summary=summary, changed_files=tuple(changed), edits=tuple(calls)), None
 
 
 def _refuse(call: ToolCall, agent: Agent) -> str:

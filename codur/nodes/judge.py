@@ -90,7 +90,7 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
         context.workspace.restore(context.best.start)  # edits of earlier steps of the same plan go, too
         return Judged(verdict=present, last=present, attempt=attempt)
     diff = context.workspace.diff()
-    edit = hashlib.sha256(diff.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    edit = edit_name(diff)
     verdict = _known_failure(record, edit, state, context) or _check(record, state, context)
     if verdict.status in {"passed", "flaky"} or _nothing_to_check(verdict, state, context):
         return Judged(verdict=verdict, last=verdict, attempt=None)
@@ -102,6 +102,11 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
     gained = _keep_if_better(verdict, context)
     start = verdict if gained else state["verdict"] or verdict
     return Judged(verdict=start, last=verdict, attempt=attempt, gained=gained)
+
+
+def edit_name(diff: str) -> str:
+    """What a change is called: equal for equal diffs."""
+    return hashlib.sha256(diff.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
 def _known_failure(record: StepRecord, edit: str, state: RunState, context: RunContext) -> Verdict | None:
@@ -125,7 +130,7 @@ def _nothing_to_check(verdict: Verdict, state: RunState, context: RunContext) ->
 
 def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
     check = state["discovery"].check
-    again = 0 if record.action == "repair" else None  # it has passed in a clean process of the search already
+    again = 0 if record.action == "repair" or record.held else None  # it has passed more than once in a copy already
     verdict = context.checker.run(check)
     context.emit(CheckRan(when="attempt", verdict=verdict))
     if check is None or not verdict.passed:
@@ -153,6 +158,7 @@ def _attempt(record: StepRecord, state: RunState, signature: str, progress: floa
         signature=signature,
         progress=progress,
         error=error_text(error, ERROR_CHARS),
+        others=record.others,
     )
 
 
