@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import runpy
 import tempfile
 import threading
 from collections.abc import Callable
@@ -12,9 +14,10 @@ from typing import Any
 import pytest
 
 from codur.config.settings import CodingSettings
-from codur.events import Note
+from codur.events import Note, ignore
 from codur.questions import Answer
 from codur.sandbox.cancel import CancelToken
+from codur.session.exchanges import Exchanges
 from codur.session.run import run_task
 from codur.types import Limits, Task
 from tests.runs.kit import (
@@ -62,7 +65,9 @@ def by_temperature(answers: dict[float, ServerReply]) -> Callable[[Any], ServerR
 def sampled(directory: Path, replies: Any, count: int | str, **given: Any) -> Played:
     coding = CodingSettings(samples=count, **given.pop("coding", {}))  # type: ignore[arg-type]
     sections = {"agents": {"coding": coding}, **given.pop("sections", {})}
-    return play(directory, given.pop("files", NEEDS_MODEL), TASK, replies, sections=sections, **given)
+    return play(
+        directory, given.pop("files", NEEDS_MODEL), given.pop("prompt", TASK), replies, sections=sections, **given
+    )
 
 
 def asked(run: Played) -> list[Any]:
@@ -98,17 +103,17 @@ def test_the_first_that_holds_ends_the_others(tmp_path: Path) -> None:
 def test_a_program_that_hangs_is_ended_with_its_answer(tmp_path: Path) -> None:
     run = sampled(tmp_path, by_temperature({0.2: answer(HANGS), 1.0: answer(MEDIAN_RIGHT)}), 2)
     assert run.result.outcome == "done"
-    assert not [line for line in _command_lines() if "codur-scratch" in line]
+    assert not [line for line in _places(of=os.getpid()) if "codur-scratch" in line]
 
 
-def _command_lines() -> list[str]:
-    """Where the processes of this machine work, as far as that may be read."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*/cwd"):
-        try:
-            found.append(str(entry.readlink()))
-        except OSError:
-            continue
+def _places(*, of: int) -> list[str]:
+    """Where the processes work that a process started and that have not ended, and those that they started."""
+    found, waiting = [], [of]
+    while waiting:
+        children = Path(f"/proc/{waiting.pop()}/task").glob("*/children")
+        started = [word for path in children for word in path.read_text().split()]
+        waiting += map(int, started)
+        found += [str(place.readlink()) for word in started if (place := Path(f"/proc/{word}/cwd")).exists()]
     return found
 
 
@@ -182,7 +187,7 @@ def test_no_more_are_asked_for_than_calls_are_left(tmp_path: Path) -> None:
 )
 def test_where_no_check_can_judge_there_is_one_answer(files: dict[str, str], tmp_path: Path) -> None:
     change = calls(("replace_file_content", {"path": "main.py", "content": "print(2)\nprint(2.5)\n\n"}))
-    run = sampled(tmp_path, Script(change, change, change), 3, files=files)
+    run = sampled(tmp_path, Script(change, change, change), 3, files=files, prompt="refactor main.py")
     assert len(asked(run)) == 1
 
 
@@ -208,7 +213,7 @@ def test_a_question_is_put_once_and_the_answer_told_to_all(tmp_path: Path) -> No
 
     def consult(question: Any) -> Answer:
         asked_for.append(question.text)
-        return Answer(kind="answered", text="the usual one")
+        return Answer(decision="answer", text="the usual one")
 
     script = Script(answer(WRONG), question, question, *[answer(MEDIAN_RIGHT)] * 3)
     run = sampled(tmp_path, script, 3, consult=consult)
@@ -247,10 +252,49 @@ def test_a_run_that_is_stopped_leaves_nothing_behind(tmp_path: Path) -> None:
     cancel = CancelToken()
     with GroqServer(by_temperature({0.2: answer(HANGS), 1.0: hold(answer(MEDIAN_RIGHT))})) as server:
         settings = settings_for(server, agents={"coding": CodingSettings(samples=2)})
-        stopper = threading.Thread(target=lambda: (server.holding.wait(), cancel.cancel()))
+
+        def stop() -> None:
+            server.holding.wait()
+            cancel.cancel()
+
+        stopper = threading.Thread(target=stop)
         stopper.start()
         task = Task(prompt=TASK, workspace=str(project), limits=Limits())
-        result = run_task(task, settings, host=host(cancel=cancel), emit=lambda _event: None)
+        result = run_task(task, settings, host=host(cancel=cancel), emit=ignore)
         stopper.join()
     assert (result.outcome, contents(project)) == ("interrupted", NEEDS_MODEL)
     assert set(Path(tempfile.gettempdir()).glob("codur-scratch-*")) <= before
+
+
+def test_a_recorded_run_is_the_same_again(tmp_path: Path) -> None:
+    project, again, file = (
+        fill(tmp_path / "one", NEEDS_MODEL),
+        fill(tmp_path / "two", NEEDS_MODEL),
+        tmp_path / "r.jsonl",
+    )
+    never = hold(answer(WRONG))
+    with GroqServer(by_temperature({0.2: never, 0.6: answer(MEDIAN_RIGHT), 1.0: never})) as server:
+        settings = settings_for(server, agents={"coding": CodingSettings(samples=3)})
+        recorded = host(exchanges=Exchanges(record=file))
+        run_task(Task(prompt=TASK, workspace=str(project), limits=Limits()), settings, host=recorded, emit=ignore)
+        sent = len(server.requests)
+        replayed = host(key=None, exchanges=Exchanges(replay=file))
+        result = run_task(
+            Task(prompt=TASK, workspace=str(again), limits=Limits()), settings, host=replayed, emit=ignore
+        )
+        assert len(server.requests) == sent
+    assert (result.outcome, contents(again)) == ("done", contents(project))
+
+
+BENCHMARK = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "samples.py"), run_name="benchmark")
+
+
+@pytest.mark.parametrize(
+    ("right", "limited", "outcome"), [(1.0, False, "done"), (1.0, True, "done"), (0.0, False, "limit")]
+)
+def test_the_benchmark_on_a_few_tasks(right: float, limited: bool, outcome: str, tmp_path: Path) -> None:
+    service = BENCHMARK["Service"](right=right, answer_s=0.0, limited=limited)
+    rows = [BENCHMARK["run"](tmp_path / str(number), service, 8) for number in range(2)]
+    assert [row.result.outcome for row in rows] == [outcome] * 2
+    # Temporary files of others are there, too; only what runs is looked at.
+    assert [what for row in rows for what in row.left if what.startswith(("process", "thread"))] == []
