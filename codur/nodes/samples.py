@@ -77,6 +77,7 @@ class Copy:
         self._context = context
         self._launcher = launcher
         self._busy = threading.Lock()  # what runs in here has ended before it is removed
+        self._root = context.scratch()
         self._making: asyncio.Future[None] | None = None
 
     async def ready(self) -> tuple[Toolbox, Workspace]:
@@ -97,7 +98,6 @@ class Copy:
     def _make(self) -> None:
         context = self._context
         with self._busy:
-            self._root = context.scratch()
             extra = context.workspace.generated_files()
             self._workspace = context.workspace.scratch_copy(self._root, extra=extra)
             self._toolbox = context.toolbox.on(self._workspace, self._launcher)
@@ -131,11 +131,15 @@ class Copy:
         hidden = self._context.for_models
         return "".join(item.diff() for item in self._workspace.changes() if not hidden.withholds(item.path))
 
-    def remove(self) -> None:
+    async def remove(self) -> None:
         """Take it away, once nothing runs in it any more."""
+        if self._making is not None:
+            await asyncio.gather(self._making, return_exceptions=True)
+            await asyncio.to_thread(self._remove)
+
+    def _remove(self) -> None:
         with self._busy:
-            if hasattr(self, "_root"):
-                remove_tree(self._root)
+            remove_tree(self._root)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,6 +181,7 @@ async def best_of(count: int, agent: Agent, ask: Ask, state: RunState, context: 
     try:
         await copies[0].ready()
     except WorkspaceError as error:
+        await copies[0].remove()
         context.emit(Note(level="warning", text=f"{error.message}; so only one answer is asked for"))
         return None
     judging = _Judging(state)
@@ -190,7 +195,7 @@ async def best_of(count: int, agent: Agent, ask: Ask, state: RunState, context: 
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            await asyncio.gather(*(asyncio.to_thread(copy.remove) for copy in copies))
+            await asyncio.gather(*(copy.remove() for copy in copies))
     return _taken(answers, count, agent, state, context)
 
 
