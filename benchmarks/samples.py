@@ -64,6 +64,8 @@ class Service:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __call__(self, body: Any) -> ServerReply:
+        if not isinstance(body, dict):
+            return error(400, "The request was broken off.")
         if not body.get("tools"):
             return EDIT
         with self._lock:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from codur.config.settings import CodingSettings
-from codur.events import Note, ignore
+from codur.events import Event, Note, ignore
 from codur.questions import Answer
 from codur.sandbox.cancel import CancelToken
 from codur.session.exchanges import Exchanges
@@ -284,6 +284,20 @@ def test_a_recorded_run_is_the_same_again(tmp_path: Path) -> None:
         )
         assert len(server.requests) == sent
     assert (result.outcome, contents(again)) == ("done", contents(project))
+
+
+def test_a_workspace_that_cannot_be_copied_gets_one_answer(tmp_path: Path) -> None:
+    project = fill(tmp_path, NEEDS_MODEL)
+    with (project / "large.bin").open("wb") as stream:
+        stream.truncate(300 << 20)
+    events: list[Event] = []
+    with GroqServer(Script(answer(MEDIAN_RIGHT))) as server:
+        settings = settings_for(server, agents={"coding": CodingSettings(samples=3)})
+        task = Task(prompt=TASK, workspace=str(project), limits=Limits())
+        result = run_task(task, settings, host=host(), emit=events.append)
+    assert (result.outcome, result.model_calls) == ("done", 2)
+    said = "the workspace holds more than 256 MiB, too much to copy; so only one answer is asked for"
+    assert Note(level="warning", text=said) in events
 
 
 BENCHMARK = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "samples.py"), run_name="benchmark")
