@@ -468,8 +468,10 @@ class ScopeSettings:
 class SandboxSettings:
     """How the programs that Codur starts (checks, tests, repair candidates) are contained."""
 
-    backend: Literal["auto", "bubblewrap", "landlock", "seatbelt", "none"] = "auto"
-    """`auto` takes the best that works here: bubblewrap, Landlock with seccomp, `sandbox-exec` (macOS), else none."""
+    backend: Literal["auto", "namespaces", "bubblewrap", "landlock", "seatbelt", "none"] = "auto"
+    """`auto` takes the best that works here: namespaces, bubblewrap, Landlock, `sandbox-exec` (macOS), else none."""
+    require: Literal["any", "strict"] = "any"
+    """`strict` starts no program where the back end does not hold all that is promised (`codur doctor --strict`)."""
     memory_mb: int = 2048
     """Memory of a program with all that it starts, in MiB."""
     processes: int = 256

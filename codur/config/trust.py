@@ -46,6 +46,7 @@ _FEWER_ANSWERS = _Rule(
     otherwise=_LOWER.otherwise,
 )
 _OFF = _Rule(narrower=lambda new, _: new in (False, "off"), otherwise="a project's file can only turn this off")
+_STRICT = _Rule(narrower=lambda new, _: new == "strict", otherwise="a project's file can only make this strict")
 _FEWER = _Rule(narrower=lambda new, old: set(new) <= set(old), otherwise="a project's file can only take tools away")
 _APPROVALS = ("never", "writes", "always")
 _ASK_MORE = _Rule(
@@ -111,6 +112,7 @@ RULES: Mapping[tuple[str, ...], _Rule] = {
     ("sandbox", "processes"): _LOWER,
     ("sandbox", "file_mb"): _LOWER,
     ("sandbox", "temporary_mb"): _LOWER,
+    ("sandbox", "require"): _STRICT,
 }
 """What is not named here a project's file cannot set."""
 
