@@ -328,6 +328,10 @@ class CodingSettings:
 
     max_looks: int = 4
     """Answers of one step that may look at more of the workspace, before the one with the edits; 0: none."""
+    samples: int | Literal["auto"] = 1
+    """Answers asked for side by side where a check is red; `auto`: 1, after a failure up to 4 that need not wait."""
+    sample_profiles: tuple[str, ...] = ()
+    """Profiles that they come from in turn; empty: the agent's own, at different temperatures."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -359,7 +363,7 @@ class RuntimeSettings:
     max_runtime_s: float = 900.0
     """Wall time at most, in seconds."""
     detect_tool_calls_from_text: bool = True
-    """Read edits that a model wrote as text instead of calling a tool; nothing else is read so where it can call tools."""
+    """Read edits that a model wrote as text instead of calling a tool; no more is read so where it can call tools."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -95,7 +95,7 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
         context.workspace.restore(context.best.start)  # edits of earlier steps of the same plan go, too
         return Judged(verdict=present, last=present, attempt=attempt)
     diff = context.workspace.diff()
-    edit = hashlib.sha256(diff.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    edit = edit_name(diff)
     verdict = _known_failure(record, edit, state, context) or _check(record, state, context)
     if verdict.status in {"passed", "flaky"} or keeps(verdict, state) or _nothing_to_check(verdict, state, context):
         return Judged(verdict=verdict, last=verdict, attempt=None)
@@ -134,6 +134,11 @@ def keeps(verdict: Verdict | None, state: RunState) -> bool:
     return set(verdict.failing) <= set(allowed) and (verdict.tests_passed or 0) >= (before.tests_passed or 0)
 
 
+def edit_name(diff: str) -> str:
+    """What a change is called: equal for equal diffs."""
+    return hashlib.sha256(diff.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
 def _known_failure(record: StepRecord, edit: str, state: RunState, context: RunContext) -> Verdict | None:
     """The verdict on the same change earlier in this run, for an agent that ran no programs of its own."""
     known = state["failures"].get(edit)
@@ -155,7 +160,7 @@ def _nothing_to_check(verdict: Verdict, state: RunState, context: RunContext) ->
 
 def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
     check = state["discovery"].check
-    again = 0 if record.action == "repair" else None  # it has passed in a clean process of the search already
+    again = 0 if record.action == "repair" or record.held else None  # it has passed more than once in a copy already
     narrow = record.action != "repair" and not may_fail(state)
     first = _still_failing(check, state["verdict"], context) if check and narrow else None
     verdict = first or context.checker.run(check)
@@ -216,6 +221,7 @@ def _attempt(record: StepRecord, state: RunState, signature: str, progress: floa
         signature=signature,
         progress=progress,
         error=error_text(error, ERROR_CHARS),
+        others=record.others,
     )
 
 

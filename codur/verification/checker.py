@@ -107,11 +107,15 @@ class Checker:
             self._conditions.keep(each, self._workspace)
             self._workspace.protect(each.protected)
 
-    def on(self, workspace: Workspace) -> Checker:
-        """The same checker for a copy of the workspace."""
+    def on(self, workspace: Workspace, launcher: Launcher | None = None) -> Checker:
+        """The same checker for a copy of the workspace.
+
+        Args:
+            launcher: starts its programs; the same one if None.
+        """
         other = Checker(
             workspace,
-            self._launcher,
+            launcher or self._launcher,
             self._settings,
             python=self._python,
             deadline=self._deadline,

@@ -96,6 +96,8 @@ LEAVES: Mapping[str, tuple[Any, Any, str]] = {
     "agents.configs.codur-explaining.arguments.x": (None, "x", CANNOT),
     "agents.configs.codur-explaining.entry_point": (None, "x", CANNOT),
     "agents.coding.max_looks": (0, 5, LOWER),
+    "agents.coding.samples": (1, "auto", LOWER),
+    "agents.coding.sample_profiles": (None, ["local"], CANNOT),
     "runtime.max_iterations": (1, 11, LOWER),
     "runtime.max_llm_calls": (0, 21, LOWER),
     "runtime.max_tokens": (0, 200_001, LOWER),
