@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from posixpath import basename, dirname, join, normpath
 
+from codur.errors import WorkspaceError
 from codur.verification.entry import MAKEFILES, TEST_SUPPORT, is_pytest_file, is_test_file
 from codur.workspace.workspace import Workspace
 
@@ -150,7 +151,11 @@ def _included(workspace: Workspace, paths: Iterable[str]) -> list[str]:
         path = waiting.pop()
         if path.endswith(".py") or not workspace.is_file(path):
             continue
-        for words in _INCLUDES.findall(workspace.peek_text(path)):
+        try:
+            text = workspace.peek_text(path)
+        except WorkspaceError:  # a program, started by its path
+            continue
+        for words in _INCLUDES.findall(text):
             for word in words.split():
                 name = re.sub(r"^\$\{?[\w@<^()%#*/]+\}?/", "", word.strip("\"';"))
                 near = (normpath(join(dirname(path), name)), normpath(name))

@@ -97,7 +97,11 @@ def _needs_expected(checker: Checker, check: Check, before: Mapping[str, bytes |
             copy = workspace.scratch_copy(Path(temporary) / workspace.root.name, extra=before)
             inside = [path] if path is not None else []
             kept = {path, check.stdin_file, check.entry}
-            copies = [each for each in copy.list_files() if each not in kept and _holds(copy, each, expected)]
+            copies = [
+                each
+                for each in copy.list_files()
+                if each not in kept and _holds(copy, each, expected, new=each in before)
+            ]
             copies = [each for each in copies if not _was_read(each, before)]
             for each in (*inside, *copies):
                 (copy.root / each).unlink(missing_ok=True)
@@ -115,11 +119,21 @@ def _needs_expected(checker: Checker, check: Check, before: Mapping[str, bytes |
     return _names_expected(workspace, path, before)  # not even the copy passes: look at the text instead
 
 
-def _holds(workspace: Workspace, path: str, expected: str) -> bool:
-    """Whether a file is a copy of the expected output, whole or as a part."""
-    wanted = lines_of(expected)
-    text = workspace.peek_text(path)
-    return len("".join(wanted)) >= 2 and "\n".join(wanted) in "\n".join(lines_of(text))
+def _holds(workspace: Workspace, path: str, expected: str, *, new: bool) -> bool:
+    """Whether a file that is no source is a copy of the expected output; of one that is new, a part is enough."""
+    if path.endswith(".py"):
+        return False
+    wanted, lines = lines_of(expected), lines_of(_text(workspace, path))
+    places = range(len(lines) - len(wanted) + 1) if new and wanted else ()
+    return wanted == lines or any(lines[at : at + len(wanted)] == wanted for at in places)
+
+
+def _text(workspace: Workspace, path: str) -> str:
+    """A file's text; empty if it is none."""
+    try:
+        return workspace.peek_text(path)
+    except WorkspaceError:
+        return ""
 
 
 def _was_read(path: str, before: Mapping[str, bytes | None]) -> bool:
@@ -229,7 +243,7 @@ def _passes_hollow(
         found = False
         for path in sources[:_MOST_SOURCES] if only is None else only:
             meant = None if only is None else only[path]
-            text = "" if is_test_code(path) else hollow.hollowed(copy.peek_text(path), tests, meant)
+            text = "" if is_test_code(path) else hollow.hollowed(_text(copy, path), tests, meant)
             if text:
                 (copy.root / path).write_text(text)
                 found = True

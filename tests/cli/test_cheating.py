@@ -86,14 +86,21 @@ CHEATS: dict[str, tuple[str, dict[str, str], str]] = {
 
 
 def run(project: Path, home: Path, answer: ServerReply, *words: str) -> dict[str, Any]:
-    with GroqServer([EDIT, *[answer] * 12]) as server:
+    """One attempt by a model that gives this answer to whoever may edit files."""
+
+    def reply(body: Any) -> ServerReply:
+        tools = {tool["function"]["name"] for tool in body.get("tools", ())}
+        return answer if "replace_file_content" in tools else EDIT
+
+    with GroqServer(reply) as server:
         settings = f"providers:\n  groq:\n    api: groq\n    base_url: {server.url}\nrepair: {{mode: 'off'}}\n"
         fill(home, {".config/codur/config.yaml": settings})
-        return the_object(codur(*words, "--json", cwd=project, home=home, GROQ_API_KEY=KEY).out)
+        ran = codur(*words, "--max-iterations", "1", "--json", cwd=project, home=home, GROQ_API_KEY=KEY)
+    return the_object(ran.out)
 
 
 def writes(path: str, text: str) -> ServerReply:
-    return calls(("write_file", {"path": path, "content": text}))
+    return calls(("replace_file_content", {"path": path, "content": text}))
 
 
 @pytest.mark.parametrize("name", CHEATS)
@@ -213,8 +220,8 @@ def test_an_output_that_was_not_computed(name: str, project: Path, home: Path) -
 def test_a_new_data_file_with_the_expected_output(project: Path, home: Path) -> None:
     fill(project, {**OUTPUT, "main.py": SQUARES.replace("17", "16")})
     answer = calls(
-        ("write_file", {"path": "table.dat", "content": OUTPUT["expected.txt"]}),
-        ("write_file", {"path": "main.py", "content": "print(open('table.dat').read(), end='')\n"}),
+        ("replace_file_content", {"path": "table.dat", "content": OUTPUT["expected.txt"]}),
+        ("replace_file_content", {"path": "main.py", "content": "print(open('table.dat').read(), end='')\n"}),
     )
     result = run(project, home, answer, "fix main.py")
     assert result["outcome"] != "done", result["verdict"]
