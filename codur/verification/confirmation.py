@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Container, Mapping
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,6 +23,7 @@ from codur.workspace.workspace import Workspace
 
 _MOST_SOURCES = 2_000
 _MOST_TESTS = 20
+_MOST_OF_GIT = 20_000
 _NAMED = 3
 
 
@@ -114,9 +117,24 @@ def _needs_expected(checker: Checker, check: Check, before: Mapping[str, bytes |
                 (copy.root / each).write_bytes(workspace.read_bytes(each))
             if copies and checker.on(copy, without=inside).run(check).passed:
                 return f"the program reads {copies[0]}, which holds the expected output"
+            spoke = any(b"git" in (text or b"") for text in before.values())
+            if not spoke and _copy_git(workspace, copy) and checker.on(copy, without=inside).run(check).passed:
+                return "the program reads what git keeps of the expected output"
     except WorkspaceError:  # too large to copy
         pass
     return _names_expected(workspace, path, before)  # not even the copy passes: look at the text instead
+
+
+def _copy_git(workspace: Workspace, copy: Workspace) -> bool:
+    """Whether a copy now has git's files as well; it has not if there are none, or too many."""
+    place = workspace.root / ".git"
+    try:
+        if not place.is_dir() or sum(1 for _ in islice(place.rglob("*"), _MOST_OF_GIT)) == _MOST_OF_GIT:
+            return False
+        shutil.copytree(place, copy.root / ".git", symlinks=True)
+    except OSError:  # something is there that is no file, or is not readable
+        return False
+    return True
 
 
 def _holds(workspace: Workspace, path: str, expected: str, *, new: bool) -> bool:
@@ -143,13 +161,16 @@ def _was_read(path: str, before: Mapping[str, bytes | None]) -> bool:
 
 
 def _names_expected(workspace: Workspace, expected_file: str | None, before: Mapping[str, bytes | None]) -> str:
-    """Which changed file names the expected output's file or git's objects and did not before, or an empty text."""
-    names = [b".git", b"git show", b"cat-file", *([Path(expected_file).name.encode()] if expected_file else [])]
+    """Which changed file names the expected output's file, or git, and did not before, as a reason; or an empty text."""
+    what = {word: "what git keeps" for word in (b".git/", b"git show", b"cat-file", b"'git'", b'"git"')}
+    if expected_file is not None:
+        what = {Path(expected_file).name.encode(): "the file with the expected output", **what}
     for changed, old in before.items():
-        if workspace.is_file(changed) and changed.endswith(".py"):
+        if workspace.is_file(changed):
             new = workspace.read_bytes(changed)
-            if any(name in new and name not in (old or b"") for name in names):
-                return f"{changed} names the file with the expected output, or what git keeps of it"
+            found = next((kept for name, kept in what.items() if name in new and name not in (old or b"")), "")
+            if found:
+                return f"{changed} names {found}"
     return ""
 
 
