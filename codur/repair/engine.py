@@ -54,6 +54,8 @@ _MOST_TESTS = 20
 _HANGS = "did not end within"
 _MOST_HANGING, _HANGING_S = 2, 15.0
 """Tests that judge where some do not end (no run waits for a third that hangs), and seconds of a run of them."""
+_SMALL, _QUICK_S = 20, 5.0
+"""Tests and seconds of a suite that judges candidates as it is: to learn which tests alone fail costs two runs more."""
 _MOST_BROKEN, _MOST_APART = 3, 30
 """Failures after which a run of all tests ends, and tests that may fail in a copy for other reasons."""
 _TRACE_SHARE = 0.15
@@ -141,7 +143,10 @@ def search(
 
 
 def _narrowed(checker: Checker, root: Path, check: Check, before: Verdict) -> tuple[Check, Verdict]:
-    """The check of the failing tests alone with its verdict; the whole check if its tests are not known one by one."""
+    """The check of the failing tests alone with its verdict; the whole one if it is small or not known test by test."""
+    hangs = _HANGS in before.error
+    if before.tests_total and before.tests_total <= _SMALL and (hangs or before.duration_s < _QUICK_S):
+        return check, replace(before, timed_out=hangs)
     whole = check
     if not before.failing and (argv := search_argv(check.argv, root, checker.python)) and argv != check.argv:
         whole = replace(check, kind="tests", argv=argv)
@@ -149,7 +154,7 @@ def _narrowed(checker: Checker, root: Path, check: Check, before: Verdict) -> tu
     if not before.failing:
         return check, before if whole is check else checker.run(check)
     narrow = replace(whole, tests=before.failing[:_MOST_TESTS])
-    if _HANGS in before.error:
+    if hangs:
         narrow = replace(whole, tests=before.failing[:_MOST_HANGING], timeout_s=min(whole.timeout_s, _HANGING_S))
     first = checker.run(narrow)
     if first.passed or not _alike(first, before):  # they need what the tests before them leave behind

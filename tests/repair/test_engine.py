@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count
@@ -9,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from codur.config.settings import VerificationSettings
 from codur.errors import Interrupted, out_of_time
 from codur.events import Event, RepairProgress, ignore
 from codur.repair.engine import RepairOutcome
@@ -18,7 +21,9 @@ from codur.repair.program import Program
 from codur.repair.prospects import Sight, prospects
 from codur.repair.search import Search
 from codur.sandbox.cancel import CancelToken
+from codur.sandbox.launcher import Launcher
 from codur.types import Check, Verdict
+from codur.verification.checker import Checker
 from tests.repair.support import OUTPUT, QUICK_PYTEST, TESTS, bench
 
 CASES: list[tuple[str, str, str, str, str, tuple[str, ...]]] = [
@@ -398,3 +403,55 @@ def test_a_right_repair_that_takes_its_time_is_found(tmp_path: Path) -> None:
     prepared = bench(tmp_path, {"main.py": program, "expected.txt": f"{sum(i % 7 for i in range(3_000_000))}\n"})
     found = prepared.search(workers=1, max_order=1)
     assert found.files["main.py"] in {program.replace(">", sign) for sign in ("<", "!=")}
+
+
+class Recording(Checker):
+    """A checker that keeps which tests it was asked to run alone."""
+
+    alone: tuple[tuple[str, ...], ...] = ()
+
+    def run(self, check: Check) -> Verdict:
+        self.alone += (check.tests,) if check.tests else ()
+        return super().run(check)
+
+
+@pytest.mark.parametrize(("tests", "narrow"), [(2, False), (30, True)])
+def test_a_small_quick_suite_judges_as_it_is(tmp_path: Path, tests: int, *, narrow: bool) -> None:
+    files = {
+        "main.py": "def double(n):\n    return n + 3\n",
+        "test_main.py": f"""
+            import pytest
+            from main import double
+
+            @pytest.mark.parametrize("n", range({tests}))
+            def test_double(n):
+                assert double(n) == n + 2
+            """,
+        "pytest.ini": QUICK_PYTEST,
+    }
+    made = bench(tmp_path, files, TESTS)
+    launcher = Launcher({"PATH": os.environ["PATH"]})
+    checker = Recording(made.workspace, launcher, VerificationSettings(), python=sys.executable)
+    checker.guard(TESTS)
+    found = replace(made, checker=checker).search(max_order=1)
+    assert found.files == {"main.py": "def double(n):\n    return n + 2\n"}
+    assert bool(checker.alone) is narrow
+
+
+def test_a_small_suite_with_a_test_that_hangs_is_repaired(tmp_path: Path) -> None:
+    files = {
+        "main.py": "def down(n):\n    while n > 0:\n        n += 1\n    return n\n",
+        "test_main.py": """
+            from main import down
+
+            def test_down():
+                assert down(3) == 0
+
+            def test_none():
+                assert down(0) == 0
+            """,
+        "pytest.ini": QUICK_PYTEST,
+    }
+    made = bench(tmp_path, files, TESTS)
+    assert made.before.failing == ("test_main.py::test_down",)
+    assert made.search(max_order=1, workers=1).tier == "deterministic"
