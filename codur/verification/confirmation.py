@@ -161,8 +161,8 @@ def _was_read(path: str, before: Mapping[str, bytes | None]) -> bool:
 
 
 def _names_expected(workspace: Workspace, expected_file: str | None, before: Mapping[str, bytes | None]) -> str:
-    """Which changed file names the expected output's file, or git, and did not before, as a reason; or an empty text."""
-    what = {word: "what git keeps" for word in (b".git/", b"git show", b"cat-file", b"'git'", b'"git"')}
+    """Which changed file newly names the expected output's file, or git, as a reason; or an empty text."""
+    what = dict.fromkeys((b".git/", b"git show", b"cat-file", b"'git'", b'"git"'), "what git keeps")
     if expected_file is not None:
         what = {Path(expected_file).name.encode(): "the file with the expected output", **what}
     for changed, old in before.items():
