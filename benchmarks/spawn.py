@@ -28,7 +28,12 @@ from codur.python.interpreter import find_python
 from codur.sandbox.environment import child_environment
 from codur.sandbox.launcher import Launcher
 
-BACKENDS: tuple[Literal["none", "landlock", "bubblewrap"], ...] = ("none", "landlock", "bubblewrap")
+BACKENDS: tuple[Literal["none", "landlock", "namespaces", "bubblewrap"], ...] = (
+    "none",
+    "landlock",
+    "namespaces",
+    "bubblewrap",
+)
 WARM_UP = 3
 
 

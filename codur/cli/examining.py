@@ -6,7 +6,7 @@ import json as json_module
 import os
 import platform
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from codur import __version__
@@ -94,6 +94,7 @@ class Health:
         contained: whether programs that Codur starts are contained.
         backend: the one in use; `none` if nothing contains programs.
         note: why it is not a better one, and how to get that; empty if it is the best.
+        gaps: what it does not hold here of what is promised.
         landlock_abi: version of the kernel's interface; 0 if there is none.
         state: where runs are kept; empty if no place is known.
         state_problem: why runs cannot be kept; empty if they can.
@@ -105,6 +106,7 @@ class Health:
     contained: bool
     backend: str
     note: str
+    gaps: tuple[str, ...]
     backends: tuple[BackendHealth, ...]
     system: str
     kernel: str
@@ -120,11 +122,11 @@ class Health:
     auto: AutoHealth | None
 
 
-def show_health(directory: Path, config: Path | None, *, json: bool) -> int:
+def show_health(directory: Path, config: Path | None, *, json: bool, strict: bool) -> int:
     """Print what was found out.
 
     Returns:
-        The exit code: 0 if programs are contained and runs can be kept, else 1.
+        The exit code: 0 if programs are contained (if it is to be strict: in all ways) and runs can be kept, else 1.
 
     Raises:
         ConfigError: the settings are wrong.
@@ -133,7 +135,7 @@ def show_health(directory: Path, config: Path | None, *, json: bool) -> int:
     health = _examine(surroundings.settings_for(surroundings.existing(directory), config, {}).settings)
     text = json_module.dumps(asdict(health)) if json else "\n".join(_lines(health))
     show(sanitise(text), sys.stdout)
-    return 0 if health.contained and not health.state_problem else 1
+    return 0 if health.contained and not health.state_problem and not (strict and health.gaps) else 1
 
 
 def _examine(settings: Settings) -> Health:
@@ -146,6 +148,7 @@ def _examine(settings: Settings) -> Health:
         contained=chosen is not None and chosen.backend.name != "none",
         backend=chosen.backend.name if chosen is not None else "none",
         note=chosen.note if chosen is not None else _refusal(settings),
+        gaps=chosen.backend.gaps if chosen is not None else (),
         backends=tuple(
             BackendHealth(
                 name=one.name, works=not one.problem, loopback=one.loopback, problem=one.problem, remedy=one.remedy
@@ -161,7 +164,7 @@ def _examine(settings: Settings) -> Health:
         state_problem=state_problem,
         python=platform.python_version(),
         interpreter=sys.executable,
-        git=_git_version(settings.sandbox) if chosen is not None else "",
+        git=_git_version(replace(settings.sandbox, require="any")) if chosen is not None else "",
         providers=tuple(_provider(name, provider) for name, provider in settings.providers.items()),
         models=_models(settings, root),
         auto=_auto(settings),
@@ -252,6 +255,7 @@ def _lines(health: Health) -> list[str]:
     lines = [f"programs: {said} ({health.backend})"]
     if health.note:
         lines.append(f"  {health.note}")
+    lines += [f"  not held: {gap}" for gap in health.gaps]
     for one in health.backends:
         lines.append(f"  {one.name}: {_works(one) if one.works else one.problem}")
         lines += [f"    remedy: {one.remedy}"] if one.remedy else []

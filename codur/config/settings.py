@@ -359,7 +359,7 @@ class RuntimeSettings:
     max_runtime_s: float = 900.0
     """Wall time at most, in seconds."""
     detect_tool_calls_from_text: bool = True
-    """Read tool calls that a model wrote as text instead of calling them."""
+    """Read edits that a model wrote as text instead of calling a tool. Nothing else counts so where tools can be called."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -464,8 +464,10 @@ class ScopeSettings:
 class SandboxSettings:
     """How the programs that Codur starts (checks, tests, repair candidates) are contained."""
 
-    backend: Literal["auto", "bubblewrap", "landlock", "seatbelt", "none"] = "auto"
-    """`auto` takes the best that works here: bubblewrap, Landlock with seccomp, `sandbox-exec` (macOS), else none."""
+    backend: Literal["auto", "namespaces", "bubblewrap", "landlock", "seatbelt", "none"] = "auto"
+    """`auto` takes the best that works here: namespaces, bubblewrap, Landlock, `sandbox-exec` (macOS), else none."""
+    require: Literal["any", "strict"] = "any"
+    """`strict` starts no program where the back end does not hold all that is promised (`codur doctor --strict`)."""
     memory_mb: int = 2048
     """Memory of a program with all that it starts, in MiB."""
     processes: int = 256

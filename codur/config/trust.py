@@ -42,6 +42,7 @@ class _Rule:
 
 _LOWER = _Rule(narrower=lambda new, old: new <= old, otherwise="a project's file can only lower this")
 _OFF = _Rule(narrower=lambda new, _: new in (False, "off"), otherwise="a project's file can only turn this off")
+_STRICT = _Rule(narrower=lambda new, _: new == "strict", otherwise="a project's file can only make this strict")
 _FEWER = _Rule(narrower=lambda new, old: set(new) <= set(old), otherwise="a project's file can only take tools away")
 _APPROVALS = ("never", "writes", "always")
 _ASK_MORE = _Rule(
@@ -106,6 +107,7 @@ RULES: Mapping[tuple[str, ...], _Rule] = {
     ("sandbox", "processes"): _LOWER,
     ("sandbox", "file_mb"): _LOWER,
     ("sandbox", "temporary_mb"): _LOWER,
+    ("sandbox", "require"): _STRICT,
 }
 """What is not named here a project's file cannot set."""
 

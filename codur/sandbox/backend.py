@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from codur.sandbox.policy import FileRules, Policy
+from codur.sandbox.policy import FileRules, Mount, Policy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,10 @@ class Confined:
             what is executed applies it itself.
         own_network: the starter puts it into a network namespace of its own, which has nothing but a loopback.
         drop_privileges: the starter gives up all capabilities first.
-        shell_status: a program that signal N ended gives exit status 128 + N, as a shell does.
+        mounts: what makes a root of its own for the program, which then has namespaces of its own: first what all
+            programs see, then what this one does; None for the machine's root.
+        wrapper: the name of the processes that stand between the starter and the program; they are not asked to end,
+            and give exit status 128 + N, as a shell does, for a program that signal N ended. Empty if there are none.
     """
 
     argv: tuple[str, ...]
@@ -36,7 +39,8 @@ class Confined:
     seccomp: bytes | None = None
     own_network: bool = False
     drop_privileges: bool = False
-    shell_status: bool = False
+    mounts: tuple[tuple[Mount, ...], tuple[Mount, ...]] | None = None
+    wrapper: str = ""
 
 
 class Backend(Protocol):
@@ -44,23 +48,19 @@ class Backend(Protocol):
 
     @property
     def name(self) -> str:
-        """`bubblewrap`, `landlock`, `seatbelt` or `none`."""
+        """`namespaces`, `bubblewrap`, `landlock`, `seatbelt` or `none`."""
 
     @property
     def hides(self) -> bool:
         """Whether a file of the workspace can be hidden from a program."""
 
     @property
-    def isolates_network(self) -> bool:
-        """Whether programs cannot reach any other process through a socket."""
-
-    @property
     def has_loopback(self) -> bool:
         """Whether a program can talk to itself, and to what it starts, through sockets of 127.0.0.1 and ::1."""
 
     @property
-    def isolates_processes(self) -> bool:
-        """Whether programs neither see nor signal processes that are not theirs."""
+    def gaps(self) -> tuple[str, ...]:
+        """What it does not hold here of what docs/SAFETY.md promises; empty if it holds all of it."""
 
     def confine(self, policy: Policy, argv: Sequence[str], env: Mapping[str, str], cwd: Path) -> Confined:
         """How to start a program under a policy.
@@ -81,9 +81,8 @@ class NoBackend:
 
     name = "none"
     hides = False
-    isolates_network = False
     has_loopback = True
-    isolates_processes = False
+    gaps = ("programs can read, write and reach all that you can",)
 
     def confine(self, policy: Policy, argv: Sequence[str], env: Mapping[str, str], cwd: Path) -> Confined:  # noqa: ARG002 - the protocol's
         """The program as it is."""
@@ -95,7 +94,7 @@ class Chosen:
     """The back end in use.
 
     Attributes:
-        note: one line: why it is not a better one, and how to get that; empty if it is the best.
+        note: one line: why it is not a better one, and how to get that; empty if none holds more.
     """
 
     backend: Backend

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 import stat
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from codur.sandbox.backend import Confined
-from codur.sandbox.policy import Policy
-from codur.sandbox.seccomp import filter_program
+from codur.sandbox.policy import Mount, Policy
+from codur.sandbox.seccomp import NO_FILTER, filter_program
 from codur.sandbox.system_paths import link_chain
-from codur.sandbox.view import mount_options
+from codur.sandbox.view import own_mounts, system_mounts
 
 _TRUSTED_PLACES = ("/usr/bin", "/bin", "/usr/local/bin", "/run/wrappers/bin", "/run/current-system/sw/bin")
 _ISOLATION = (
@@ -65,14 +65,17 @@ class BubblewrapBackend:
 
     name = "bubblewrap"
     hides = True
-    isolates_network = True
     has_loopback = True
-    isolates_processes = True
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._seccomp = filter_program(network=True)
         self._seccomp_shared = filter_program(network=False, shared=True)
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """Nothing is left open where the machine's system calls are known."""
+        return () if self._seccomp is not None else (NO_FILTER,)
 
     def confine(self, policy: Policy, argv: Sequence[str], env: Mapping[str, str], cwd: Path) -> Confined:
         """How to start a program so that it sees and writes only what the policy says.
@@ -81,10 +84,9 @@ class BubblewrapBackend:
             CodurError: the workspace is the whole file system.
             OSError: there is no such program or directory, or no descriptor is left.
         """
-        program = _program(argv[0], env, cwd)
-        home = Path(env["HOME"]) if env.get("HOME", "").startswith("/") else None
-        mounts = mount_options(policy, home=home, program=program, cwd=cwd)
-        options = [str(self._path), *_ISOLATION, *(() if policy.network else (_NO_NETWORK,)), *mounts]
+        own = own_mounts(policy, argv[0], env, cwd)
+        options = [str(self._path), *_ISOLATION, *(() if policy.network else (_NO_NETWORK,)), *_system_options()]
+        options += [word for mount in own for word in _words(mount)]
         seccomp = self._seccomp_shared if policy.network else self._seccomp
         descriptors: tuple[int, ...] = ()
         if seccomp is not None:
@@ -96,26 +98,33 @@ class BubblewrapBackend:
             env=dict(env),
             cwd=Path("/"),
             fds=descriptors,
-            shell_status=True,
+            wrapper=self._path.name,
         )
 
 
-def _program(word: str, env: Mapping[str, str], cwd: Path) -> Path:
-    """The file that the first word of a command stands for.
+@lru_cache(maxsize=1)
+def _system_options() -> tuple[str, ...]:
+    return tuple(word for mount in system_mounts() for word in _words(mount))
 
-    Raises:
-        OSError: there is none, or it cannot be executed, or there is no directory `cwd`.
-    """
-    os.stat(cwd)  # noqa: PTH116 - for its error
-    if "/" not in word:
-        found = shutil.which(word, path=env.get("PATH", os.defpath))
-        if found is None:
-            raise FileNotFoundError(2, "No such file or directory", word)
-        return Path(found)
-    path = cwd / word
-    if not stat.S_ISREG(path.stat().st_mode) or not os.access(path, os.X_OK):
-        raise PermissionError(13, "Permission denied", word)
-    return path
+
+def _words(mount: Mount) -> tuple[str, ...]:
+    kind, place, source, permissions, size = mount
+    match kind:
+        case "write":
+            return ("--bind", source, place)
+        case "read":
+            return ("--ro-bind", source, place)
+        case "link":
+            return ("--symlink", source, place)
+        case "keep":
+            return ("--remount-ro", place)
+        case "processes":  # root owns those of /proc/sys whatever its capabilities are
+            return ("--proc", place, "--ro-bind", f"{place}/sys", f"{place}/sys")
+        case "devices":
+            return ("--dev", place)
+        case "directory":
+            return ("--perms", f"{permissions:04o}", "--dir", place)
+    return ("--perms", f"{permissions:04o}", *(("--size", str(size)) if size else ()), "--tmpfs", place)
 
 
 def _process_limit(processes: int) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from codur.sandbox.starter_protocol import TYPE_CHECKING
 if TYPE_CHECKING:
     from codur.sandbox.starter_protocol import LandlockRules, Template
 
-_NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
+_NEW_USER, NEW_NETWORK = 0x10000000, 0x40000000
 _SET_INTERFACE_FLAGS = 0x8914
 _INTERFACE_UP = struct.pack("=16sh14x", b"lo", 1)
 _PR_SET_PDEATHSIG = 1
@@ -47,11 +47,11 @@ _FILE_RIGHTS = 0b1100_0000_0000_0111
 _KEYCTL_JOIN_SESSION_KEYRING = 1
 _KEYCTL = {"x86_64": 250, "aarch64": 219}
 
-_libc = ctypes.CDLL(None, use_errno=True)
-_syscall = _libc.syscall
-_syscall.restype = ctypes.c_long
-_prctl = _libc.prctl
-_prctl.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong]
+libc = ctypes.CDLL(None, use_errno=True)
+syscall = libc.syscall
+syscall.restype = ctypes.c_long
+prctl = libc.prctl
+prctl.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong]
 
 
 class _Filter(ctypes.Structure):
@@ -60,19 +60,19 @@ class _Filter(ctypes.Structure):
 
 def hide_self() -> None:
     """Let no other process of the user look into this one."""
-    _check(_prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0))
+    check(prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0))
 
 
 def leave_keyring() -> None:
     """Take an empty session keyring in place of the user's, where the system has keyrings."""
     number = _KEYCTL.get(os.uname().machine)
     if number is not None:
-        _syscall(ctypes.c_long(number), ctypes.c_long(_KEYCTL_JOIN_SESSION_KEYRING), None)
+        syscall(ctypes.c_long(number), ctypes.c_long(_KEYCTL_JOIN_SESSION_KEYRING), None)
 
 
 def adopt_orphans() -> None:
     """Become the parent of all descendants whose parent ends."""
-    _check(_prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+    check(prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
 
 
 def prepare(template: Template, parent: int) -> int:
@@ -84,20 +84,30 @@ def prepare(template: Template, parent: int) -> int:
     Raises:
         OSError: something could not be given up.
     """
-    drop_privileges, seccomp, rules, network, own_network = template
+    drop_privileges, seccomp, rules, network, own_network, _ = template
     if own_network:
         _leave_network()
     if drop_privileges:
-        _drop_capabilities()
-    _check(_prctl(_PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0))
+        drop_capabilities()
+    end_with_parent()
     if os.getppid() != parent:
         os._exit(_SIGKILL)
     if drop_privileges or seccomp is not None or rules is not None:
-        _check(_prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+        gain_nothing()
     ruleset = -1 if rules is None else _ruleset(rules, network=network)
     if seccomp is not None:
-        _filter_calls(seccomp)
+        filter_calls(seccomp)
     return ruleset
+
+
+def end_with_parent() -> None:
+    """Be killed when the parent ends; changed privileges make the kernel forget it."""
+    check(prctl(_PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0))
+
+
+def gain_nothing() -> None:
+    """Let no program that is executed have more privileges."""
+    check(prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 
 
 def finish(limits: list[tuple[int, int, int]], ruleset: int, rules: LandlockRules) -> None:
@@ -109,7 +119,7 @@ def finish(limits: list[tuple[int, int, int]], ruleset: int, rules: LandlockRule
     _limit(limits)
     if ruleset >= 0:
         _add_rules(ruleset, rules)
-        _check(_syscall(_number(_LANDLOCK_RESTRICT_SELF), ctypes.c_int(ruleset), ctypes.c_uint(0)))
+        check(syscall(_number(_LANDLOCK_RESTRICT_SELF), ctypes.c_int(ruleset), ctypes.c_uint(0)))
         os.close(ruleset)
 
 
@@ -117,7 +127,7 @@ def landlock_abi() -> int:
     """The version of Landlock's interface here; 0 if the kernel has none or it is switched off."""
     if sys.platform != "linux":
         return 0
-    version = _syscall(ctypes.c_long(_LANDLOCK_CREATE_RULESET), None, ctypes.c_size_t(0), ctypes.c_uint(1))
+    version = syscall(ctypes.c_long(_LANDLOCK_CREATE_RULESET), None, ctypes.c_size_t(0), ctypes.c_uint(1))
     return max(0, int(version))
 
 
@@ -132,18 +142,32 @@ def _limit(limits: list[tuple[int, int, int]]) -> None:
 def _leave_network() -> None:
     """Move to a new network of which only the loopback is there.
 
-    Who is not allowed that does it in a user namespace, in which he stays the same user; other users are nobody there.
+    Who is not allowed that does it in a user namespace.
     """
-    if _libc.unshare(_NEW_NETWORK) < 0:
-        user, group = os.geteuid(), os.getegid()
-        _check(_libc.unshare(_NEW_USER | _NEW_NETWORK))
-        _check(_prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0))  # the files belong to root otherwise
-        _write("/proc/self/setgroups", "deny")
-        _write("/proc/self/uid_map", f"{user} {user} 1")
-        _write("/proc/self/gid_map", f"{group} {group} 1")
-        hide_self()
+    if libc.unshare(NEW_NETWORK) < 0:
+        leave_with_user(NEW_NETWORK)
+    raise_loopback()
+
+
+def leave_with_user(spaces: int) -> None:
+    """Move to new namespaces, and to one of users, in which one stays the same user; others are nobody there.
+
+    Raises:
+        OSError: that is not allowed; then nothing has changed.
+    """
+    user, group = os.geteuid(), os.getegid()
+    check(libc.unshare(_NEW_USER | spaces))
+    check(prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0))  # the files belong to root otherwise
+    _write("/proc/self/setgroups", "deny")
+    _write("/proc/self/uid_map", f"{user} {user} 1")
+    _write("/proc/self/gid_map", f"{group} {group} 1")
+    hide_self()
+
+
+def raise_loopback() -> None:
+    """Let a new network's loopback be used."""
     end = socket(AF_INET, SOCK_DGRAM)
-    _check(_libc.ioctl(end.fileno(), _SET_INTERFACE_FLAGS, _INTERFACE_UP))
+    check(libc.ioctl(end.fileno(), _SET_INTERFACE_FLAGS, _INTERFACE_UP))
     end.close()
 
 
@@ -155,14 +179,14 @@ def _write(path: str, text: str) -> None:
         os.close(descriptor)
 
 
-def _drop_capabilities() -> None:
-    """Also those that could come back when a program is executed."""
+def drop_capabilities() -> None:
+    """Give up all privileges, also those that could come back when a program is executed."""
     for capability in range(_CAPABILITIES):
-        if _prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
+        if prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
             break
-    _prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+    prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
     header = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)
-    _check(_libc.capset(header, bytes(24)))
+    check(libc.capset(header, bytes(24)))
 
 
 def _ruleset(rules: LandlockRules, *, network: bool) -> int:
@@ -173,7 +197,7 @@ def _ruleset(rules: LandlockRules, *, network: bool) -> int:
     )
     attributes = struct.pack("=QQQ", files, 0 if network else connections, scopes)
     size = 24 if scopes else 16 if connections else 8
-    ruleset = _check(_syscall(_number(_LANDLOCK_CREATE_RULESET), attributes, ctypes.c_size_t(size), ctypes.c_uint(0)))
+    ruleset = check(syscall(_number(_LANDLOCK_CREATE_RULESET), attributes, ctypes.c_size_t(size), ctypes.c_uint(0)))
     _add_rules(ruleset, rules)
     return ruleset
 
@@ -199,22 +223,28 @@ def _allow_below(ruleset: int, path: bytes, rights: int) -> None:
         rule = struct.pack("=Qi", rights, descriptor)
         number = _number(_LANDLOCK_ADD_RULE)
         kind = ctypes.c_int(_LANDLOCK_RULE_PATH_BENEATH)
-        _check(_syscall(number, ctypes.c_int(ruleset), kind, rule, ctypes.c_uint(0)))
+        check(syscall(number, ctypes.c_int(ruleset), kind, rule, ctypes.c_uint(0)))
     finally:
         os.close(descriptor)
 
 
-def _filter_calls(program: bytes) -> None:
+def filter_calls(program: bytes) -> None:
+    """Refuse system calls from now on, for good."""
     instructions = ctypes.create_string_buffer(program, len(program))
     loaded = _Filter(len(program) // 8, ctypes.addressof(instructions))
-    _check(_prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(loaded), 0, 0))
+    check(prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(loaded), 0, 0))
 
 
 def _number(call: int) -> ctypes.c_long:
     return ctypes.c_long(call)
 
 
-def _check(result: int) -> int:
+def check(result: int) -> int:
+    """What a call gave.
+
+    Raises:
+        OSError: it failed.
+    """
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))

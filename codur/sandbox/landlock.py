@@ -144,17 +144,24 @@ class LandlockBackend:
 
     name = "landlock"
     hides = False
-    isolates_network = True
 
     def __init__(self, *, loopback: bool) -> None:
         self.has_loopback = loopback
-        self._seccomp = filter_program(network=False, shared=loopback)
-        self._seccomp_shared = filter_program(network=False, shared=True)
+        self._seccomp = filter_program(network=False, shared=loopback, alone=False)
+        self._seccomp_shared = filter_program(network=False, shared=True, alone=False)
 
     @property
-    def isolates_processes(self) -> bool:
-        """Signals to other processes are denied since version 6 of Landlock's interface."""
-        return landlock_abi() >= 6
+    def gaps(self) -> tuple[str, ...]:
+        """What Landlock has no rule for, and what this kernel's has none for."""
+        version = landlock_abi()
+        return (
+            "files of the workspace cannot be hidden or kept from being written (they are put back)",
+            "modes, times and attributes of your files outside can be changed",
+            "files in /dev/shm are shared with other programs, and stay",
+            "names and sizes of files outside can be found out",
+            *(("signals reach your other processes",) if version < 6 else ()),
+            *(("files outside can be truncated",) if version < 3 else ()),
+        )
 
     def confine(self, policy: Policy, argv: Sequence[str], env: Mapping[str, str], cwd: Path) -> Confined:
         """How to start a program so that it reads and writes only what the policy says.

@@ -97,10 +97,10 @@ class Launcher:
 
     @property
     def name(self) -> str:
-        """The back end in use: `bubblewrap`, `landlock`, `seatbelt` or `none`.
+        """The back end in use: `namespaces`, `bubblewrap`, `landlock`, `seatbelt` or `none`.
 
         Raises:
-            ConfigError: the one that the settings name does not work here.
+            ConfigError: the one that the settings name does not work here, or not as they require.
         """
         return self._chosen().backend.name
 
@@ -350,12 +350,12 @@ class Launcher:
         begin = time.monotonic()
         try:
             limits = limits_of(self._settings, timeout_s)
-            process, shell_status = self._confined(policy, argv, env, cwd, limits, has_input=bool(stdin))
+            process, wrapped = self._confined(policy, argv, env, cwd, limits, has_input=bool(stdin))
             with Child(process, outputs, stdin) as child:
                 end = child.wait(timeout_s, self._cancel)
         except (OSError, ValueError) as error:
             return not_started(argv, cwd, error)
-        status = status_of_shell(process.status) if shell_status else process.status
+        status = status_of_shell(process.status) if wrapped else process.status
         return ended(argv, status, outputs, end, process.limit, time.monotonic() - begin)
 
     def _confined(
@@ -371,7 +371,7 @@ class Launcher:
         """A started program, and whether its exit status is told as a shell tells it."""
         confined = self._chosen().backend.confine(policy, argv, env, cwd)
         try:
-            return self._start(confined, limits, has_input=has_input), confined.shell_status
+            return self._start(confined, limits, has_input=has_input), bool(confined.wrapper)
         finally:
             for descriptor in confined.fds:
                 os.close(descriptor)
@@ -400,7 +400,8 @@ class Launcher:
     def _choose(self) -> Chosen:
         from codur.sandbox.probe import choose_backend  # noqa: PLC0415 - lazy: not every run starts a program
 
-        return choose_backend(self._settings.backend, self._environ, cache=self._state_cache)
+        strict = self._settings.require == "strict"
+        return choose_backend(self._settings.backend, self._environ, cache=self._state_cache, strict=strict)
 
 
 def _if_any(path: Path | None) -> tuple[Path, ...]:

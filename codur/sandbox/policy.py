@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,3 +69,19 @@ class FileRules:
     common: tuple[tuple[bytes, int], ...]
     own: tuple[tuple[bytes, int], ...]
     network: bool = False
+
+
+class Mount(NamedTuple):
+    """One thing in a program's root.
+
+    Attributes:
+        kind: `write` or `read` what is at `source`; an `empty` directory in memory; a `directory` made in one; a `link`
+            to `source`; `keep` what is at `place` as it is now; the kernel's `processes`, a minimal set of `devices`.
+        permissions, size: of an empty directory; a size of 0 is the system's own bound.
+    """
+
+    kind: Literal["write", "read", "empty", "directory", "link", "keep", "processes", "devices"]
+    place: str
+    source: str = ""
+    permissions: int = 0o755
+    size: int = 0

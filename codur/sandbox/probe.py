@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +15,9 @@ _NO_SANDBOX = "programs run without containment"
 _INSTALL = "install bubblewrap (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap)"
 
 
-def choose_backend(wanted: str, environ: Mapping[str, str], *, cache: Path | None, fresh: bool = False) -> Chosen:
+def choose_backend(
+    wanted: str, environ: Mapping[str, str], *, cache: Path | None, fresh: bool = False, strict: bool = False
+) -> Chosen:
     """The back end that contains programs here.
 
     Args:
@@ -25,10 +26,22 @@ def choose_backend(wanted: str, environ: Mapping[str, str], *, cache: Path | Non
         cache: a private directory that remembers, until the next start of the system, what was seen to work; None
             tries it again each time.
         fresh: try again even what is remembered.
+        strict: one that does not hold all that is promised is none.
 
     Raises:
-        ConfigError: the wanted one does not work here.
+        ConfigError: the wanted one does not work here, or there is none.
     """
+    chosen = _choice(wanted, environ, cache, fresh=fresh)
+    if strict and chosen.backend.gaps:
+        raise ConfigError(
+            f"strict, and {chosen.backend.name} does not hold everything here: {'; '.join(chosen.backend.gaps)}",
+            key="sandbox.require",
+            remedy=f"See `codur doctor --strict`, or set sandbox.require to any. {chosen.note}".strip(),
+        )
+    return chosen
+
+
+def _choice(wanted: str, environ: Mapping[str, str], cache: Path | None, *, fresh: bool) -> Chosen:
     if wanted == "none":
         return Chosen(backend=NoBackend(), note=f"{_NO_SANDBOX}: sandbox.backend is none; set it to auto")
     results = tried(environ, cache=cache, fresh=fresh, names=candidates() if wanted == "auto" else (wanted,))
@@ -45,7 +58,7 @@ def choose_backend(wanted: str, environ: Mapping[str, str], *, cache: Path | Non
         note = f"{_NO_SANDBOX}: {_told(worse) or 'there is no back end for this system'}"
     else:
         backend = _made(working)
-        note = _told(worse)
+        note = _told(worse) if backend.gaps else ""
     return Chosen(
         backend=backend, note=note or ("sandbox-exec profile, untested" if backend.name == "seatbelt" else "")
     )
@@ -66,7 +79,7 @@ def candidates() -> tuple[str, ...]:
     """Names of the back ends for this system, best first."""
     if sys.platform == "darwin":
         return ("seatbelt",)
-    return ("bubblewrap", "landlock") if sys.platform == "linux" else ()
+    return ("namespaces", "bubblewrap", "landlock") if sys.platform == "linux" else ()
 
 
 def _made(result: Tried) -> Backend:
@@ -106,6 +119,10 @@ def tried(
 
 def _present(name: str, *, loopback: bool) -> Backend | Tried:
     """A back end, or why there is none on this machine; with a loopback, where it can do without."""
+    if name == "namespaces" and sys.platform == "linux":
+        from codur.sandbox.namespaces import NamespacesBackend  # noqa: PLC0415 - lazy: for Linux
+
+        return NamespacesBackend()
     if name == "bubblewrap" and sys.platform == "linux":
         from codur.sandbox.bubblewrap import BubblewrapBackend, find_bubblewrap  # noqa: PLC0415 - lazy: for Linux
 
@@ -114,12 +131,12 @@ def _present(name: str, *, loopback: bool) -> Backend | Tried:
         return missing if path is None else BubblewrapBackend(path)
     if name == "landlock" and sys.platform == "linux":
         from codur.sandbox.landlock import LandlockBackend, landlock_abi  # noqa: PLC0415 - lazy: for Linux
-        from codur.sandbox.seccomp import filter_program  # noqa: PLC0415 - lazy: for Linux
+        from codur.sandbox.seccomp import NO_FILTER, filter_program  # noqa: PLC0415 - lazy: for Linux
 
         if landlock_abi() < 1:
             return Tried(name=name, problem="the kernel has no Landlock (Linux 5.13 or later has, unless switched off)")
         if filter_program(network=False) is None:
-            return Tried(name=name, problem=f"there is no filter of system calls for {platform.machine()}")
+            return Tried(name=name, problem=NO_FILTER)
         return LandlockBackend(loopback=loopback)
     if name == "seatbelt" and sys.platform == "darwin":
         from codur.sandbox.seatbelt import SANDBOX_EXEC, SeatbeltBackend  # noqa: PLC0415 - lazy: for macOS
@@ -131,7 +148,7 @@ def _present(name: str, *, loopback: bool) -> Backend | Tried:
 
 def _try(name: str, environ: Mapping[str, str]) -> Tried:
     problem = ""
-    for loopback in (True, False):  # a network of its own needs namespaces
+    for loopback in (True, False) if name == "landlock" else (True,):  # a network of its own needs namespaces
         backend = _present(name, loopback=loopback)
         if isinstance(backend, Tried):
             return backend
@@ -144,6 +161,8 @@ def _try(name: str, environ: Mapping[str, str]) -> Tried:
 def _remedy(name: str) -> str:
     if name == "bubblewrap" and one_line(Path(SWITCHES[1])) == "1":
         return "allow it user namespaces (Ubuntu: an AppArmor profile for bwrap with `userns,`)"
-    if name == "bubblewrap" and (one_line(Path(SWITCHES[0])) == "0" or one_line(Path(SWITCHES[2])) == "0"):
+    if name in ("namespaces", "bubblewrap") and (
+        one_line(Path(SWITCHES[0])) == "0" or one_line(Path(SWITCHES[2])) == "0"
+    ):
         return "have user namespaces allowed (sysctl kernel.unprivileged_userns_clone, user.max_user_namespaces)"
     return ""

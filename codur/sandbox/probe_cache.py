@@ -21,6 +21,8 @@ SWITCHES = (
     "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
     "/proc/sys/user/max_user_namespaces",
     "/proc/sys/user/max_net_namespaces",
+    "/proc/sys/user/max_mnt_namespaces",
+    "/proc/sys/user/max_pid_namespaces",
 )
 """What an administrator may switch without a restart."""
 

@@ -51,9 +51,8 @@ class SeatbeltBackend:
 
     name = "seatbelt"
     hides = True
-    isolates_network = True
     has_loopback = False
-    isolates_processes = True
+    gaps = ("it has not been tested",)
 
     def confine(self, policy: Policy, argv: Sequence[str], env: Mapping[str, str], cwd: Path) -> Confined:
         """How to start a program so that it reads and writes only what the policy says.

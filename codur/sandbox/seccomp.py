@@ -39,6 +39,8 @@ _AF_UNIX, _AF_INET, _AF_INET6 = 1, 2, 10
 _STREAM, _SEQUENCED = 1, 5
 _SOCKET_TYPE = 0xF
 
+NO_FILTER = f"there is no filter of system calls for {platform.machine()}"
+
 _Instruction = tuple[int, int, int, int]
 _Rule = list[_Instruction]
 
@@ -115,6 +117,35 @@ _UNKNOWN: Mapping[str, tuple[int | None, int | None]] = {
 }
 """Calls refused as unknown, so that libraries fall back: their arguments (or what they do) cannot be seen here."""
 
+_BESIDE_OTHERS: Mapping[str, tuple[int | None, int | None]] = {
+    "shmget": (29, 194),
+    "shmat": (30, 196),
+    "shmctl": (31, 195),
+    "semget": (64, 190),
+    "semop": (65, 193),
+    "semctl": (66, 191),
+    "semtimedop": (220, 192),
+    "msgget": (68, 186),
+    "msgsnd": (69, 189),
+    "msgrcv": (70, 188),
+    "msgctl": (71, 187),
+    "mq_open": (240, 180),
+    "mq_unlink": (241, 181),
+    "inotify_init": (253, None),
+    "inotify_init1": (294, 26),
+}
+"""Refused as unknown where there are no namespaces: queues and memory of others, a watch on their files."""
+
+_OF_PROCESSES: Mapping[str, tuple[int | None, int | None]] = {
+    "setpriority": (141, 140),
+    "ioprio_set": (251, 30),
+    "sched_setaffinity": (203, 122),
+    "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119),
+    "sched_setattr": (314, 274),
+}
+"""Such a program may do this to itself, under the number 0, and not to other processes."""
+
 _BY_ARGUMENT: Mapping[str, tuple[int | None, int | None]] = {
     "clone": (56, 220),
     "unshare": (272, 97),
@@ -138,13 +169,16 @@ _MACHINES: Mapping[str, tuple[int, int]] = {"x86_64": (0, 0xC000003E), "aarch64"
 """Column in the tables, and the audit architecture."""
 
 
-def filter_program(*, network: bool, shared: bool = False, machine: str | None = None) -> bytes | None:
+def filter_program(
+    *, network: bool, shared: bool = False, alone: bool = True, machine: str | None = None
+) -> bytes | None:
     """The filter as an array of `struct sock_filter`.
 
     Args:
         network: the program has a network of its own: it may have sockets of the Internet and Unix families. Otherwise
             it may have pairs of connected sockets only.
         shared: it has the machine's network: sockets of the Internet families, and no Unix ones but connected pairs.
+        alone: it has process ids, IPC and a root of its own.
         machine: as `uname -m` names it; this one's if None.
 
     Returns:
@@ -162,9 +196,12 @@ def filter_program(*, network: bool, shared: bool = False, machine: str | None =
         (_JUMP_AT_LEAST, 0, 1, _X32_BIT),
         _refuse(errno.EPERM),
     ]
-    for table, error in ((_DENIED, errno.EPERM), (_UNKNOWN, errno.ENOSYS)):
+    unknown = _UNKNOWN if alone else {**_UNKNOWN, **_BESIDE_OTHERS}
+    for table, error in ((_DENIED, errno.EPERM), (unknown, errno.ENOSYS)):
         for numbers in table.values():
             program += _when_called(numbers[column], [_refuse(error)])
+    for name, numbers in ({} if alone else _OF_PROCESSES).items():
+        program += _when_called(numbers[column], _own_process(name))
     for name, rule in _rules(network=network, shared=shared).items():
         program += _when_called(_BY_ARGUMENT[name][column], rule)
     program.append(_allow())
@@ -235,6 +272,15 @@ def _own_limits() -> _Rule:
         _allow(),
         _refuse(errno.EPERM),
     ]
+
+
+def _own_process(name: str) -> _Rule:
+    """The number 0 is oneself; where a kind comes before it, those of processes and groups (of users, it is all)."""
+    if name == "setpriority":
+        return [_load_argument(0), (_JUMP_AT_LEAST, 0, 1, 2), _refuse(errno.EPERM), *_allow_values(1, (0,))]
+    if name == "ioprio_set":
+        return [_load_argument(0), (_JUMP_AT_LEAST, 0, 1, 3), _refuse(errno.EPERM), *_allow_values(1, (0,))]
+    return _allow_values(0, (0,))
 
 
 def _connected_pair() -> _Rule:

@@ -23,7 +23,7 @@ import time
 # `socket` takes longer to import, and makes the process larger.
 from _socket import CMSG_LEN, MSG_CMSG_CLOEXEC, SCM_RIGHTS, SOL_SOCKET, socket, socketpair
 
-from codur.sandbox import confinement, process_tree
+from codur.sandbox import confinement, isolation, process_tree
 from codur.sandbox.starter_protocol import (
     FAILED,
     LENGTH,
@@ -215,22 +215,29 @@ def _become_next(requests: socket, supervisor: socket, parent: int, template: Te
         )
         watch = marshal.dumps((request["memory_bytes"], request["processes"], request["wrapper"]))
         supervisor.sendmsg([watch], [(SOL_SOCKET, SCM_RIGHTS, struct.pack("=i", control))])
-        if others and request["processes"] and not request["wrapper"]:
-            request["limits"].append(_process_limit(others, request["processes"]))
-        _become(request, connection, descriptors, prepared)
+        request["limits"] += _process_limit(others, request, template)
+        _become(request, connection, descriptors, template, prepared)
     finally:
         os._exit(127)
 
 
-def _process_limit(others: int, processes: int) -> tuple[int, int, int]:
-    """A bound that only a burst reaches which the supervisor is too slow for: it counts what else the user starts."""
+def _process_limit(others: int, request: Request, template: Template) -> list[tuple[int, int, int]]:
+    """A bound that only a burst reaches which the supervisor is too slow for.
+
+    It counts what else the user starts, but for those in a user namespace (Linux 5.14 and later).
+    """
+    processes = request["processes"]
+    if not others or not processes:
+        return []
+    if template[-1] is not None:
+        return [(resource.RLIMIT_NPROC, processes, processes)]
     bound = others + processes + processes // 4
-    return resource.RLIMIT_NPROC, bound, bound
+    return [] if request["wrapper"] else [(resource.RLIMIT_NPROC, bound, bound)]
 
 
 def _prepare(template: Template, parent: int) -> int | OSError:
     try:
-        return confinement.prepare(template, parent)
+        return confinement.prepare(template, parent) if template[-1] is None else isolation.prepare(template, parent)
     except OSError as error:
         return error  # told when a program is asked for
 
@@ -246,17 +253,23 @@ def _read_exactly(connection: socket, count: int) -> bytes:
     return b"".join(chunks)
 
 
-def _become(request: Request, control: socket, descriptors: list[int], prepared: int | OSError) -> NoReturn:
+def _become(
+    request: Request, control: socket, descriptors: list[int], template: Template, prepared: int | OSError
+) -> NoReturn:
     """Give up what the request says, and execute the program."""
     stage = STAGE_CONFINE
     try:
         _arrange(request, descriptors)
+        if isinstance(prepared, OSError):
+            raise prepared
+        if template[-1] is not None:
+            isolation.enter_root(request["mounts"])
         stage = STAGE_DIRECTORY
         os.chdir(request["cwd"])
         stage = STAGE_CONFINE
-        if isinstance(prepared, OSError):
-            raise prepared
         confinement.finish(request["limits"], prepared, request["landlock"])
+        if template[-1] is not None:
+            isolation.finish(template)
         stage = STAGE_EXECUTE
         _execute(request)
     except OSError as error:

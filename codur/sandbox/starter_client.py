@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from codur.errors import CodurError
 from codur.sandbox.backend import Confined
 from codur.sandbox.limits import resource_limits
-from codur.sandbox.policy import Limits
+from codur.sandbox.policy import Limits, Mount
 from codur.sandbox.starter_protocol import (
     ENDED,
     FAILED,
@@ -30,7 +30,7 @@ from codur.sandbox.starter_protocol import (
 )
 
 if TYPE_CHECKING:
-    from codur.sandbox.starter_protocol import Request, Template
+    from codur.sandbox.starter_protocol import Mounts, Request, Template
 
 _BOOT = "import sys; sys.path.append(sys.argv[1]); from codur.sandbox.starter import main; main(int(sys.argv[2]))"
 _WRAPPER_PROCESSES = 2
@@ -235,16 +235,22 @@ def _request(confined: Confined, limits: Limits, *, has_input: bool) -> Request:
         "inherited": list(confined.fds),
         "has_input": has_input,
         "memory_bytes": limits.memory_bytes,
-        "processes": limits.processes and limits.processes + (_WRAPPER_PROCESSES if confined.shell_status else 0),
-        "wrapper": os.path.basename(argv[0])[:15] if confined.shell_status else b"",  # noqa: PTH119 - bytes
+        "processes": limits.processes and limits.processes + (_WRAPPER_PROCESSES if confined.wrapper else 0),
+        "wrapper": os.fsencode(confined.wrapper)[:15],
         "landlock": confined.landlock.own if confined.landlock is not None else (),
+        "mounts": _plain(confined.mounts[1]) if confined.mounts is not None else (),
     }
 
 
 def _template(confined: Confined) -> Template:
     common = confined.landlock.common if confined.landlock is not None else None
     network = confined.landlock is not None and confined.landlock.network
-    return (confined.drop_privileges, confined.seccomp, common, network, confined.own_network)
+    mounts = _plain(confined.mounts[0]) if confined.mounts is not None else None
+    return (confined.drop_privileges, confined.seccomp, common, network, confined.own_network, mounts)
+
+
+def _plain(mounts: Sequence[Mount]) -> Mounts:
+    return tuple((*mount,) for mount in mounts)  # `marshal` knows no named tuples
 
 
 def _candidates(program: bytes, env: dict[str, str]) -> list[bytes]:

@@ -35,10 +35,16 @@ LIMIT_MEMORY, LIMIT_PROCESSES = 1, 2
 LandlockRules = tuple[tuple[bytes, int], ...]
 """Paths, and the rights (bits as in `linux/landlock.h`) at each and at all below it."""
 
-Template = tuple[bool, bytes | None, LandlockRules | None, bool, bool]
+Mounts = tuple[tuple[str, str, str, int, int], ...]
+"""As `policy.Mount` has them."""
+
+WRAPPER = "codur-init"
+"""The name of the processes that keep a program's namespaces."""
+
+Template = tuple[bool, bytes | None, LandlockRules | None, bool, bool, Mounts | None]
 """What is the same for all programs of a starter, and is its first message: whether to drop privileges, the filter of
-system calls, the common Landlock rules (None: no Landlock), whether these leave TCP connections, and whether each has a
-network of its own."""
+system calls, the common Landlock rules (None: no Landlock), whether these leave TCP connections, whether each has a
+network of its own, and the common mounts (None: no root of its own)."""
 
 if TYPE_CHECKING:
 
@@ -52,7 +58,7 @@ if TYPE_CHECKING:
             inherited: the numbers under which it gets the further descriptors.
             has_input: a descriptor for its standard input is among those sent; otherwise it reads nothing.
             memory_bytes, processes: bounds of its whole tree; 0 means none.
-            landlock: rules of this program, beside the common ones.
+            landlock, mounts: of this program, beside the common ones.
             wrapper: the name of the processes of a program that only wraps it, which are not asked to end.
         """
 
@@ -67,3 +73,4 @@ if TYPE_CHECKING:
         processes: int
         wrapper: bytes
         landlock: LandlockRules
+        mounts: Mounts

@@ -1,4 +1,4 @@
-"""What of the machine a program sees under bubblewrap: a root made of chosen directories, as options for `bwrap`.
+"""What of the machine a program sees where there are mount namespaces: a root made of chosen directories.
 
 The system's directories are read-only, the temporary and home directories are empty ones in memory, and the workspace
 is at its own path. Whatever else there is (other users' and other projects' files, `/run` and `/var` with their
@@ -8,14 +8,16 @@ sockets) is not there at all.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+import shutil
+import stat
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
 from codur.config.protected import PROTECTED_NAMES
 from codur.errors import CodurError
-from codur.sandbox.policy import Policy
+from codur.sandbox.policy import Mount, Policy
 from codur.sandbox.system_paths import is_below, private_system_files, system_roots, way_to
 
 _MEMORY_BYTES = 67_108_864
@@ -25,19 +27,21 @@ _ROOT = Path("/")
 _EMPTY_FILE = ".codur-empty"
 
 
-def mount_options(policy: Policy, *, home: Path | None, program: Path, cwd: Path) -> list[str]:
-    """The options that make a program's root.
+def own_mounts(policy: Policy, word: str, env: Mapping[str, str], cwd: Path) -> list[Mount]:
+    """What makes a program's root beside `system_mounts`, which come first; what is above comes before what is in it.
 
     Args:
         policy: what it may see and write.
-        home: its home directory.
-        program: what is executed; seen in any case.
-        cwd: where it starts; seen in any case.
+        word: the program: a path, or a name for the `PATH` of `env`.
+        env: its environment, which also names its home directory.
+        cwd: where it starts; seen in any case, as is the program.
 
     Raises:
         CodurError: the workspace is the whole file system.
-        OSError: there is no such directory `cwd`, or the stand-in for hidden files cannot be made.
+        OSError: there is no such program or directory, or the stand-in for hidden files cannot be made.
     """
+    program = _program(word, env, cwd)
+    home = Path(env["HOME"]) if env.get("HOME", "").startswith("/") else None
     view = _View()
     writable = [path for path in (policy.workspace, *policy.writable) if path is not None]
     for path in writable:
@@ -48,15 +52,29 @@ def mount_options(policy: Policy, *, home: Path | None, program: Path, cwd: Path
         )
     for path in (*policy.readable, program, cwd):
         view.read(path)
-    view.empty(_TEMPORARY, policy.temporary_bytes, "1777")
+    view.empty(_TEMPORARY, policy.temporary_bytes, 0o1777)
     if home is not None and policy.home_hidden:
-        view.empty(home, _MEMORY_BYTES, "0700")
+        view.empty(home, _MEMORY_BYTES, 0o700)
     elif home is not None:
         view.read(home)
-    view.empty(policy.temporary, policy.temporary_bytes, "0700")
+    view.empty(policy.temporary, policy.temporary_bytes, 0o700)
     view.keep(_protected(policy))
     view.hide(policy.hidden, policy.temporary)
-    return [*_system(), *view.options(), "--remount-ro", "/"]
+    return [*view.mounts(), Mount("keep", "/")]
+
+
+def _program(word: str, env: Mapping[str, str], cwd: Path) -> Path:
+    """The file that the first word of a command stands for."""
+    os.stat(cwd)  # noqa: PTH116 - for its error
+    if "/" not in word:
+        found = shutil.which(word, path=env.get("PATH", os.defpath))
+        if found is None:
+            raise FileNotFoundError(2, "No such file or directory", word)
+        return Path(found)
+    path = cwd / word
+    if not stat.S_ISREG(path.stat().st_mode) or not os.access(path, os.X_OK):
+        raise PermissionError(13, "Permission denied", word)
+    return path
 
 
 def _protected(policy: Policy) -> Iterator[Path]:
@@ -66,26 +84,24 @@ def _protected(policy: Policy) -> Iterator[Path]:
 
 
 @lru_cache(maxsize=1)
-def _system() -> tuple[str, ...]:
-    """Options for the system's directories, processes and devices."""
-    options: list[str] = []
-    for root in system_roots():
-        if root.is_symlink():
-            options += ["--symlink", str(root.readlink()), str(root)]
-        else:
-            options += ["--ro-bind", str(root), str(root)]
-    # Root owns these files whatever its capabilities are.
-    options += ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"]
+def system_mounts() -> tuple[Mount, ...]:
+    """The system's directories, processes and devices."""
+    mounts = [
+        Mount("link", str(root), str(root.readlink())) if root.is_symlink() else Mount("read", str(root), str(root))
+        for root in system_roots()
+    ]
+    mounts += [Mount("processes", "/proc"), Mount("devices", "/dev")]
     # These hold whatever a program writes, in memory.
-    options += ["--size", str(_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]
+    mounts += [Mount("empty", "/dev/shm", permissions=0o1777, size=_MEMORY_BYTES), Mount("keep", "/dev")]
     if os.geteuid() == 0:
         for path in private_system_files():
-            options += ["--perms", "0000", "--tmpfs", str(path)] if path.is_dir() else _over(Path("/dev/null"), path)
-    return tuple(options)
+            hidden = Mount("empty", str(path), permissions=0) if path.is_dir() else _over(Path("/dev/null"), path)
+            mounts.append(hidden)
+    return tuple(mounts)
 
 
-def _over(source: Path, place: Path) -> list[str]:
-    return ["--ro-bind", str(source), str(place)]
+def _over(source: Path, place: Path) -> Mount:
+    return Mount("read", str(place), str(source))
 
 
 @dataclass(slots=True)
@@ -94,12 +110,12 @@ class _View:
 
     binds: dict[Path, bool] = field(default_factory=dict)
     """Directories and files of the machine, and whether they may be written."""
-    empties: dict[Path, tuple[int, str]] = field(default_factory=dict)
+    empties: dict[Path, tuple[int, int]] = field(default_factory=dict)
     """Empty directories in memory: size in bytes and permissions."""
     links: dict[Path, str] = field(default_factory=dict)
     writable: list[Path] = field(default_factory=list)
     """What may be written, as it was named."""
-    over: dict[Path, list[str]] = field(default_factory=dict)
+    over: dict[Path, list[Mount]] = field(default_factory=dict)
     """What is mounted over parts of these."""
 
     def write(self, path: Path) -> None:
@@ -118,7 +134,7 @@ class _View:
         if real != _ROOT and real.exists() and not is_below(real, system_roots()) and not self._in_bind(real):
             self.binds[real] = False
 
-    def empty(self, path: Path, size: int, permissions: str) -> None:
+    def empty(self, path: Path, size: int, permissions: int) -> None:
         """An empty directory, unless the machine's own is asked for or nothing can be mounted there."""
         real = self._resolved(_cached_way(path))
         held = is_below(real, self.empties) or real in self.binds or real == _ROOT
@@ -126,7 +142,7 @@ class _View:
         if real in self.empties or (fixed and not real.is_dir()) or real in self.binds or real == _ROOT:
             return
         if held and not fixed:
-            self.over[real] = ["--perms", permissions, "--dir", str(real)]
+            self.over[real] = [Mount("directory", str(real), permissions=permissions)]
         else:
             self.empties[real] = (size, permissions)
 
@@ -137,7 +153,7 @@ class _View:
                 continue
             real = Path(os.path.realpath(path))
             if real.exists() and self._in_bind(real, writable=True):
-                self.over[real] = _over(real, real)
+                self.over[real] = [_over(real, real)]
 
     def hide(self, paths: Iterable[Path], temporary: Path) -> None:
         """Show nothing where these are."""
@@ -149,25 +165,25 @@ class _View:
             if real.is_dir():
                 directories.append(real)
                 self.over = {path: made for path, made in self.over.items() if not path.is_relative_to(real)}
-                self.over[real] = ["--perms", "0555", "--tmpfs", str(real), "--remount-ro", str(real)]
+                self.over[real] = [Mount("empty", str(real), permissions=0o555), Mount("keep", str(real))]
             else:
                 os.close(os.open(stand_in, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o444))
-                self.over[real] = _over(stand_in, real)
+                self.over[real] = [_over(stand_in, real)]
 
-    def options(self) -> list[str]:
-        """Everything in order: what is above comes before what is in it."""
-        placed: list[tuple[int, int, list[str]]] = []
+    def mounts(self) -> list[Mount]:
+        """Everything in order."""
+        placed: list[tuple[int, int, list[Mount]]] = []
         for path, (size, permissions) in self.empties.items():
-            made = ["--perms", permissions, "--size", str(size), "--tmpfs", str(path)]
-            placed.append((len(path.parts), 0, made))
+            placed.append((len(path.parts), 0, [Mount("empty", str(path), permissions=permissions, size=size)]))
         for path, writable in self.binds.items():
-            placed.append((len(path.parts), 1, ["--bind" if writable else "--ro-bind", str(path), str(path)]))
+            shown = Mount("write" if writable else "read", str(path), str(path))
+            placed.append((len(path.parts), 1, [shown]))
         for path, target in self.links.items():
             if not is_below(path, self.binds) and not is_below(path, system_roots()):
-                placed.append((len(path.parts), 2, ["--symlink", target, str(path)]))
+                placed.append((len(path.parts), 2, [Mount("link", str(path), target)]))
         placed += [(len(path.parts), 3, made) for path, made in self.over.items()]
         placed.sort(key=lambda item: item[:2])
-        return [word for _, _, words in placed for word in words]
+        return [mount for _, _, mounts in placed for mount in mounts]
 
     def _resolved(self, way: tuple[tuple[tuple[Path, str], ...], Path]) -> Path:
         links, real = way

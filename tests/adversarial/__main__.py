@@ -76,7 +76,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all results to this file too")
     given = parser.parse_args()
     say(table.heading(landlock_abi()))
-    found = containment(given.backend or ["bubblewrap", "landlock"], given.only)
+    found = containment(given.backend or ["namespaces", "bubblewrap", "landlock"], given.only)
     say()
     for line in [*table.containment_lines(found), "", *table.details(found)]:
         say(line)

@@ -24,4 +24,6 @@ def works(backend: str) -> bool:
         return False
 
 
-AVAILABLE: tuple[str, ...] = tuple(name for name in ("bubblewrap", "landlock", "seatbelt") if works(name)) or ("none",)
+AVAILABLE: tuple[str, ...] = tuple(
+    name for name in ("namespaces", "bubblewrap", "landlock", "seatbelt") if works(name)
+) or ("none",)

@@ -23,7 +23,7 @@ from tests.adversarial.arms import Run, available_mb, bare, sandboxed, verified
 from tests.adversarial.scene import Scene, World, make_scene, mounts, world
 
 Status = Literal["held", "BROKEN", "not run"]
-ARMS = ("bubblewrap", "landlock", "seatbelt", "none")
+ARMS = ("namespaces", "bubblewrap", "landlock", "seatbelt", "none")
 
 
 @dataclass(frozen=True, kw_only=True)

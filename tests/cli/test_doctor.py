@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from codur.sandbox.probe import candidates, choose_backend
+from tests.adversarial.backends import AVAILABLE
 from tests.cli.kit import bound_by_permissions, codur
 from tests.support.ollama_server import OllamaServer
 
@@ -38,6 +39,30 @@ def test_without_containment_it_says_so_and_fails(home: Path, tmp_path: Path) ->
     assert ran.out.startswith(
         "programs: NOT contained (none)\n  programs run without containment: sandbox.backend is none"
     )
+
+
+def test_strict_fails_where_something_that_is_promised_is_not_held(home: Path, tmp_path: Path) -> None:
+    for back_end in (*AVAILABLE, "none"):
+        told = json.loads(codur("doctor", "--json", cwd=tmp_path, home=home, CODUR_SANDBOX__BACKEND=back_end).out)
+        strict = codur("doctor", "--strict", cwd=tmp_path, home=home, CODUR_SANDBOX__BACKEND=back_end)
+        whole = back_end in ("namespaces", "bubblewrap")
+        assert (strict.code, told["gaps"] == []) == ((0, True) if whole else (1, False)), strict.out
+        assert [line[12:] for line in strict.out.splitlines() if line.startswith("  not held: ")] == told["gaps"]
+
+
+def test_where_strict_is_required_programs_run_only_if_everything_is_held(home: Path, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "main.py").write_text("print(1)\n")
+    (work / "expected.txt").write_text("1\n")
+    for back_end in (*AVAILABLE, "none"):
+        variables = {"CODUR_SANDBOX__BACKEND": back_end, "CODUR_SANDBOX__REQUIRE": "strict"}
+        ran = codur("run the check", "--offline", "--check", "touch ran", cwd=work, home=home, stdin=b"", **variables)
+        whole = back_end in ("namespaces", "bubblewrap")
+        assert (work / "ran").exists() == whole, ran
+        assert ran.code == (0 if whole else 2), ran
+        assert f"strict, and {back_end} does not hold everything here" in ran.err or whole
+        (work / "ran").unlink(missing_ok=True)
 
 
 def test_a_back_end_that_does_not_work_is_reported(home: Path, tmp_path: Path) -> None:

@@ -138,6 +138,7 @@ LEAVES: Mapping[str, tuple[Any, Any, str]] = {
     "sandbox.processes": (1, 257, LOWER),
     "sandbox.file_mb": (1, 257, LOWER),
     "sandbox.temporary_mb": (1, 257, LOWER),
+    "sandbox.require": ("strict", None, ""),
     "state.max_mb": (None, 1, CANNOT),
     "state.max_runs": (None, 1, CANNOT),
     "state.command_files": (None, 1, CANNOT),
@@ -218,9 +219,10 @@ def test_what_does_not_narrow_is_ignored_and_told(key: str, tmp_path: Path) -> N
         ("scope.max_files", 3, 2, True),
         ("scope.max_files", 3, 4, False),
         ("scope.max_files", 3, 0, False),
+        ("sandbox.require", "strict", "any", False),
     ],
 )
-def test_a_project_can_only_narrow_the_scope(
+def test_a_project_can_only_narrow_what_the_user_set(
     key: str, users: object, projects: object, counts: bool, tmp_path: Path
 ) -> None:
     found = load(tmp_path, user=_file(key, users), project=_file(key, projects))

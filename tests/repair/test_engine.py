@@ -410,8 +410,8 @@ class Recording(Checker):
 
     alone: tuple[tuple[str, ...], ...] = ()
 
-    def run(self, check: Check) -> Verdict:
-        self.alone += (check.tests,) if check.tests else ()
+    def run(self, check: Check | None) -> Verdict:
+        self.alone += (check.tests,) if check and check.tests else ()
         return super().run(check)
 
 

@@ -12,9 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import codur
-from codur.sandbox.backend import Backend, NoBackend
+from codur.sandbox.backend import Backend, Confined, NoBackend
 from codur.sandbox.bubblewrap import BubblewrapBackend, find_bubblewrap
-from codur.sandbox.policy import Policy
+from codur.sandbox.child import Child
+from codur.sandbox.namespaces import NamespacesBackend
+from codur.sandbox.output import BoundedOutput
+from codur.sandbox.policy import Limits, Policy
+from codur.sandbox.starter_client import Starter
 from codur.sandbox.system_paths import interpreter_paths
 
 SOURCE = Path(codur.__file__).parents[1]
@@ -25,10 +29,11 @@ SYSTEM_PYTHON = "/usr/bin/python3"
 
 @dataclass(frozen=True)
 class Who:
-    """Who runs programs: this user, or root as an ordinary one; and the Python that this one can execute."""
+    """Who runs programs: this user, or root as an ordinary one; the Python that this one can execute; the back end."""
 
     ordinary: bool
     python: str
+    backend: str
 
 
 def ordinary_user_missing() -> str:
@@ -52,7 +57,8 @@ def run(
         name: [str(path) for path in value] if isinstance(value, (list, tuple)) else _plain(value)
         for name, value in more.items()
     }
-    request = {"contained": contained, "argv": list(argv), "workspace": str(workspace), "python": who.python, **plain}
+    backend = who.backend if contained else "none"
+    request = {"backend": backend, "argv": list(argv), "workspace": str(workspace), "python": who.python, **plain}
     before = _as_ordinary() if who.ordinary else []
     return subprocess.run(
         [
@@ -76,7 +82,7 @@ def main() -> None:
     """Run what the request on standard input says, and end as it ends."""
     request = json.load(sys.stdin)
     workspace = Path(request.pop("workspace"))
-    argv, contained, python = request.pop("argv"), request.pop("contained"), request.pop("python")
+    argv, backend, python = request.pop("argv"), made(request.pop("backend")), request.pop("python")
     cwd, home = Path(request.pop("cwd", workspace)), request.pop("home", str(workspace.parent / "home"))
     bytes_ = request.pop("temporary_bytes", 67_108_864)
     processes = request.pop("processes", 256)
@@ -92,8 +98,6 @@ def main() -> None:
         read_only=paths.get("read_only", ()),
         hidden=paths.get("hidden", ()),
     )
-    path = find_bubblewrap()
-    backend: Backend = BubblewrapBackend(path) if contained and path is not None else NoBackend()
     env = {
         "PATH": "/usr/bin:/bin",
         "HOME": home,
@@ -102,10 +106,35 @@ def main() -> None:
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     confined = backend.confine(policy, argv, env, cwd)
+    if confined.mounts is not None:
+        sys.exit(_started(confined, processes))
     done = subprocess.run(
         confined.argv, cwd=confined.cwd, env=confined.env, pass_fds=confined.fds, stdin=subprocess.DEVNULL, check=False
     )
     sys.exit(done.returncode if done.returncode >= 0 else 128 - done.returncode)
+
+
+def made(name: str) -> Backend:
+    """A back end that makes a root of its own for programs, or the one that contains nothing."""
+    path = find_bubblewrap()
+    if name == "bubblewrap" and path is not None:
+        return BubblewrapBackend(path)
+    return NamespacesBackend() if name == "namespaces" else NoBackend()
+
+
+def _started(confined: Confined, processes: int) -> int:
+    """Run a program whose root the starter makes; its exit status."""
+    outputs = BoundedOutput(1_000_000), BoundedOutput(1_000_000)
+    starter = Starter()
+    try:
+        process = starter.start(confined, Limits(processes=processes), has_input=False)
+        with Child(process, outputs, b"") as child:
+            child.wait(60.0, None)
+    finally:
+        starter.close()
+    for stream, output in zip((sys.stdout, sys.stderr), outputs, strict=True):
+        stream.write(output.text())
+    return -9 if process.status is None else process.status
 
 
 def _as_ordinary() -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,11 +14,13 @@ import pytest
 from codur.errors import ConfigError
 from codur.sandbox.backend import Backend, Confined, NoBackend
 from codur.sandbox.bubblewrap import BubblewrapBackend, find_bubblewrap
+from codur.sandbox.landlock import landlock_abi
 from codur.sandbox.policy import Policy
 from codur.sandbox.probe import candidates, choose_backend
 from codur.sandbox.seatbelt import SeatbeltBackend, profile_text
 from codur.sandbox.system_paths import interpreter_paths, link_chain, toolchain_paths, way_to
 from codur.sandbox.trial import try_backend
+from tests.sandbox.contained import SOURCE
 
 ENVIRON = {"PATH": "/usr/bin:/bin"}
 linux = pytest.mark.skipif(sys.platform != "linux", reason="for Linux")
@@ -83,7 +86,7 @@ def test_auto_takes_the_first_that_works_and_remembers_it(tmp_path: Path) -> Non
     again = choose_backend("auto", ENVIRON, cache=cache)
     assert again.backend.name == "none"
     assert again.note.startswith(
-        "programs run without containment: bubblewrap: it was seen to leak; to use it, mend it"
+        "programs run without containment: namespaces: it was seen to leak; to use it, mend it"
     )
     assert choose_backend("auto", ENVIRON, cache=cache, fresh=True).backend.name == chosen.backend.name
     assert json.loads(kept.read_text())["tried"] != tried
@@ -108,6 +111,34 @@ def test_a_memory_that_does_not_count_is_not_believed(damage: str, tmp_path: Pat
     assert choose_backend("auto", ENVIRON, cache=cache).backend.name == real
     assert json.loads(kept.read_text())["tried"] != found["tried"]
     assert not kept.is_symlink()
+
+
+@linux
+@pytest.mark.parametrize(
+    ("forbidden", "chosen"),
+    [("user", "namespaces"), ("net", "landlock"), ("mnt", "landlock"), ("pid", "landlock")],
+)
+def test_the_next_one_is_taken_where_the_kernel_forbids_namespaces(forbidden: str, chosen: str, tmp_path: Path) -> None:
+    """Only inside user namespaces made for it; there `root` may make the others even if it may make none of users."""
+    look = f"""
+import sys
+sys.path.insert(0, sys.argv[1])
+from codur.sandbox.launcher import Launcher
+from codur.config.settings import SandboxSettings
+from pathlib import Path
+with Launcher({ENVIRON!r}, sandbox=SandboxSettings()) as launcher:
+    print(launcher.name, launcher.run(["true"], cwd=Path(sys.argv[2]), timeout_s=60).exit_status)
+"""
+    said = []
+    for number in (1000, 0):
+        shell = f'echo {number} > /proc/sys/user/max_{forbidden}_namespaces && exec "$@"'
+        argv = ["unshare", "--map-root-user", "sh", "-c", shell, "sh", sys.executable, "-c", look, str(SOURCE)]
+        done = subprocess.run([*argv, str(tmp_path)], capture_output=True, text=True, check=False)
+        if done.returncode and number:
+            pytest.skip(f"no user namespaces here: {done.stderr}")
+        said.append(done.stdout.split())
+    assert said[0] == ["namespaces", "0"]
+    assert said[1] == ["none" if chosen == "landlock" and landlock_abi() == 0 else chosen, "0"]
 
 
 def test_a_cache_that_cannot_be_written_is_no_problem(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ _MOST_BYTES = 65536
 _LOADED = (
     *("codur.cli.app", "codur.cli.working", "codur.cli.recording", "codur.session.graph_run", "codur.nodes.external"),
     *("codur.config.validate", "codur.config.trust_files", "codur.config.yaml_source", "codur.sandbox.trial"),
-    *("codur.sandbox.bubblewrap", "codur.sandbox.starter_client", "codur.llm.service_model", "codur.store.forget"),
+    *("codur.sandbox.namespaces", "codur.sandbox.starter_client", "codur.llm.service_model", "codur.store.forget"),
     *("codur.ui.machine", "codur.ui.report", "groq", "pydantic", "anyio._backends._asyncio", "httpcore", "h11"),
 )
 """Modules that bring the others with them. One that is missing here costs time, nothing else."""

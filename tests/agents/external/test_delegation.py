@@ -104,7 +104,7 @@ def test_it_is_stopped_whole_when_the_run_is(tmp_path: Path) -> None:
     assert _running(marker) == []
 
 
-@pytest.mark.parametrize("backend", ["bubblewrap", "landlock"])
+@pytest.mark.parametrize("backend", ["namespaces", "bubblewrap", "landlock"])
 @pytest.mark.parametrize(("network", "said"), [(False, "not connected"), (True, "connected")])
 def test_the_network_is_reached_only_if_declared(network: bool, said: str, backend: str, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:

@@ -1,4 +1,4 @@
-"""What programs under bubblewrap can reach. Each attack is also run without it: it must work then."""
+"""What programs with a root of their own can reach. Each attack is also run without it: it must work then."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from pathlib import Path
 import pytest
 
 from codur.errors import CodurError
-from codur.sandbox.bubblewrap import BubblewrapBackend, find_bubblewrap
 from codur.sandbox.policy import Policy
 from codur.sandbox.system_paths import interpreter_paths
+from tests.adversarial.backends import AVAILABLE
 from tests.sandbox import contained
 
-pytestmark = pytest.mark.skipif(find_bubblewrap() is None, reason="the package bubblewrap is not installed")
+BACK_ENDS = tuple(name for name in AVAILABLE if name in ("namespaces", "bubblewrap"))
+USERS = ("this user", "an ordinary user")
+pytestmark = pytest.mark.skipif(not BACK_ENDS, reason="neither namespaces nor bubblewrap work here")
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,10 @@ class Place:
                 os.chown(path, contained.ORDINARY, contained.ORDINARY, follow_symlinks=False)
 
 
-@pytest.fixture(params=["this user", "an ordinary user"])
+@pytest.fixture(params=[(backend, user) for backend in BACK_ENDS for user in USERS], ids=" as ".join)
 def place(request: pytest.FixtureRequest) -> Iterator[Place]:
-    ordinary = request.param == "an ordinary user"
+    backend, user = request.param
+    ordinary = user == "an ordinary user"
     if ordinary and (missing := contained.ordinary_user_missing()):
         pytest.skip(missing)
     with tempfile.TemporaryDirectory(prefix="codur test ") as directory:
@@ -56,7 +59,9 @@ def place(request: pytest.FixtureRequest) -> Iterator[Place]:
         for name in ("work space", "outside", "home"):
             (base / name).mkdir()
         (base / "outside" / "secret").write_text("canary")
-        who = contained.Who(ordinary=ordinary, python=contained.SYSTEM_PYTHON if ordinary else sys.executable)
+        who = contained.Who(
+            ordinary=ordinary, python=contained.SYSTEM_PYTHON if ordinary else sys.executable, backend=backend
+        )
         made = Place(who=who, workspace=base / "work space", outside=base / "outside")
         made.own()
         yield made
@@ -407,15 +412,17 @@ def test_a_virtual_environment_in_the_workspace_works(place: Place) -> None:
     assert done.stdout.strip() == str(place.workspace / ".venv"), done.stderr
 
 
-def test_the_whole_file_system_is_no_workspace(tmp_path: Path) -> None:
-    backend = BubblewrapBackend(Path("/usr/bin/bwrap"))
+@pytest.mark.parametrize("name", BACK_ENDS)
+def test_the_whole_file_system_is_no_workspace(name: str, tmp_path: Path) -> None:
+    backend = contained.made(name)
     policy = Policy(workspace=Path("/"), temporary=tmp_path)
     with pytest.raises(CodurError, match="whole file system"):
         backend.confine(policy, ["/bin/sh"], {"PATH": "/bin"}, tmp_path)
 
 
-def test_a_program_that_is_not_there_is_said_before_anything_starts(tmp_path: Path) -> None:
-    backend = BubblewrapBackend(Path("/usr/bin/bwrap"))
+@pytest.mark.parametrize("name", BACK_ENDS)
+def test_a_program_that_is_not_there_is_said_before_anything_starts(name: str, tmp_path: Path) -> None:
+    backend = contained.made(name)
     policy = Policy(workspace=tmp_path, temporary=tmp_path)
     (tmp_path / "no_program").write_text("x")
     env = {"PATH": "/usr/bin:/bin"}
