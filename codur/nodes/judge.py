@@ -11,6 +11,7 @@ from codur.events import CheckRan
 from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.tools.git_history import uncommitted
 from codur.types import Attempt, Check, Discovery, StepRecord, Verdict
+from codur.verification.confirmation import confirm
 from codur.verification.describe import ERROR_CHARS, diff_text, error_text
 from codur.verification.discover import find_check
 from codur.verification.linters import worse
@@ -171,7 +172,16 @@ def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
     if check is None or not verdict.passed:
         return verdict
     originals = {change.path: change.before for change in context.workspace.changes()}
-    confirmed = context.checker.confirm(check, verdict, originals, state["task"].prompt, runs=again)
+    confirmed = confirm(
+        context.checker,
+        check,
+        verdict,
+        originals,
+        state["task"].prompt,
+        earlier=state["before"],
+        runs=again,
+        own=record.action == "repair",
+    )
     if confirmed != verdict:
         context.emit(CheckRan(when="confirm", verdict=confirmed))
     return confirmed

@@ -25,6 +25,7 @@ from codur.sandbox.launcher import Launcher
 from codur.sandbox.scratch import remove_tree
 from codur.tools.toolbox import Toolbox
 from codur.types import Check, Verdict
+from codur.verification.confirmation import confirm
 from codur.verification.describe import diff_text, verdict_line
 from codur.workspace.workspace import FileChange, Workspace
 
@@ -108,14 +109,15 @@ class Copy:
         with self._busy:
             return self._checker.run(check)
 
-    def judge(self, check: Check, prompt: str) -> Verdict:
+    def judge(self, check: Check, state: RunState) -> Verdict:
         """The check's verdict on what was changed; a pass is confirmed."""
         with self._busy:
             verdict = self._checker.run(check)
             if not verdict.passed:
                 return verdict
             originals = {change.path: change.before for change in self.changes()}
-            return self._checker.confirm(check, verdict, originals, prompt)
+            prompt = state["task"].prompt
+            return confirm(self._checker, check, verdict, originals, prompt, earlier=state["before"])
 
     def changes(self) -> tuple[FileChange, ...]:
         """How the copy differs from the workspace as it was found, earlier attempts that are kept included."""
@@ -230,7 +232,7 @@ class _Judging:
         if known is not None:
             return _Answer(outcome=outcome, verdict=known, diff=copy.diff(), known=True)
         async with self._turns:
-            verdict = await asyncio.to_thread(copy.judge, check, self._state["task"].prompt)
+            verdict = await asyncio.to_thread(copy.judge, check, self._state)
         return _Answer(outcome=outcome, verdict=verdict, diff=copy.diff())
 
 

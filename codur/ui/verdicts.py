@@ -124,7 +124,8 @@ def _passed_line(result: RunResult, verdict: Verdict) -> Line:
 
 def _achievement(verdict: Verdict) -> str:
     if verdict.tests_total is not None:
-        return f"passes: {verdict.tests_passed or 0} of {count(verdict.tests_total, 'test')}"
+        words = f"passes: {verdict.tests_passed or 0} of {count(verdict.tests_total, 'test')}"
+        return f"{words} ({verdict.note})" if verdict.note and not verdict.excused else words
     words = "prints what is expected" if verdict.expected else "passes"
     return f"{words} ({verdict.note})" if verdict.note else words
 
