@@ -8,7 +8,7 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Protocol
@@ -16,7 +16,7 @@ from typing import Literal, Protocol
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.output import BoundedOutput
 
-End = Literal["ended", "timed_out", "cancelled", "flooded"]
+End = Literal["ended", "timed_out", "cancelled", "flooded", "overfull"]
 """Why a program is no longer waited for."""
 
 _FLOOD_BYTES = 64 * 1_048_576
@@ -100,14 +100,17 @@ class Child:
         self._selector.close()
         self._process.close()
 
-    def wait(self, timeout_s: float, cancel: CancelToken | None) -> End:
-        """Feed and read until the program ends, its time is over, it is cancelled, or its output does not end.
+    def wait(self, timeout_s: float, cancel: CancelToken | None, overfull: Callable[[], bool] | None = None) -> End:
+        """Feed and read until the program ends, its time is over, it is cancelled, or it writes too much.
+
+        Args:
+            overfull: asked again and again whether it has written too much.
 
         Raises:
             OSError: it could not be executed.
             CodurError: it could not be contained.
         """
-        end = self._until_end(time.monotonic() + timeout_s, cancel)
+        end = self._until_end(time.monotonic() + timeout_s, cancel, overfull)
         if end != "ended":
             self._process.terminate()
             self._pump_until(time.monotonic() + _TERMINATE_GRACE_S, pipes=False)
@@ -118,8 +121,8 @@ class Child:
             self._pump_until(time.monotonic() + _CLOSE_GRACE_S, pipes=True)
         return end
 
-    def _until_end(self, deadline: float, cancel: CancelToken | None) -> End:
-        pause = _POLL_S if cancel is not None else 3600.0
+    def _until_end(self, deadline: float, cancel: CancelToken | None, overfull: Callable[[], bool] | None) -> End:
+        pause = _POLL_S if cancel is not None or overfull is not None else 3600.0
         while not self._exited:
             left = deadline - time.monotonic()
             if left <= 0:
@@ -128,6 +131,8 @@ class Child:
                 return "cancelled"
             if self._received > _FLOOD_BYTES:
                 return "flooded"
+            if overfull is not None and overfull():
+                return "overfull"
             self._pump(min(left, pause))
         return "ended"
 

@@ -29,6 +29,7 @@ from codur.sandbox.limits import limits_of
 from codur.sandbox.output import BoundedOutput
 from codur.sandbox.policy import Limits, Policy
 from codur.sandbox.process_result import ProcessResult, ended, not_begun, not_started, status_of_shell
+from codur.sandbox.quota import Quota
 from codur.sandbox.scratch import private_directory, temporary_base
 from codur.sandbox.stream import Stream
 from codur.sandbox.surroundings import Surroundings
@@ -43,6 +44,7 @@ __all__ = ["Launcher", "ProcessResult", "ProgramObserver"]
 _HAS_STARTER: bool = sys.platform == "linux"
 _MIB = 1_048_576
 _ROOT = Path("/")
+_SHARED_MEMORY = Path("/dev/shm")
 _NETWORK_FILES = (Path("/etc/resolv.conf"), Path("/etc/hosts"))
 """What is needed to find an address; links to them may lead out of the system's directories."""
 
@@ -208,7 +210,7 @@ class Launcher:
             policy = Policy(
                 workspace=workspace,
                 temporary=Path(temporary),
-                read_only=(*read_only, *(Path(f"{workspace}/{path}") for path in self._watch.nested_in(workspace))),
+                read_only=(*read_only, *self._watch.kept_in(workspace)),
                 hidden=tuple(hidden),
                 writable=(*writable, *_if_any(home)),
                 readable=(
@@ -229,6 +231,8 @@ class Launcher:
                 if not begun:
                     return not_begun(words, cancelled=True)
                 result = self._run(words, policy, variables, cwd, outputs, stdin, timeout_s)
+                if result.overfull and workspace is not None:
+                    self._watch.discard(workspace)
         return replace(result, tripped=tuple(tripped)) if tripped else result
 
     def find(self, name: str, *, outside: Path) -> str | None:
@@ -333,7 +337,7 @@ class Launcher:
         policy = Policy(
             workspace=workspace,
             temporary=Path(temporary),
-            read_only=tuple(Path(f"{workspace}/{path}") for path in self._watch.nested_in(workspace)),
+            read_only=self._watch.kept_in(workspace),
             hidden=hidden,
             readable=(*self._surroundings.readable(words), *names, *readable),
             temporary_bytes=self._settings.temporary_mb * _MIB,
@@ -362,15 +366,32 @@ class Launcher:
         timeout_s: float,
     ) -> ProcessResult:
         begin = time.monotonic()
+        too_much = ""
+
+        def overfull() -> bool:
+            nonlocal too_much
+            too_much = quota.exceeded()
+            return bool(too_much)
+
         try:
+            quota = self._quota(policy)
             limits = limits_of(self._settings, timeout_s)
             process, wrapped = self._confined(policy, argv, env, cwd, limits, has_input=bool(stdin))
             with Child(process, outputs, stdin) as child:
-                end = child.wait(timeout_s, self._cancel)
+                end = child.wait(timeout_s, self._cancel, overfull)
         except (OSError, ValueError) as error:
             return not_started(argv, cwd, error)
         status = status_of_shell(process.status) if wrapped else process.status
-        return ended(argv, status, outputs, end, process.limit, time.monotonic() - begin)
+        return ended(argv, status, outputs, end, process.limit or too_much, time.monotonic() - begin)
+
+    def _quota(self, policy: Policy) -> Quota:
+        """What a program may add where it writes.
+
+        A back end that hides gives it temporary and shared memory of its own, which have sizes of their own.
+        """
+        shared = () if self.hides else (policy.temporary, _SHARED_MEMORY)
+        places = (*_if_any(policy.workspace), *policy.writable, *shared)
+        return Quota(places=places, bytes=self._settings.written_mb * _MIB, files=self._settings.new_files)
 
     def _confined(
         self,

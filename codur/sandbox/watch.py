@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol
 
+from codur.sandbox.linked import Stamps, changed, linked_directories, stamps
 from codur.sandbox.nested import nested_protected
 from codur.sandbox.tripwire import Tripwire
 
@@ -16,6 +17,12 @@ class ProgramObserver(Protocol):
 
     def before(self, root: Path) -> None:
         """A program is about to start that may write below `root`."""
+
+    def reached_outside(self, paths: tuple[str, ...]) -> None:
+        """It changed these files, which have further names outside of the workspace."""
+
+    def discard(self, root: Path) -> None:
+        """It has ended, and added more than it may: what is new goes."""
 
     def after(self, root: Path) -> None:
         """It has ended, with all that it started."""
@@ -36,6 +43,7 @@ class WorkspaceWatch:
         self._contained = contained
         self._passed_over: set[Path] = set()
         self._nested: dict[Path, tuple[str, ...]] = {}
+        self._linked: dict[Path, tuple[str, ...]] = {}
 
     @contextlib.contextmanager
     def passes_over(self, directory: Path) -> Iterator[None]:
@@ -60,6 +68,7 @@ class WorkspaceWatch:
         tripwire = self._tripwire(workspace, keeps) if self._contained else None
         if self._observer is not None:
             self._observer.before(workspace)
+        linked = Stamps() if keeps() else stamps(workspace, self.linked_in(workspace))
         if tripwire is not None:
             tripwire.arm()
         try:
@@ -69,8 +78,16 @@ class WorkspaceWatch:
                 if tripwire is not None:
                     tripped += tripwire.settle()
             finally:
+                reached = changed(linked)
+                if reached and self._observer is not None:
+                    self._observer.reached_outside(reached)
                 if self._observer is not None:
                     self._observer.after(workspace)
+
+    def discard(self, workspace: Path) -> None:
+        """Have what a program added removed, while `over` lasts: it was too much."""
+        if self._observer is not None and not any(workspace.is_relative_to(own) for own in tuple(self._passed_over)):
+            self._observer.discard(workspace)
 
     def nested_in(self, workspace: Path | None) -> tuple[str, ...]:
         """The protected paths in subdirectories of a workspace, as they were at its first program."""
@@ -79,6 +96,19 @@ class WorkspaceWatch:
         if workspace not in self._nested:
             self._nested[workspace] = nested_protected(workspace)
         return self._nested[workspace]
+
+    def kept_in(self, workspace: Path | None) -> tuple[Path, ...]:
+        """What of a workspace programs must not write: protected paths, and directories linked from elsewhere."""
+        names = (*self.nested_in(workspace), *self.linked_in(workspace))
+        return tuple(Path(f"{workspace}/{name}") for name in names)
+
+    def linked_in(self, workspace: Path | None) -> tuple[str, ...]:
+        """The directories of a workspace with files that have further names elsewhere, as at its first program."""
+        if workspace is None or not self._contained:
+            return ()
+        if workspace not in self._linked:
+            self._linked[workspace] = linked_directories(workspace)
+        return self._linked[workspace]
 
     def _tripwire(self, workspace: Path, keeps: Callable[[], bool]) -> Tripwire:
         return Tripwire(workspace, self._quarantine, nested=self.nested_in(workspace), kept=keeps())
