@@ -55,11 +55,13 @@ class Quota:
         return f"new files (over {self.files})" if added_files > self.files else ""
 
     def _may_be_exceeded(self) -> bool:
-        """Whether so much is gone from the file systems together; of one that counts no files, it may be."""
-        now = _free(self.places)
+        """Whether so much is gone from the file systems together since the most was free; of one that counts no files,
+        it may be.
+        """
         gone_bytes = gone_files = 0
-        for device, (free_bytes, free_files) in self._free.items():
-            left_bytes, left_files = now.get(device, (free_bytes, free_files))
+        for device, (left_bytes, left_files) in _free(self.places).items():
+            free_bytes, free_files = self._free.get(device, (0, 0))
+            self._free[device] = max(free_bytes, left_bytes), max(free_files, left_files)
             gone_bytes += max(0, free_bytes - left_bytes)
             gone_files += max(0, free_files - left_files) if free_files else self.files + 1
         return gone_bytes > self.bytes or gone_files > self.files

@@ -72,7 +72,6 @@ _BY_LAST_NAME: dict[str, str] = {
     "showsignature": "false",
     "promisor": "false",
     "allow": "never",
-    "ignorerevsfile": "",
     "skiplist": "",
     "templatedir": "",
     "template": "/dev/null",

@@ -1,4 +1,4 @@
-"""What a check does beyond its workspace, or to the disk: through the command line, under every back end, each forced."""
+"""What a check does beyond its workspace, or to the disk: through the command line, under every back end."""
 
 from __future__ import annotations
 

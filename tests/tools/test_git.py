@@ -233,7 +233,7 @@ def other(tmp_path: Path) -> Path:
     return place
 
 
-@pytest.mark.parametrize("name", ["objects", "refs", "HEAD", "packed-refs"])
+@pytest.mark.parametrize("name", ["objects", "refs", "packed-refs"])
 def test_parts_of_a_repository_that_are_links_are_refused(root: Path, other: Path, name: str) -> None:
     git(other, "pack-refs", "--all")
     for part in {"objects", name}:
@@ -287,8 +287,16 @@ def test_a_setting_that_names_a_file_shows_nothing_of_it(root: Path) -> None:
         git(root, "blame", "a.txt")
     assert "SECRET" in live.value.stderr, "the attack is not live"
     result = toolbox_on(root).call("git_blame", {"path": "a.txt"})
-    assert result.ok
-    assert "SECRET" not in result.text
+    assert (result.code, result.text) == ("refused", "blame.ignoreRevsFile names a file that is no list of commits")
+    (root / ".env").write_text(f"{git(root, 'rev-parse', 'HEAD')}")
+    assert toolbox_on(root).call("git_blame", {"path": "a.txt"}).ok
+
+
+def test_names_of_people_come_from_no_file_elsewhere(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "names").write_text("SECRET <ann@example.org>\n")
+    git(root, "config", "mailmap.file", str(tmp_path / "names"))
+    assert "SECRET" in git(root, "blame", "sub/ü.txt"), "the attack is not live"
+    assert "SECRET" not in toolbox_on(root).call("git_blame", {"path": "sub/ü.txt"}).text
 
 
 @pytest.mark.parametrize("name", ["index", "config", "HEAD"])
