@@ -366,23 +366,16 @@ class Launcher:
         timeout_s: float,
     ) -> ProcessResult:
         begin = time.monotonic()
-        too_much = ""
-
-        def overfull() -> bool:
-            nonlocal too_much
-            too_much = quota.exceeded()
-            return bool(too_much)
-
+        quota = self._quota(policy)
         try:
-            quota = self._quota(policy)
             limits = limits_of(self._settings, timeout_s)
             process, wrapped = self._confined(policy, argv, env, cwd, limits, has_input=bool(stdin))
             with Child(process, outputs, stdin) as child:
-                end = child.wait(timeout_s, self._cancel, overfull)
+                end = child.wait(timeout_s, self._cancel, quota)
         except (OSError, ValueError) as error:
             return not_started(argv, cwd, error)
         status = status_of_shell(process.status) if wrapped else process.status
-        return ended(argv, status, outputs, end, process.limit or too_much, time.monotonic() - begin)
+        return ended(argv, status, outputs, end, process.limit or quota.told, time.monotonic() - begin)
 
     def _quota(self, policy: Policy) -> Quota:
         """What a program may add where it writes.

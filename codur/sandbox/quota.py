@@ -29,11 +29,15 @@ class Quota:
 
     Args:
         bytes, files: what it may add; files, directories and links count alike.
+
+    Attributes:
+        told: what there is more of, in words; empty as long as all is within bounds.
     """
 
     places: tuple[Path, ...]
     bytes: int
     files: int
+    told: str = ""
     _free: dict[int, tuple[int, int]] = field(default_factory=dict)
     _began_ns: int = field(default_factory=time.time_ns)
     _next: float = 0.0
@@ -41,18 +45,24 @@ class Quota:
     def __post_init__(self) -> None:
         self._free = _free(self.places)
 
-    def exceeded(self) -> str:
-        """What there is more of than the program may add, in words; empty if all is within bounds."""
+    def exceeded(self, *, at_once: bool = False) -> bool:
+        """Whether the program added more than it may; `told` says what.
+
+        Args:
+            at_once: look, however short ago the last look was.
+        """
         now = time.monotonic()
-        if now < self._next or not self._may_be_exceeded():
+        if (now < self._next and not at_once) or not self._may_be_exceeded():
             self._next = max(self._next, now + _PAUSE_S)
-            return ""
+            return False
         added_bytes, added_files = self._added()
         after = time.monotonic()
         self._next = after + max(_PAUSE_S, _SHARE * (after - now))
         if added_bytes > self.bytes:
-            return f"written MB (over {self.bytes >> 20})"
-        return f"new files (over {self.files})" if added_files > self.files else ""
+            self.told = f"written MB (over {self.bytes >> 20})"
+        elif added_files > self.files:
+            self.told = f"new files (over {self.files})"
+        return bool(self.told)
 
     def _may_be_exceeded(self) -> bool:
         """Whether so much is gone from the file systems together since the most was free; of one that counts no files,
