@@ -1,7 +1,7 @@
 """What a program adds to the disk: bounded while it runs, by what the file systems say of themselves.
 
 To ask a file system for its free space costs a few microseconds, to count files costs a walk. So files are counted only
-when less is free than was at the start, by more than the program may add; somebody else may have taken it.
+once more has gone from there than the program may add; somebody else may have taken it.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ class Quota:
     files: int
     told: str = ""
     _free: dict[int, tuple[int, int]] = field(default_factory=dict)
+    _gone_bytes: int = 0
+    _gone_files: int = 0
     _began_ns: int = field(default_factory=time.time_ns)
     _next: float = 0.0
 
@@ -65,16 +67,16 @@ class Quota:
         return bool(self.told)
 
     def _may_be_exceeded(self) -> bool:
-        """Whether so much is gone from the file systems together since the most was free; of one that counts no files,
-        it may be.
+        """Whether so much went from the file systems together, whatever came back; of one that counts no files, it may.
+
+        Somebody else may free as much in the same moment; so each look counts by itself.
         """
-        gone_bytes = gone_files = 0
         for device, (left_bytes, left_files) in _free(self.places).items():
-            free_bytes, free_files = self._free.get(device, (0, 0))
-            self._free[device] = max(free_bytes, left_bytes), max(free_files, left_files)
-            gone_bytes += max(0, free_bytes - left_bytes)
-            gone_files += max(0, free_files - left_files) if free_files else self.files + 1
-        return gone_bytes > self.bytes or gone_files > self.files
+            free_bytes, free_files = self._free.get(device, (left_bytes, left_files))
+            self._free[device] = left_bytes, left_files
+            self._gone_bytes += max(0, free_bytes - left_bytes)
+            self._gone_files += max(0, free_files - left_files) if free_files else self.files + 1
+        return self._gone_bytes > self.bytes or self._gone_files > self.files
 
     def _added(self) -> tuple[int, int]:
         """Bytes and entries that are new, or changed, since the start; the count ends where it is too much."""
