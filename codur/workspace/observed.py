@@ -136,7 +136,8 @@ class ProgramWatch:
         here = Counter(status.inode for status in old.entries.values() if status.names > 1)
         for path, before in old.entries.items():
             after = new.entries.get(path)
-            if not here[before.inode] < before.names or after is None or after.inode != before.inode or after == before:
+            has_others = before.names > 1 and here[before.inode] < before.names
+            if not has_others or after is None or after.inode != before.inode or after == before:
                 continue
             state = base.state(path, before)
             if state is None or state.content not in self._journal.blobs:
