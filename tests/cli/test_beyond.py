@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from tests.cli.kit import Ran, codur
 _BACK_ENDS = [*AVAILABLE, "none"]
 
 
-def run(root: Path, check: str, home: Path, **variables: str) -> Ran:
+def run(root: Path, check: str, home: Path, **variables: Any) -> Ran:
     """A run whose check is this program, which fails."""
     (root / "check.py").write_text(check + "\nraise SystemExit(1)\n")
     words = ("run", "add a median function to calc.py", "--check", "python check.py", "--timeout", "60")
@@ -67,7 +68,7 @@ def test_a_flood_of_files_is_ended_and_removed(root: Path, backend: str, bound: 
         f"import os, time\nos.mkdir('made')\nfor k in range({rounds}):\n    time.sleep(0.1)\n"
         "    for n in range(100): open(f'made/{k}-{n}', 'w').close()"
     )
-    more = {"CODUR_SANDBOX__BACKEND": backend, "CODUR_SANDBOX__NEW_FILES": bound}
+    more: dict[str, Any] = {"CODUR_SANDBOX__BACKEND": backend, "CODUR_SANDBOX__NEW_FILES": bound}
     ran = run(root, check, root.parent / "home", **more)
     assert (root / "made").exists() == (not held)
     assert ("new files (over 300)" in ran.out + ran.err) == held

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -223,6 +224,10 @@ def test_a_repository_that_leads_elsewhere_is_refused(root: Path, tmp_path: Path
     assert (result.code, result.text) == ("refused", f"{other}/.git leads to a repository elsewhere")
 
 
+def settings_of(backend: Any) -> SandboxSettings:
+    return SandboxSettings(backend=backend)
+
+
 @pytest.fixture
 def other(tmp_path: Path) -> Path:
     """Somebody's repository, whose only commit is called SECRET."""
@@ -255,7 +260,7 @@ def test_objects_that_are_links_are_out_of_reach(root: Path, other: Path, backen
             shutil.rmtree(root / ".git" / "objects" / place.name, ignore_errors=True)
             (root / ".git" / "objects" / place.name).symlink_to(place)
     commit = git(other, "rev-parse", "HEAD").strip()
-    result = toolbox_on(root, sandbox=SandboxSettings(backend=backend)).call("git_show", {"revision": commit})
+    result = toolbox_on(root, sandbox=settings_of(backend)).call("git_show", {"revision": commit})
     assert ("SECRET" in result.text) == (backend == "none")
 
 
@@ -276,7 +281,7 @@ def test_a_work_tree_linked_to_nothing_of_its_own_is_refused(root: Path, other: 
     (root / "fake" / "gitdir").write_text(f"{root}/.git\n")
     (root / ".git").write_text(f"gitdir: {root}/fake\n")
     assert git(root, "log", "--format=%s") == "SECRET\n", "the attack is not live"
-    result = toolbox_on(root, sandbox=SandboxSettings(backend=backend)).call("git_log", {})
+    result = toolbox_on(root, sandbox=settings_of(backend)).call("git_log", {})
     assert (result.code, result.text) == ("refused", f"{root}/.git leads to a repository elsewhere")
 
 
