@@ -198,7 +198,7 @@ class Launcher:
                 hidden=tuple(hidden),
                 writable=(*writable, *_if_any(home)),
                 readable=(
-                    *self._surroundings.readable(words),
+                    *self._surroundings.readable(words, workspace or cwd),
                     *names,
                     *readable,
                     *(_NETWORK_FILES if network else ()),
@@ -321,7 +321,7 @@ class Launcher:
             temporary=Path(temporary),
             read_only=tuple(Path(f"{workspace}/{path}") for path in self._watch.nested_in(workspace)),
             hidden=hidden,
-            readable=(*self._surroundings.readable(words), *names, *readable),
+            readable=(*self._surroundings.readable(words, workspace or cwd), *names, *readable),
             temporary_bytes=self._settings.temporary_mb * _MIB,
             processes=self._settings.processes,
             network=network,
