@@ -58,8 +58,8 @@ def choose_python(root: Path, environ: Mapping[str, str]) -> Interpreter:
     `PATH`, and then the one that runs Codur, are taken if there is no environment or if they lack less than each of
     them. What a link or file of the workspace leads to outside it is none of them, unless the user's variables name it
     or only the tool makes environments there: the workspace may be a stranger's, and programs can read all of an
-    environment. Nothing is run: what is installed is read. A version manager's shim is a slow script and is passed over;
-    pyenv's is replaced by what it stands for.
+    environment. Nothing is run: what is installed is read. A version manager's shim is a slow script and is passed
+    over; pyenv's is replaced by what it stands for.
     """
     needed = declared_dependencies(root).runtime
     environments = [_candidate(path, name, needed) for name, path in _environments(root, environ)]

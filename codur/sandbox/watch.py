@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from codur.sandbox.nested import nested_protected
+from codur.sandbox.nested import ProtectedPaths
 from codur.sandbox.tripwire import Tripwire
 
 
@@ -19,6 +20,19 @@ class ProgramObserver(Protocol):
 
     def after(self, root: Path) -> None:
         """It has ended, with all that it started."""
+
+
+@dataclass(slots=True)
+class Watched:
+    """One program.
+
+    Attributes:
+        kept: absolute paths that it must not change, for its policy.
+        tripped: after its end, the protected paths that it changed.
+    """
+
+    kept: tuple[Path, ...] = ()
+    tripped: tuple[str, ...] = ()
 
 
 class WorkspaceWatch:
@@ -35,7 +49,7 @@ class WorkspaceWatch:
         self._quarantine = quarantine
         self._contained = contained
         self._passed_over: set[Path] = set()
-        self._nested: dict[Path, tuple[str, ...]] = {}
+        self._paths: dict[Path, ProtectedPaths] = {}
 
     @contextlib.contextmanager
     def passes_over(self, directory: Path) -> Iterator[None]:
@@ -47,38 +61,33 @@ class WorkspaceWatch:
             self._passed_over.discard(directory)
 
     @contextlib.contextmanager
-    def over(self, workspace: Path | None, keeps: Callable[[], bool]) -> Iterator[list[str]]:
-        """Watch while a program runs; the list gets the protected paths that it touched.
+    def over(self, workspace: Path | None, keeps: Callable[[], bool]) -> Iterator[Watched]:
+        """Watch while a program runs.
 
         Args:
-            keeps: whether the back end mounts what is at protected paths read-only, as it does with what it hides.
+            keeps: whether the back end mounts what it is told to keep read-only, as it does with what it hides.
         """
-        tripped: list[str] = []
+        watched = Watched()
         if workspace is None or any(workspace.is_relative_to(own) for own in tuple(self._passed_over)):
-            yield tripped
+            yield watched
             return
-        tripwire = self._tripwire(workspace, keeps) if self._contained else None
+        tripwire = self._tripwire(workspace) if self._contained else None
         if self._observer is not None:
             self._observer.before(workspace)
         if tripwire is not None:
-            tripwire.arm()
+            tripwire.arm(keeps=keeps())
+            watched.kept = tuple(workspace / path for path in tripwire.kept)
         try:
-            yield tripped
+            yield watched
         finally:
             try:
                 if tripwire is not None:
-                    tripped += tripwire.settle()
+                    watched.tripped = tripwire.settle()
             finally:
                 if self._observer is not None:
                     self._observer.after(workspace)
 
-    def nested_in(self, workspace: Path | None) -> tuple[str, ...]:
-        """The protected paths in subdirectories of a workspace, as they were at its first program."""
-        if workspace is None or not self._contained:
-            return ()
-        if workspace not in self._nested:
-            self._nested[workspace] = nested_protected(workspace)
-        return self._nested[workspace]
-
-    def _tripwire(self, workspace: Path, keeps: Callable[[], bool]) -> Tripwire:
-        return Tripwire(workspace, self._quarantine, nested=self.nested_in(workspace), kept=keeps())
+    def _tripwire(self, workspace: Path) -> Tripwire:
+        if workspace not in self._paths:
+            self._paths[workspace] = ProtectedPaths(workspace)
+        return Tripwire(workspace, self._quarantine, self._paths[workspace])
