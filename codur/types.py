@@ -263,7 +263,12 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepRecord:
-    """What one step did."""
+    """What one step did.
+
+    Attributes:
+        held: its change passed the check in a copy, and that pass was confirmed there.
+        others: what other answers to the same request came to, as text for the next attempt.
+    """
 
     step_id: str
     node: str
@@ -276,6 +281,8 @@ class StepRecord:
     output_ref: str = ""
     changed_files: tuple[str, ...] = ()
     error: str = ""
+    held: bool = False
+    others: str = ""
 
     @property
     def ok(self) -> bool:
@@ -343,6 +350,7 @@ class Attempt:
 
     Attributes:
         edit: names what it changed altogether: equal for equal changes, empty if nothing could be applied.
+        others: what other answers to the same request came to.
     """
 
     number: int
@@ -353,6 +361,7 @@ class Attempt:
     error: str = ""
     diff: str = ""
     edit: str = ""
+    others: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -376,7 +385,9 @@ class BestAttempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What models cost. `calls` counts answers received, `retries` requests that had to be sent again."""
+    """What models cost. `retries` counts requests that had to be sent again; `calls` answers received, and
+    requests that were broken off, whose prompts count by our own estimate.
+    """
 
     calls: int = 0
     retries: int = 0

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from codur.agents.outline import NOTHING_ELSE, Outline
 from codur.agents.source import Excerpt, fit
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.tools.bounds import bounded
+from codur.tools.grammars import BY_SUFFIX
 from codur.tools.repository.selection import Want
 from codur.types import Attempt, Check, Verdict
 from codur.verification.describe import attempts_text, check_text, plain, verdict_text
@@ -63,6 +65,7 @@ class CodingBrief:
         outline: the files that are not shown.
         withheld: files that are not shown because they may hold secrets.
         read_only: paths among `sources` that may not be edited.
+        guessed: paths among `sources` for which nothing speaks but a classifier's guess.
         inputs: outputs of earlier steps, by step id.
         verdict: the check's last verdict; None if it was not run.
         will_retry: whether a failed check comes back for another attempt.
@@ -80,6 +83,7 @@ class CodingBrief:
     withheld: Sequence[str] = ()
     python_version: str
     read_only: frozenset[str] = frozenset()
+    guessed: frozenset[str] = frozenset()
     inputs: Mapping[str, str]
     check: Check | None
     verdict: Verdict | None
@@ -105,9 +109,8 @@ def brief_text(brief: CodingBrief, *, budget_tokens: int, source_tokens: int | N
     spare = max(0, min(int(budget * _TAIL_SHARE), _SPARE_CHARS) - len(tail))
     if source_tokens is not None:
         spare = min(room, max(spare, room - int(source_tokens * BYTES_PER_TOKEN)))
-    files, shown = _files(
-        brief.sources, brief.wants, brief.outline, room, spare=spare, read_only=brief.read_only, more=brief.more
-    )
+    marks = {"read only": brief.read_only, "only a guess": brief.guessed}
+    files, shown = _files(brief.sources, brief.wants, brief.outline, room, spare=spare, marks=marks, more=brief.more)
     return Briefing(text=_BETWEEN.join(part for part in (head, files, tail) if part), shown=shown)
 
 
@@ -155,14 +158,14 @@ def _files(
     room: int,
     *,
     spare: int = 0,
-    read_only: frozenset[str] = frozenset(),
+    marks: Mapping[str, frozenset[str]] = MappingProxyType({}),
     more: str = "",
 ) -> tuple[str, dict[str, tuple[range, ...]]]:
     """The files and the outline of the others, in `room` characters, and the lines that are shown of each."""
     excerpts = fit(sources, budget_chars=room - len(more), spare=spare, wants=wants, frame=FILE_FRAME_CHARS)
     left = room - spare - sum(len(item.text) + FILE_FRAME_CHARS for item in excerpts)
     others = outline.text(budget_chars=min(left, _OUTLINE_CHARS), shown={item.path for item in excerpts})
-    texts = [_file(item, read_only) for item in excerpts]
+    texts = [_file(item, [mark for mark, paths in marks.items() if item.path in paths]) for item in excerpts]
     more = more if others or not all(item.whole for item in excerpts) else ""
     text = _joined([("Files", _BETWEEN.join(texts)), ("Other files, not shown", others), ("More", more)])
     return text, {item.path: item.ranges for item in excerpts}
@@ -170,8 +173,11 @@ def _files(
 
 def _situation(brief: CodingBrief) -> str:
     after = " It is run after your edits; if it fails and an attempt is left, you see its output and try again."
+    only_others = any(path.endswith(tuple(BY_SUFFIX)) for path in brief.sources)
+    only_others = only_others and not any(path.endswith(".py") for path in brief.sources)
+    python = "" if only_others else f"Python {brief.python_version}. "
     lines = [
-        f"Python {brief.python_version}. All paths are relative to the workspace, which is the working directory.",
+        f"{python}All paths are relative to the workspace, which is the working directory.",
         check_text(brief.check) + (after if brief.check else ""),
     ]
     if brief.missing_files:
@@ -181,10 +187,8 @@ def _situation(brief: CodingBrief) -> str:
     return "\n".join(lines)
 
 
-def _file(item: Excerpt, read_only: frozenset[str]) -> str:
-    marks = [f"{item.lines} line{'' if item.lines == 1 else 's'}"]
-    if item.path in read_only:
-        marks.append("read only")
+def _file(item: Excerpt, known: Sequence[str]) -> str:
+    marks = [f"{item.lines} line{'' if item.lines == 1 else 's'}", *known]
     if not item.whole:
         marks.append("in part")
     return f"===== {item.path} ({', '.join(marks)})\n{item.text.rstrip()}\n===== end of {item.path}"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from codur.agents.brief import CodingBrief
@@ -46,6 +46,9 @@ class CodingOutcome:
         summary: the edits in a line.
         error: one sentence, empty if all went well.
         looked: the parts of files that it had a look at, as `path:start-end`, the latest last.
+        edits: the calls that were carried out.
+        held: they were made to pass the check in a copy, where that pass was confirmed.
+        others: what other answers to the same request came to, as text.
     """
 
     kind: Literal["edits", "question", "cannot"] = "edits"
@@ -54,6 +57,9 @@ class CodingOutcome:
     changed_files: tuple[str, ...] = ()
     error: str = ""
     looked: tuple[str, ...] = ()
+    edits: tuple[ToolCall, ...] = field(default=(), compare=False)
+    held: bool = False
+    others: str = ""
 
 
 async def write_code(
@@ -74,6 +80,8 @@ async def write_code(
     run_check: Callable[[], str] | None = None,
     asking: Asking = "nobody",
     emit: Emit = ignore,
+    temperature: float | None = None,
+    elsewhere: Callable[[], Awaitable[tuple[Toolbox, Workspace]]] | None = None,
 ) -> CodingOutcome:
     """Ask the agent for edits, let it look before, and apply them.
 
@@ -86,6 +94,8 @@ async def write_code(
         max_looks: answers that may look at more, before the one with the edits.
         run_check: runs the check on the files as they are, and gives what it said; None if there is none.
         asking: whether the user can be asked, or was.
+        temperature: instead of the profile's, if that has one.
+        elsewhere: gives a copy to look and to edit in, instead; it is waited for when the first answer is there.
 
     Raises:
         ModelUnavailable, ModelAnswerError, LimitReached: as `ModelPool.complete`; LimitReached also if the task and the
@@ -103,7 +113,11 @@ async def write_code(
         whole_file_lines=whole_file_lines,
         source_tokens=source_tokens,
         instructions=instructions,
+        temperature=temperature,
     )
+    reply = await pool.complete(agent.profile, talk.request)
+    if elsewhere is not None:
+        toolbox, workspace = await elsewhere()
     step = _Step(
         agent=agent,
         target=target,
@@ -118,55 +132,43 @@ async def write_code(
         emit=emit,
     )
     for _ in range(max_looks + REFUSALS + 1):
-        reply = await pool.complete(agent.profile, talk.request)
         outcome = await step.take(reply)
         if outcome is not None:
             return replace(outcome, looked=tuple(step.looks.ranges))
+        reply = await pool.complete(agent.profile, talk.request)
     raise AssertionError("a step goes on for each look and each edit sent back, and no longer")
 
 
+@dataclass(kw_only=True)
 class _Step:
     """What was shown and looked at in one step, and what becomes of an answer."""
 
-    def __init__(
-        self,
-        *,
-        agent: Agent,
-        target: str | None,
-        toolbox: Toolbox,
-        workspace: Workspace,
-        talk: Talk,
-        profile: Profile,
-        in_text: bool,
-        looks_left: int,
-        run_check: Callable[[], str] | None,
-        asking: Asking,
-        emit: Emit,
-    ) -> None:
-        self._agent = agent
-        self._target = target
-        self._toolbox = toolbox
-        self._workspace = workspace
-        self._talk = talk
-        self._profile = profile
-        self._in_text = in_text
-        self._looks_left = looks_left
-        self._refusals_left = REFUSALS
-        self._run_check = run_check
-        self._asking = asking
-        self._emit = emit
-        self._sight = Sight()
-        self.looks = Looks(toolbox, self._sight)
+    agent: Agent
+    target: str | None
+    toolbox: Toolbox
+    workspace: Workspace
+    talk: Talk
+    profile: Profile
+    in_text: bool
+    looks_left: int
+    run_check: Callable[[], str] | None
+    asking: Asking
+    emit: Emit
+    refusals_left: int = REFUSALS
+    sight: Sight = field(default_factory=Sight)
+
+    def __post_init__(self) -> None:
+        self.looks = Looks(self.toolbox, self.sight)
 
     async def take(self, reply: ChatReply) -> CodingOutcome | None:
         """What comes of an answer; None if the step goes on."""
-        self._sight.add(self._talk.shown)
+        self.sight.add(self.talk.shown)
         if reply.finish_reason == "length":
-            limit = reply.max_completion_tokens or self._profile.max_completion_tokens
+            limit = reply.max_completion_tokens or self.profile.max_completion_tokens
             return _nothing("invalid", f"the answer was cut off at {limit} tokens; answer with smaller edits")
         if reply.problem:  # a part of the answer was lost, and half an answer is not applied
             return _nothing("invalid", reply.problem)
-        calls = reply.tool_calls or (_calls_in_text(reply.text, self._target) if self._in_text else ())
+        calls = reply.tool_calls or (_calls_in_text(reply.text, self.target) if self.in_text else ())
         if not calls:
             return self._words(reply.text.strip())
         edits = [call for call in calls if not self._is_own(call.name)]
@@ -175,11 +177,11 @@ class _Step:
         return self._last_word(calls) or await self._look(reply, calls)
 
     def _is_own(self, name: str) -> bool:
-        return name in {LOOK, RUN_CHECK, ASK, CANNOT} or (name in READS and name not in self._agent.config.tools)
+        return name in {LOOK, RUN_CHECK, ASK, CANNOT} or (name in READS and name not in self.agent.config.tools)
 
     def _words(self, text: str) -> CodingOutcome:
         """An answer without a call: a question if it ends as one and somebody is there, else no answer at all."""
-        if self._asking == "user" and text.endswith("?") and len(text) <= _QUESTION_CHARS:
+        if self.asking == "user" and text.endswith("?") and len(text) <= _QUESTION_CHARS:
             return CodingOutcome(kind="question", code="refused", summary="", error=text)
         return _nothing("invalid", f"the answer held no edit; it said: {' '.join(text.split())[:300] or '(nothing)'}")
 
@@ -187,7 +189,7 @@ class _Step:
         """The end of the step by a question that can be put, or by giving up."""
         for call in calls:
             said = next((str(value).strip() for value in call.arguments.values()), "")
-            if call.name == ASK and said and self._asking != "asked":
+            if call.name == ASK and said and self.asking != "asked":
                 return CodingOutcome(kind="question", code="refused", summary="", error=said[:2000])
             if call.name == CANNOT:
                 return CodingOutcome(
@@ -196,19 +198,19 @@ class _Step:
         return None
 
     async def _look(self, reply: ChatReply, calls: Sequence[ToolCall]) -> CodingOutcome | None:
-        if self._looks_left <= 0:
+        if self.looks_left <= 0:
             found = told_shortly(self.looks.told)
             return _nothing("invalid", f"it only looked ({found}) and made no edit" if found else "it made no edit")
-        self._looks_left -= 1
+        self.looks_left -= 1
         room = self._room() // len(calls)
         results = [await self._seen(call, room) for call in calls]
-        left = self._looks_left
+        left = self.looks_left
         results[-1] += (
             f"\n\n({left} more such step{'s' if left > 1 else ''}.)"
             if left
             else (f"\n\n(No further look: edit now, or call {CANNOT}.)")
         )
-        self._talk.add(reply, calls, results)
+        self.talk.add(reply, calls, results)
         return None
 
     async def _seen(self, call: ToolCall, room: int) -> str:
@@ -218,50 +220,50 @@ class _Step:
             import asyncio  # noqa: PLC0415 - lazy: a model-free run never loads it
 
             self.looks.told.append("the check")
-            text = await asyncio.to_thread(self._run_check) if self._run_check else "There is no check."
+            text = await asyncio.to_thread(self.run_check) if self.run_check else "There is no check."
         else:
             text = self.looks.carry_out(call, room)
-        self._emit(ToolRan(tool=call.name, code="ok", summary=text.partition("\n")[0][:120]))
+        self.emit(ToolRan(tool=call.name, code="ok", summary=text.partition("\n")[0][:120]))
         return text
 
     def _room(self) -> int:
-        return int(self._profile.request_tokens * BYTES_PER_TOKEN) // _LOOK_SHARE
+        return int(self.profile.request_tokens * BYTES_PER_TOKEN) // _LOOK_SHARE
 
     def _edit(self, reply: ChatReply, calls: Sequence[ToolCall], edits: Sequence[ToolCall]) -> CodingOutcome | None:
         """Apply the edits; those to lines that were not shown, or are not there, are sent back with what is there."""
-        edits = [_with_path(call, self._target, self._toolbox) for call in edits]
-        start = self._workspace.snapshot()
-        earlier = {change.path: change.after for change in self._workspace.changes()}
-        outcome, failed = _apply(edits, self._agent, self._toolbox, self._workspace)
+        edits = [_with_path(call, self.target, self.toolbox) for call in edits]
+        start = self.workspace.snapshot()
+        earlier = {change.path: change.after for change in self.workspace.changes()}
+        outcome, failed = apply_edits(edits, self.agent, self.toolbox, self.workspace)
         places = self._unseen(outcome, earlier)
         why = outcome.error
         if places:
-            self._workspace.restore(start)
+            self.workspace.restore(start)
             why = f"lines that you had not been shown would change ({_named(places)}); no edit was applied"
         elif failed is not None and outcome.code in {"no_match", "many_matches"}:
             places = self._nearest(failed)
         else:
             return outcome
-        if self._refusals_left <= 0:
+        if self.refusals_left <= 0:
             return _nothing("refused", why)
-        self._refusals_left -= 1
-        self._talk.add(reply, calls, [self._sent_back(why, places), *("not carried out" for _ in calls[1:])])
+        self.refusals_left -= 1
+        self.talk.add(reply, calls, [self._sent_back(why, places), *("not carried out" for _ in calls[1:])])
         return None
 
     def _unseen(self, outcome: CodingOutcome, earlier: Mapping[str, bytes | None]) -> list[tuple[str, range]]:
         """The lines that edits took out although they had not been shown."""
         found: list[tuple[str, range]] = []
-        for change in self._workspace.changes():
+        for change in self.workspace.changes():
             before = earlier.get(change.path, change.before)
             if change.path in outcome.changed_files and before is not None and change.after is not None:
                 old, new = (text.decode("utf-8", "replace") for text in (before, change.after))
-                found += [(change.path, lines) for lines in self._sight.blind(change.path, old, new)]
+                found += [(change.path, lines) for lines in self.sight.blind(change.path, old, new)]
         return found
 
     def _nearest(self, failed: ToolCall) -> list[tuple[str, range]]:
         """The lines that are most like the text that an edit was to replace."""
         path, old = str(failed.arguments.get("path", "")), str(failed.arguments.get("old", ""))
-        text = self._toolbox.call("read_file", {"path": path}).text if path and old else ""
+        text = self.toolbox.call("read_file", {"path": path}).text if path and old else ""
         line = nearest_line(text, old)
         return [(path, range(line, line + old.strip().count("\n") + 1))] if line else []
 
@@ -291,10 +293,10 @@ def _calls_in_text(text: str, target: str | None) -> tuple[ToolCall, ...]:
     return (ToolCall(name=WHOLE_FILE_TOOL, arguments={"path": target, "content": code}),)
 
 
-def _apply(
+def apply_edits(
     calls: Sequence[ToolCall], agent: Agent, toolbox: Toolbox, workspace: Workspace
 ) -> tuple[CodingOutcome, ToolCall | None]:
-    """Run the edits in order; the first that fails undoes those before it, and is told."""
+    """Run edits in order; the first that fails undoes those before it, and is told."""
     start = workspace.snapshot()
     changed: list[str] = []
     for number, call in enumerate(calls, 1):
@@ -311,7 +313,7 @@ def _apply(
             error = f"edit {number} of {len(calls)}, {call.name}: {problem}; no edit was applied"
             return _nothing(code, error), call
     summary = ", ".join(_described(call) for call in calls)
-    return CodingOutcome(code="ok", summary=summary, changed_files=tuple(changed)), None
+    return CodingOutcome(code="ok", summary=summary, changed_files=tuple(changed), edits=tuple(calls)), None
 
 
 def _refuse(call: ToolCall, agent: Agent) -> str:

@@ -18,10 +18,11 @@ from codur.events import Emit, ToolChosen, ToolRan
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
 from codur.llm.tokens import BYTES_PER_TOKEN
-from codur.parsing.tool_calls import tool_calls_from_text
+from codur.parsing.tool_calls import is_call_alone, tool_calls_from_text
 from codur.tools.bounds import beginning, bounded
 from codur.tools.toolbox import Toolbox
 from codur.types import Message, TaskType, Tier, ToolCall, ToolResult, ToolSpec
+from codur.verification.describe import plain
 
 CALLS_PER_ANSWER = 8
 OUTPUT_CHARS = 4000
@@ -55,7 +56,6 @@ async def run_agent(
     prompts: PromptLibrary,
     toolbox: Toolbox,
     emit: Emit,
-    read_text_calls: bool,
     instructions: str = "",
     narrow: bool = False,
     task_type: TaskType = "unknown",
@@ -80,7 +80,6 @@ async def run_agent(
         toolbox,
         emit,
         offers=Offers(toolbox, agent.config.tools, narrow=narrow, task_type=task_type, files=files),
-        read_text_calls=read_text_calls,
         instructions=instructions,
     )
     for step in range(agent.config.max_steps):
@@ -114,14 +113,12 @@ class _Conversation:
         emit: Emit,
         *,
         offers: Offers,
-        read_text_calls: bool,
         instructions: str,
     ) -> None:
         self._agent = agent
         self._profile = profile
         self._toolbox = toolbox
         self._emit = emit
-        self._read_text_calls = read_text_calls or profile.tool_calls == "json"
         self._offers = offers
         self._after = ""
         self._native = profile.tool_calls == "native"
@@ -165,11 +162,10 @@ class _Conversation:
     def calls_in(self, reply: ChatReply) -> tuple[ToolCall, ...]:
         if reply.finish_reason == "length":
             return ()
-        calls = reply.tool_calls or (self._calls_in_text(reply.text) if self._read_text_calls else ())
+        calls = reply.tool_calls
+        if not self._native and is_call_alone(reply.text, self._agent.config.tools):  # others may be quotations
+            calls = calls or tool_calls_from_text(reply.text, self._agent.config.tools)
         return calls[:CALLS_PER_ANSWER]
-
-    def _calls_in_text(self, text: str) -> tuple[ToolCall, ...]:
-        return tool_calls_from_text(text, self._agent.config.tools)
 
     def carry_out(self, reply: ChatReply, calls: Sequence[ToolCall]) -> None:
         named = [replace(call, id=call.id or f"call_{number}") for number, call in enumerate(calls)]
@@ -234,7 +230,7 @@ class _Conversation:
         text = result.text if result.ok else f"error: {result.text}"
         tool = self._toolbox.get(call.name)
         reads = tool is not None and tool.side_effect == "read"
-        text = beginning(text, limit, _first_line(result)) if reads else bounded(text, limit)
+        text = beginning(text, limit, _first_line(result)) if reads else bounded(plain(text), limit)
         while earlier and self._free() < len(text):
             self._drop(earlier.pop(self._least(earlier)))
         self._outputs.append(_Output(place=len(self._messages), call=_key(call)))

@@ -1,17 +1,16 @@
-"""The files that a request does not show, in short: signatures of Python files, first lines and names of others."""
+"""The files that a request does not show, in short: signatures of sources, first lines and names of others."""
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from codur.tools.definitions import Definition, definitions, parse
+from codur.tools.definitions import Defined, definitions_in, is_read
 from codur.tools.repository.standing import standing
 from codur.tools.tool import ToolError
 
 MAX_FILES = 60
-"""Python files that are described in one outline at most."""
+"""Sources that are described in one outline at most."""
 MAX_DATA_FILES = 20
 MAX_LINES = 25
 MAX_LINE_CHARS = 110
@@ -53,7 +52,7 @@ def outline_of(ranked: Sequence[str], files: Sequence[str], read: Callable[[str]
     """Describe files.
 
     Args:
-        ranked: Python files, the most relevant first.
+        ranked: sources, the most relevant first.
         files: all files; the names of sources are told first.
         read: the text of a file; None if it is not to be shown.
     """
@@ -67,23 +66,23 @@ def outline_of(ranked: Sequence[str], files: Sequence[str], read: Callable[[str]
 
 
 def _described(path: str, text: str) -> str:
-    if not path.endswith(".py"):
+    if not is_read(path):
         first = text.lstrip("\ufeff").partition("\n")[0].strip()
         return f"{path} ({len(text.splitlines())} lines): {first[:MAX_LINE_CHARS]}" if first else ""
     try:
-        tree = parse(path, text)
+        found = definitions_in(path, text)
     except ToolError:
         return f"{path} (has a syntax error)"
-    signatures = list(_signatures(definitions(tree)))
+    signatures = list(_signatures(found))
     if not signatures:
         return ""
     more = [f"  … {len(signatures) - MAX_LINES} more"] if len(signatures) > MAX_LINES else []
     return "\n".join([path, *signatures[:MAX_LINES], *more])
 
 
-def _signatures(found: Sequence[Definition]) -> Iterator[str]:
+def _signatures(found: Sequence[Defined]) -> Iterator[str]:
     """Classes with their methods, and functions; what is inside of functions is left out."""
-    classes = {item.qualname for item in found if isinstance(item.node, ast.ClassDef)}
+    classes = {item.qualname for item in found if item.kind in {"class", "module"}}
     for item in found:
         around = item.qualname.rpartition(".")[0]
         if item.top or around in classes:

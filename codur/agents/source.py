@@ -174,8 +174,8 @@ class _File:
         for head in self.parts:
             if head.name in owners:
                 lines = range(head.start, head.end)
-                first = (n for n in lines if self._lines[n].lstrip().startswith("class "))
-                yield lines if self._chars(lines) <= HEAD_CHARS else range(n := next(first, head.start), n + 1)
+                first = max(head.head, head.start)
+                yield lines if self._chars(lines) <= HEAD_CHARS else range(first, first + 1)
         room = MODULE_CHARS
         for other in self.parts:
             lines = range(other.start, other.end)
@@ -208,7 +208,7 @@ class _File:
     def parts(self) -> list[Part]:
         """The definitions in it, and what is between them; none if it has no parts."""
         if self._parts is None:
-            self._parts = parts_of(self.text)
+            self._parts = parts_of(self.path, self.text)
         return self._parts
 
 

@@ -33,6 +33,7 @@ class Talk:
         own: what is offered beside the agent's editing tools.
         source_tokens: tokens of source text at most; None: as many as there is room for.
         native: tools are called by the service's own calls, not in text.
+        temperature: instead of the profile's, if that has one.
         shown: what of files the brief of the last request showed.
     """
 
@@ -47,6 +48,7 @@ class Talk:
     whole_file_lines: int
     source_tokens: int | None
     instructions: str
+    temperature: float | None = None
     shown: Mapping[str, tuple[range, ...]] = field(default_factory=dict)
     _since: list[Message] = field(default_factory=list)
 
@@ -71,6 +73,7 @@ class Talk:
             tools=specs if self.native else (),
             tool_choice="required" if self.native else "auto",
             json_object=not self.native,
+            temperature=self.temperature if profile.temperature is not None else None,
             max_completion_tokens=room.answer,
         )
 

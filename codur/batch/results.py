@@ -208,27 +208,11 @@ def new_directory(below: Path, now: datetime) -> Path:
     return _unused(below / RESULTS_NAME / _stamp(now))
 
 
-def newest(below: Path) -> Path:
-    """The newest results in their default place.
-
-    Raises:
-        UsageError: there are none.
-    """
+def newest(below: Path) -> Path | None:
+    """The newest results in their default place; None if there are none."""
     home = below / RESULTS_NAME
     found = [path for path in home.iterdir() if has_results(path)] if home.is_dir() else []
-    if not found:
-        raise _nothing_to_go_on_with(home)
-    return max(found, key=lambda path: ((path / RESULTS_FILE).stat().st_mtime_ns, path.name))
-
-
-def require_batch(path: Path) -> None:
-    """Make sure that a batch has begun to write its results in a directory.
-
-    Raises:
-        UsageError: none has.
-    """
-    if not os.path.lexists(path / RESULTS_FILE):
-        raise _nothing_to_go_on_with(path)
+    return max(found, key=lambda path: ((path / RESULTS_FILE).stat().st_mtime_ns, path.name), default=None)
 
 
 def total_spent(results: Iterable[ChallengeResult]) -> tuple[int, float]:
@@ -251,12 +235,6 @@ def _unused(path: Path) -> Path:
 
 def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
-
-
-def _nothing_to_go_on_with(path: Path) -> UsageError:
-    return UsageError(
-        f"there are no results to go on with in {path}", remedy="Name their directory with --results, or start anew."
-    )
 
 
 def _unwritable(path: Path, error: OSError) -> UsageError:

@@ -72,6 +72,7 @@ def resume_words(
 def _valued(which: Which, how: How, where: Where, config: Path | None, overrides: Mapping[str, Any]) -> list[str]:
     runtime: Mapping[str, Any] = overrides.get("runtime", {})
     scope: Mapping[str, Any] = overrides.get("scope", {})
+    coding: Mapping[str, Any] = overrides.get("agents", {}).get("coding", {})
     values: list[tuple[str, object]] = [
         *(("--agent", name) for name in which.agents),
         ("--attempts", which.attempts if which.attempts > 1 else None),
@@ -85,6 +86,7 @@ def _valued(which: Which, how: How, where: Where, config: Path | None, overrides
         ("--max-tokens", how.max_tokens),
         *(("--scope", glob) for glob in scope.get("allow", ())),
         ("--max-files", scope.get("max_files")),
+        ("--samples", coding.get("samples")),
         ("--config", config),
         ("--junit", where.junit),
     ]

@@ -23,9 +23,11 @@ from codur.sandbox.backend import Chosen
 from codur.sandbox.landlock import landlock_abi
 from codur.sandbox.launcher import Launcher
 from codur.store.directory import StateDirectory
+from codur.tools.syntax import not_installed
 from codur.types import Limits
 from codur.ui.output import show
 from codur.ui.sanitise import sanitise
+from codur.workspace.workspace import Workspace
 
 _GIT_TIMEOUT_S = 10.0
 _ROOT_WARNING = "Codur runs as root: run it as an ordinary user, so that the system protects itself too"
@@ -48,7 +50,7 @@ class BackendHealth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelHealth:
-    """A model profile, and whether its model could be asked; found out without a network.
+    """A model profile, and whether its model could be asked; a local server that is in use tells its size.
 
     Attributes:
         note: why it cannot be asked, or how large requests to it are made.
@@ -99,6 +101,7 @@ class Health:
         state: where runs are kept; empty if no place is known.
         state_problem: why runs cannot be kept; empty if they can.
         git: its version; empty if it is not installed or does not run.
+        languages: what to install for the sources in the directory, in a sentence; empty if nothing is missing.
         auto: what `auto` stands for in the settings; None if they do not use it.
     """
 
@@ -119,6 +122,7 @@ class Health:
     git: str
     providers: tuple[ProviderHealth, ...]
     models: tuple[ModelHealth, ...]
+    languages: str
     auto: AutoHealth | None
 
 
@@ -132,16 +136,18 @@ def show_health(directory: Path, config: Path | None, *, json: bool, strict: boo
         ConfigError: the settings are wrong.
         UsageError: there is no such directory.
     """
-    health = _examine(surroundings.settings_for(surroundings.existing(directory), config, {}).settings)
+    health = _examine(surroundings.settings_for(surroundings.existing(directory), config, {}).settings, directory)
     text = json_module.dumps(asdict(health)) if json else "\n".join(_lines(health))
     show(sanitise(text), sys.stdout)
     return 0 if health.contained and not health.state_problem and not (strict and health.gaps) else 1
 
 
-def _examine(settings: Settings) -> Health:
+def _examine(settings: Settings, directory: Path) -> Health:
     root = surroundings.state_directory()
     state_problem = _state_problem(root)
     cache = StateDirectory(root).cache if root is not None and not state_problem and root.is_dir() else None
+    remembered = Remembered(StateDirectory(root).limits_file) if root is not None else None
+    pool = ModelPool(settings, os.environ, Limits(), emit=ignore, remembered=remembered)
     chosen = _chosen(settings, cache)
     return Health(
         version=__version__,
@@ -166,8 +172,9 @@ def _examine(settings: Settings) -> Health:
         interpreter=sys.executable,
         git=_git_version(replace(settings.sandbox, require="any")) if chosen is not None else "",
         providers=tuple(_provider(name, provider) for name, provider in settings.providers.items()),
-        models=_models(settings, root),
-        auto=_auto(settings),
+        models=_models(settings, pool),
+        languages=_languages(directory),
+        auto=_auto(settings, pool),
     )
 
 
@@ -204,14 +211,25 @@ def _git_version(sandbox: SandboxSettings) -> str:
     return done.stdout.removeprefix("git version").strip() if done.exit_status == 0 else ""
 
 
-def _models(settings: Settings, root: Path | None) -> tuple[ModelHealth, ...]:
-    remembered = Remembered(StateDirectory(root).limits_file) if root is not None else None
-    pool = ModelPool(settings, os.environ, Limits(), emit=ignore, remembered=remembered)
+def _models(settings: Settings, pool: ModelPool) -> tuple[ModelHealth, ...]:
+    named = (*settings.llm.fallback_profiles, *(config.profile for config in settings.agents.configs.values()))
+    used = {pool.default_profile, pool.fast_profile, *named}
     problems = {name: pool.problem(name) for name in settings.llm.profiles}
     return tuple(
-        ModelHealth(profile=name, ready=not problem, note=problem or pool.sizes.told(name))
+        ModelHealth(profile=name, ready=not problem, note=problem or pool.sizes.told(name, look=name in used))
         for name, problem in problems.items()
     )
+
+
+def _languages(directory: Path) -> str:
+    try:
+        files = Workspace.open(directory, home=surroundings.home()).list_files()
+    except CodurError:  # no run works here anyway
+        return ""
+    missing = not_installed(files)
+    if not missing:
+        return ""
+    return f'of {", ".join(missing)} whole files are shown, or lines: `pip install "codur[languages]"` for functions'
 
 
 def _provider(name: str, provider: Provider) -> ProviderHealth:
@@ -229,10 +247,9 @@ def _provider(name: str, provider: Provider) -> ProviderHealth:
     )
 
 
-def _auto(settings: Settings) -> AutoHealth | None:
+def _auto(settings: Settings, pool: ModelPool) -> AutoHealth | None:
     if AUTO not in (settings.llm.default_profile, settings.llm.fast_profile):
         return None
-    pool = ModelPool(settings, os.environ, Limits(), emit=ignore)
     choice = pool.chosen()
     name = choice.default if choice.found else ""
     return AutoHealth(profile=name, model=pool.profile(name).model if name else "", reason=choice.reason)
@@ -267,6 +284,7 @@ def _lines(health: Health) -> list[str]:
     )
     lines.append(f"python: {health.python} ({health.interpreter})")
     lines.append(f"git: {health.git or 'not found: install git to have its state read'}")
+    lines += [f"languages: {health.languages}"] if health.languages else []
     lines += [_provider_line(one) for one in health.providers]
     if health.auto is not None:
         chosen = f"{health.auto.profile} ({health.auto.model})" if health.auto.profile else "no model"

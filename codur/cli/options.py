@@ -38,6 +38,10 @@ MaxCalls = Annotated[int | None, typer.Option("--max-llm-calls", min=0, metavar=
 MaxIterations = Annotated[int | None, typer.Option("--max-iterations", min=1, metavar="N", help="Attempts at most.")]
 MaxTokens = Annotated[int | None, typer.Option("--max-tokens", min=0, metavar="N", help="Tokens at most, all calls.")]
 Timeout = Annotated[float | None, typer.Option("--timeout", min=0.1, metavar="S", help="Seconds at most.")]
+Samples = Annotated[
+    str | None,
+    typer.Option("--samples", metavar="K", help="Answers asked for side by side and judged by the check; or `auto`."),
+]
 
 Scope = Annotated[
     list[str] | None,
@@ -68,14 +72,23 @@ ExplainRoute = Annotated[bool, typer.Option("--explain-route", help="At the end,
 
 
 def overrides(
-    *, no_sandbox: bool, scope: list[str] | None = None, max_files: int | None = None, **limits_given: float | None
+    *,
+    no_sandbox: bool,
+    scope: list[str] | None = None,
+    max_files: int | None = None,
+    samples: str | None = None,
+    **limits_given: float | None,
 ) -> dict[str, dict[str, Any]]:
-    """The settings that options stand for: `--no-sandbox`, `--scope`, `--max-files`, and those of `limits`."""
+    """The settings of the options `--no-sandbox`, `--scope`, `--max-files`, `--samples`, and those of `limits`."""
     sandbox = {"sandbox": {"backend": "none"}} if no_sandbox else {}
     given: dict[str, Any] = {"allow": scope} if scope else {}
     if max_files is not None:
         given["max_files"] = max_files
-    return {**limits(**limits_given), **sandbox, **({"scope": given} if given else {})}
+    answers = (
+        {} if samples is None else {"samples": int(samples) if samples.isdecimal() and len(samples) < 9 else samples}
+    )
+    coding = {"agents": {"coding": answers}} if answers else {}
+    return {**limits(**limits_given), **sandbox, **coding, **({"scope": given} if given else {})}
 
 
 def limits(

@@ -12,7 +12,7 @@ from typing import Any
 from codur.batch.earlier import GOES_ON, Mode, counting_in
 from codur.batch.finding import find_challenges
 from codur.batch.record import ChallengeResult
-from codur.batch.results import new_directory, newest, require_batch
+from codur.batch.results import has_results, new_directory, newest
 from codur.batch.setup import Setup
 from codur.batch.solve import require_sandbox, solve_batch
 from codur.batch.work import Work, work_of
@@ -80,11 +80,15 @@ def solve_challenges(
         in_place=how.in_place,
     )
     if shown.list_only:
-        done = counting_in(_results(where, work), work, setup, mode=where.mode) if where.mode in GOES_ON else {}
+        results = _results(where, work)
+        goes_on = where.mode in GOES_ON and has_results(results)
+        done = counting_in(results, work, setup, mode=where.mode) if goes_on else {}
         return show_list(work, done, json=shown.json)
     if not how.no_sandbox:
         require_sandbox(settings, host)
     results = _results(where, work)
+    if where.mode in GOES_ON and not has_results(results):
+        show_note("there are no earlier results to go on with: all of it is done")
     display = display_of(shown)
 
     def begins(missing: Sequence[Work], known: Sequence[ChallengeResult], others: str) -> None:
@@ -118,7 +122,7 @@ def _results(where: Where, work: Sequence[Work]) -> Path:
     """The directory of results, absolute.
 
     Raises:
-        UsageError: there are none to go on with, or it is inside a challenge.
+        UsageError: it is inside a challenge.
     """
     here = Path.cwd()
     if where.results is not None:
@@ -130,7 +134,6 @@ def _results(where: Where, work: Sequence[Work]) -> Path:
                 f"the results directory {where.results} is inside the challenge {inside.challenge.name}",
                 remedy="Name one outside of it with --results.",
             )
-        if where.mode in ("resume", "rerun_failed"):
-            require_batch(path)
         return path
-    return newest(here) if where.mode in ("resume", "rerun_failed") else new_directory(here, datetime.now())
+    earlier = newest(here) if where.mode in GOES_ON else None
+    return earlier or new_directory(here, datetime.now())

@@ -42,7 +42,7 @@ class FileReport:
         counts: settings that count anyway.
         counts_once_accepted: settings that count only then.
         ignored: a line for each setting that never counts.
-        lines: of instructions, else 0.
+        text: of instructions, else empty.
     """
 
     name: str
@@ -52,7 +52,7 @@ class FileReport:
     counts: Mapping[str, Any] = field(default_factory=dict)
     counts_once_accepted: Mapping[str, Any] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
-    lines: int = 0
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,8 +136,8 @@ def _examine(directory: Path, config: Path | None) -> _Found:
 def _report(root: Path, file: ControlFile, project: Mapping[str, Any], notes: tuple[str, ...]) -> FileReport:
     state = surroundings.trust_store().state_of(root, file.name, file.content)
     if file.kind != "settings":
-        lines = len(file.content.splitlines())
-        return FileReport(name=file.name, kind=file.kind, state=state, sha256=digest(file.content), lines=lines)
+        text = file.content.decode("utf-8", "replace")
+        return FileReport(name=file.name, kind=file.kind, state=state, sha256=digest(file.content), text=text)
     values = dict(leaf_paths(project))
     return FileReport(
         name=file.name,
@@ -161,10 +161,12 @@ def _lines(found: _Found) -> list[str]:
             f"  {key}: {_value(value)}  (counts once accepted)" for key, value in report.counts_once_accepted.items()
         ]
         lines += [f"  {note}" for note in report.ignored]
+        told = report.text.splitlines()
         if report.kind == "instructions":
-            lines.append(f"  instructions for models, {count(report.lines, 'line')}; sent once accepted")
+            lines.append(f"  instructions for models, {count(len(told), 'line')}; sent once accepted:")
         if report.kind == "agent_instructions":
-            lines.append(f"  instructions for other agents, {count(report.lines, 'line')}; they get them once accepted")
+            lines.append(f"  instructions for other agents, {count(len(told), 'line')}; they get them once accepted:")
+        lines += [f"  | {line}" for line in told]
     return [_line(line) for line in lines]
 
 

@@ -58,6 +58,7 @@ BOUNDS: Mapping[str, Bounds] = {
     "LlmSettings.retry_budget_s": _ANY_TIME,
     "AgentConfig.max_steps": _AT_LEAST_ONE,
     "AgentPreferences.patience": _AT_LEAST_ONE,
+    "CodingSettings.samples": Bounds(low=1, high=64),
     "AgentConfig.timeout_s": _SOME_TIME,
     "RuntimeSettings.max_runtime_s": _ANY_TIME,
     "PlanningSettings.max_retry_attempts": _AT_LEAST_ONE,

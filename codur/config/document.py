@@ -193,7 +193,8 @@ def _scalar_schema(kind: Any, owner: str) -> dict[str, Any]:
         found.update(_range(bounds_of(owner)))
     if owner in PATTERNS:
         found["pattern"] = PATTERNS[owner].regex
-    return found
+    words = list(kinds.words_beside(kind))
+    return {"anyOf": [found, {"enum": words}]} if words else found
 
 
 def _range(bounds: Bounds) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """The shapes that a setting's type can have, read from the annotations of `settings`.
 
 A kind is an annotation as `typing.get_type_hints` gives it: a dataclass (a section), `Mapping[str, X]` (entries by
-name), `tuple[X, ...]`, a `Literal`, `X | None`, a plain type, or `Any`.
+name), `tuple[X, ...]`, a `Literal`, `X | None`, `int | Literal`, a plain type, or `Any`.
 """
 
 from __future__ import annotations
@@ -42,11 +42,16 @@ def choices(kind: Any) -> tuple[str, ...]:
 
 
 def without_none(kind: Any) -> tuple[Any, bool]:
-    """The kind without `None`, and whether `None` was part of it."""
+    """The kind without `None` and without `words_beside`, and whether `None` was part of it."""
     if get_origin(kind) not in (Union, UnionType):
         return kind, False
-    (inner,) = (part for part in get_args(kind) if part is not NoneType)
-    return inner, True
+    parts = [part for part in get_args(kind) if part is not NoneType]
+    return next((part for part in parts if part is int), parts[0]), NoneType in get_args(kind)
+
+
+def words_beside(kind: Any) -> tuple[str, ...]:
+    """The words that may stand for a number: those of the `Literal` in `int | Literal`; nothing for any other kind."""
+    return tuple(word for part in get_args(kind) for word in choices(part)) if int in get_args(kind) else ()
 
 
 def kind_at(root: Any, path: tuple[str, ...]) -> Any | None:

@@ -53,6 +53,10 @@ def _profiles(settings: Settings) -> Iterator[_Reference]:
     ]
     names += [(("llm", "fallback_profiles", index), name) for index, name in enumerate(llm.fallback_profiles)]
     names += [
+        (("agents", "coding", "sample_profiles", index), name)
+        for index, name in enumerate(settings.agents.coding.sample_profiles)
+    ]
+    names += [
         (("agents", "configs", agent, "profile"), config.profile)
         for agent, config in settings.agents.configs.items()
         if config.profile is not None

@@ -328,6 +328,10 @@ class CodingSettings:
 
     max_looks: int = 4
     """Answers of one step that may look at more of the workspace, before the one with the edits; 0: none."""
+    samples: int | Literal["auto"] = 1
+    """Answers asked for side by side where a check is red; `auto`: 1, after a failure up to 4 that need not wait."""
+    sample_profiles: tuple[str, ...] = ()
+    """Profiles that they come from in turn; empty: the agent's own, at different temperatures."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -359,7 +363,7 @@ class RuntimeSettings:
     max_runtime_s: float = 900.0
     """Wall time at most, in seconds."""
     detect_tool_calls_from_text: bool = True
-    """Read tool calls that a model wrote as text instead of calling them."""
+    """Read edits that a model wrote as text instead of calling a tool; no more is read so where it can call tools."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -393,7 +397,7 @@ class ContextSettings:
     source_tokens: int = 12_000
     """Source text in one request, in tokens, to which what is useful is added; what is needed may take more."""
     max_files: int = 3_000
-    """Python files looked into to choose them; of more, those near to the files that the task names."""
+    """Sources looked into to choose them; of more, those near to the files that the task names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -412,6 +416,8 @@ class VerificationSettings:
     """Further runs that a pass must survive before it counts."""
     make_check: Literal["auto", "never"] = "auto"
     """Where nothing fails because of the task, one more call writes a test that does (`auto`), or not (`never`)."""
+    linters: bool = True
+    """Say what the project's own linter, formatter and type checker find in changed files that they did not before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

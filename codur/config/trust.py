@@ -41,6 +41,10 @@ class _Rule:
 
 
 _LOWER = _Rule(narrower=lambda new, old: new <= old, otherwise="a project's file can only lower this")
+_FEWER_ANSWERS = _Rule(
+    narrower=lambda new, old: new in (1, old) or ("auto" not in (new, old) and new <= old),
+    otherwise=_LOWER.otherwise,
+)
 _OFF = _Rule(narrower=lambda new, _: new in (False, "off"), otherwise="a project's file can only turn this off")
 _STRICT = _Rule(narrower=lambda new, _: new == "strict", otherwise="a project's file can only make this strict")
 _FEWER = _Rule(narrower=lambda new, old: set(new) <= set(old), otherwise="a project's file can only take tools away")
@@ -67,6 +71,7 @@ RULES: Mapping[tuple[str, ...], _Rule] = {
     ("llm", "max_attempts"): _LOWER,
     ("llm", "retry_budget_s"): _LOWER,
     ("agents", "coding", "max_looks"): _LOWER,
+    ("agents", "coding", "samples"): _FEWER_ANSWERS,
     ("agents", "configs", NAMED, "tools"): _FEWER,
     ("agents", "configs", NAMED, "max_steps"): _LOWER,
     ("agents", "configs", NAMED, "timeout_s"): _LOWER,
@@ -90,6 +95,7 @@ RULES: Mapping[tuple[str, ...], _Rule] = {
     ("verification", "timeout_s"): _LOWER,
     ("verification", "test_timeout_s"): _LOWER,
     ("verification", "max_output_kb"): _LOWER,
+    ("verification", "linters"): _OFF,
     ("repair", "mode"): _OFF,
     ("repair", "budget_s"): _LOWER,
     ("repair", "offline_budget_s"): _LOWER,

@@ -83,7 +83,8 @@ def _scalar(value: Any, kind: Any, at: At) -> Any:
     if kinds.choices(plain):
         return _choice(value, kinds.choices(plain), at)
     if plain in (int, float):
-        return _number(value, plain, at)
+        words = kinds.words_beside(kind)
+        return value if isinstance(value, str) and value in words else _number(value, plain, at, words)
     if type(value) is not plain:
         wanted = "true or false" if plain is bool else "text"
         raise at.error(f"must be {wanted}{' or null' if optional else ''}, not {_what(value)}", _REMEDY)
@@ -108,13 +109,14 @@ def _choice(value: Any, allowed: tuple[str, ...], at: At) -> str:
     return str(value)
 
 
-def _number(value: Any, kind: Any, at: At) -> Any:
+def _number(value: Any, kind: Any, at: At, words: tuple[str, ...]) -> Any:
     bounds = bounds_of(at.owner)
     fits = isinstance(value, int | float) and not isinstance(value, bool)
     whole = kind is float or isinstance(value, int) or (isinstance(value, float) and value.is_integer())
     if not fits or not whole or not bounds.hold(value) or (kind is float and abs(value) > _LARGEST):
         wanted = "a whole number" if kind is int else "a number"
-        raise at.error(f"must be {wanted}{bounds}, not {_what(value)}", _REMEDY)
+        others = "".join(f", or {word}" for word in words)
+        raise at.error(f"must be {wanted}{bounds}{others}, not {_what(value)}", _REMEDY)
     return kind(value)
 
 

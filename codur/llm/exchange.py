@@ -12,6 +12,7 @@ from codur.errors import ModelError
 from codur.events import ModelAnswered, ModelCalled, ModelPrompted, ModelWaiting
 from codur.llm.failure import FailedGenerationError, ServiceFailure
 from codur.llm.model import ChatReply
+from codur.llm.pricing import cost_usd
 from codur.llm.prompt_text import prompt_text
 from codur.llm.retry import Patience
 from codur.llm.tokens import SMALLEST_ANSWER, prompt_chars
@@ -162,6 +163,8 @@ class Exchange:
         return outcome
 
     async def _send(self, model: ChatModel, request: ChatRequest, spending: Spending, asking: Asking) -> ChatReply:
+        import asyncio  # noqa: PLC0415 - lazy: this module is loaded for runs that ask no model
+
         reservation = self._budget.reserve(
             prompt_tokens=asking.tokens - asking.answer_tokens,
             completion_tokens=asking.answer_tokens,
@@ -190,6 +193,9 @@ class Exchange:
             reply = await self._in_time(model, request)
             usage = reply.usage
             self._keep(model, request, reply)
+        except asyncio.CancelledError:  # nobody waits for the answer any more; what was sent has its price
+            spending.add(_broken_off(model, asking))
+            raise
         except ModelError as error:
             usage = error.usage or usage
             self._keep(model, request, error)
@@ -231,3 +237,10 @@ class Exchange:
             if not deadline.expired():
                 raise
         raise self._budget.out_of_time()
+
+
+def _broken_off(model: ChatModel, asking: Asking) -> Usage:
+    """What a request costs whose answer nobody waits for any more: its prompt, by our own estimate."""
+    prompt = asking.tokens - asking.answer_tokens
+    cost = cost_usd(model.profile, prompt_tokens=prompt, completion_tokens=0)
+    return Usage(calls=1, prompt_tokens=prompt, cost_usd=cost)

@@ -148,6 +148,10 @@ class Gate:
         most = min(self._shared.schedule.expected(place), self._most(profile, self._rules(profile)))
         return most if most == math.inf else most * _PRECISION / self._shared.schedule.prompt_tokens(place, _PRECISION)
 
+    def at_once(self, profile: Profile, prompt: int, most: int) -> int:
+        """How many requests with a prompt of so many tokens could be sent now without waiting; `most` at most."""
+        return self._shared.schedule.at_once(self._asking(profile, prompt, profile.max_completion_tokens), most)
+
     def known(self, profile: Profile) -> Most:
         """What the service has told of how large a request may be."""
         return self._shared.schedule.most((profile.provider, profile.model))
@@ -170,6 +174,10 @@ class Gate:
             answer = min(answer, max(int(most - prompt), SMALLEST_ANSWER))
         if prompt + answer > most:
             raise _too_large(model, prompt + answer, int(most))
+        return self._asking(profile, prompt, answer, estimate)
+
+    def _asking(self, profile: Profile, prompt: int, answer: int, estimate: int = 0) -> Asking:
+        rules = self._rules(profile)
         return Asking(
             provider=profile.provider,
             model=profile.model,

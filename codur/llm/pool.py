@@ -237,6 +237,10 @@ class ModelPool:
             error.usage = spending.usage
             raise
 
+    def at_once(self, profile: str, prompt_tokens: int, most: int) -> int:
+        """How many requests to a profile its service's limits take now, without a wait; `most` at most."""
+        return self._gate.at_once(self.profile(profile), prompt_tokens, most)
+
     def require_left(self) -> None:
         """Make sure that the run may spend more, before an agent is started whose costs are known afterwards.
 

@@ -71,6 +71,18 @@ class Schedule:
                 lane.queue.append(asking)
             return wait
 
+    def at_once(self, asking: Asking, most: int) -> int:
+        """How many such requests could be sent now without waiting; `most` at most."""
+        with self._lock:
+            lane, now = self._lane(asking.place), self._clock()
+            ahead = [*lane.queue]
+            for number in range(most):
+                crowded = lane.in_flight + len(ahead) + 1 > lane.width
+                if lane.until > now or crowded or lane.window_wait_s(asking, ahead, now) > _TINY_S:
+                    return number
+                ahead.append(asking)
+            return most
+
     def change(self, asking: Asking, by: Asking) -> Asking:
         """Put a request in the place of another one in the queue, unless it is equal; gives the one that counts."""
         if asking == by:

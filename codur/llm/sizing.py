@@ -100,13 +100,18 @@ class Sizing:
             profile = self._profiles.get(name)
             self._remembered.keep(self._profiles.endpoint(name), profile, self._gate.known(profile), self._now())
 
-    def told(self, name: str) -> str:
+    def told(self, name: str, *, look: bool = True) -> str:
         """How large requests to a profile are made and why, as a clause.
+
+        Args:
+            look: ask a local server for its model's window.
 
         Raises:
             ConfigError: as `fitted`.
         """
         name, profile = self._named(name)
+        if not look:
+            self._looked.add(name)
         most = self.fitted(name).request_tokens
         known, window = self._gate.known(profile), profile.context_window
         size = f"requests of up to {most:,} tokens"

@@ -10,18 +10,22 @@ from codur.agents.coding import CodingOutcome, write_code
 from codur.agents.registry import Agent
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.criteria import held_to
-from codur.nodes.judge import seen_before
+from codur.nodes.judge import may_fail, seen_before
+from codur.nodes.samples import Copy, best_of, how_many
 from codur.nodes.sources import inputs, instruction_notes, material, objective, target
 from codur.nodes.state import NodeName, RunContext, RunState, RunUpdate
 from codur.nodes.updates import current_step, go, origin_of, outcome_of, tell_changes
 from codur.python.interpreter import python_version
 from codur.questions import Question
-from codur.types import StepRecord
+from codur.types import Check, StepRecord, Verdict
 from codur.verification.describe import diff_text, verdict_text
 
 _LOOKED = 8
 """So many parts of files that were looked at are shown again."""
 _CHECK_CHARS = 6000
+_ALLOWED = (
+    "This changes no behaviour: what passes now must still pass, and the tests that fail now may fail as they do."
+)
 
 
 async def coding(state: RunState, context: RunContext) -> RunUpdate:
@@ -87,7 +91,9 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
     settings = context.settings
     brief = CodingBrief(
         task=state["task"].prompt,
-        objective="\n\n".join(text for text in (objective(state, step), *answers) if text),
+        objective="\n\n".join(
+            text for text in (objective(state, step), _ALLOWED if may_fail(state) else "", *answers) if text
+        ),
         sources=found.texts,
         wants=found.wants,
         outline=found.outline,
@@ -95,6 +101,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
         missing_files=state["discovery"].missing_files,
         python_version=python_version(context.python, context.launcher),
         read_only=frozenset(path for path in found.texts if not context.workspace.may_edit(path)),
+        guessed=found.guessed,
         inputs=inputs(state, step, context),
         check=state["discovery"].check,
         verdict=state["verdict"],
@@ -103,24 +110,38 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
         will_retry=state["iteration"] + 1 < state["task"].limits.max_iterations,
         steer=state["steer"],
     )
-    return await write_code(
-        brief,
-        agent,
-        profile=context.models.fitted(agent.profile),
-        target=target(state, step, found.texts, context),
-        pool=context.models,
-        prompts=context.prompts,
-        toolbox=context.toolbox,
-        workspace=context.workspace,
-        whole_file_lines=settings.tools.whole_file_lines,
-        source_tokens=settings.context.source_tokens,
-        instructions=context.instructions.text(agent, context.models.fitted(agent.profile), found.texts),
-        read_text_calls=settings.runtime.detect_tool_calls_from_text,
-        max_looks=settings.agents.coding.max_looks,
-        run_check=_check(state, context),
-        asking="asked" if _asked(state) else "user" if context.consult is not None else "nobody",
-        emit=context.emit,
-    )
+    check = state["discovery"].check
+    can_check = check is not None and check.kind != "syntax" and settings.tools.allow_run
+
+    def said_by(run: Callable[[Check | None], Verdict]) -> Callable[[], str] | None:
+        return (lambda: verdict_text(run(check), limit=_CHECK_CHARS)) if can_check else None
+
+    async def ask(profile: str, temperature: float | None, copy: Copy | None) -> CodingOutcome:
+        asked = replace(agent, profile=profile)
+        return await write_code(
+            brief,
+            asked,
+            profile=context.models.fitted(profile),
+            target=target(state, step, found.texts, context),
+            pool=context.models,
+            prompts=context.prompts,
+            toolbox=context.toolbox,
+            workspace=context.workspace,
+            whole_file_lines=settings.tools.whole_file_lines,
+            source_tokens=settings.context.source_tokens,
+            instructions=context.instructions.text(asked, context.models.fitted(profile), found.texts),
+            read_text_calls=settings.runtime.detect_tool_calls_from_text,
+            max_looks=settings.agents.coding.max_looks,
+            run_check=said_by(copy.run if copy else context.checker.run),
+            asking="asked" if _asked(state) else "user" if context.consult is not None else "nobody",
+            emit=context.emit,
+            temperature=temperature,
+            elsewhere=copy.ready if copy else None,
+        )
+
+    count = how_many(agent, state, context)
+    outcome = await best_of(count, agent, ask, state, context) if count > 1 else None
+    return outcome or await ask(agent.profile, None, None)
 
 
 def _asked(state: RunState) -> bool:
@@ -132,14 +153,6 @@ def _answers(step_id: str, state: RunState, context: RunContext) -> list[str]:
     """What the user answered when this step asked, with the question."""
     asked = [item for item in state["records"] if item.node == "consult" and item.ok and item.step_id == step_id]
     return [context.artifacts.get(item.output_ref) for item in asked]
-
-
-def _check(state: RunState, context: RunContext) -> Callable[[], str] | None:
-    """What runs the check on the files as they are, and gives what it said; None if there is none to run."""
-    check = state["discovery"].check
-    if check is None or check.kind == "syntax" or not context.settings.tools.allow_run:
-        return None
-    return lambda: verdict_text(context.checker.run(check), limit=_CHECK_CHARS)
 
 
 def _record(agent: Agent, node: NodeName, outcome: CodingOutcome, state: RunState) -> StepRecord:
@@ -155,6 +168,8 @@ def _record(agent: Agent, node: NodeName, outcome: CodingOutcome, state: RunStat
         summary=outcome.summary,
         changed_files=outcome.changed_files,
         error=f"{agent.name} cannot do it: {outcome.error}" if gave_up else outcome.error,
+        held=outcome.held,
+        others=outcome.others,
     )
 
 

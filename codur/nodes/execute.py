@@ -95,7 +95,6 @@ async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcom
         prompts=context.prompts,
         toolbox=context.toolbox,
         emit=context.emit,
-        read_text_calls=context.settings.runtime.detect_tool_calls_from_text,
         instructions=context.instructions.text(agent, profile, found.texts),
         narrow=context.settings.planning.narrow_tools,
         task_type=state["discovery"].task_type,

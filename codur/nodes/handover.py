@@ -39,8 +39,12 @@ def stand_in_for(name: str, state: RunState, context: RunContext) -> Handover:
     return _first_able((agent for agent in order if agent.name not in failed), context)
 
 
-def affordable(agent: Agent, state: RunState, context: RunContext) -> bool:
-    """Whether what is left of the run's limits pays for one attempt of an agent that is as long as those before it."""
+def affordable(agent: Agent, state: RunState, context: RunContext, *, answers: int = 1) -> bool:
+    """Whether what is left of the run's limits pays for an attempt of an agent that is as long as those before it.
+
+    Args:
+        answers: how many of a model are asked for, for this attempt.
+    """
     limits, used = state["task"].limits, context.models.usage
     verdict = state["verdict"]
     in_time = context.time_left() > (verdict.duration_s if verdict else 0.0)
@@ -51,9 +55,9 @@ def affordable(agent: Agent, state: RunState, context: RunContext) -> bool:
     cost = cost_usd(profile, prompt_tokens=prompt, completion_tokens=profile.max_completion_tokens)
     return (
         in_time
-        and used.calls < limits.max_llm_calls
-        and used.total_tokens + prompt + profile.max_completion_tokens <= limits.max_tokens
-        and used.cost_usd + cost <= limits.max_cost_usd
+        and used.calls + answers <= limits.max_llm_calls
+        and used.total_tokens + answers * (prompt + profile.max_completion_tokens) <= limits.max_tokens
+        and used.cost_usd + answers * cost <= limits.max_cost_usd
     )
 
 

@@ -10,15 +10,21 @@ from codur.errors import UsageError
 from codur.events import CheckRan
 from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.tools.git_history import uncommitted
-from codur.types import Attempt, Discovery, StepRecord, Verdict
+from codur.types import Attempt, Check, Discovery, StepRecord, Verdict
+from codur.verification.confirmation import confirm
 from codur.verification.describe import ERROR_CHARS, diff_text, error_text
 from codur.verification.discover import find_check
+from codur.verification.linters import worse
+from codur.verification.signature import normalised
 
 _NUMBERS = re.compile(r"\d+")
+_LINE = re.compile(r":\d+")
 
 COMMAND_NOT_FOUND = 127
 _FIRST_SHARE, _LEAST_FIRST_S = 0.4, 10.0
 """Of the run's time, which its first check may take, so that there is some left to act on what it says."""
+_LONG_S = 1.0
+"""What takes longer is worth a look at the tests that failed before all others are run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +56,7 @@ def seen_before(state: RunState, context: RunContext) -> RunUpdate:
         check = find_check(
             context.workspace,
             prompt=task.prompt,
-            files=discovery.files,
+            files=[path for path in discovery.files if path not in discovery.guessed],
             settings=context.settings.verification,
             changed=lambda: uncommitted(context.workspace.root),
         )
@@ -90,9 +96,9 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
         context.workspace.restore(context.best.start)  # edits of earlier steps of the same plan go, too
         return Judged(verdict=present, last=present, attempt=attempt)
     diff = context.workspace.diff()
-    edit = hashlib.sha256(diff.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    edit = edit_name(diff)
     verdict = _known_failure(record, edit, state, context) or _check(record, state, context)
-    if verdict.status in {"passed", "flaky"} or _nothing_to_check(verdict, state, context):
+    if verdict.status in {"passed", "flaky"} or keeps(verdict, state) or _nothing_to_check(verdict, state, context):
         return Judged(verdict=verdict, last=verdict, attempt=None)
     error = verdict.note if verdict.status in {"tampered", "no_check"} else verdict.error or _difference(verdict)
     signature = verdict.signature or f"{verdict.status}: {verdict.note}"
@@ -102,6 +108,36 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
     gained = _keep_if_better(verdict, context)
     start = verdict if gained else state["verdict"] or verdict
     return Judged(verdict=start, last=verdict, attempt=attempt, gained=gained)
+
+
+def linted(context: RunContext) -> list[str]:
+    """What the project's own linters find more than before in what was changed; it is told and nothing more.
+
+    What passed the check is done: another attempt would cost as much as this one, and could spoil it.
+    """
+    if not (context.settings.verification.linters and context.settings.tools.allow_run):
+        return []
+    return worse(context.workspace, context.launcher, context.scratch, most_s=context.time_left())
+
+
+def may_fail(state: RunState) -> tuple[str, ...]:
+    """The tests that fail now and may go on to: those of a refactoring, which is done if what passed still passes."""
+    before = state["before"]
+    refactors = state["discovery"].task_type == "refactor" and not state["task"].check_is_goal
+    return before.failing if refactors and before is not None and before.status == "failed" else ()
+
+
+def keeps(verdict: Verdict | None, state: RunState) -> bool:
+    """Whether a verdict fails in nothing but what may fail, and in no more of its tests than before."""
+    before, allowed = state["before"], may_fail(state)
+    if verdict is None or before is None or verdict.status != "failed" or verdict.timed_out or not verdict.failing:
+        return False
+    return set(verdict.failing) <= set(allowed) and (verdict.tests_passed or 0) >= (before.tests_passed or 0)
+
+
+def edit_name(diff: str) -> str:
+    """What a change is called: equal for equal diffs."""
+    return hashlib.sha256(diff.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
 def _known_failure(record: StepRecord, edit: str, state: RunState, context: RunContext) -> Verdict | None:
@@ -125,16 +161,58 @@ def _nothing_to_check(verdict: Verdict, state: RunState, context: RunContext) ->
 
 def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
     check = state["discovery"].check
-    again = 0 if record.action == "repair" else None  # it has passed in a clean process of the search already
-    verdict = context.checker.run(check)
+    again = 0 if record.action == "repair" or record.held else None  # it has passed more than once in a copy already
+    narrow = record.action != "repair" and not may_fail(state)
+    first = _still_failing(check, state["verdict"], context) if check and narrow else None
+    verdict = first or context.checker.run(check)
     context.emit(CheckRan(when="attempt", verdict=verdict))
+    if check is not None and keeps(verdict, state):
+        repeated = context.checker.run(check)
+        return verdict if keeps(repeated, state) else repeated
     if check is None or not verdict.passed:
         return verdict
     originals = {change.path: change.before for change in context.workspace.changes()}
-    confirmed = context.checker.confirm(check, verdict, originals, state["task"].prompt, runs=again)
+    confirmed = confirm(
+        context.checker,
+        check,
+        verdict,
+        originals,
+        state["task"].prompt,
+        earlier=state["before"],
+        runs=again,
+        own=record.action == "repair",
+    )
     if confirmed != verdict:
         context.emit(CheckRan(when="confirm", verdict=confirmed))
     return confirmed
+
+
+def _still_failing(check: Check, start: Verdict | None, context: RunContext) -> Verdict | None:
+    """The verdict of the tests that failed before the attempt, run alone, if none of them passes; None: run them all.
+
+    A test may need what others leave behind. So what these say counts only once they failed alone in the words in which
+    they fail among all others; till then all are run, too, and that is found out.
+    """
+    tests = start.failing if start is not None and start.status == "failed" else ()
+    few = start is not None and 0 < len(tests) * 2 <= (start.tests_total or 0) and start.duration_s > _LONG_S
+    if start is None or not few or check.kind != "tests" or check.text:
+        return None
+    verdict = context.checker.run(replace(check, tests=tests))
+    if verdict.status != "failed" or verdict.timed_out or set(verdict.failing) != set(tests):
+        return None
+    if tests not in context.alone and not _alike(verdict, start):
+        whole = context.checker.run(check)
+        if _alike(verdict, whole):
+            context.alone.add(tests)
+        return whole
+    context.alone.add(tests)
+    note = "what failed before still fails; the other tests were not run"
+    return replace(verdict, progress=start.progress, note=note)
+
+
+def _alike(one: Verdict, other: Verdict) -> bool:
+    """Whether two runs failed in the same words, wherever the lines are now."""
+    return _LINE.sub("", normalised(one.error)) == _LINE.sub("", normalised(other.error))
 
 
 def _keep_if_better(verdict: Verdict, context: RunContext) -> bool:
@@ -153,6 +231,7 @@ def _attempt(record: StepRecord, state: RunState, signature: str, progress: floa
         signature=signature,
         progress=progress,
         error=error_text(error, ERROR_CHARS),
+        others=record.others,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from codur.errors import CodurError
 from codur.nodes.handover import Handover, affordable, escalation_after, stand_in_for
-from codur.nodes.judge import Judged, judge
+from codur.nodes.judge import Judged, judge, keeps, linted
 from codur.nodes.state import RunContext, RunState, RunUpdate
 from codur.nodes.updates import (
     about_code,
@@ -143,7 +143,7 @@ def _end_of_plan(record: StepRecord, state: RunState, context: RunContext) -> Ru
         outcome: Outcome = "refused" if record.code == "refused" else "not_achieved"
         return _end(record, outcome, record.error, answer_ref=record.output_ref)
     reason = left_failed(state, context)
-    if not reason and plan.origin != "pattern":
+    if not reason and plan.origin != "pattern" and not keeps(state["verdict"], state):
         reason = unfinished(state, context)
     if reason:
         return _end(record, "not_achieved", reason, answer_ref=record.output_ref)
@@ -214,8 +214,8 @@ def _nothing_found(record: StepRecord, state: RunState, context: RunContext) -> 
 
 def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: RunContext) -> RunUpdate:
     verdict = judged.verdict
-    if verdict is not None and verdict.status in {"passed", "no_check"} and judged.attempt is None:
-        notes = _left_out(state, context)
+    if verdict is not None and verdict.status != "flaky" and judged.attempt is None:
+        notes = [*_left_out(state, context), *linted(context)]
         solver = "repair" if record.node == "repair" else record.capability
         more = record.node != "repair" and _steps_left(state)
         reason = "" if more else left_failed({**state, "verdict": verdict}, context)

@@ -15,7 +15,7 @@ from codur.planning.full_plan import RETRY_OBJECTIVE
 from codur.repair.tracing import run_traced
 from codur.tools.repository.places import edited_lines
 from codur.tools.repository.ranking import TestRun
-from codur.tools.repository.selection import Want, select
+from codur.tools.repository.selection import Selection, Want, select
 from codur.tools.repository.standing import standing
 from codur.types import Check, Step
 from codur.verification.entry import is_test_code
@@ -43,34 +43,67 @@ class Material:
         wants: what of them should be shown, the most useful first.
         outline: the files that are not shown.
         withheld: files that would be shown if they did not look as if they held secrets.
+        guessed: files that are wanted only because a classifier named them.
     """
 
     texts: dict[str, str]
     wants: tuple[Want, ...]
     outline: Outline
     withheld: tuple[str, ...]
+    guessed: frozenset[str]
 
 
 def material(state: RunState, step: Step, context: RunContext) -> Material:
     """The step's own file and the discovered ones, what the failure and the last attempt point to, what these lead to,
     what a classifier guessed, and what the check reads; an outline of the rest.
     """
+    workspace, check = context.for_models, state["discovery"].check
+    files = workspace.list_files()
+    hidden = _Hidden(check)
+    named = _named(state, step)
+    selection = _selection(state, step, context, files, named)
+    looked = [want for text in state["looked"] if (want := _looked_at(text))]
+    found = {*selection.paths, *(want.path for want in looked)}
+    paths = sorted(found, key=lambda path: (standing(path), path))  # so that attempts show the same beginning
+    shown = [path for path in paths if not hidden.withholds(path)]
+    made = {check.entry: check.text} if check and check.text and check.entry else {}
+    texts = {**made, **{path: text for path in shown if (text := _text(path, workspace)) is not None}}
+    wants = (*looked, *map(_whole, made), *_without_other_tests(selection.wants, named))
+    return Material(
+        texts=texts,
+        wants=tuple(want for want in sorted(wants, key=lambda want: want.need != "asked") if want.path in texts),
+        outline=outline_of(selection.ranked, files, lambda path: _glance(path, hidden, workspace)),
+        withheld=tuple(path for path in named if workspace.hides(path) and workspace.is_file(path)),
+        guessed=frozenset(state["discovery"].guessed) - {want.path for want in wants if want.need != "useful"},
+    )
+
+
+def _known(state: RunState) -> list[str]:
+    """The files that rules found."""
+    discovery = state["discovery"]
+    return [path for path in discovery.files if path not in discovery.guessed]
+
+
+def _named(state: RunState, step: Step) -> list[str]:
+    """The step's own file, and the files found; of those that may be no more than a test check's, what is written."""
+    check = state["discovery"].check
+    said = f"{state['task'].prompt}\n{step.objective}"
+    by_rules = check is not None and check.kind == "tests"
+    named = [path for path in _known(state) if not by_rules or splitext(basename(path))[0] in said]
+    return list(dict.fromkeys(filter(None, (str(step.arguments.get("path", "")), *named))))
+
+
+def _selection(
+    state: RunState, step: Step, context: RunContext, files: Sequence[str], named: Sequence[str]
+) -> Selection:
+    """What to show, for what failed now and in the last attempt."""
     discovery, verdict = state["discovery"], state["verdict"]
     failed = verdict if verdict is not None and verdict.status == "failed" else None
     last = state["attempts"][-1] if state["attempts"] else None
     told = [failed.error if failed else "", last.error if last else "", edited_lines(last.diff if last else "")]
-    workspace = context.for_models
-    files = workspace.list_files()
-    hidden = _Hidden(discovery.check)
     runs = test_runs(state, context)
-    known = [path for path in discovery.files if path not in discovery.guessed]
-    said = f"{state['task'].prompt}\n{step.objective}"
-    by_rules = (
-        discovery.check is not None and discovery.check.kind == "tests"
-    )  # then its files may be no more than that
-    named = [path for path in known if not by_rules or splitext(basename(path))[0] in said]
-    named = list(dict.fromkeys(filter(None, (str(step.arguments.get("path", "")), *named))))
-    selection = select(
+    ran = {path for _, lines in runs for path, _ in lines}
+    return select(
         context.repository,
         files,
         task=state["task"].prompt,
@@ -78,24 +111,10 @@ def material(state: RunState, step: Step, context: RunContext) -> Material:
         step=objective(state, step),
         failure="\n\n".join(told),
         failing=failed.failing if failed else (),
-        likely=[path for path in known if not runs or any(path == place[0] for _, lines in runs for place in lines)],
+        likely=[path for path in _known(state) if not runs or path in ran],
         runs=runs,
         looked_at="\n\n".join(inputs(state, step, context).values()),
         also=(*discovery.guessed, *(discovery.check.protected if discovery.check is not None else ())),
-    )
-    looked = [want for text in state["looked"] if (want := _looked_at(text))]
-    found = {*selection.paths, *(want.path for want in looked)}
-    paths = sorted(found, key=lambda path: (standing(path), path))  # so that attempts show the same beginning
-    shown = [path for path in paths if not hidden.withholds(path)]
-    texts = {path: text for path in shown if (text := _text(path, workspace)) is not None}
-    made = {check.entry: check.text} if (check := discovery.check) and check.text and check.entry else {}
-    texts = {**made, **texts}
-    wants = (*looked, *map(_whole, made), *_without_other_tests(selection.wants, named))
-    return Material(
-        texts=texts,
-        wants=tuple(want for want in sorted(wants, key=lambda want: want.need != "asked") if want.path in texts),
-        outline=outline_of(selection.ranked, files, lambda path: _glance(path, hidden, workspace)),
-        withheld=tuple(path for path in named if workspace.hides(path) and workspace.is_file(path)),
     )
 
 

@@ -278,6 +278,7 @@ class RunContext:
         scratch: makes an empty directory outside the workspace; the session removes it at the end.
         consult: asks the user; None if there is nobody to ask.
         traced: what tests executed, by the failing ones that were run for it.
+        alone: sets of failing tests that were seen to fail by themselves as they do among all others.
         keep_plan: keeps a plan for later; gives the path of its file, or an empty text if nothing is kept.
     """
 
@@ -302,6 +303,7 @@ class RunContext:
     latest: Latest
     consult: Callable[[Question], Answer] | None = None
     traced: dict[tuple[str, ...], tuple[TestRun, ...]] = field(default_factory=dict)
+    alone: set[tuple[str, ...]] = field(default_factory=set)
     keep_plan: Callable[[Plan], str] = _kept_nowhere
 
     @property

@@ -38,6 +38,8 @@ _TAGGED = re.compile(r"<tool_call>(?P<body>.*?)(?P<end></tool_call>|\Z)", re.DOT
 _FUNCTION = re.compile(
     r"(?:<function=)?(?P<name>[A-Za-z_][\w.-]*)\s*>?\s*(?P<body>\{.*?\})\s*(?P<end></function>)", re.DOTALL
 )
+_BEGIN = re.compile(r"[{\[<]|```|(?:\w+\s+)?to=|[A-Za-z_][\w.-]*\s*[({]")
+_END = re.compile(r"[}\])>`]\Z")
 _CHANNEL = re.compile(
     r"to=(?:functions\.)?(?P<name>[A-Za-z_][\w.-]*)[^{}]*?<\|message\|>\s*(?P<body>\{.*?)(?P<end><\|\w+\|>|\Z)",
     re.DOTALL,
@@ -65,6 +67,12 @@ def tool_calls_from_text(text: str, tools: Collection[str] = ()) -> tuple[ToolCa
         ToolCall(id=f"call_{number}", name=name, arguments=arguments, repaired=repaired)
         for number, (name, arguments) in enumerate(calls, start=1)
     )
+
+
+def is_call_alone(text: str, tools: Collection[str] = ()) -> bool:
+    """Whether an answer is nothing but calls, as far as its first and last characters tell."""
+    said = strip_thinking(text).strip()
+    return bool(_BEGIN.match(said) and _END.search(said)) or bool(word_calls(said, tools))
 
 
 _Found = tuple[list[Call], bool]

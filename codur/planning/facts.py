@@ -20,8 +20,11 @@ def file_list(files: Sequence[str], read_only: Collection[str] = ()) -> str:
 def discovery_text(discovery: Discovery) -> str:
     """What Phase 0 found out, a line each."""
     lines = [f"type by rules: {discovery.task_type}"]
-    if discovery.files:
-        lines.append("files named or involved: " + ", ".join(discovery.files))
+    known = [path for path in discovery.files if path not in discovery.guessed]
+    if known:
+        lines.append("files named or involved: " + ", ".join(known))
+    if discovery.guessed:
+        lines.append("files that a classification guessed: " + ", ".join(discovery.guessed))
     if discovery.missing_files:
         lines.append("named but absent: " + ", ".join(discovery.missing_files))
     if discovery.entry:

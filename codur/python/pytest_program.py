@@ -6,7 +6,10 @@ time), `tests` (node ids of the tests to run, or files of which all are; empty f
 Each line of the file is a JSON object: `collected` (how many tests), `start` (a node id), or `id` with `outcome`
 (`passed`, `failed`, `skipped`), `when` (`collect`, `setup`, `call`, `teardown`), `seconds`, and of what failed `text`,
 `raised`, `blocked` (which system call was denied or which package is not there, if that is why) and `outside` (nothing
-of the workspace had a part in it). An error of pytest itself is `internal`.
+of the workspace had a part in it). An error of pytest itself is `internal`. The last line has `end`, pytest's exit
+status, and `patched`: what of the test frameworks is not what it was before anything of the workspace was loaded.
+
+A word that comes as the first line of standard input stands in every line: lines without it are somebody else's.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 TEXT = 4_000
@@ -34,21 +37,18 @@ FIXTURES = {
     "httpserver": "pytest-httpserver", "subtests": "pytest-subtests", "faker": "faker",
 }  # fmt: skip
 """Fixtures of well-known plugins."""
+FRAMEWORKS = ("_pytest", "pytest", "pluggy", "unittest", "builtins")
 ASYNC = "async def functions are not natively supported"
 
 
 class Reporter:
     """The plugin that writes."""
 
-    def __init__(self, events: str, limit: float, tests: list[str]) -> None:
-        self.file = open(events, "a", encoding="utf-8")  # noqa: PTH123, SIM115 - open until the process ends
+    def __init__(self, write: Callable[..., None], limit: float, tests: list[str]) -> None:
+        self.write = write
         self.limit, self.tests = limit, dict.fromkeys(tests)
         self.raised: dict[str, BaseException] = {}
         self.stopped = 0
-
-    def write(self, **event: Any) -> None:
-        self.file.write(json.dumps(event) + "\n")
-        self.file.flush()
 
     def pytest_collection_modifyitems(self, session: Any, config: Any, items: list[Any]) -> None:  # noqa: ARG002
         """Called by pytest with the tests that it found."""
@@ -61,7 +61,7 @@ class Reporter:
         return name in self.tests or name.partition("::")[0] in self.tests
 
     def pytest_collection_finish(self, session: Any) -> None:
-        self.write(collected=len(session.items))
+        self.write(collected=len({item.nodeid for item in session.items}))
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
@@ -170,16 +170,63 @@ def is_own(module: str) -> bool:
     return any(os.path.exists(f"{root}{top}{end}") for root in roots for end in ("", ".py"))  # noqa: PTH110
 
 
+def channel(path: str, word: str) -> Callable[..., None]:
+    """What writes events to a file that is open before anything of the workspace is loaded."""
+    file = open(path, "a", encoding="utf-8")  # noqa: PTH123, SIM115 - open until the process ends
+    dumps, put, flush = json.dumps, file.write, file.flush
+    signed = {"word": word} if word else {}
+
+    def write(**event: Any) -> None:
+        put(dumps({**event, **signed}) + "\n")
+        flush()
+
+    return write
+
+
+def frameworks() -> dict[str, tuple[Any, Any]]:
+    """The functions, methods and properties of the loaded test frameworks and of `builtins`, with their code."""
+    found = {}
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] not in FRAMEWORKS:
+            continue
+        for key, value in list(vars(module).items()):
+            if isinstance(value, type) and getattr(value, "__module__", "") == name:
+                members = [(f"{name}.{key}.{each}", member) for each, member in list(vars(value).items())]
+            else:
+                members = [(f"{name}.{key}", value)]
+            found.update({place: (each, code_of(each)) for place, each in members if acts(each)})
+    return found
+
+
+def acts(value: Any) -> bool:
+    return callable(value) or isinstance(value, (staticmethod, classmethod, property))
+
+
+def code_of(value: Any) -> Any:
+    return getattr(getattr(value, "fget", None) or value, "__code__", None)
+
+
 def main(told: dict[str, Any]) -> int:
+    write = channel(told["events"], sys.stdin.readline().strip())
     import pytest  # noqa: PLC0415 - the workspace's
 
-    reporter = Reporter(told["events"], told["limit"], told["tests"])
+    before, look = frameworks(), frameworks
+    reporter = Reporter(write, told["limit"], told["tests"])
     for phase in ("setup", "call", "teardown"):
         setattr(Reporter, f"pytest_runtest_{phase}", pytest.hookimpl(hookwrapper=True, tryfirst=True)(Reporter.limited))
     Reporter.pytest_runtest_makereport = pytest.hookimpl(tryfirst=True)(Reporter.note)  # type: ignore[attr-defined]
     sys.path[0] = os.getcwd()  # noqa: TID251, PTH109 - as with `-m`
     sys.argv = [pytest.__file__, *told["arguments"]]
-    return int(pytest.main(told["arguments"], plugins=[reporter]))
+    status = int(pytest.main(told["arguments"], plugins=[reporter]))
+    after = look()
+    gone = (None, None)
+    patched = [
+        name
+        for name, (value, code) in before.items()
+        if (got := after.get(name, gone))[0] is not value or got[1] is not code
+    ]
+    write(end=status, patched=patched)
+    return status
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ _WITH_VALUE = frozenset(
 
 _KINDS: Mapping[str, type | tuple[type, ...]] = {
     "collected": int, "start": str, "id": str, "outcome": str, "when": str, "seconds": (int, float), "text": str,
-    "raised": str, "blocked": str, "outside": bool, "internal": str,
+    "raised": str, "blocked": str, "outside": bool, "internal": str, "end": int, "patched": list,
 }  # fmt: skip
 _MAX_BYTES = 500_000_000
 
@@ -63,6 +63,8 @@ class TestRun:
         ends: by node id, in the order of the run; of a test that fails in several phases the first one.
         running: the test that had not ended when the run did; empty if there is none.
         internal: the error that ended pytest itself, if nothing of the workspace had a part in it.
+        end: the exit status that pytest gave at its end; None if it did not come to it.
+        patched: what of the test frameworks was another at the end than before the workspace's code was loaded.
     """
 
     __test__ = False
@@ -71,10 +73,17 @@ class TestRun:
     ends: Mapping[str, TestEnd] = field(default_factory=dict)
     running: str = ""
     internal: str = ""
+    end: int | None = None
+    patched: frozenset[str] = frozenset()
 
     def ids(self, outcome: str) -> tuple[str, ...]:
         """The tests that ended so."""
         return tuple(name for name, end in self.ends.items() if end.outcome == outcome)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it came to its end, all was well, and each test that there was has ended."""
+        return self.end == 0 and not self.ids("failed") and self.collected in (None, len(self.ends))
 
     @property
     def unfit(self) -> str:
@@ -119,8 +128,8 @@ def narrowed(arguments: Sequence[str], tests: Iterable[str]) -> list[str]:
     return [*dict.fromkeys(test.partition("::")[0] for test in tests), *kept]
 
 
-def read_run(events: Path) -> TestRun | None:
-    """What a run wrote; None if it wrote nothing that can be read."""
+def read_run(events: Path, word: str = "") -> TestRun | None:
+    """What a run wrote; None if it wrote nothing that can be read. Only lines with this word count."""
     try:
         if not events.is_file() or events.stat().st_size > _MAX_BYTES:
             return None
@@ -134,7 +143,7 @@ def read_run(events: Path) -> TestRun | None:
             event: Any = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        if not _is_event(event):
+        if not isinstance(event, dict) or event.pop("word", "") != word or not _is_event(event):
             continue
         if "start" in event:
             running = event["start"]
@@ -145,12 +154,19 @@ def read_run(events: Path) -> TestRun | None:
             running = "" if name == running else running
             if name not in ends or ends[name].outcome == "passed":
                 ends[name] = TestEnd(**event)
-    return TestRun(collected=told.get("collected"), ends=ends, running=running, internal=told.get("internal", ""))
+    return TestRun(
+        collected=told.get("collected"),
+        ends=ends,
+        running=running,
+        internal=told.get("internal", ""),
+        end=told.get("end"),
+        patched=frozenset(map(str, told.get("patched", ()))),
+    )
 
 
-def _is_event(event: Any) -> bool:
+def _is_event(event: dict[str, Any]) -> bool:
     """Whether a line was written by the program, as far as one can see: tests can write to the file, too."""
-    if not isinstance(event, dict) or not all(isinstance(each, _KINDS.get(key, ())) for key, each in event.items()):
+    if not all(isinstance(each, _KINDS.get(key, ())) for key, each in event.items()):
         return False
     return "id" not in event or event.get("outcome") in ("passed", "failed", "skipped")
 

@@ -36,6 +36,7 @@ from codur.sandbox.cancel import CancelToken
 from codur.tools.git_history import History
 from codur.types import Check, Verdict
 from codur.verification.checker import Checker
+from codur.verification.confirmation import confirm
 from codur.verification.signature import normalised
 from codur.workspace.workspace import Workspace
 
@@ -268,7 +269,7 @@ def _confirmed(
         verdict = checker.run(narrow)
         if narrow is not check and verdict.passed:
             verdict = _run_all(workspace, checker, check, before, unchanged)
-        return checker.confirm(check, verdict, originals, "", runs=0) if verdict.passed else verdict
+        return confirm(checker, check, verdict, originals, "", runs=0, own=True) if verdict.passed else verdict
 
     return _in_place(workspace, changed, confirmed)
 

@@ -73,8 +73,8 @@ class Pool:
                     yield self._answers.pop(wanted.popleft())
         finally:
             self.settle()
-            for number in wanted:
-                del self._answers[number]
+            for number in wanted:  # the last one has none if asking it was interrupted
+                self._answers.pop(number, None)
 
     def _take(self, left: Iterator[Question | None], wanted: deque[int]) -> bool:
         """Asks the next question; False if there is none."""

@@ -94,6 +94,7 @@ class Verdicts(Checker):
         *,
         output_bytes: int = 0,  # noqa: ARG002
         writable: Sequence[Path] = (),  # noqa: ARG002
+        stdin: bytes = b"",  # noqa: ARG002
     ) -> ProcessResult:
         if self._deadline() <= 0 or self._answer is None:
             raise out_of_time()
@@ -104,13 +105,14 @@ class Verdicts(Checker):
         check: Check,
         report: Path,
         events: Path,  # noqa: ARG002 - as the checker's
+        word: str,  # noqa: ARG002
         *,
         error: str = "",  # noqa: ARG002
-    ) -> ProcessResult:
+    ) -> tuple[ProcessResult, bool]:
         result = self._start(check, [])
         if self._answer is not None and self._answer.report is not None:
             report.write_bytes(self._answer.report)
-        return result
+        return result, False
 
 
 class Warm:

@@ -35,6 +35,12 @@ _ALLOWED: frozenset[str] = frozenset(
         "DEVELOPER_DIR",
     }
 )
+_LOCALE = frozenset(
+    f"LC_{name}"
+    for name in "ALL ADDRESS COLLATE CTYPE IDENTIFICATION MEASUREMENT MESSAGES MONETARY NAME NUMERIC PAPER "
+    "TELEPHONE TIME".split()
+)
+_LOCALE_VALUE = re.compile(r"[\w.@-]{0,40}", re.ASCII)
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH", re.IGNORECASE)
 _SECRET_VALUE = re.compile(
     r"AKIA[0-9A-Z]{16}|gh[pousr]_\w{20,}|github_pat_\w{20,}|(?:sk|gsk|pk|rk)[-_][\w-]{16,}|xox[abprs]-[\w-]{10,}"
@@ -65,6 +71,8 @@ def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _is_allowed(name: str, value: str) -> bool:
-    if name not in _ALLOWED and not name.startswith("LC_"):
+    if name.startswith("LC_"):
+        return name in _LOCALE and _LOCALE_VALUE.fullmatch(value) is not None
+    if name not in _ALLOWED:
         return False
     return not _SECRET_NAME.search(name) and not _SECRET_VALUE.search(value)

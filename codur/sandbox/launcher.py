@@ -8,6 +8,7 @@ whatever session that moved to; elsewhere its process group does.
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 import shutil
 import sys
@@ -132,6 +133,19 @@ class Launcher:
         with self._lock:
             if self._starter is not None and self._shared is None:
                 self._starter.close()
+
+    def ended_by(self, cancel: CancelToken) -> Launcher:
+        """The same launcher, whose programs end with this token instead. It is not to be closed.
+
+        Raises:
+            CodurError: programs cannot be started or contained.
+        """
+        self._chosen()
+        if _HAS_STARTER:
+            self._helper()  # there is one, and both have it
+        other = copy.copy(self)
+        other._cancel = cancel
+        return other
 
     @contextlib.contextmanager
     def temporary_directory(self) -> Iterator[Path]:

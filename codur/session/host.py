@@ -13,7 +13,7 @@ from codur.questions import Answer, Question
 from codur.redaction import Redactor, secrets_of
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.turns import Waited
-from codur.session.exchanges import Exchanges
+from codur.session.exchanges import Exchanges, SkippedTime
 from codur.session.shared import Shared
 
 
@@ -33,6 +33,7 @@ class Host:
         exchanges: what is done with the exchange with models.
         stream: somebody wants to see answers in words while they come.
         consult: asks the user; None if there is nobody to ask. Its time does not count as the run's.
+        clock: what waits for services go by; None is the real time.
     """
 
     environ: Mapping[str, str]
@@ -46,6 +47,7 @@ class Host:
     exchanges: Exchanges = field(default_factory=Exchanges)
     stream: bool = False
     consult: Callable[[Question], Answer] | None = None
+    clock: SkippedTime | None = None
 
 
 def redactor_of(settings: Settings, environ: Mapping[str, str]) -> Redactor:

@@ -252,7 +252,12 @@ def _context(
             spent=record.kept.usage if record.kept else Usage(),
             redactor=record.redactor,
             waiting=host.waited.waiting if host.waited else None,
-            **{"models": host.models, "shared": host.shared.models if host.shared else None, **pool},
+            **{
+                "models": host.models,
+                "shared": host.shared.models if host.shared else None,
+                **({"sleep": host.clock.sleep, "now": host.clock.now} if host.clock else {}),
+                **pool,
+            },
             stream=host.stream,
             remembered=Remembered(StateDirectory(host.state).limits_file) if host.state else None,
         ),
@@ -294,7 +299,10 @@ def _of_agent(agent: str | None, settings: Settings) -> Settings:
     same = {name for name, profile in llm.profiles.items() if profile.provider == own.provider}
     default, fast = (name if name in same else named.profile for name in (llm.default_profile, llm.fast_profile))
     fallbacks = tuple(name for name in llm.fallback_profiles if name in same)
-    return replace(settings, llm=replace(llm, default_profile=default, fast_profile=fast, fallback_profiles=fallbacks))
+    coding = settings.agents.coding
+    coding = replace(coding, sample_profiles=tuple(name for name in coding.sample_profiles if name in same))
+    llm = replace(llm, default_profile=default, fast_profile=fast, fallback_profiles=fallbacks)
+    return replace(settings, llm=llm, agents=replace(settings.agents, coding=coding))
 
 
 def _keep_plan(task: Task, record: Recording, plan: Plan) -> str:

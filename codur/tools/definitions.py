@@ -1,31 +1,59 @@
-"""Functions, classes and methods in Python source, with the lines they take."""
+"""Functions, classes and methods in source texts, with the lines they take; of Python with their syntax trees."""
 
 from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Protocol
 
+from codur.tools.grammars import BY_SUFFIX
+from codur.tools.syntax import Kind, Syntax, grammar_of
 from codur.tools.tool import ToolError
 
 DefinitionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-Kind = Literal["function", "method", "class"]
+MISSING = "what it defines is not known here, as codur[languages] is not installed"
+PYTHON_SUFFIXES = (".py", ".pyi", ".pyw")
+
+
+class Defined(Protocol):
+    """One definition, of whatever language.
+
+    Attributes:
+        qualname: the names of the classes and functions around it and its own, with dots.
+        kind: a `method` is a function directly in a class; a `module` is a namespace, or a group of tests.
+        line: 1-based line of `def` or `class`, or of what comes first after annotations.
+        start: 1-based first line; decorators, and comments above it where they belong to it, included.
+        end: 1-based last line.
+        top: whether no function or class is around it.
+        signature: what introduces it, as one line.
+        doc: the first line of its docstring; empty if it has none.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def qualname(self) -> str: ...
+    @property
+    def kind(self) -> Kind: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+    @property
+    def top(self) -> bool: ...
+    @property
+    def signature(self) -> str: ...
+    @property
+    def doc(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """One definition.
-
-    Attributes:
-        qualname: the names of the classes and functions around it and its own, with dots.
-        kind: a `method` is a function directly in a class.
-        line: 1-based line of `def` or `class`.
-        start: 1-based first line, decorators included.
-        end: 1-based last line.
-        top: whether no function or class is around it.
-    """
+    """One definition of a Python file (see `Defined`)."""
 
     name: str
     qualname: str
@@ -50,6 +78,30 @@ class Definition:
         word = "async def" if isinstance(self.node, ast.AsyncFunctionDef) else "def"
         result = f" -> {ast.unparse(self.node.returns)}" if self.node.returns else ""
         return f"{word} {self.name}({ast.unparse(self.node.args)}){result}"
+
+    @property
+    def doc(self) -> str:
+        """The first line of its docstring."""
+        return (ast.get_docstring(self.node) or "").partition("\n")[0]
+
+
+def definitions_in(path: str, text: str) -> Sequence[Defined]:
+    """All definitions of a source text, in the order of their first lines.
+
+    Raises:
+        ToolError: `syntax_error`, of Python alone; `invalid`: the language's grammar is not installed.
+    """
+    grammar = grammar_of(path)
+    if grammar is not None:
+        return Syntax(grammar, text).definitions
+    if any(path.endswith(suffix) for suffix in BY_SUFFIX):
+        raise ToolError("invalid", f"{path}: {MISSING}")
+    return definitions(parse(path, text))
+
+
+def is_read(path: str) -> bool:
+    """Whether what a file defines can be told, by its suffix."""
+    return path.endswith(PYTHON_SUFFIXES) or grammar_of(path) is not None
 
 
 def parse(path: str, text: str) -> ast.Module:
@@ -103,7 +155,7 @@ def _definition(node: DefinitionNode, around: tuple[str, ...], *, in_class: bool
     )
 
 
-def names_of(found: list[Definition], kind: Kind | None = None, limit: int = 12) -> str:
+def names_of(found: Sequence[Defined], kind: Kind | None = None, limit: int = 12) -> str:
     """Qualified names for a message: "it has: add, main"."""
     names = list(dict.fromkeys(item.qualname for item in found if kind is None or item.kind == kind))
     if not names:

@@ -10,37 +10,38 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from codur.tools import placing, targets
+from codur.tools import placing, syntax_edits, targets
 from codur.tools.arguments import argument
-from codur.tools.definitions import Definition, definitions, names_of, parse
+from codur.tools.definitions import MISSING, PYTHON_SUFFIXES, Definition, definitions, names_of, parse
+from codur.tools.grammars import BY_SUFFIX, Grammar
 from codur.tools.layout import leading
 from codur.tools.new_code import NewCode, indented, read_definition, without_fence
 from codur.tools.outputs import Edit
+from codur.tools.syntax import grammar_of
 from codur.tools.tool import ToolContext, ToolError, tool
 from codur.types import CODE_TASKS, ToolResult
 
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
-_PYTHON_SUFFIXES = (".py", ".pyi", ".pyw")
-_CODE_DOC = "The whole new definition as Python code, with its first line; imports it needs may stand above it."
+_CODE_DOC = "The whole new definition, with its first line; imports it needs may stand above it."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplaceFunction:
-    path: str = argument("Python file, relative to the workspace.", accepts="python_path")
+    path: str = argument("Source file, relative to the workspace.", accepts="python_path")
     name: str = argument("Name of the function; outer.inner for one inside another.", accepts="symbol")
     code: str = argument(_CODE_DOC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplaceClass:
-    path: str = argument("Python file, relative to the workspace.", accepts="python_path")
+    path: str = argument("Source file, relative to the workspace.", accepts="python_path")
     name: str = argument("Name of the class.", accepts=("symbol", "class_name"))
     code: str = argument(_CODE_DOC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplaceMethod:
-    path: str = argument("Python file, relative to the workspace.", accepts="python_path")
+    path: str = argument("Source file, relative to the workspace.", accepts="python_path")
     class_name: str = argument("Name of the class.", accepts=("symbol", "class_name"))
     method_name: str = argument("Name of the method.", accepts="symbol")
     code: str = argument(_CODE_DOC)
@@ -48,8 +49,8 @@ class ReplaceMethod:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InjectFunction:
-    path: str = argument("Python file, relative to the workspace; it is made if it is absent.", accepts="python_path")
-    code: str = argument("The whole new function as Python code; imports it needs may stand above it.")
+    path: str = argument("Source file, relative to the workspace; it is made if it is absent.", accepts="python_path")
+    code: str = argument("The whole new function; imports it needs may stand above it.")
     name: str = argument("Name of the new function.")
     class_name: str = argument("Class that it becomes a method of; none if left out.", "")
     after: str = argument("Function or class after which it is put; the end if left out.", "")
@@ -64,7 +65,7 @@ class ReplaceFileContent:
 @tool(
     ReplaceFunction,
     Edit,
-    "Replace one function of a Python file; decorators that the code does not mention stay.",
+    "Replace one function of a source file; decorators that the code does not mention stay.",
     side_effect="write",
     task_types=CODE_TASKS,
 )
@@ -74,23 +75,31 @@ def replace_function(context: ToolContext, given: ReplaceFunction) -> ToolResult
     def find(path: str, found: list[Definition], code: NewCode) -> Definition:
         return targets.one(path, "function", given.name, targets.functions(path, found, given.name), code)
 
+    if grammar := _grammar(given.path):
+        return syntax_edits.replaced(
+            context, given.path, grammar, given.code, lambda found: targets.functions(given.path, found, given.name)
+        )
     return _replace(context, given.path, _read(given.code, given.name, _FUNCTION), find)
 
 
-@tool(ReplaceClass, Edit, "Replace one class of a Python file.", side_effect="write", task_types=CODE_TASKS)
+@tool(ReplaceClass, Edit, "Replace one class of a source file.", side_effect="write", task_types=CODE_TASKS)
 def replace_class(context: ToolContext, given: ReplaceClass) -> ToolResult:
     """Exchange a class."""
 
     def find(path: str, found: list[Definition], code: NewCode) -> Definition:
         return targets.one(path, "class", given.name, targets.classes(path, found, given.name), code)
 
+    if grammar := _grammar(given.path):
+        return syntax_edits.replaced(
+            context, given.path, grammar, given.code, lambda found: targets.classes(given.path, found, given.name)
+        )
     return _replace(context, given.path, _read(given.code, given.name, ast.ClassDef), find)
 
 
 @tool(
     ReplaceMethod,
     Edit,
-    "Replace one method of a class of a Python file; decorators that the code does not mention stay.",
+    "Replace one method of a class of a source file; decorators that the code does not mention stay.",
     side_effect="write",
     task_types=CODE_TASKS,
 )
@@ -106,7 +115,18 @@ def replace_method(context: ToolContext, given: ReplaceMethod) -> ToolResult:
             raise ToolError("not_found", f"no method named {label} in {path}; {names_of(methods)}")
         return targets.one(path, "method", label, named, code)
 
+    if grammar := _grammar(given.path):
+        found = syntax_edits.method_of(given.path, given.class_name, given.method_name)
+        return syntax_edits.replaced(context, given.path, grammar, given.code, found)
     return _replace(context, given.path, _read(given.code, given.method_name, _FUNCTION, given.class_name), find)
+
+
+def _grammar(path: str) -> Grammar | None:
+    """The grammar of a file that is not Python's; None of one that may be."""
+    grammar = grammar_of(path)
+    if grammar is None and path.endswith(tuple(BY_SUFFIX)):
+        raise ToolError("invalid", f"{path}: {MISSING}; use replace_in_file")
+    return grammar
 
 
 def _read(code: str, name: str, wanted: type | tuple[type, ...], class_name: str = "") -> NewCode:
@@ -138,7 +158,7 @@ def _replace(
 
 def _target(context: ToolContext, given_path: str) -> tuple[str, str, ast.Module]:
     path = context.workspace.relative(given_path)
-    if not path.endswith(_PYTHON_SUFFIXES):
+    if not path.endswith(PYTHON_SUFFIXES):
         raise ToolError("invalid", f"{path} is not a Python file; use replace_in_file or replace_file_content")
     text = context.workspace.read_text(path).text
     try:
@@ -154,7 +174,7 @@ def _finish(
 ) -> ToolResult:
     if after == before:
         return ToolResult(text=f"{path} has this code already", data=Edit(path=path, action="none", count=0))
-    if path.endswith(_PYTHON_SUFFIXES):
+    if path.endswith(PYTHON_SUFFIXES):
         try:
             parse(path, after)
         except ToolError as error:
@@ -172,12 +192,22 @@ def _finish(
 @tool(
     InjectFunction,
     Edit,
-    "Add a new function, or a new method of a class, to a Python file.",
+    "Add a new function, or a new method of a class, to a source file.",
     side_effect="write",
     task_types=CODE_TASKS,
 )
 def inject_function(context: ToolContext, given: InjectFunction) -> ToolResult:
     """Add a function or method that is not there yet."""
+    if grammar := _grammar(given.path):
+        return syntax_edits.added(
+            context,
+            given.path,
+            grammar,
+            given.code,
+            name=given.name,
+            class_name=given.class_name,
+            after=given.after,
+        )
     code = _read(given.code, given.name, _FUNCTION, given.class_name)
     if context.workspace.exists(given.path):
         path, text, tree = _target(context, given.path)
@@ -240,7 +270,7 @@ def replace_file_content(context: ToolContext, given: ReplaceFileContent) -> Too
             "too_large",
             f"{path} has {count} lines, more than {limit}; change single definitions, or use replace_in_file",
         )
-    content = without_fence(given.content) if path.endswith(_PYTHON_SUFFIXES) else given.content.replace("\r\n", "\n")
+    content = without_fence(given.content) if path.endswith(PYTHON_SUFFIXES) else given.content.replace("\r\n", "\n")
     if content and not content.endswith("\n"):
         content += "\n"
     if not exists and not content:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from codur.tools.arguments import argument
@@ -20,7 +20,8 @@ from codur.tools.code_outputs import (
     SymbolPlace,
     SymbolPlaces,
 )
-from codur.tools.definitions import Definition, definitions, parse, syntax_message
+from codur.tools.definitions import Defined, Definition, definitions, definitions_in, parse, syntax_message
+from codur.tools.syntax import Syntax, grammar_of
 from codur.tools.tool import ToolContext, ToolError, tool
 from codur.types import ToolResult
 from codur.workspace.problems import FileError
@@ -51,13 +52,13 @@ class FindDefinition:
 @tool(
     OneFile,
     Outline,
-    "List the functions, classes and methods of a Python file with their lines.",
+    "List the functions, classes and methods of a source file with their lines.",
     name="python_ast_outline",
 )
 def outline(context: ToolContext, given: OneFile) -> ToolResult:
     """Functions, classes and methods with their lines."""
-    path, _, tree = _parsed(context, given.path)
-    found = definitions(tree)
+    path = context.workspace.relative(given.path)
+    found = definitions_in(path, context.workspace.read_text(path).text)
     lines = [f"{'  ' * item.qualname.count('.')}{item.signature}  (lines {item.start}-{item.end})" for item in found]
     items = tuple(
         OutlineItem(
@@ -66,7 +67,7 @@ def outline(context: ToolContext, given: OneFile) -> ToolResult:
             start_line=item.start,
             end_line=item.end,
             signature=item.signature,
-            doc=(ast.get_docstring(item.node) or "").partition("\n")[0],
+            doc=item.doc,
         )
         for item in found
     )
@@ -112,11 +113,11 @@ def dependencies_multifile(context: ToolContext, given: SeveralFiles) -> ToolRes
 def find_definition(context: ToolContext, given: FindDefinition) -> ToolResult:
     """Where a name is defined."""
     last = given.name.rpartition(".")[2]
-    if not last.isidentifier():
-        raise ToolError("invalid", f"{given.name!r} is no Python name")
+    if not last.replace("$", "_").removeprefix("#").isidentifier():
+        raise ToolError("invalid", f"{given.name!r} is no name")
     workspace = context.workspace
     single = workspace.is_file(given.path)
-    paths = [given.path] if single else workspace.list_files(given.path, pattern="*.py", limit=_MAX_FILES)
+    paths = [given.path] if single else _sources(workspace, given.path)
     found = [place for path in paths for place in places_of(workspace, path, given.name, last)]
     if not found:
         raise ToolError("not_found", f"no definition of {given.name} in {given.path or 'the workspace'}")
@@ -124,26 +125,38 @@ def find_definition(context: ToolContext, given: FindDefinition) -> ToolResult:
     return ToolResult(text="\n".join(lines), data=SymbolPlaces(name=given.name, places=tuple(found)))
 
 
+def _sources(workspace: Workspace, directory: str) -> list[str]:
+    return [path for path in workspace.list_files(directory) if path.endswith(".py") or grammar_of(path)][:_MAX_FILES]
+
+
 def places_of(workspace: Workspace, path: str, name: str, last: str) -> Iterator[SymbolPlace]:
     """Where a file defines a name, whose last part is `last`; nowhere if the file cannot be read or parsed."""
     try:
         text = workspace.peek_text(path)
-        tree = parse(path, text) if last in text else None
+        if last not in text:
+            return
+        found, variables = _definitions_and_variables(path, text, last)
     except (FileError, ToolError):
         # A file that cannot be read or parsed defines nothing that could be found.
         return
-    if tree is None:
-        return
     lines = text.split("\n")
     relative = workspace.relative(path)
-    for item in definitions(tree):
+    for item in found:
         if item.qualname == name or item.qualname.endswith(f".{name}"):
             shown = lines[item.line - 1].strip()[:200]
             yield SymbolPlace(path=relative, line=item.line, kind=item.kind, text=shown)
-    for node in tree.body:
-        if "." not in name and last in _assigned(node):
-            shown = lines[node.lineno - 1][:200]
-            yield SymbolPlace(path=relative, line=node.lineno, kind="variable", text=shown)
+    for line in variables if "." not in name else ():
+        yield SymbolPlace(path=relative, line=line, kind="variable", text=lines[line - 1].rstrip("\r")[:200])
+
+
+def _definitions_and_variables(path: str, text: str, name: str) -> tuple[Sequence[Defined], list[int]]:
+    """The definitions of a file, and the lines of the variables of a name at its top."""
+    grammar = grammar_of(path)
+    if grammar is None:
+        tree = parse(path, text)
+        return definitions(tree), [node.lineno for node in tree.body if name in _assigned(node)]
+    syntax = Syntax(grammar, text)
+    return syntax.definitions, [line for constant, line in syntax.constants.items() if constant == name]
 
 
 def _assigned(node: ast.stmt) -> set[str]:

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from codur.errors import WorkspaceError
 from codur.tools.arguments import argument
 from codur.tools.code_outputs import SymbolPlace, SymbolPlaces
-from codur.tools.definitions import definitions, names_of, parse
+from codur.tools.definitions import definitions, definitions_in, names_of, parse
 from codur.tools.outputs import Edit, Edits
+from codur.tools.python_ast import places_of
 from codur.tools.rope_project import RopeProject, rope_project
+from codur.tools.syntax import Syntax, family_of, grammar_of
 from codur.tools.tool import ToolContext, ToolError, tool
 from codur.types import CODE_TASKS, ToolResult
 
@@ -23,15 +25,19 @@ _MAX_LEFT = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindUsages:
-    path: str = argument("Python file that defines it, relative to the workspace.", accepts="python_path")
+    path: str = argument("Source file that defines it, relative to the workspace.", accepts="python_path")
     name: str = argument("Function, class, method (Class.method) or module variable.", accepts="symbol")
     line: int | None = argument("Line of the definition, if there are several of that name.", None, accepts="line")
 
 
-@tool(FindUsages, SymbolPlaces, "Find where a function, class, method or variable is used, in all Python files.")
+@tool(
+    FindUsages, SymbolPlaces, "Find where a function, class, method or variable is used, in all files of its language."
+)
 def find_usages(context: ToolContext, given: FindUsages) -> ToolResult:
     """The definition and each use, as path:line: text."""
     path = context.workspace.relative(given.path)
+    if grammar_of(path) is not None:
+        return _used(context, path, given.name, given.line)
     with rope_project(context) as project:
         line, offset = _defined(context, project, path, given.name, given.line)
         found = project.occurrences(path, offset)
@@ -41,11 +47,39 @@ def find_usages(context: ToolContext, given: FindUsages) -> ToolResult:
         text = texts[where].split("\n")[number - 1].strip()[:200]
         kind = "definition" if (where, number) == (path, line) else "usage"
         places[where, number] = SymbolPlace(path=where, line=number, kind=kind, text=text)
-    shown = list(places.values())[:_MAX_SHOWN]
+    return _told(given.name, list(places.values()))
+
+
+def _used(context: ToolContext, path: str, name: str, line: int | None) -> ToolResult:
+    """By name alone, in all files of the language: what a name means there is not known."""
+    workspace, last = context.workspace, name.rpartition(".")[2]
+    defined = {place.line for place in places_of(workspace, path, name, last) if line in {None, place.line}}
+    if not defined:
+        found = names_of(definitions_in(path, workspace.read_text(path).text))
+        raise ToolError("not_found", f"{path} does not define {name}; {found}")
+    near = [far for far in workspace.list_files() if family_of(far) == family_of(path) and far != path]
+    places = []
+    for where in (path, *near):
+        try:
+            text = workspace.peek_text(where)
+        except WorkspaceError:
+            continue
+        grammar = grammar_of(where)
+        if grammar is None or last not in text:
+            continue
+        lines = text.split("\n")
+        for number in dict.fromkeys(Syntax(grammar, text).uses(last)):
+            kind = "definition" if where == path and number in defined else "usage"
+            places.append(SymbolPlace(path=where, line=number, kind=kind, text=lines[number - 1].strip()[:200]))
+    return _told(name, places)
+
+
+def _told(name: str, places: list[SymbolPlace]) -> ToolResult:
+    shown = places[:_MAX_SHOWN]
     lines = [f"{place.path}:{place.line}: {place.text}" for place in shown]
     if len(places) > len(shown):
         lines.append(f"… {len(places) - len(shown)} more")
-    return ToolResult(text="\n".join(lines), data=SymbolPlaces(name=given.name, places=tuple(shown)))
+    return ToolResult(text="\n".join(lines), data=SymbolPlaces(name=name, places=tuple(shown)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

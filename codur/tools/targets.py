@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
+from typing import TypeVar
 
-from codur.tools.definitions import Definition, names_of
+from codur.tools.definitions import Defined, Definition, names_of
 from codur.tools.new_code import NewCode
 from codur.tools.tool import ToolError
 
+D = TypeVar("D", bound=Defined)
 
-def functions(path: str, found: list[Definition], name: str) -> list[Definition]:
+
+def functions(path: str, found: Sequence[D], name: str) -> list[D]:
     """Functions of that name: on the top level, else inside others; a dotted name may also be a method's.
 
     Raises:
         ToolError: `not_found` with the names there are.
     """
     if "." in name:
-        named = [item for item in found if item.qualname == name and item.kind != "class"]
+        named = [item for item in found if item.qualname == name and item.kind in {"function", "method"}]
     else:
         same = [item for item in found if item.name == name and item.kind == "function"]
         named = [item for item in same if item.top] or same
@@ -30,7 +34,7 @@ def functions(path: str, found: list[Definition], name: str) -> list[Definition]
     raise ToolError("not_found", f"no function named {name} in {path}; {names_of(found, 'function')}")
 
 
-def classes(path: str, found: list[Definition], name: str) -> list[Definition]:
+def classes(path: str, found: Sequence[D], name: str) -> list[D]:
     """Classes of that name; a dotted one is looked for from the top level.
 
     Raises:

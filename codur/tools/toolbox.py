@@ -19,6 +19,8 @@ from codur.workspace.problems import FileError
 
 if TYPE_CHECKING:
     from codur.mcp.servers import McpServers
+    from codur.sandbox.launcher import Launcher
+    from codur.workspace.workspace import Workspace
 
 __all__ = ["Tool", "ToolContext", "ToolError", "Toolbox"]
 
@@ -38,6 +40,11 @@ class Toolbox:
         self._context = replace(context, tools=tuple(sorted(tools, key=lambda tool: tool.name)))
         self._for_models = replace(self._context, workspace=context.workspace.withholding(may_hold_secrets))
         self._tools = {tool.name: tool for tool in tools}
+
+    def on(self, workspace: Workspace, launcher: Launcher) -> Toolbox:
+        """The same tools for a copy of the workspace, where they can neither run the check nor ask the user."""
+        context = replace(self._context, workspace=workspace, launcher=launcher, check=None, ask=None)
+        return Toolbox(context, tuple(self._tools.values()))
 
     @property
     def mcp(self) -> McpServers | None:

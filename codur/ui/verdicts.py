@@ -8,6 +8,7 @@ from codur.ui.lines import Line, Style, clip, count, line
 _FLAKY = "its result differs from run to run"
 _TAMPERED = "the output is taken from what is expected instead of being computed"
 _NO_CHECK = "no check was found"
+_STILL = "what passed before still passes"
 
 
 def difference_words(difference: Difference) -> str:
@@ -80,6 +81,9 @@ def verdict_line(result: RunResult) -> Line | None:
     match verdict.status:
         case "passed":
             return _passed_line(result, verdict)
+        case "failed" if result.outcome == "done" and result.task_type == "refactor":
+            left = count(len(verdict.failing), "test")
+            return line(("✔ checked: ", "good"), f"{_STILL}: {_command(verdict)} ({left} failing as before)")
         case "failed":
             return line(("✘ checked: ", "bad"), f"{_command(verdict)} fails: {cause(verdict)}")
         case "no_check":
@@ -108,7 +112,7 @@ def _passed_line(result: RunResult, verdict: Verdict) -> Line:
     if not _changed(result) and (result.verdict is None or (before is not None and before.passed)):
         return line(("the check passed before anything was changed", "warn"), f": {command}; nothing was changed")
     if before is not None and before.passed and result.task_type == "refactor":
-        return line(("✔ checked: ", "good"), f"what passed before still passes: {command}")
+        return line(("✔ checked: ", "good"), f"{_STILL}: {command}")
     if before is not None and before.passed:
         return line(("the check passed before anything was changed; it proves nothing", "warn"), f": {command}")
     if before is not None and before.status == "flaky":
@@ -120,7 +124,8 @@ def _passed_line(result: RunResult, verdict: Verdict) -> Line:
 
 def _achievement(verdict: Verdict) -> str:
     if verdict.tests_total is not None:
-        return f"passes: {verdict.tests_passed or 0} of {count(verdict.tests_total, 'test')}"
+        words = f"passes: {verdict.tests_passed or 0} of {count(verdict.tests_total, 'test')}"
+        return f"{words} ({verdict.note})" if verdict.note and not verdict.excused else words
     words = "prints what is expected" if verdict.expected else "passes"
     return f"{words} ({verdict.note})" if verdict.note else words
 

@@ -7,18 +7,18 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from secrets import token_hex
 from tempfile import TemporaryDirectory
 
 from codur.config.settings import VerificationSettings
-from codur.errors import Interrupted, WorkspaceError, out_of_time
+from codur.errors import Interrupted, out_of_time
 from codur.python.layout import import_roots
 from codur.python.pytest_options import SEARCH_VARIABLES
 from codur.python.test_run import TestEnd, TestRun, read_run, reported_argv
 from codur.sandbox.launcher import Launcher, ProcessResult
 from codur.types import Check, Verdict
 from codur.verification.compare import around, equal, first_difference, progress
-from codur.verification.conditions import Conditions, allowed_by
-from codur.verification.confirmation import canned_reason, expected_of, names_expected, tampered
+from codur.verification.conditions import Conditions
 from codur.verification.describe import plain
 from codur.verification.junit import TestCounts, counts_of, less, read_report
 from codur.verification.pristine import Pristine
@@ -72,11 +72,32 @@ class Checker:
         self._excused: frozenset[str] | None = None
         self._roots: tuple[str, ...] | None = None
         self._last_tests: Mapping[str, TestEnd] = {}
+        self._patched: frozenset[str] | None = None
 
     @property
     def last_tests(self) -> Mapping[str, TestEnd]:
         """How the tests of the last run of pytest ended, by node id; empty if it did not tell."""
         return self._last_tests
+
+    @property
+    def workspace(self) -> Workspace:
+        """What is checked."""
+        return self._workspace
+
+    @property
+    def settings(self) -> VerificationSettings:
+        """How it is checked."""
+        return self._settings
+
+    @property
+    def pristine(self) -> Pristine:
+        """The check's files as they were when it was guarded."""
+        return self._pristine
+
+    @property
+    def conditions(self) -> Conditions:
+        """What decides how its tests run."""
+        return self._conditions
 
     @property
     def python(self) -> str:
@@ -107,20 +128,24 @@ class Checker:
             self._conditions.keep(each, self._workspace)
             self._workspace.protect(each.protected)
 
-    def on(self, workspace: Workspace) -> Checker:
-        """The same checker for a copy of the workspace."""
+    def on(self, workspace: Workspace, launcher: Launcher | None = None, *, without: Iterable[str] = ()) -> Checker:
+        """The same checker for a copy of the workspace; files of the check that are to be left out there stay known.
+
+        Args:
+            launcher: starts its programs; the same one if None.
+        """
         other = Checker(
             workspace,
-            self._launcher,
+            launcher or self._launcher,
             self._settings,
             python=self._python,
             deadline=self._deadline,
             allow_run=self._allow_run,
         )
-        other._pristine = self._pristine.copy()
+        other._pristine = self._pristine.without(without)
         other._pristine.restore(workspace)  # a copy has no ignored files, and the check may need one
         other._conditions = self._conditions.copy(workspace)
-        other._excused = self._excused
+        other._excused, other._patched = self._excused, self._patched
         other._roots = import_roots(self._workspace.root, self._python) if self._roots is None else self._roots
         return other
 
@@ -184,45 +209,6 @@ class Checker:
         ran, total = ((verdict.tests_passed, other.tests_passed), (verdict.tests_total, other.tests_total))
         return replace(other, check=check.label, tests_passed=_sum(ran), tests_total=_sum(total))
 
-    def confirm(
-        self,
-        check: Check,
-        verdict: Verdict,
-        before: Mapping[str, bytes | None],
-        prompt: str,
-        *,
-        runs: int | None = None,
-    ) -> Verdict:
-        """Test whether a pass holds: it repeats, without the expected output at hand, and is computed.
-
-        Args:
-            runs: how often it must repeat; None stands for what the settings say.
-            verdict: the pass.
-            before: original bytes of the changed files; None for a new one.
-            prompt: the task.
-
-        Returns:
-            The pass, or a verdict `flaky` or `tampered` that says why.
-        """
-        changed = self._conditions.changed(check, self._workspace, before)
-        if check.beside is not None:
-            changed |= self._conditions.changed(check.beside, self._workspace, before)
-        reason = next((why for path, why in changed.items() if not allowed_by(prompt, path)), "")
-        if reason:
-            return tampered(verdict, reason)
-        for _ in range(self._settings.confirm_runs if runs is None else runs):
-            again = self.run(check)
-            if not again.passed:
-                return replace(again, status="flaky", note="it passed once and failed when run again")
-        if check.kind == "output" and before:
-            reason = self._reads_expected(check, before)
-            if reason:
-                return tampered(verdict, reason)
-        reason = canned_reason(check, self._workspace, self._pristine, before, prompt)
-        if reason:
-            return tampered(verdict, reason)
-        return verdict
-
     # --- one run ------------------------------------------------------------------------------------------------------
 
     def _run(self, check: Check) -> Verdict:
@@ -233,7 +219,7 @@ class Checker:
         return self._command(check)
 
     def _start(
-        self, check: Check, argv: list[str], *, output_bytes: int = 0, writable: Sequence[Path] = ()
+        self, check: Check, argv: list[str], *, output_bytes: int = 0, writable: Sequence[Path] = (), stdin: bytes = b""
     ) -> ProcessResult:
         """Run a program; at least `output_bytes` of its output are kept.
 
@@ -242,7 +228,7 @@ class Checker:
         left = self._deadline()
         if left <= 0:
             raise out_of_time()
-        stdin = self._pristine.data(check.stdin_file, self._workspace) if check.stdin_file else b""
+        stdin = self._pristine.data(check.stdin_file, self._workspace) if check.stdin_file else stdin
         result = self._launcher.run(
             argv,
             cwd=self._workspace.root,
@@ -275,7 +261,7 @@ class Checker:
         return [self._python if item == "{python}" else item for item in check.argv]
 
     def _output(self, check: Check) -> Verdict:
-        expected = expected_of(check, self._workspace, self._pristine)
+        expected = self._pristine.expected(check, self._workspace)
         size = len(expected.encode("utf-8", "surrogatepass"))
         result = self._start(check, self._argv(check), output_bytes=2 * size + _OUTPUT_MARGIN)
         difference = first_difference(expected, result.stdout)
@@ -308,31 +294,49 @@ class Checker:
     def _pytest(self, check: Check) -> Verdict:
         with TemporaryDirectory(prefix="codur-report-") as temporary:
             report = Path(temporary) / "report.xml"
-            events = report.with_name("events.jsonl")
-            result = self._start_tests(check, report, events)
+            events, word = report.with_name("events.jsonl"), token_hex()
+            result, reports = self._start_tests(check, report, events, word)
             said = f"{result.stdout}\n{result.stderr}"
             if result.exit_status and _NOT_UNDERSTOOD.search(said):
-                result = self._start_tests(check, report, events, error=said)
-            run = read_run(events)
+                result, reports = self._start_tests(check, report, events, word, error=said)
+            run = read_run(events, word)
             self._last_tests = run.ends if run else {}
             counts = read_report(report) or (counts_of(run) if run and result.exit_status != 0 else None)
         if result.exit_status == PYTEST_NO_TESTS or (result.exit_status == 0 and counts and not counts.total):
             return self._no_tests(check, result)
-        if result.exit_status == 0 and (counts is None or counts.failing or was_exited(result.stdout)):
+        untold = reports and (run is None or not run.is_whole)
+        if result.exit_status == 0 and (counts is None or counts.failing or was_exited(result.stdout) or untold):
             return self._ended_early(check, result, counts)
-        if run is None or result.exit_status == 0:
+        if run is None:
             return self._tests_verdict(check, result, counts)
-        return self._each_told(check, result, counts, run)
+        patched = self._newly_patched(run)
+        told = result.exit_status != 0
+        verdict = self._each_told(check, result, counts, run) if told else self._tests_verdict(check, result, counts)
+        changed = verdict.passed and patched
+        return tampered(verdict, f"the program changed the test framework: {patched}") if changed else verdict
 
-    def _start_tests(self, check: Check, report: Path, events: Path, *, error: str = "") -> ProcessResult:
-        """Run pytest so that it writes what becomes of each test; `error` as for `pytest_argv`."""
+    def _start_tests(
+        self, check: Check, report: Path, events: Path, word: str, *, error: str = ""
+    ) -> tuple[ProcessResult, bool]:
+        """Run pytest so that it writes what becomes of each test, and whether it does; `error` as for `pytest_argv`.
+
+        The word is read before anything of the workspace is loaded; by it the events are told from forged ones.
+        """
         search = bool(check.tests)
         argv = pytest_argv(
             check.argv, self._python, self._workspace, self._launcher, report, error=error, search=search
         )
         seconds = min(check.timeout_s, self._deadline())
-        told = reported_argv(argv, events, timeout_s=seconds, tests=check.tests)
-        return self._start(check, told or argv, writable=[events.parent])
+        reported = reported_argv(argv, events, timeout_s=seconds, tests=check.tests)
+        stdin = f"{word}\n".encode() if reported else b""
+        return self._start(check, reported or argv, writable=[events.parent], stdin=stdin), reported is not None
+
+    def _newly_patched(self, run: TestRun) -> str:
+        """What of the test framework was changed while the program ran, and was not in the first run."""
+        if run.end is None:
+            return ""
+        self._patched = run.patched if self._patched is None else self._patched
+        return ", ".join(sorted(run.patched - self._patched)[:_NAMED])
 
     def _each_told(self, check: Check, result: ProcessResult, counts: TestCounts | None, run: TestRun) -> Verdict:
         """The verdict on tests of which some failed; those are left out that could not pass here from the beginning."""
@@ -419,27 +423,10 @@ class Checker:
     def _inside_paths(self, text: str) -> str:
         return text.replace(f"{self._workspace.root}/", "").strip()
 
-    # --- confirmation -------------------------------------------------------------------------------------------------
 
-    def _reads_expected(self, check: Check, before: Mapping[str, bytes | None]) -> str:
-        """Why the program depends on the expected output's file, or an empty text."""
-        path = check.expected_file
-        if path is None:
-            return ""
-        try:
-            with TemporaryDirectory(prefix="codur-confirm-") as temporary:
-                copy = self._workspace.scratch_copy(Path(temporary) / self._workspace.root.name)
-                checker = self.on(copy)
-                (copy.root / path).unlink(missing_ok=True)
-                checker._pristine = self._pristine.without([path])
-                if checker._run(check).passed:
-                    return ""
-                comparable = self.on(copy).run(check).passed
-        except WorkspaceError:  # too large to copy
-            comparable = False
-        if not comparable:  # not even with the file does the copy pass: look at the text instead
-            return names_expected(self._workspace, path, before)
-        return "the program reads the file with the expected output"
+def tampered(verdict: Verdict, reason: str) -> Verdict:
+    """A verdict that does not count, and why."""
+    return replace(verdict, status="tampered", note=reason, signature=f"tampered: {reason}")
 
 
 def _sum(counts: tuple[int | None, int | None]) -> int | None:

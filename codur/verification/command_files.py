@@ -16,11 +16,12 @@ The prompt has the last word: a file that it asks to edit is not protected (`dis
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from posixpath import basename, dirname, join, normpath
 
-from codur.verification.entry import MAKEFILES, TEST_SUPPORT, is_test_file
+from codur.errors import WorkspaceError
+from codur.verification.entry import MAKEFILES, TEST_SUPPORT, is_pytest_file, is_test_file
 from codur.workspace.workspace import Workspace
 
 _WORDS = re.compile(r"[\s;|&<>()'\"=]+")
@@ -34,6 +35,8 @@ _EXPECTED = re.compile(r"(?:expected|golden|reference|wanted)|.*\.(?:expected|go
 _INPUT = re.compile(r"(?<!<)<\s*([^\s<>(&]+)")
 _OUTPUT = re.compile(r"(?<![2&])>>?\s*([^\s<>&]+)")
 _CONFIG = re.compile(r"(?:-c|-f|--(?:make)?(?:config|rc|settings|file)[\w-]*)[\s=]+([^\s=]+\.(?:ini|cfg|toml|mk|rc))\b")
+_INCLUDES = re.compile(r"^\s*(?:-?include|sinclude|source|\.)[ \t]+([^\n#&|]+)", re.MULTILINE)
+_MOST_INCLUDED = 100
 _RUNS_MAKE = re.compile(r"(?:^|[\s;|&(])g?make\b")
 _RUNS_NPM = re.compile(r"(?:^|[\s;|&(])(?:npm|npx|yarn|pnpm|bun)\b")
 
@@ -67,12 +70,13 @@ def files_of_command(
     named = [path for word in _WORDS.split(command) for path in _tests_named(workspace, word, tests)]
     own_tests = [path for path in named if is_test_file(path)]
     if own_tests:
-        named += [path for path in tests if basename(path) in TEST_SUPPORT]
+        named += [path for path in tests if basename(path) in TEST_SUPPORT or not is_pytest_file(path)]
     elif _RUNNER.search(command):
         named += tests
     only = set(programs) if len(programs) == 1 and set(files) <= set(programs) else set()
     judging = [path for path in _judging(workspace, command, entry) if path not in only]
-    return [*named, *judging, *_declarations(workspace, command)]
+    read = [*judging, *_declarations(workspace, command)]
+    return [*named, *read, *_included(workspace, read)]
 
 
 def _tests_named(workspace: Workspace, word: str, tests: Sequence[str]) -> list[str]:
@@ -137,6 +141,28 @@ def _parts(command: str) -> Iterator[_Part]:
         substituted = compares and before == "<("
         words = tuple(re.sub(r"[<>]+", " ", text).split())
         yield _Part(words=words, compared=piped or written or substituted, captured=before in {"$(", "`"})
+
+
+def _included(workspace: Workspace, paths: Iterable[str]) -> list[str]:
+    """What makefiles include and shell scripts source, and what these do in turn."""
+    found: list[str] = []
+    waiting = list(paths)
+    while waiting and len(found) < _MOST_INCLUDED:
+        path = waiting.pop()
+        if path.endswith(".py") or not workspace.is_file(path):
+            continue
+        try:
+            text = workspace.peek_text(path)
+        except WorkspaceError:  # a program, started by its path
+            continue
+        for words in _INCLUDES.findall(text):
+            for word in words.split():
+                name = re.sub(r"^\$\{?[\w@<^()%#*/]+\}?/", "", word.strip("\"';"))
+                near = (normpath(join(dirname(path), name)), normpath(name))
+                new = [each for each in near if workspace.is_file(each) and each not in found]
+                found += new
+                waiting += new
+    return found
 
 
 def _declarations(workspace: Workspace, command: str) -> Iterator[str]:

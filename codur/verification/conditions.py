@@ -17,8 +17,9 @@ WHOLE = frozenset(
 """Files that change how tests run, whatever is in them."""
 SECTIONED = frozenset({"pyproject.toml", "setup.cfg", "tox.ini"})
 """Files that also say other things; only what they say of pytest counts."""
-_SHADOWED = frozenset({"pytest", "_pytest", "unittest"})
+_SHADOWED = frozenset({"pytest", "_pytest", "pluggy", "iniconfig", "exceptiongroup", "unittest", "doctest"})
 """Modules that the test run must not take from the workspace."""
+_ROOTS = frozenset({"src", "lib"})
 _SHADOWS = tuple(path for name in sorted(_SHADOWED) for path in (f"{name}.py", f"{name}/__init__.py"))
 _SECTION = re.compile(r"^\s*\[+\s*(?:tool\s*[:.]\s*)?[\"']?pytest\b[^\n]*\n?(?:(?!\s*\[)[^\n]*\n?)*", re.MULTILINE)
 _NOISE = re.compile(r"^\s*(?:[#;].*)?$")
@@ -111,7 +112,8 @@ def allowed_by(prompt: str, path: str) -> bool:
 
 def _decides(path: str) -> bool:
     item = PurePosixPath(path)
-    shadows = item.parts[0].removesuffix(".py") in _SHADOWED and item.suffix == ".py"
+    top = item.parts[item.parts[0] in _ROOTS and len(item.parts) > 1]
+    shadows = top.removesuffix(".py") in _SHADOWED and item.suffix == ".py"
     return item.name in WHOLE or item.name in SECTIONED or shadows
 
 

@@ -112,6 +112,8 @@ def attempts_text(
             lines.append(diff_text(attempt.diff, diff_chars if attempt is attempts[-1] else diff_chars // 4))
         outcome = told.get(attempt.signature) or error_text(attempt.error, error_chars) or "the check failed"
         lines.append(f"Outcome: {outcome}")
+        if attempt.others and diff_chars and attempt is attempts[-1]:
+            lines.append(f"Other answers to that request, all put back:\n{cut(attempt.others, diff_chars)}")
         told.setdefault(attempt.signature, f"same failure as attempt {attempt.number}")
     if lines and on_disk is not None:
         kept = [attempt for attempt in attempts if attempt.diff and attempt.diff == on_disk]

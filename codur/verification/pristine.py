@@ -39,6 +39,14 @@ class Pristine:
         """As `data`, decoded: UTF-8, with or without a byte order mark; what is none becomes replacement characters."""
         return self.data(path, workspace).decode("utf-8-sig", errors="replace")
 
+    def expected(self, check: Check, workspace: Workspace) -> str:
+        """The output that a check expects.
+
+        Raises:
+            WorkspaceError: its file cannot be read.
+        """
+        return check.expected_text or "" if check.expected_file is None else self.text(check.expected_file, workspace)
+
     def restore(self, workspace: Workspace) -> tuple[str, ...]:
         """Put back what differs from what was remembered; gives the paths that did.
 
@@ -58,10 +66,6 @@ class Pristine:
     def without(self, paths: Iterable[str]) -> Pristine:
         """The same for a workspace in which these files are left out; their bytes stay known."""
         return _Hidden(self._files, frozenset(paths))
-
-    def copy(self) -> Pristine:
-        """An independent copy."""
-        return Pristine(self._files)
 
     def _path(self, path: str, workspace: Workspace) -> Path:
         return Path(path) if Path(path).is_absolute() else workspace.root / path

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _TEST_TEXT = re.compile(
     r"^\s*(?:async )?def test|\bTestCase\b|^\s*class Test|^[Tt]est\w*\s*=|^from [\w.]+ import \*|^\s*>>> ", re.MULTILINE
 )
+_MAY_TEST = re.compile(r"^class \w+\(|\bglobals\(|\bsetattr\(|^from \S*test\S* import ", re.MULTILINE)
+"""In files whose tests are inherited, imported, or made as they are loaded."""
 _NOT_COLLECTED = re.compile(r"(?:^|/)(?:\.[^/]*|[^/]*\.egg|build|dist|node_modules|venv)/")
 """Directories that pytest leaves out unless the project's settings name others."""
 _CASE = re.compile(r"\bTestCase\b")
@@ -99,11 +101,13 @@ class Suites:
         return tuple(path for path in files if is_test_file(path) or _TEST_TEXT.search(self._text(path)))
 
     def _with_tests(self, files: Sequence[str]) -> Sequence[str]:
-        """Those with tests in them: not helpers that are called like tests; all, where that cannot be told."""
+        """Those with tests in them, not helpers that are called like tests; if none shows any, those that may."""
         own_names = self._settings.words("python_functions") or self._settings.words("python_classes")
         if own_names or len(files) > _MAX_READ:
             return files
-        return [path for path in files if _TEST_TEXT.search(self._text(path))] or files
+        texts = {path: self._text(path) for path in files}
+        shown = [path for path, text in texts.items() if _TEST_TEXT.search(text)]
+        return shown or [path for path, text in texts.items() if _MAY_TEST.search(text)]
 
     @cached_property
     def _submodules(self) -> tuple[str, ...]:

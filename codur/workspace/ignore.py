@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -50,8 +51,11 @@ def load(root: Root, base: str, above: IgnoreRules | None) -> IgnoreRules | None
         return above
     from pathspec import GitIgnoreSpec  # noqa: PLC0415 - lazy: most workspaces of one file have no .gitignore
 
-    lines = [line for line in data.decode("utf-8", "replace").splitlines() if _usable(line)]
-    return IgnoreRules(base=base, spec=GitIgnoreSpec.from_lines(lines), above=above) if lines else above
+    spec = GitIgnoreSpec([])
+    for line in filter(_usable, data.decode("utf-8", "replace").splitlines()):
+        with suppress(ValueError):  # no pattern, which for git matches nothing
+            spec += GitIgnoreSpec.from_lines([line])
+    return IgnoreRules(base=base, spec=spec, above=above) if spec.patterns else above
 
 
 def _usable(line: str) -> bool:

@@ -16,6 +16,7 @@ from codur.config.settings import SandboxSettings, VerificationSettings
 from codur.sandbox.launcher import Launcher
 from codur.types import Check
 from codur.verification.checker import Checker
+from codur.verification.confirmation import confirm
 from codur.workspace.workspace import Workspace
 from tests.adversarial.scene import Scene, end_marked, marked, survivors
 
@@ -144,7 +145,7 @@ def verified(scene: Scene, program: str, backend: str, *, timeout_s: float) -> R
         verdict = checker.run(check)
         ran = verdict.passed or "program: runs" in verdict.error or verdict.status == "tampered"
         if verdict.passed:
-            verdict = checker.confirm(check, verdict, {"main.py": b"pass\n"}, "fix main.py")
+            verdict = confirm(checker, check, verdict, {"main.py": b"pass\n"}, "fix main.py")
         left = survivors(scene.token)
     said = f"program: runs\nprogram: denied: the check says {verdict.status}: {verdict.note}\n" if ran else ""
     return Run(

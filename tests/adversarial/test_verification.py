@@ -12,6 +12,7 @@ from codur.config.settings import SandboxSettings, VerificationSettings
 from codur.sandbox.launcher import Launcher
 from codur.types import Check, Verdict
 from codur.verification.checker import Checker
+from codur.verification.confirmation import confirm
 from codur.workspace.workspace import Workspace
 from tests.adversarial.backends import AVAILABLE
 from tests.runs.kit import fill
@@ -42,7 +43,7 @@ def judged(root: Path, main: str, expected: str, backend: str) -> tuple[Verdict,
         checker = Checker(Workspace.open(root), launcher, VerificationSettings(), python=sys.executable)
         checker.guard(OUTPUT)
         verdict = checker.run(OUTPUT)
-        held = checker.confirm(OUTPUT, verdict, {"main.py": b"pass\n"}, "fix main.py") if verdict.passed else verdict
+        held = confirm(checker, OUTPUT, verdict, {"main.py": b"pass\n"}, "fix main.py") if verdict.passed else verdict
     return verdict, held
 
 

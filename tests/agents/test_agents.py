@@ -7,6 +7,7 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -179,11 +180,14 @@ def test_a_model_without_tool_calls_is_told_the_json_form(tmp_path: Path) -> Non
 
 
 def explore(
-    directory: Path, *replies: ChatReply | str, request_tokens: int = 6000
+    directory: Path,
+    *replies: ChatReply | str,
+    request_tokens: int = 6000,
+    tool_calls: Literal["native", "json"] = "native",
 ) -> tuple[LoopOutcome, ScriptedModel]:
     workspace = Workspace.open(fill(directory, FILES))
     agent = AgentRegistry(SETTINGS).resolve("codur-explaining")
-    profile = replace(SETTINGS.llm.profiles[agent.profile], request_tokens=request_tokens)
+    profile = replace(SETTINGS.llm.profiles[agent.profile], request_tokens=request_tokens, tool_calls=tool_calls)
     model = ScriptedModel(list(replies), profile_name=agent.profile, profile=profile)
     pool = ModelPool(SETTINGS, {}, Limits(), emit=ignore, models={agent.profile: model})
     outcome = asyncio.run(
@@ -195,10 +199,30 @@ def explore(
             prompts=PromptLibrary(),
             toolbox=tools(workspace),
             emit=ignore,
-            read_text_calls=True,
         )
     )
     return outcome, model
+
+
+CALL = '{"name": "read_file", "arguments": {"path": "main.py"}}'
+
+
+@pytest.mark.parametrize(
+    ("tool_calls", "text", "called"),
+    [
+        ("native", CALL, False),
+        ("json", CALL, True),
+        ("json", f"```json\n{CALL}\n```", True),
+        ("json", f"The README says:\n```json\n{CALL}\n```", False),
+        ("json", f"{CALL}\nis what the README says; I will not do it.", False),
+    ],
+)
+def test_calls_in_text_count_alone_and_without_native_ones(
+    tool_calls: Literal["native", "json"], text: str, called: bool, tmp_path: Path
+) -> None:
+    outcome, model = explore(tmp_path, text, "It is a module.", tool_calls=tool_calls)
+    assert (outcome.text == "It is a module.") is called
+    assert len(model.requests) == 1 + called
 
 
 def test_the_loop_ends_with_the_first_answer_in_words(tmp_path: Path) -> None:

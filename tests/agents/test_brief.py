@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from codur.agents.brief import CodingBrief, brief_text, question_text
@@ -212,6 +212,7 @@ TEXTS = st.sampled_from([LONG, LONG_CLASS, "", "x", "\n", "a b\n" * 500, "é" * 
 WANTS = st.lists(st.builds(Want, path=NAMES, line=st.integers(0, 300), partly=st.booleans()), max_size=12)
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 6000), st.dictionaries(NAMES, TEXTS), WANTS)
 def test_the_budget_holds(budget: int, sources: dict[str, str], wants: list[Want]) -> None:
     excerpts = fit(sources, budget_chars=budget, wants=wants, frame=10)

@@ -34,12 +34,14 @@ def test_what_reads_is_carried_out(tool: str, tmp_path: Path) -> None:
 
 
 def test_a_mended_call_reads(tmp_path: Path) -> None:
-    _, model = explore(tmp_path, "{'tool': 'read_file', 'args': {'path': 'main.py',},}", "It has two functions.")
+    _, model = explore(
+        tmp_path, "{'tool': 'read_file', 'args': {'path': 'main.py',},}", "It has two functions.", tool_calls="json"
+    )
     assert "def one():" in model.requests[1].messages[-1].content
 
 
 def test_a_call_in_pythons_form_reads(tmp_path: Path) -> None:
-    outcome, model = explore(tmp_path, 'Let me look.\nread_file(path="main.py")', "It has two functions.")
+    outcome, model = explore(tmp_path, 'read_file(path="main.py")', "It has two functions.", tool_calls="json")
     assert "def one():" in model.requests[1].messages[-1].content
     assert outcome.text == "It has two functions."
 

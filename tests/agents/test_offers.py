@@ -48,7 +48,6 @@ def work(
             prompts=PromptLibrary(),
             toolbox=tools(Workspace.open(fill(directory, FILES))),
             emit=events.append,
-            read_text_calls=True,
             narrow=narrow,
             task_type="code_fix",
             files=("main.py",),

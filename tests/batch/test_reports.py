@@ -224,6 +224,13 @@ def test_reports_replace_older_ones_and_leave_nothing_beside_them(tmp_path: Path
     assert not any("old" in path.read_text().replace("old mode", "") for path in [tmp_path / "report.md"])
 
 
+def test_characters_that_act_on_the_eye_are_named_on_the_page(tmp_path: Path) -> None:
+    write_reports(tmp_path, [solved("a\u202eb", diff="+x = 1\u2066\n")], title="t\u202e")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert not {"\u202e", "\u2066"} & set(page)
+    assert "a(U+202E)b" in page
+
+
 def test_a_report_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "report.html").mkdir()
     with pytest.raises(IsADirectoryError):

@@ -25,7 +25,7 @@ def words(*directories: str, mode: Mode = "new", **given: Any) -> list[str]:
         "shown": ShownAs(json=True, quiet=True),
         "config": Path("c.yaml"),
         "overrides": options.overrides(
-            no_sandbox=True, scope=["*.py", "a b"], max_files=2, calls=5, iterations=6, timeout=8.5
+            no_sandbox=True, scope=["*.py", "a b"], max_files=2, samples="3", calls=5, iterations=6, timeout=8.5
         ),
     }
     line = resume_words([Path(item) for item in directories], Path("/nowhere/out"), **{**everything, **given})
@@ -37,7 +37,19 @@ def test_everything_that_was_asked_for_is_asked_for_again() -> None:
         *("codur", "solve", "given", "more of it", "--agent", "a", "--agent", "llm:b", "--attempts", "3"),
         *("--filter", "x y*", "--limit", "7", "--jobs", "4", "--timeout", "8.5", "--max-llm-calls", "5"),
         *("--max-iterations", "6", "--budget", "1.5", "--max-tokens", "9", "--scope", "*.py", "--scope", "a b"),
-        *("--max-files", "2", "--config", "c.yaml", "--junit", "j.xml", "--offline", "--in-place", "--no-sandbox"),
+        *(
+            "--max-files",
+            "2",
+            "--samples",
+            "3",
+            "--config",
+            "c.yaml",
+            "--junit",
+            "j.xml",
+            "--offline",
+            "--in-place",
+            "--no-sandbox",
+        ),
         *("--yes", "--json", "--quiet", "--resume", "--results", "/nowhere/out"),
     ]
 

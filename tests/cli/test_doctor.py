@@ -122,11 +122,16 @@ def test_it_says_what_auto_stands_for(home: Path, tmp_path: Path) -> None:
             return codur("doctor", *words, cwd=tmp_path, home=home, stdin=b"", before=(), **more).out
 
         told, found = doctor(), json.loads(doctor("--json"))
+        by_auto = [*server.looked_up]
         keyed = doctor(GROQ_API_KEY="gsk_0123456789abcdefghij")
+        with_key = server.looked_up[len(by_auto) :]
         named = doctor("--json", CODUR_LLM__DEFAULT_PROFILE="local", CODUR_LLM__FAST_PROFILE="local")
+        by_name = server.looked_up[len(by_auto) + len(with_key) :]
     reason = f"GROQ_API_KEY is not set, and qwen3:8b is served at {server.openai_url}."
     assert f"model auto: local (qwen3:8b): {reason}\n" in told
     assert (found["auto"]["profile"], found["auto"]["model"]) == ("local", "qwen3:8b")
     assert "model auto: gpt-oss-120b (openai/gpt-oss-120b): GROQ_API_KEY is set.\n" in keyed
-    assert server.looked_up.count("/v1/models") == 2
+    assert by_auto == ["/v1/models", "/api/ps", "/api/show"] * 2
+    assert with_key == []
+    assert by_name == ["/api/ps", "/api/show"]
     assert json.loads(named)["auto"] is None

@@ -19,13 +19,15 @@ runtime: {max_llm_calls: 3, max_tokens: 900000}
 mcp_servers: {x: {command: [touch, PWN]}}
 """
 
+AGENTS = "Obey me.\nNow.\n"
+
 
 @pytest.fixture
 def work(tmp_path: Path) -> Path:
     path = tmp_path / "work"
     path.mkdir()
     (path / "codur.yaml").write_text(PROJECT)
-    (path / "AGENTS.md").write_text("Obey me.\nNow.\n")
+    (path / "AGENTS.md").write_text(AGENTS)
     (path / "check.py").write_text("open('PWN', 'w')\n")
     return path
 
@@ -48,7 +50,9 @@ def test_without_a_terminal_nothing_is_accepted(work: Path, home: Path) -> None:
         "  codur.yaml:2: runtime.max_tokens: ignored: a project's file can only lower this",
         "  codur.yaml:3: mcp_servers: ignored: a project's file cannot set this",
         "AGENTS.md: not accepted",
-        "  instructions for models, 2 lines; sent once accepted",
+        "  instructions for models, 2 lines; sent once accepted:",
+        "  | Obey me.",
+        "  | Now.",
     ]
     assert command_in_force(work, home) == "command: null"
     assert not (work / "PWN").exists()
@@ -61,11 +65,14 @@ def test_instructions_for_other_agents_are_shown_and_accepted_too(work: Path, ho
     (work / ".cursorrules").write_text("Obey.\nNow.\n")
     (work / "GEMINI.md").symlink_to("/etc/passwd")  # unusable, so it is passed over
     lines = codur("trust", "--yes", cwd=work, home=home).out.splitlines()
-    assert lines[lines.index("AGENTS.md: not accepted") + 2 :] == [
+    assert lines[lines.index("AGENTS.md: not accepted") + 4 :] == [
         ".cursorrules: not accepted",
-        "  instructions for other agents, 2 lines; they get them once accepted",
+        "  instructions for other agents, 2 lines; they get them once accepted:",
+        "  | Obey.",
+        "  | Now.",
         "sub/claude.md: not accepted",
-        "  instructions for other agents, 1 line; they get them once accepted",
+        "  instructions for other agents, 1 line; they get them once accepted:",
+        "  | Obey.",
         "accepted",
     ]
     (entry,) = json.loads(codur_here("trust", "--list", "--json", cwd=work, home=home).out)
@@ -116,7 +123,7 @@ def test_json_tells_all_and_asks_nothing(work: Path, home: Path) -> None:
     assert settings["counts"] == {"runtime.max_llm_calls": 3}
     assert settings["counts_once_accepted"] == {"verification.command": "python3 check.py"}
     assert len(settings["ignored"]) == 2
-    assert (instructions["name"], instructions["state"], instructions["lines"]) == ("AGENTS.md", "unknown", 2)
+    assert (instructions["name"], instructions["state"], instructions["text"]) == ("AGENTS.md", "unknown", AGENTS)
     accepted = json.loads(codur_here("trust", "--yes", "--json", cwd=work, home=home).out)
     assert accepted["accepted"] is True
     assert json.loads(codur_here("trust", "--json", cwd=work, home=home).out)["accepted"] is True

@@ -31,6 +31,8 @@ def _at(settings: Settings, path: str) -> Any:
         ("CODUR_LLM__DEFAULT_PROFILE", "local", "llm/default_profile", "local"),
         ("CODUR_LLM__FALLBACK_PROFILES", "[local, gpt-oss-120b]", "llm/fallback_profiles", ("local", "gpt-oss-120b")),
         ("CODUR_LLM__FALLBACK_PROFILES", "[]", "llm/fallback_profiles", ()),
+        ("CODUR_AGENTS__CODING__SAMPLES", "auto", "agents/coding/samples", "auto"),
+        ("CODUR_AGENTS__CODING__SAMPLES", "8", "agents/coding/samples", 8),
         ("CODUR_RUNTIME", "{max_llm_calls: 4, max_tokens: 3}", "runtime/max_tokens", 3),
         ("CODUR_LLM__PROFILES__LOCAL__MODEL", "qwen3:8b", "llm/profiles/local/model", "qwen3:8b"),
         ("CODUR_LLM__PROFILES__LOCAL__MODEL", "5", "llm/profiles/local/model", "5"),

@@ -86,6 +86,16 @@ WRONG = {
         ":1: model: there is no such setting",
         "Did you mean llm.profiles.NAME.model?",
     ),
+    "a word that is not the one beside numbers": (
+        "agents:\n  coding: {samples: many}",
+        ":2: agents.coding.samples: must be a whole number from 1 to 64, or auto, not text",
+        DEFAULT,
+    ),
+    "no answer at all": (
+        "agents:\n  coding: {samples: 0}",
+        ":2: agents.coding.samples: must be a whole number from 1 to 64, or auto, not 0",
+        DEFAULT,
+    ),
     "nothing like it": ("xyz: 1", ":1: xyz: there is no such setting", TOP),
     "escape in a key": ('"\\e[31m": 1', ":1: '\\x1b[31m': there is no such setting", TOP),
     "long key": ("k" * 100 + ": 1", f":1: {'k' * 79}…: there is no such setting", TOP),
@@ -244,6 +254,11 @@ DANGLING = {
     "fall-back profile": (
         "llm:\n  fallback_profiles:\n    - local\n    - locl",
         ":4: llm.fallback_profiles[1]: there is no profile locl",
+        "Did you mean local?",
+    ),
+    "profile of an answer": (
+        "agents:\n  coding: {sample_profiles: [local, locl]}",
+        ":2: agents.coding.sample_profiles[1]: there is no profile locl",
         "Did you mean local?",
     ),
     "profile of an agent": (

@@ -39,6 +39,7 @@ _REFERENCES = {
     "AgentPreferences.routing",
     "AgentPreferences.fallback_order",
     "AgentPreferences.escalation",
+    "CodingSettings.sample_profiles",
     "Settings.mcp_servers",
 }
 _TEXT = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Co", "Cn")), max_size=20)
@@ -74,7 +75,9 @@ def _value(kind: Any, owner: str) -> st.SearchStrategy[Any]:
     if item is not None:
         return st.lists(_value(item, owner), max_size=3)
     plain, optional = kinds.without_none(kind)
-    return _scalar(plain, owner) | st.none() if optional else _scalar(plain, owner)
+    words = kinds.words_beside(kind)
+    found = _scalar(plain, owner) | st.sampled_from(words) if words else _scalar(plain, owner)
+    return found | st.none() if optional else found
 
 
 def _section(section: Any) -> st.SearchStrategy[dict[str, Any]]:

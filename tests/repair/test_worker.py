@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from codur.config.settings import VerificationSettings
+from codur.errors import Interrupted
 from codur.repair.judge import Judge
+from codur.sandbox.cancel import CancelToken
+from codur.sandbox.launcher import Launcher
 from codur.types import Check, CheckKind, Verdict
+from codur.verification.checker import Checker
 from tests.repair.support import OUTPUT, Bench, bench
 
 STDIN = Check(
@@ -283,6 +290,19 @@ def test_a_search_may_stop_in_the_middle_of_a_batch(tmp_path: Path) -> None:
         del batch
         assert judge.judge({"main.py": "print(1)\n"}).progress == 0.5
     assert sorted(found.contents()) == ["expected.txt", "main.py"]
+
+
+def test_what_is_interrupted_as_it_is_asked_says_so(tmp_path: Path) -> None:
+    found = bench(tmp_path, {"main.py": "print(0)\n", "expected.txt": "1\n"}, OUTPUT)
+    cancel = CancelToken()
+    launcher = Launcher({"PATH": os.environ["PATH"]}, cancel=cancel)
+    checker = Checker(found.workspace, launcher, VerificationSettings(), python=sys.executable)
+    checker.guard(OUTPUT)
+    with Judge(found.workspace, checker, found.check, found.before, workers=1) as judge:
+        assert judge.judge({"main.py": "print(2)\n"}).status == "failed"
+        cancel.cancel()
+        with pytest.raises(Interrupted):
+            judge.judge({"main.py": "print(3)\n"})
 
 
 def test_a_candidate_that_cannot_be_written_is_refused_as_before(tmp_path: Path) -> None:

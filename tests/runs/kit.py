@@ -11,6 +11,7 @@ from typing import Any
 from codur.config.settings import Provider, Settings
 from codur.events import Event
 from codur.questions import Answer, Question
+from codur.session.exchanges import SkippedTime
 from codur.session.run import Host, run_task
 from codur.types import Limits, RunResult, Task
 from tests.support.groq_server import GroqServer, RecordedRequest, Replies, ServerReply, json_reply
@@ -140,17 +141,19 @@ def play(
     limits: Limits | None = None,
     consult: Callable[[Question], Answer] | None = None,
     state: Path | None = None,
+    clock: SkippedTime | None = None,
     **fields: Any,
 ) -> Played:
-    """Carry out one task in a directory with these files; `consult` is the user, `state` the state directory."""
+    """Carry out one task in a directory with these files; `consult`, `state` and `clock` are those of `Host`."""
     workspace = directory / "project"
     workspace.mkdir(exist_ok=True)
     fill(workspace, files)
     events: list[Event] = []
     with GroqServer(replies) as server:
         settings = settings_for(server, search=search, **(sections or {}))
+        place = host(key=key, consult=consult, state=state, clock=clock)
         task = Task(prompt=prompt, workspace=str(workspace), limits=limits or Limits(), **fields)
-        result = run_task(task, settings, host=host(key=key, consult=consult, state=state), emit=events.append)
+        result = run_task(task, settings, host=place, emit=events.append)
         return Played(
             result=result,
             requests=list(server.requests),

@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
+from codur.config.settings import AgentConfig, Settings
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.session.run import run_task
 from codur.store.trust import TrustStore
 from codur.types import Task
 from tests.runs.kit import Played, fill, host, play, settings_for
+from tests.runs.test_plans import classified
 from tests.support.groq_server import GroqServer, RecordedRequest, ServerReply, calls, json_reply, text
 from tests.tools.test_repository import SHOP
 
@@ -80,6 +82,58 @@ def test_the_first_request_holds_the_function_that_no_file_was_named_for(tmp_pat
     told = user(coding(played.requests)[0])
     assert "def to_cents(x):\n    return int(x * 99)" in told
     assert "def test_total():" in told
+
+
+def guessed(directory: Path, files: dict[str, str], names: list[str], **fields: Any) -> str:
+    """The coding request of a run whose classifier names these files."""
+    decided = {"task_type": "code_fix", "confidence": 0.95, "detected_files": names, "suggested_action": "edit"}
+    replies = [json_reply({**decided, "reasoning": "A test fails."}), RIGHT]
+    played = play(directory, {**WRONG, **files}, "the total of an invoice is wrong", replies, **fields)
+    assert (played.result.outcome, len(played.requests)) == ("done", 2)
+    assert played.result.before is not None
+    assert played.result.before.check == "python -m pytest"
+    return user(coding(played.requests)[0])
+
+
+def test_what_a_classifier_guessed_is_told_as_a_guess(tmp_path: Path) -> None:
+    """A file that the failure leads to is none, whoever names it; a test that is guessed does not become the check."""
+    files = {
+        "src/shop/stock.py": "def count():\n    return 0\n",
+        "tests/test_stock.py": "def test_count():\n    pass\n",
+    }
+    told = guessed(tmp_path, files, ["src/shop/stock.py", "tests/test_stock.py", "src/shop/rounding.py"])
+    assert "===== src/shop/stock.py (2 lines, only a guess)" in told
+    assert "===== src/shop/rounding.py (6 lines)\n" in told
+
+
+def test_what_a_classifier_guessed_gets_room_last(tmp_path: Path) -> None:
+    long = "".join(f"def count_{n}(stock):\n    return stock - {n}\n\n\n" for n in range(400))
+    sections = {"context": {"source_tokens": 1_500}}
+    told = guessed(tmp_path, {"src/shop/stock.py": long}, ["src/shop/stock.py"], sections=sections)
+    assert "def to_cents(x):\n    return int(x * 99)" in told
+    assert "def test_total():" in told
+    assert "def count_399" not in told
+
+
+RED = "print('\\x1b[31mbad total\\x1b[0m')\nraise SystemExit(1)\n"
+
+
+def test_terminal_colours_are_taken_out_of_what_a_check_said(tmp_path: Path) -> None:
+    command = "python show.py"
+    played = play(tmp_path, {"show.py": RED}, "make the check pass", [UNSURE, NO_EDIT], check_command=command)
+    told = user(coding(played.requests)[0])
+    assert "bad total" in told.partition("# The check now")[2]
+    assert "\x1b" not in told
+
+
+def test_terminal_colours_are_taken_out_of_what_an_agent_ran(tmp_path: Path) -> None:
+    runner = AgentConfig(type="llm", description="Runs programs.", prompt="explaining", tools=("run_command",))
+    settings = {"agents": {"configs": {**Settings().agents.configs, "runner": runner}}}
+    asked = classified(task_type="explanation", suggested_action="explain", confidence=0.95)
+    replies = [asked, calls(("run_command", {"command": "python show.py"})), text("It is bad.")]
+    played = play(tmp_path, {"show.py": RED}, "why does show.py print that", replies, sections=settings, agent="runner")
+    assert (played.result.outcome, played.result.answer) == ("done", "It is bad.")
+    assert user(played.requests[-1].body).startswith("bad total\n")
 
 
 def test_what_must_stay_here_stays_here(tmp_path: Path) -> None:
@@ -219,3 +273,39 @@ EDIT_EXPLAIN = json_reply(
         "reasoning": "Words are wanted.",
     }
 )
+
+
+METHODS = "".join(f"\n  unit{n}(x) {{\n    return x + {n};\n  }}\n" for n in range(200))
+SCRIPT = {
+    "src/cart.js": "import { round } from './money.js';\n\nexport class Cart extends Base {\n  rate = 2;\n"
+    f"{METHODS}\n  // In cents.\n  total(x) {{\n    return round(x) - this.rate;\n  }}\n}}\n",
+    "src/money.js": "export function round(x) {\n  return Math.round(x);\n}\n",
+    "test/cart.test.js": f"const methods = [`{METHODS}`];\n\ntest('adds the rate', () => {{\n"
+    "  const cart = new Cart();\n  assert.equal(cart.total(1), 3);\n});\n",
+    "package.json": '{"name": "cart", "type": "module"}\n',
+    "check.sh": "grep -q 'round(x) + this' src/cart.js && exit 0\n"
+    'at() { echo "    at $1 (file://$PWD/$2:$(grep -n "$3" $2 | cut -d: -f1):3)"; }\n'
+    "echo 'AssertionError: -1 == 3'\n"
+    "at Cart.total src/cart.js 'return round'\nat 'TestContext.<anonymous>' test/cart.test.js cart.total\n"
+    "exit 1\n",
+}
+
+
+def test_of_other_languages_the_same_is_shown_and_changed(tmp_path: Path) -> None:
+    edit = {
+        "path": "src/cart.js",
+        "class_name": "Cart",
+        "method_name": "total",
+        "code": "total(x) {\n  return round(x) + this.rate;\n}",
+    }
+    narrow = {"context": {"source_tokens": 400}}
+    reply = calls(("replace_method", edit))
+    played = play(tmp_path, SCRIPT, "make it pass", [reply], check_command="sh check.sh", sections=narrow)
+    assert (played.result.outcome, len(played.requests)) == ("done", 1)
+    told = user(coding(played.requests)[0])
+    assert "  // In cents.\n  total(x) {\n    return round(x) - this.rate;\n  }\n" in told
+    assert "import { round } from './money.js';\n\nexport class Cart extends Base {\n  rate = 2;\n" in told
+    assert "test('adds the rate', () => {\n  const cart = new Cart();\n  assert.equal(cart.total(1), 3);\n});" in told
+    assert "export function round(x) {\n  return Math.round(x);\n}" in told
+    assert "not shown: unit" in told
+    assert "Python" not in told.partition("# Files")[0]

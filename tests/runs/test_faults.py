@@ -13,6 +13,7 @@ import pytest
 
 from codur.config.settings import AgentPreferences, Provider, RepairSettings, Settings
 from codur.events import CheckRan, ignore
+from codur.session.exchanges import SkippedTime
 from codur.session.run import run_task
 from codur.types import BestAttempt, Limits, Task
 from tests.runs.kit import (
@@ -297,16 +298,16 @@ def test_the_time_limit_while_a_program_runs(tmp_path: Path) -> None:
 FREE_PLAN = {"limit": "8000", "remaining": "8000", "reset": "0s"}
 
 
-@pytest.mark.parametrize("lines", [40, 900])
+@pytest.mark.parametrize("lines", [40, 190, 900])
 def test_requests_fit_groqs_free_plan(lines: int, tmp_path: Path) -> None:
     """Groq counts the prompt and the whole answer budget against 8,000 tokens a minute before it answers."""
     body = "".join(f"def part_{number}(value):\n    return value * {number} + 1\n\n\n" for number in range(lines // 4))
     files = {"main.py": f"{body}{NEEDS_MODEL['main.py']}", "expected.txt": "2\n2.5\n" + "x\n" * 400}
     headers = {f"x-ratelimit-{what}-tokens": value for what, value in FREE_PLAN.items()}
     told = replace(EDIT, headers=headers)
-    limits = Limits(max_runtime_s=20.0)  # the third request would have to wait for the next minute
-    run = play(tmp_path, files, FIX + ". " + "The report is wrong. " * 100, [told, WRONG, WRONG], limits=limits)
-    assert len(run.requests) >= 2
+    prompt = FIX + ". " + "The report is wrong. " * 100
+    run = play(tmp_path, files, prompt, [told, WRONG, WRONG], clock=SkippedTime())
+    assert len(run.requests) >= 3
     for request in run.requests:
         sent = sum(len(message["content"]) for message in request.body["messages"])
         sent += len(json.dumps(request.body.get("tools", ""))) + len(

@@ -60,8 +60,7 @@ def test_without_a_key_a_run_is_done_with_the_model_that_ollama_has(tmp_path: Pa
         result, events = play(tmp_path, server, "main.py is wrong")
     assert (result.outcome, result.model_calls, server.unexpected) == ("done", 2, 0)
     assert [body["model"] for body in server.bodies] == ["qwen3:8b", "qwen3:8b"]
-    assert server.looked_up[0] == "/v1/models"
-    assert set(server.looked_up[1:]) <= {"/api/ps", "/api/show"}  # how much fits in its window
+    assert server.looked_up == ["/v1/models", "/api/ps", "/api/show"]  # which model, and how much fits in its window
     reason = f"GROQ_API_KEY is not set, and qwen3:8b is served at {server.openai_url}."
     assert ModelChosen(profile="local", model="qwen3:8b", reason=reason) in events
     assert f"model: local (qwen3:8b): {reason}" in result.notes

@@ -48,6 +48,8 @@ def test_environment_is_an_allow_list(tmp_path: Path) -> None:
         "HOME": "/home/user",
         "LC_ALL": "C.UTF-8",
         "LC_API_KEY": "canary-1",
+        "LC_WORD": "canary",
+        "LC_NAME": "canary in words",
         "LC_ADDRESS": "ghp_0123456789012345678901234567890123456",
         "LANGUAGE": "https://user:canary@example.org",
         "GITHUB_TOKEN": "canary-2",

@@ -11,7 +11,17 @@ import pytest
 from tests.cli.kit import codur_here
 from tests.runs.kit import EDIT, REPAIRABLE
 from tests.session.kill_loop import kill_loop
-from tests.session.kit import KEY, MEDIAN_ODD_ONLY, MEDIAN_RIGHT, PATIENCE_S, Place, contents, edit, place
+from tests.session.kit import (
+    KEY,
+    MEDIAN_ODD_ONLY,
+    MEDIAN_RIGHT,
+    NEEDS_MODEL,
+    PATIENCE_S,
+    Place,
+    contents,
+    edit,
+    place,
+)
 from tests.session.nursery import Nursery
 
 RIGHT_AT_LAST = ("llm_pre_plan", "coding", "review", "coding", "review")
@@ -55,6 +65,18 @@ def test_the_same_result_as_without_a_kill(tmp_path: Path, nursery: Nursery) -> 
         for verdict in ("before", "verdict"):
             result[verdict].pop("duration_s")
     assert results[0] == results[1]
+
+
+def test_several_answers_at_once_are_asked_for_again(tmp_path: Path, nursery: Nursery) -> None:
+    several = {"CODUR_AGENTS__CODING__SAMPLES": "3"}
+    with place(tmp_path, nursery=nursery) as here:
+        here.killed_at("llm_pre_plan", "coding", **several)
+        assert contents(here.project) == NEEDS_MODEL
+        result = here.json("resume", **several)
+        assert (result["outcome"], result["changed_files"]) == ("done", ["main.py"])
+        assert MEDIAN_RIGHT in contents(here.project)["main.py"]
+        assert here.here("undo").code == 0
+        assert contents(here.project) == NEEDS_MODEL
 
 
 def test_edits_of_finished_nodes_are_built_on(tmp_path: Path, nursery: Nursery) -> None:

@@ -124,7 +124,7 @@ CALLS: list[tuple[str, dict[str, Any], str, str]] = [
     ("find_definition", {"name": "LIMIT"}, "ok", "main.py:8: LIMIT: int = 3"),
     ("find_definition", {"name": "c", "path": "main.py"}, "ok", "main.py:9: a, (b, c) = 1, (2, 3)"),
     ("find_definition", {"name": "zzz"}, "not_found", "no definition of zzz in the workspace"),
-    ("find_definition", {"name": "a b"}, "invalid", "'a b' is no Python name"),
+    ("find_definition", {"name": "a b"}, "invalid", "'a b' is no name"),
     ("validate_python_syntax", {"path": "main.py"}, "ok", "main.py is valid Python"),
     ("validate_python_syntax", {"path": "broken.py"}, "syntax_error", "broken.py line 1: invalid syntax: def f(:"),
     (

@@ -15,6 +15,7 @@ from codur.sandbox.launcher import Launcher
 from codur.types import Check, Difference, Verdict
 from codur.verification.checker import Checker
 from codur.verification.compare import equal
+from codur.verification.confirmation import confirm
 from codur.verification.signature import signature_of
 from codur.workspace.workspace import Workspace
 
@@ -99,14 +100,14 @@ def test_program_that_needs_an_ignored_file_does_not_read_the_expected_output(tm
     files = {"main.py": main, "data.csv": "1\n2\n", ".gitignore": "data.csv\n", "expected.txt": "3\n"}
     checker, _ = guarded(tmp_path, files, OUTPUT)
     before = {"main.py": b"print(sum(map(int, open('data.csv'))) + 1)\n"}
-    assert checker.confirm(OUTPUT, checker.run(OUTPUT), before, "fix main.py").status == "passed"
+    assert confirm(checker, OUTPUT, checker.run(OUTPUT), before, "fix main.py").status == "passed"
 
 
 def test_program_that_needs_an_ignored_file_and_names_the_expected_output(tmp_path: Path) -> None:
     main = "open('data.csv')\nprint(open('expected.txt').read(), end='')\n"
     files = {"main.py": main, "data.csv": "1\n2\n", ".gitignore": "data.csv\n", "expected.txt": "3\n"}
     checker, _ = guarded(tmp_path, files, OUTPUT)
-    confirmed = checker.confirm(OUTPUT, checker.run(OUTPUT), {"main.py": b"print(4)\n"}, "fix main.py")
+    confirmed = confirm(checker, OUTPUT, checker.run(OUTPUT), {"main.py": b"print(4)\n"}, "fix main.py")
     assert (confirmed.status, confirmed.note) == ("tampered", "main.py names the file with the expected output")
 
 
@@ -143,7 +144,7 @@ def test_new_settings_of_tests_are_not_a_fix(prompt: str, status: str, tmp_path:
     workspace.write_text("conftest.py", skip)
     verdict = checker.run(TESTS)
     assert verdict.passed
-    assert checker.confirm(TESTS, verdict, {"conftest.py": None}, prompt).status == status
+    assert confirm(checker, TESTS, verdict, {"conftest.py": None}, prompt).status == status
 
 
 def test_tests_without_their_runner_are_no_check(tmp_path: Path) -> None:

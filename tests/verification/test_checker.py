@@ -15,6 +15,7 @@ from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
 from codur.types import Check, Difference, Verdict
 from codur.verification.checker import Checker
+from codur.verification.confirmation import confirm
 from codur.workspace.workspace import Workspace
 from tests.runs.kit import contents, fill
 
@@ -182,7 +183,7 @@ def test_confirm_finds_a_flaky_pass(tmp_path: Path) -> None:
     judge.guard(OUTPUT)
     verdict = judge.run(OUTPUT)
     assert verdict.passed
-    assert judge.confirm(OUTPUT, verdict, {"main.py": b""}, "fix main.py").status == "flaky"
+    assert confirm(judge, OUTPUT, verdict, {"main.py": b""}, "fix main.py").status == "flaky"
 
 
 @pytest.mark.parametrize(
@@ -199,7 +200,7 @@ def test_confirm_finds_a_pass_that_is_not_computed(program: str, status: str, tm
     judge.guard(OUTPUT)
     verdict = judge.run(OUTPUT)
     assert verdict.passed
-    confirmed = judge.confirm(OUTPUT, verdict, {"main.py": b"print(sum([40, 1]))\n"}, "fix main.py")
+    confirmed = confirm(judge, OUTPUT, verdict, {"main.py": b"print(sum([40, 1]))\n"}, "fix main.py")
     assert confirmed.status == status
     assert sorted(contents(tmp_path)) == ["expected.txt", "main.py"]
 

@@ -17,6 +17,7 @@ from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
 from codur.types import Check, Verdict
 from codur.verification.checker import Checker
+from codur.verification.confirmation import confirm
 from codur.verification.discover import find_check
 from codur.workspace.workspace import Workspace
 from tests.runs.kit import fill
@@ -61,7 +62,7 @@ def after(
     verdict = judge.run(check)
     if verdict.passed:
         originals = {change.path: change.before for change in workspace.changes()}
-        verdict = judge.confirm(check, verdict, originals, prompt)
+        verdict = confirm(judge, check, verdict, originals, prompt)
     return verdict.status, verdict.note
 
 
@@ -217,7 +218,7 @@ def test_settings_of_a_pass_need_the_prompt(path: str, prompt: str, wanted: tupl
     text = '[tool.pytest.ini_options]\naddopts = "-q"\n' if path.endswith("toml") else "x = 1\n"
     workspace.write_text(path, text)
     originals = {change.path: change.before for change in workspace.changes()}
-    verdict = judge.confirm(check, judge.run(check), originals, prompt)
+    verdict = confirm(judge, check, judge.run(check), originals, prompt)
     assert (verdict.status, verdict.note) == wanted
 
 
@@ -234,7 +235,7 @@ def test_settings_that_a_program_writes_are_tampering(tmp_path: Path) -> None:
     workspace.write_text("app.py", source)
     verdict = judge.run(check)
     assert verdict.passed  # written after pytest read its settings
-    confirmed = judge.confirm(check, verdict, {"app.py": b""}, "fix app.py")
+    confirmed = confirm(judge, check, verdict, {"app.py": b""}, "fix app.py")
     assert (confirmed.status, confirmed.note) == ("tampered", f"pytest.ini was made, {SETTING}")
 
 

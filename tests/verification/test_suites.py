@@ -184,7 +184,7 @@ HELPER = "def equal(a, b):\n    return a == b\n"
         ),
         ({"test_a.py": "class TestA:\n    value = 1\n", "test_b.py": HELPER}, (), PYTEST, ("test_a.py",)),
         ({"test_a.py": "from other_tests import *\n", "test_b.py": TEST}, (), PYTEST, ("test_a.py", "test_b.py")),
-        ({"test_only.py": HELPER}, (), PYTEST, ("test_only.py",)),
+        ({"test_only.py": "from base import Base\n\n\nclass Own(Base):\n    pass\n"}, (), PYTEST, ("test_only.py",)),
         ({".meta/test_example.py": TEST, "build/test_old.py": TEST, "test_a.py": TEST}, (), PYTEST, ("test_a.py",)),
         (
             {
@@ -197,7 +197,7 @@ HELPER = "def equal(a, b):\n    return a == b\n"
             ("test_a.py", "test_b.py"),
         ),
     ],
-    ids=["helper named", "tests named", "class", "imported tests", "nothing else", "not collected", "names of its own"],
+    ids=["helper named", "tests named", "class", "imported tests", "inherited", "not collected", "names of its own"],
 )
 def test_files_with_tests_in_them_are_the_check(
     tmp_path: Path, files: dict[str, str], named: tuple[str, ...], argv: tuple[str, ...], tests: tuple[str, ...]
@@ -206,6 +206,12 @@ def test_files_with_tests_in_them_are_the_check(
     assert found is not None
     assert found.argv[2:] == argv
     assert tests[0] in found.source
+
+
+def test_helpers_alone_are_no_check(tmp_path: Path) -> None:
+    found = check(tmp_path, {"test_utils.py": HELPER, "bank.py": "x = 1\n"})
+    assert found is not None
+    assert (found.kind, found.protected) == ("syntax", ())
 
 
 def test_helper_that_is_named_and_only_called_like_a_test_may_be_changed(tmp_path: Path) -> None:

@@ -106,6 +106,12 @@ def test_ignore_rules_agree_with_git(tmp_path: Path) -> None:
     assert workspace.list_files("src") == [path for path in sorted(listed) if path.startswith("src/")]
 
 
+def test_a_line_that_is_no_pattern_matches_nothing(tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_text("\\\n*.log\n")
+    (tmp_path / "a.log").touch()
+    assert Workspace.open(tmp_path).list_files() == [".gitignore"]
+
+
 def test_an_unusable_gitignore_ignores_nothing(tmp_path: Path) -> None:
     make(tmp_path, "a.py", "b/a.py")
     os.mkfifo(tmp_path / ".gitignore")

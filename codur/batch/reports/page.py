@@ -20,7 +20,7 @@ from typing import Any
 from codur.batch.record import ChallengeResult, RouteEntry
 from codur.batch.reports.charts import bars_of, charts_of
 from codur.batch.reports.comparison import agent_name, compare
-from codur.batch.reports.text import cut, encodable
+from codur.batch.reports.text import cut, visible
 from codur.batch.reports.totals import TIER_WORDS, totals_of
 
 MAX_DATA_BYTES = 4_500_000
@@ -51,7 +51,7 @@ def page(results: Sequence[ChallengeResult], *, title: str) -> str:
     )
     parts = {
         "policy": policy,
-        "title": escape(encodable(title)),
+        "title": escape(visible(title)),
         "style": style,
         "script": script,
         "data": embedded(results, title=title),
@@ -83,7 +83,7 @@ def _rows(results: Sequence[ChallengeResult], limit: int, room: int) -> list[str
 
 def _inert(value: Any) -> str:
     """A value as JSON without any character that means something to a reader of HTML or of scripts."""
-    text = encodable(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+    text = visible(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
     for char, escaped in _ESCAPED.items():
         text = text.replace(char, escaped)
     return text

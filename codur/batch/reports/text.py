@@ -20,6 +20,11 @@ def encodable(text: str) -> str:
     return _SURROGATE.sub(REPLACEMENT, text)
 
 
+def visible(text: str) -> str:
+    """The encodable text with the characters named that act on a reader's eye instead of being seen."""
+    return _UNSEEN.sub(_named, encodable(text))
+
+
 def xml_text(text: str) -> str:
     """The text with every character replaced that XML 1.0 does not allow, not even escaped."""
     return _NOT_XML.sub(REPLACEMENT, text)
@@ -35,7 +40,7 @@ def cut(text: str, limit: int) -> str:
 
 def markdown_cell(text: str, limit: int = 200) -> str:
     """The text as one cell of a Markdown table: one line, nothing in it is markup, at most `limit` characters of it."""
-    line = _SPACE.sub(" ", _UNSEEN.sub(_named, encodable(text))).strip()
+    line = _SPACE.sub(" ", visible(text)).strip()
     line = line if len(line) <= limit else f"{line[: limit - 1]}…"
     for char, entity in _ENTITIES.items():
         line = line.replace(char, entity)

@@ -1,7 +1,7 @@
-"""What a Python file defines and mentions, read from its lines.
+"""What a source defines and mentions: of Python read from its lines, of other languages from their syntax.
 
-Regular expressions, not a syntax tree: a repository of thousands of files has to be looked through in a few seconds,
-and a file with a syntax error, perhaps the one that is to be mended, still tells what it defines.
+For Python regular expressions, not a syntax tree: a repository of thousands of files has to be looked through in a few
+seconds, and a file with a syntax error, perhaps the one that is to be mended, still tells what it defines.
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+
+from codur.tools.repository.standing import standing
+from codur.tools.syntax import Syntax, SyntaxDefinition, grammar_of
 
 MODULE = ""
 """The name of what is outside of all definitions."""
@@ -35,7 +38,8 @@ class Block:
         line: 1-based line of `def` or `class`.
         mentions: identifiers of three letters or more in it, comments and texts included.
         bases: of the head of a class, the last names of its bases.
-        delegates: what it takes from its own object or class: names after `self.`, `cls.` and `super().`.
+        delegates: what it takes from its own object or class: names after `self.`, `this.`, `super().` and the like.
+        test: it is a test.
     """
 
     name: str
@@ -44,6 +48,7 @@ class Block:
     mentions: frozenset[str]
     bases: tuple[str, ...] = ()
     delegates: frozenset[str] = frozenset()
+    test: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +58,8 @@ class Facts:
     Attributes:
         blocks: the module's own block first, then the others in their order.
         constants: names that are assigned at the top of the module.
-        imports: dotted names that its imports may stand for; those of relative imports begin with dots.
+        imports: of Python, dotted names that its imports may stand for; those of relative imports begin with dots. Of
+            other languages, what is imported as it is written.
     """
 
     blocks: tuple[Block, ...]
@@ -61,8 +67,14 @@ class Facts:
     imports: tuple[str, ...]
 
 
-def facts_of(text: str) -> Facts:
-    """What the text of a Python file shows."""
+def facts_of(path: str, text: str) -> Facts:
+    """What the text of a file shows, as far as its language is known."""
+    grammar = grammar_of(path)
+    return _facts_of_python(path, text) if grammar is None else _facts_of_syntax(path, text, Syntax(grammar, text))
+
+
+def _facts_of_python(path: str, text: str) -> Facts:
+    beside = standing(path) > 0
     blocks: list[Block] = []
     outside: list[str] = []
     position = 0
@@ -74,7 +86,15 @@ def facts_of(text: str) -> Facts:
         bases = tuple(filter(str.isidentifier, (word.strip().rpartition(".")[2] for word in _bases(body))))
         delegates = frozenset(map(sys.intern, _DELEGATE.findall(body))) if owner else frozenset()
         blocks.append(
-            Block(name=name, owner=owner, line=line, mentions=_mentions(body), bases=bases, delegates=delegates)
+            Block(
+                name=name,
+                owner=owner,
+                line=line,
+                mentions=_mentions(body),
+                bases=bases,
+                delegates=delegates,
+                test=beside and name.startswith("test"),
+            )
         )
         position = inner
     outside.append(text[position:])
@@ -84,6 +104,45 @@ def facts_of(text: str) -> Facts:
         blocks=(module, *blocks),
         constants=frozenset(map(sys.intern, _CONSTANT.findall(rest))),
         imports=tuple(dict.fromkeys(_imports(text))),
+    )
+
+
+def _facts_of_syntax(path: str, text: str, syntax: Syntax) -> Facts:
+    found = syntax.definitions
+    parts: dict[int, int] = {-1: -1}  # what is inside of a function is a part of that
+    for number, item in enumerate(found):
+        whole = item.inside >= 0 and (item.inside not in parts or found[item.inside].kind in {"function", "method"})
+        if not whole:
+            parts[number] = number
+    lines = text.split("\n")
+    homes = [-1] * (len(lines) + 1)
+    for number in list(parts)[1:]:
+        homes[found[number].start - 1 : found[number].end] = [number] * (found[number].end - found[number].start + 1)
+    bodies: dict[int, list[str]] = {number: [] for number in parts}
+    for home, line in zip(homes, lines, strict=False):
+        bodies[home].append(line)
+    texts = {number: "\n".join(body) for number, body in bodies.items()}
+    blocks = [_block(path, found[number], texts[number]) for number in list(parts)[1:]]
+    module = Block(name=MODULE, owner="", line=1, mentions=_mentions(texts[-1]))
+    return Facts(
+        blocks=(module, *sorted(blocks, key=lambda block: block.line)),
+        constants=frozenset(map(sys.intern, syntax.constants)),
+        imports=tuple(dict.fromkeys(syntax.imports)),
+    )
+
+
+def _block(path: str, item: SyntaxDefinition, body: str) -> Block:
+    own = rf"|{re.escape(item.own)}" if item.own else ""
+    delegates = re.findall(rf"\b(?:this|self|Self|super{own})(?:\?\.|\.|->|::)#?([^\W\d]\w*)", body)
+    around = item.qualname.rpartition(".")[0] if item.kind in {"method", "class"} else ""
+    return Block(
+        name=sys.intern(item.name),
+        owner=sys.intern(around.rpartition(".")[2]),
+        line=item.line,
+        mentions=_mentions(body),
+        bases=item.bases,
+        delegates=frozenset(map(sys.intern, delegates)) if around else frozenset(),
+        test=item.test or (item.name.lower().startswith("test") and standing(path) > 0 and item.kind != "class"),
     )
 
 

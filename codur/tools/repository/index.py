@@ -1,22 +1,29 @@
-"""The Python files of a workspace: what each defines, mentions and imports, kept in memory while a run lasts."""
+"""The sources of a workspace: what each defines, mentions and imports, kept in memory while a run lasts."""
 
 from __future__ import annotations
 
 import math
 import os
 import posixpath
+import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from codur.errors import WorkspaceError
 from codur.tools.repository.facts import Facts, facts_of
+from codur.tools.syntax import family_of, grammar_of
 from codur.workspace.workspace import Workspace
 
 MAX_CHARS = 200_000
 """A longer file is a table or was made by a program; its name is all that is looked at."""
 _MAX_LINEAGE = 12
+_ENTRIES = frozenset({"index", "mod", "lib"})
+"""Files that stand for their folder."""
+_WORDS = re.compile(r"\w[\w-]*(?:\.\w+)*(?=/)|\w[\w-]*")
+_SUFFIX = re.compile(r"\.(?:[cm]?[jt]sx?|[ch])$|^import\b(?:\s+static\b)?")
+_NO_WORDS = frozenset({"crate", "super", "self", "std", "as"})
 _SOURCE_DIRECTORIES = ("", "src", "lib")
 
 Node = tuple[str, int]
@@ -33,7 +40,7 @@ class RepositoryIndex:
     """Looks into each file once, and again when its time or size changed.
 
     Args:
-        max_files: Python files looked into at most for one question; those near to what it is about come first.
+        max_files: files looked into at most for one question; those near to what it is about come first.
     """
 
     def __init__(self, workspace: Workspace, *, max_files: int) -> None:
@@ -49,10 +56,10 @@ class RepositoryIndex:
             files: the workspace's files.
             near: files that the question is about.
         """
-        python = [path for path in files if path.endswith(".py")]
-        if len(python) > self._max_files:
-            python = _nearest_first(python, near)[: self._max_files]
-        facts = {path: found for path in python if (found := self._facts(path)) is not None}
+        sources = [path for path in files if path.endswith(".py") or grammar_of(path) is not None]
+        if len(sources) > self._max_files:
+            sources = _nearest_first(sources, near)[: self._max_files]
+        facts = {path: found for path in sources if (found := self._facts(path)) is not None}
         if facts != self._last.facts:
             self._last = View(facts)
         return self._last
@@ -73,7 +80,7 @@ class RepositoryIndex:
         if size > MAX_CHARS:
             return None
         try:
-            return facts_of(self._workspace.peek_text(path))
+            return facts_of(path, self._workspace.peek_text(path))
         except WorkspaceError:  # no text, or gone meanwhile
             return None
 
@@ -105,6 +112,7 @@ class View:
         self._lineages: dict[tuple[str, str], frozenset[Node]] = {}
         self._defined: dict[str, list[Node]] = {}
         self._mentioned: Counter[str] = Counter()
+        self._homes = _Homes(facts)
         for path, found in facts.items():
             for number, block in enumerate(found.blocks):
                 if block.name:
@@ -160,7 +168,7 @@ class View:
     def imports(self, path: str) -> tuple[str, ...]:
         """The files of the workspace that a file imports, and what a package among them passes on."""
         if path not in self._imports:
-            direct = self._direct(path)
+            direct = self._direct(path) if path.endswith(".py") else self._elsewhere(path)
             passed = [far for item in direct if item.endswith("__init__.py") for far in self._direct(item)]
             self._imports[path] = tuple(dict.fromkeys((*direct, *passed)))
         return self._imports[path]
@@ -171,6 +179,15 @@ class View:
             return []
         tries = (candidate for dotted in found.imports for candidate in self._candidates(dotted, path))
         return [item for item in dict.fromkeys(tries) if item != path]
+
+    def _elsewhere(self, path: str) -> list[str]:
+        """What a file of another language imports, and what it sees without an import."""
+        grammar = grammar_of(path)
+        if grammar is None:
+            return []
+        found = [far for text in self.facts[path].imports for far in self._homes.meant(text, path)]
+        near = self._homes.beside(path) if grammar.package_wide else []
+        return [item for item in dict.fromkeys((*found, *near)) if item != path and family_of(item) == grammar.family]
 
     def _candidates(self, dotted: str, path: str) -> Iterator[str]:
         """The file that an import in `path` stands for, if it is in the workspace."""
@@ -184,6 +201,55 @@ class View:
                 if candidate in self.facts:
                     yield candidate
                     return
+
+
+class _Homes:
+    """Finds the files that an import of a language other than Python means, by the ends of their paths."""
+
+    def __init__(self, facts: Mapping[str, Facts]) -> None:
+        self._stems: dict[str, list[str]] = {}
+        self._folders: dict[str, list[str]] = {}
+        for path in facts:
+            if not path.endswith(".py"):
+                folder, stem = posixpath.split(posixpath.splitext(path)[0])
+                self._folders.setdefault(folder, []).append(path)
+                self._stems.setdefault(posixpath.basename(folder) if stem in _ENTRIES else stem, []).append(path)
+
+    def beside(self, path: str) -> list[str]:
+        """The files of the same folder."""
+        return self._folders.get(posixpath.dirname(path), [])
+
+    def meant(self, text: str, path: str) -> list[str]:
+        """The files that an import in `path` may mean: those whose paths end with most of its words."""
+        if text.startswith("."):
+            there = posixpath.normpath(posixpath.join(posixpath.dirname(path), text))
+            plain = {there, posixpath.splitext(there)[0]}
+            stems = self._stems.get(posixpath.basename(there), []) + self._stems.get(
+                posixpath.splitext(posixpath.basename(there))[0], []
+            )
+            return [far for far in stems if not plain.isdisjoint(_stems(far))]
+        words = [word for word in _WORDS.findall(_SUFFIX.sub("", text)) if word not in _NO_WORDS]
+        for end in range(len(words), max(0, len(words) - 2), -1):
+            for start in range(end):
+                tail = "/" + "/".join(words[start:end])
+                found = [far for far in self._stems.get(words[end - 1], ()) if _ends(far, tail)]
+                found = found or [
+                    far for folder in self._folders if f"/{folder}".endswith(tail) for far in self._folders[folder]
+                ]
+                if found:
+                    return found
+        return []
+
+
+def _stems(path: str) -> tuple[str, str]:
+    """A path without its suffix, and the folder's where the file stands for it."""
+    stem = posixpath.splitext(path)[0]
+    folder, name = posixpath.split(stem)
+    return stem, folder if name in _ENTRIES else stem
+
+
+def _ends(path: str, tail: str) -> bool:
+    return any(f"/{stem}".endswith(tail) for stem in _stems(path))
 
 
 def _up(directory: str, levels: int) -> str:

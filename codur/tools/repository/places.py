@@ -10,6 +10,12 @@ _FRAME = re.compile(r'File "([^"\n]+)", line (\d+)(?:, in (\S+))?')
 """A frame as Python prints it."""
 _COLON = re.compile(r"^[ \t]*(?:-->[ \t]*)?([\w./+@-]+\.\w+):(\d+)(?::\d+)?(?::? in (\w+))?", re.MULTILINE)
 """A frame as pytest prints it, and `file:line` at the beginning of a line as compilers and most test runners do."""
+_ELSEWHERE = re.compile(
+    r"(?:\bat (?P<package>(?:[\w$]+\.)*)[\w$]+\.(?P<method>[\w$<>]+)\()?"
+    r"(?<![\w./+@-])(?P<path>[\w./+@-]*[\w+@-]\.(?:[cm]?[jt]sx?|go|rs|java|[ch]))(?::|\()(?P<line>\d+)(?!\w)"
+)
+"""`file:line` or `file(line` of other languages anywhere in a line: stacks of JavaScript, Go and Java, panics of Rust,
+failed assertions of C. Java tells the package and the file's name alone."""
 _TEST_ID = re.compile(r"^(?:FAILED |ERROR )?([\w./-]+?)::(?:(\w+)::)?(\w+)", re.MULTILINE)
 """`tests/test_a.py::TestX::test_y`, or the same as a report has it: `tests.test_a.TestX::test_y`."""
 MAX_PLACES = 40
@@ -27,7 +33,7 @@ class Place:
 
 
 def places_in(text: str, files: Collection[str]) -> tuple[Place, ...]:
-    """The places in files of the workspace that a text names: the end of each traceback first, then outwards.
+    """The places in files of the workspace that a text names: the innermost of each traceback first, then outwards.
 
     Args:
         text: the output of a failed check.
@@ -38,10 +44,15 @@ def places_in(text: str, files: Collection[str]) -> tuple[Place, ...]:
     for pattern in (_FRAME, _COLON):
         for match in pattern.finditer(text):
             path = known.path(match[1])
-            if path is not None:
+            if path is not None and not _ELSEWHERE.fullmatch(f"{path}:1"):
                 found.append((match.start(), Place(path=path, line=int(match[2]), function=match[3] or "")))
+    for match in _ELSEWHERE.finditer(text):
+        package = (match["package"] or "").replace(".", "/")
+        path = known.path(package + match["path"]) or known.path(match["path"])
+        if path is not None:
+            found.append((match.start("path"), Place(path=path, line=int(match["line"]))))
     found.sort(key=lambda item: item[0])
-    ordered = [place for trace in _traces(text, found) for place in reversed(trace)]
+    ordered = [place for trace in _traces(text, found) for place in _inmost_first(trace)]
     tests = [place for match in _TEST_ID.finditer(text) for place in known.test(match)]
     seen = {(place.path, place.function) for place in ordered}
     ordered += [place for place in tests if (place.path, place.function) not in seen]
@@ -71,6 +82,11 @@ def _traces(text: str, found: list[tuple[int, Place]]) -> Iterator[list[Place]]:
         last = position
     if group:
         yield group
+
+
+def _inmost_first(trace: list[Place]) -> list[Place]:
+    """Python tells the innermost frame last, the others first."""
+    return trace[::-1] if trace[0].path.endswith(".py") else trace
 
 
 class _Known:

@@ -18,6 +18,7 @@ from collections.abc import Collection, Mapping, Sequence
 from codur.tools.repository.index import Node, View
 from codur.tools.repository.places import Place
 from codur.tools.repository.standing import standing
+from codur.tools.syntax import family_of
 
 RESTART = 0.2
 """Share of a block's weight that stays with it; the rest goes to what it mentions."""
@@ -89,7 +90,10 @@ def _of_tests(view: View, tests: Sequence[Node]) -> dict[Node, float]:
 
 def _stem(path: str) -> str:
     """A file's name without what makes it a test: `test_fr.py` is about `lang_FR.py`."""
-    name = posixpath.basename(path).lower().removesuffix(".py")
+    name, suffix = posixpath.splitext(posixpath.basename(path))
+    if suffix == ".java":
+        name = name.removesuffix("Test").removesuffix("Tests")
+    name = name.lower().removesuffix(".test").removesuffix(".spec")
     return name.removeprefix("test_").removesuffix("_test").removesuffix("_tests")
 
 
@@ -200,9 +204,10 @@ def mentions(view: View, node: Node) -> dict[Node, float]:
     block = facts.blocks[number]
     imported = frozenset(view.imports(path))
     found: dict[Node, float] = {}
+    family = family_of(path)
     lineage = view.lineage(path, block.owner) if block.delegates else frozenset()
     for name in sorted(block.mentions):
-        homes = [home for home in view.defined(name) if home != node]
+        homes = [home for home in view.defined(name) if home != node and family_of(home[0]) == family]
         own = [home for home in homes if name in block.delegates and _owner(view, home) in lineage]
         for home in own:
             found[home] = found.get(home, 0.0) + view.rarity(name) * _DELEGATED / len(own)

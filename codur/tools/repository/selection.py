@@ -27,7 +27,9 @@ _SHARE = (1.0, 0.2, 0.05)
 _UNREACHED = 0.002
 """The rank of what was executed and that no mention leads to."""
 _NOT_EXECUTED = 0.03
-_SET_UP = frozenset({"setUp", "setUpClass", "asyncSetUp", "setup", "setup_method", "setup_class"})
+_SET_UP = frozenset(
+    {"setUp", "setUpClass", "asyncSetUp", "setup", "setup_method", "setup_class", "beforeEach", "before_each"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +58,7 @@ class Selection:
 
     Attributes:
         wants: parts and whole files; a part may come again with its whole file.
-        ranked: Python files by rank, for an outline: those that the task leads to, or all if it leads to none.
+        ranked: sources by rank, for an outline: those that the task leads to, or all if it leads to none.
     """
 
     wants: tuple[Want, ...] = ()
@@ -146,7 +148,7 @@ def _tests(view: View, places: Iterable[Place]) -> Iterator[Node]:
     """The tests among the functions that a failure names."""
     for place in places:
         node = view.at(place.path, place.line) if place.line else view.function(place.path, place.function)
-        if node is not None and standing(place.path) and view.facts[node[0]].blocks[node[1]].name.startswith("test"):
+        if node is not None and view.facts[node[0]].blocks[node[1]].test:
             yield node
 
 
@@ -175,7 +177,7 @@ def _support(view: View, test: Node) -> Iterator[Node]:
     if owner:
         yield from ((test[0], n) for n, block in enumerate(blocks) if block.owner == owner and block.name in _SET_UP)
     for node in mentions(view, test):
-        if standing(node[0]) and not view.facts[node[0]].blocks[node[1]].name.startswith("test"):
+        if standing(node[0]) and not view.facts[node[0]].blocks[node[1]].test:
             yield node
 
 

@@ -1,0 +1,156 @@
+"""What "done" means for each kind of task: the README's table, carried out row by row."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from codur.questions import Answer
+from codur.types import Limits
+from codur.ui.report import summary_lines
+from tests.agents.external.kit import CODEX_DONE
+from tests.agents.external.kit import RIGHT as PRINTS_2
+from tests.graph.tasks import FLAKY
+from tests.runs import test_external as external
+from tests.runs.kit import EDIT, MEDIAN_RIGHT, NEEDS_MODEL, REPAIRABLE, Played, play
+from tests.runs.test_approval import User
+from tests.runs.test_faults import RIGHT, WRONG
+from tests.runs.test_make_check import EDIT as EDIT_DATES
+from tests.runs.test_make_check import FIX, NEW, OLD_TEST, PROJECT, REPORT, TEST, answer, run
+from tests.runs.test_plans import CODING, EXPLAIN, classified, plan, tool
+from tests.support.groq_server import calls, text
+
+README = Path(__file__).parents[2] / "README.md"
+HEAD = "| task | done means | words | exit code |"
+REFACTOR = classified(task_type="refactor", suggested_action="edit", confidence=0.95, detected_files=["dates.py"])
+ONE_LINE = "dates.py: simplify month"
+MONTH = "def month(day: date) -> str:\n    names = NAMES\n    return names[day.month - 1]\n"
+SIMPLER = calls(("replace_function", {"path": "dates.py", "name": "month", "code": MONTH}))
+NEW_TEST = TEST.replace("century", "decade").replace("== 19", "== 1850").replace("_dates_before_1900", "_decade")
+ADDED = calls(
+    (
+        "replace_in_file",
+        {
+            "path": "dates.py",
+            "old": "def century(day: date)",
+            "new": "def decade(day: date) -> int:\n    return day.year // 10 * 10\n\n\ndef century(day: date)",
+        },
+    )
+)
+WANTED = "dates.py should know decades: decade(day) gives the first year of one"
+RED_PROJECT = {**PROJECT, "tests/test_century.py": TEST}
+NO_TEST = text("NONE: it cannot be shown.")
+NO_TESTS = {"dates.py": PROJECT["dates.py"]}
+STEPS = plan(tool("read_file", path="main.py"), CODING)
+
+
+def fixed(place: Path) -> Played:
+    return run(place, [EDIT_DATES, FIX], "century in dates.py is wrong", files=RED_PROJECT)
+
+
+def delegated(place: Path) -> Played:
+    its = external.agent(place / "its", [["write", "main.py", PRINTS_2], *CODEX_DONE])
+    return external.run(place, {"its": its}, agent="its")
+
+
+def refused(place: Path) -> Played:
+    no = User(Answer(decision="reject"))
+    planned = [classified(confidence=0.1), STEPS]
+    return play(place, NEEDS_MODEL, "main.py is wrong", planned, consult=no, show_plan=True)
+
+
+def worse(place: Path) -> Played:
+    return play(place, NEEDS_MODEL, "main.py is wrong", [EDIT, *[WRONG] * 5])
+
+
+ROWS: dict[str, Callable[[Path], Played]] = {
+    "a fix, the check is red": fixed,
+    "a fix, nothing is red": lambda place: run(place, [EDIT_DATES, answer(TEST), FIX], REPORT),
+    "something new": lambda place: run(place, [NEW, answer(NEW_TEST), ADDED], WANTED),
+    "the same, no test can be made": lambda place: run(place, [NEW, NO_TEST, ADDED], WANTED),
+    "the same, without any tests": lambda place: run(place, [NEW, NO_TEST, ADDED], WANTED, files=NO_TESTS),
+    "a refactoring": lambda place: run(place, [REFACTOR, SIMPLER], ONE_LINE),
+    "a refactoring, some tests are red": lambda place: run(place, [SIMPLER], ONE_LINE, files=RED_PROJECT),
+    "expected output, a challenge": lambda place: play(place, NEEDS_MODEL, "main.py is wrong", [EDIT, RIGHT]),
+    "a search without a model (`--offline`)": lambda place: play(
+        place, REPAIRABLE, "fix main.py", [], search=True, key=None, offline=True
+    ),
+    "work for another program (`--agent`)": delegated,
+    "a question": lambda place: play(
+        place, NEEDS_MODEL, "why does main.py matter", [EXPLAIN, text("It prints two medians.")]
+    ),
+    "a tool call, an edit in so many words": lambda place: play(place, NEEDS_MODEL, "list files", []),
+    "a plan of several steps": lambda place: play(
+        place, NEEDS_MODEL, "main.py is wrong", [classified(confidence=0.1), STEPS, RIGHT]
+    ),
+    "any of these, not come to": worse,
+    "the check is not steady": lambda place: play(
+        place, {"main.py": "print(None)\n", "expected.txt": "True\n"}, "main.py is wrong", [EDIT, FLAKY]
+    ),
+    "a model is needed and none can be asked": lambda place: play(place, NEEDS_MODEL, "main.py is wrong", [], key=None),
+    "a limit is reached first": lambda place: play(
+        place, NEEDS_MODEL, "main.py is wrong", [EDIT, WRONG], limits=Limits(max_iterations=1)
+    ),
+    "you say no": refused,
+}
+
+
+def rows() -> dict[str, tuple[str, str]]:
+    """The words and the exit code of each row of the README's table."""
+    table = README.read_text(encoding="utf-8").partition(HEAD)[2].partition("\n\n")[0]
+    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in table.strip().split("\n")[1:]]
+    return {task: (words, code) for task, _, words, code in cells}
+
+
+def patterns(words: str) -> list[str]:
+    """What a row says in code spans, as regular expressions; `…`, TEST and NAME stand for anything."""
+    spans = re.findall(r"`([^`]+)`", words)
+    return [".+".join(map(re.escape, re.split("…|TEST|NAME", span))) for span in spans]
+
+
+def test_each_row_has_its_run() -> None:
+    assert list(rows()) == list(ROWS)
+
+
+@pytest.mark.parametrize("task", ROWS)
+def test_a_task_ends_in_the_words_and_with_the_code_of_its_row(task: str, tmp_path: Path) -> None:
+    words, code = rows()[task]
+    played = ROWS[task](tmp_path)
+    told = "\n".join([*(row.text for row in summary_lines(played.result)), played.result.answer])
+    assert str(played.result.exit_code) == code, told
+    for pattern in patterns(words):
+        assert re.search(pattern, told), (pattern, told)
+    assert bool(played.result.answer) or words != "the answer"
+    assert played.unexpected == 0
+    assert code == "0" or not played.result.changed_files
+
+
+@pytest.mark.parametrize("files", [PROJECT, RED_PROJECT], ids=["all pass", "one is red"])
+def test_a_refactoring_that_breaks_what_passed_is_not_done(files: dict[str, str], tmp_path: Path) -> None:
+    code = MONTH.replace(" - 1", "")
+    breaks = calls(("replace_function", {"path": "dates.py", "name": "month", "code": code}))
+    replies = [breaks, SIMPLER] if files is RED_PROJECT else [REFACTOR, breaks, SIMPLER]
+    played = run(tmp_path, replies, ONE_LINE, files=files)
+    assert (played.result.outcome, played.result.iterations, played.unexpected) == ("done", 2, 0)
+    assert "names = NAMES" in played.files["dates.py"]
+    assert "test_month" in played.result.attempts[0].error
+    assert played.files["tests/test_dates.py"] == OLD_TEST
+    told = "the tests that fail now may fail as they do"
+    assert (told in played.message(0)) is (files is RED_PROJECT)
+
+
+def test_what_the_projects_linter_finds_is_said_and_undoes_nothing(tmp_path: Path) -> None:
+    """The project's environment is the one of these tests, with its ruff."""
+    unused = calls(("replace_function", {"path": "main.py", "name": "median", "code": f"import os\n\n{MEDIAN_RIGHT}"}))
+    files = {**NEEDS_MODEL, "ruff.toml": 'lint.select = ["F"]\n'}
+    for number, (sections, told) in enumerate([({}, True), ({"verification": {"linters": False}}, False)]):
+        (tmp_path / str(number) / "project").mkdir(parents=True)
+        (tmp_path / str(number) / "project" / ".venv").symlink_to(sys.prefix)
+        played = play(tmp_path / str(number), files, "main.py is wrong", [EDIT, unused], sections=sections)
+        assert (played.result.outcome, played.result.changed_files) == ("done", ("main.py",))
+        note = [item for item in played.result.notes if "ruff check finds more than before: main.py:" in item]
+        assert bool(note) is told

@@ -1,0 +1,84 @@
+"""After a model's attempt the tests that failed are run first, and the whole check before anything is done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from codur.events import CheckRan
+from tests.runs.kit import Played, play
+from tests.support.groq_server import ServerReply, calls
+
+TASK = "fix double in shop.py, which test_double shows"
+SHOP = "def double(n):\n    return n + 3\n\n\ndef half(n):\n    return n // 2\n"
+SLOW = """import time
+
+from shop import double, half
+
+
+def test_slow():
+    time.sleep(1.1)
+    assert half(4) == 2
+
+
+def test_half():
+    assert half(5) == 2
+
+
+def test_double():
+    assert double(5) == 10
+"""
+NOTE = "what failed before still fails; the other tests were not run"
+
+
+def double(value: str) -> ServerReply:
+    code = f"def double(n):\n    return {value}\n"
+    return calls(("replace_function", {"path": "shop.py", "name": "double", "code": code}))
+
+
+def checks(run: Played) -> list[tuple[str, int | None, int | None, str]]:
+    """When each check ran that counts, how many tests passed, of how many, and what else it said."""
+    told = [(event.when, event.verdict) for event in run.events if isinstance(event, CheckRan)]
+    return [(when, verdict.tests_passed, verdict.tests_total, verdict.note) for when, verdict in told]
+
+
+def test_an_attempt_that_changes_nothing_does_not_take_the_whole_suite(tmp_path: Path) -> None:
+    replies = [double("n + 3 + 0"), double("n * 2")]
+    run = play(tmp_path, {"shop.py": SHOP, "test_shop.py": SLOW}, TASK, replies)
+    assert (run.result.outcome, run.unexpected) == ("done", 0)
+    assert checks(run) == [("before", 2, 3, ""), ("attempt", 0, 1, NOTE), ("attempt", 3, 3, "")]
+    assert "assert 8 == 10" in run.message(1)
+
+
+def test_once_the_tests_fail_alone_as_among_all_they_are_enough(tmp_path: Path) -> None:
+    replies = [double("n + 4"), double("n + 6"), double("n * 2")]
+    run = play(tmp_path, {"shop.py": SHOP, "test_shop.py": SLOW}, TASK, replies)
+    assert (run.result.outcome, run.unexpected) == ("done", 0)
+    assert checks(run) == [
+        ("before", 2, 3, ""),
+        ("attempt", 2, 3, ""),
+        ("attempt", 0, 1, NOTE),
+        ("attempt", 3, 3, ""),
+    ]
+    assert "assert 11 == 10" in run.message(2)
+
+
+def test_a_test_that_needs_the_others_is_run_among_them(tmp_path: Path) -> None:
+    needs = SLOW.replace("def test_slow():\n", "seen = []\n\n\ndef test_slow():\n    seen.append(1)\n")
+    needs = needs.replace(
+        "    assert double(5) == 10", "    assert seen, 'nobody was here'\n    assert double(5) == 10"
+    )
+    replies = [double("n + 4"), double("n * 2")]
+    run = play(tmp_path, {"shop.py": SHOP, "test_shop.py": needs}, TASK, replies)
+    assert (run.result.outcome, run.unexpected) == ("done", 0)
+    assert checks(run) == [("before", 2, 3, ""), ("attempt", 2, 3, ""), ("attempt", 3, 3, "")]
+
+
+def test_what_mends_the_failing_test_and_breaks_another_is_not_done(tmp_path: Path) -> None:
+    spoilt = calls(
+        ("replace_function", {"path": "shop.py", "name": "double", "code": "def double(n):\n    return n * 2\n"}),
+        ("replace_function", {"path": "shop.py", "name": "half", "code": "def half(n):\n    return n\n"}),
+    )
+    run = play(tmp_path, {"shop.py": SHOP, "test_shop.py": SLOW}, TASK, [spoilt, double("n * 2")])
+    assert (run.result.outcome, run.unexpected) == ("done", 0)
+    assert checks(run) == [("before", 2, 3, ""), ("attempt", 1, 3, ""), ("attempt", 3, 3, "")]
+    assert "def half(n):\n    return n // 2\n" in run.files["shop.py"]
