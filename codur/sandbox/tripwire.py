@@ -75,8 +75,9 @@ class Tripwire:
             return tuple(sorted(path for path in self._before if "/" not in path))
         tripped: set[str] = set()
         try:
-            self._bring_back(tripped)
-            failure = self._undo_all(tripped)
+            look = self._paths.look(opened=True)
+            self._bring_back(look, tripped)
+            failure = self._undo_all(self._paths.look(opened=True) if tripped else look, tripped)
         except OSError as error:
             failure = error
         if failure is not None:
@@ -88,13 +89,13 @@ class Tripwire:
         more = len(told) - _MAX_TOLD
         return (*told[:_MAX_TOLD], f"{more} more") if more > 0 else tuple(told)
 
-    def _undo_all(self, tripped: set[str]) -> OSError | None:
+    def _undo_all(self, look: Look, tripped: set[str]) -> OSError | None:
         """Undo what has changed, whatever cannot be undone; gives the last reason for that."""
         changed: list[str] = []
         failure: OSError | None = None
         # Permissions that are put back can show more.
         for _ in range(_MAX_ROUNDS):
-            last, changed = changed, self._changed()
+            last, changed = changed, self._changed(look)
             if not changed or changed == last:
                 return failure
             failure = None
@@ -104,11 +105,11 @@ class Tripwire:
                     self._undo(path)
                 except OSError as error:
                     failure = error
+            look = self._paths.look(opened=True)
         return failure or OSError(errno.EBUSY, "it went on changing", changed[0])
 
-    def _changed(self) -> list[str]:
+    def _changed(self, look: Look) -> list[str]:
         """Paths in the order in which they can be undone: what is above comes first."""
-        look = self._paths.look(opened=True)
         now = record(self._root, look.since(self._look), _is_watched, self._before, within=self._before)
         kept = {path for path in self.kept if self._same_way(path, look)}
         changed = []
@@ -145,9 +146,8 @@ class Tripwire:
         above = Path(path).parents
         return all(_is_real_directory(self._root / each) for each in above)
 
-    def _bring_back(self, tripped: set[str]) -> None:
+    def _bring_back(self, look: Look, tripped: set[str]) -> None:
         """Put directories back if others are in their places, or nothing: moving them is how they are exchanged."""
-        look = self._paths.look(opened=True)
         for path in sorted(self._look.protected):
             before = self._before.get(path)
             if before is None or not before.is_directory or (path in self.kept and self._same_way(path, look)):

@@ -34,11 +34,8 @@ class Programs:
 
     def after(self, root: Path) -> None:
         """The program has ended."""
-        if root != self._workspace.root:
-            return
-        for path in self._workspace.after_program().protected:
-            text = f"{path} appeared while a program ran; other programs act on it, so look at it"
-            self._emit(Note(level="warning", text=text))
+        if root == self._workspace.root:
+            self._workspace.after_program()
 
 
 def uncontained(why: str) -> str:

@@ -25,11 +25,9 @@ class Observed:
 
     Attributes:
         changes: what it changed, made or deleted, by path.
-        protected: protected names that appeared.
     """
 
     changes: tuple[Entry, ...] = ()
-    protected: tuple[str, ...] = ()
 
 
 class ProgramWatch:
@@ -91,7 +89,7 @@ class ProgramWatch:
         )
         self._journal.record(changes)
         self._journal.program(running=False)
-        return Observed(changes=changes, protected=tuple(sorted(found.protected - old.protected)))
+        return Observed(changes=changes)
 
     def _scan(self, known: set[str] | tuple[()]) -> Scan:
         return scan(self._root, known=known, limit=self._journal.max_files * _ENTRIES_PER_FILE)
