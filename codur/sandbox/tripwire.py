@@ -17,6 +17,7 @@ from codur.errors import CodurError
 from codur.sandbox.nested import Look, ProtectedPaths
 from codur.sandbox.scratch import remove_tree
 from codur.sandbox.watched import Record, put_back, record
+from codur.store.atomic import temporary_name
 
 _GIT = ".git"
 _GIT_FILES = frozenset({"config", "config.worktree", "commondir", "hooks", "info", "modules"})
@@ -74,12 +75,9 @@ class Tripwire:
         if not self._root.is_dir():
             return tuple(sorted(path for path in self._before if "/" not in path))
         tripped: set[str] = set()
-        try:
-            look = self._paths.look(opened=True)
-            self._bring_back(look, tripped)
-            failure = self._undo_all(self._paths.look(opened=True) if tripped else look, tripped)
-        except OSError as error:
-            failure = error
+        look = self._paths.look(opened=True)
+        failure = self._bring_back(look, tripped)
+        failure = self._undo_all(self._paths.look(opened=True) if tripped else look, tripped) or failure
         if failure is not None:
             raise CodurError(
                 f"a program changed protected files, and not all could be put back: {failure}",
@@ -146,44 +144,52 @@ class Tripwire:
         above = Path(path).parents
         return all(_is_real_directory(self._root / each) for each in above)
 
-    def _bring_back(self, look: Look, tripped: set[str]) -> None:
+    def _bring_back(self, look: Look, tripped: set[str]) -> OSError | None:
         """Put directories back if others are in their places, or nothing: moving them is how they are exchanged."""
+        failure: OSError | None = None
         for path in sorted(self._look.protected):
             before = self._before.get(path)
             if before is None or not before.is_directory or (path in self.kept and self._same_way(path, look)):
                 continue
-            place, identity = self._root / path, before.signature[:2]
-            if self._has_way(path) and _identity(place) == identity:
-                continue
-            tripped.add(path)
-            moved = self._find(identity)
-            if moved is not None:
-                self._make_way(path)
-            if self._has_way(path) and _exists(place):
-                self._take_away(place)
-            if moved is not None:
-                moved.chmod(0o700)
-                moved.rename(place)
+            identity = before.signature[:2]
+            if not (self._has_way(path) and _identity(self._root / path) == identity):
+                tripped.add(path)
+                try:
+                    self._exchange(path, self._find(identity))
+                except OSError as error:
+                    failure = error
+        return failure
 
-    def _make_way(self, path: str) -> None:
+    def _exchange(self, path: str, moved: Path | None) -> None:
+        """Put a directory in place of what is there, or nothing; that goes in any case."""
+        place = self._root / path
+        if moved is not None and moved.is_relative_to(place):
+            moved = moved.rename(place.with_name(temporary_name(place.name)))
+        if self._has_way(path) and _exists(place):
+            self._take_away(place)
+        if moved is None:
+            return
         for each in reversed(Path(path).parents):
             above = self._root / each
             if not _is_real_directory(above):
                 if _exists(above):
                     self._take_away(above)
                 above.mkdir()
+        moved.chmod(0o700)
+        moved.rename(place)
 
     def _find(self, identity: tuple[int, int]) -> Path | None:
-        """The directory with this device and inode."""
+        """The directory with this device and inode; one too deep to be named is not found."""
         waiting = [self._root]
         for directory in waiting:
-            if not os.access(directory, os.R_OK | os.X_OK):
-                directory.chmod(0o700)
-            for entry in list(os.scandir(directory)):
-                if entry.is_dir(follow_symlinks=False):
-                    if entry.inode() == identity[1] and _identity(Path(entry.path)) == identity:
-                        return Path(entry.path)
-                    waiting.append(Path(entry.path))
+            with contextlib.suppress(OSError):
+                if not os.access(directory, os.R_OK | os.X_OK):
+                    directory.chmod(0o700)
+                for entry in list(os.scandir(directory)):
+                    if entry.is_dir(follow_symlinks=False):
+                        if entry.inode() == identity[1] and _identity(Path(entry.path)) == identity:
+                            return Path(entry.path)
+                        waiting.append(Path(entry.path))
         return None
 
     def _take_away(self, place: Path) -> None:

@@ -38,7 +38,8 @@ def base() -> Iterator[Path]:
 def checked(base: Path, back_end: str, **variables: str) -> None:
     """Have the program in the workspace run by a check of Codur's, whatever it comes to."""
     more = {"CODUR_SANDBOX__BACKEND": back_end, "TMPDIR": str(base / "temporary"), **variables}
-    ran = codur("run the tests", "--check", CHECK, "--offline", "--json", cwd=base / "work", home=base / "home", **more)
+    words = ("run the tests", "--check", CHECK, "--offline", "--json")
+    ran = codur(*words, cwd=base / "work", home=base / "home", stdin=b"", before=(), **more)
     assert ran.out, ran.err
 
 
@@ -190,8 +191,9 @@ def bare_repository(base: Path) -> Callable[[], None]:
         "for name in ('objects', 'refs/heads'):\n"
         "    os.makedirs(f'sub/{name}')\n"
         "open('sub/HEAD', 'w').write('ref: refs/heads/main\\n')\n"
+        "settings = '[core]\\nrepositoryformatversion = 0\\nworktree = .\\n'\n"
         "fsmonitor = f'touch {os.getcwd()}/mark; false'\n"
-        "open('sub/config', 'w').write(f'[core]\\nbare = false\\nworktree = .\\nfsmonitor = \"{fsmonitor}\"\\n')\n"
+        "open('sub/config', 'w').write(settings + f'fsmonitor = \"{fsmonitor}\"\\n')\n"
     )
     return lambda: git("status", cwd=base / "work/sub")
 
@@ -227,7 +229,13 @@ def new_settings(base: Path) -> Callable[[], None]:
         "open('sub/.envrc', 'w').write('touch ../mark')\n"
         "os.chmod('new', 0o500)\n"
     )
-    return lambda: [] if not (base / "work/sub/.envrc").exists() else (base / "work/mark").touch()  # what direnv does
+    return lambda: loaded(base / "work/sub/.envrc", base / "work/mark")
+
+
+def loaded(settings: Path, mark: Path) -> None:
+    """What direnv does, as far as it counts here."""
+    if settings.exists():
+        mark.touch()
 
 
 LEAVING: dict[str, Callable[[Path], Callable[[], None]]] = {

@@ -367,14 +367,20 @@ def swap_within(root: Path) -> None:
     repository(root / "deep/sub/.git")
 
 
+def swap_around(root: Path) -> None:
+    (root / "deep/sub/.git").rename(root / "git")
+    repository(root / "deep/sub/.git")
+    (root / "git").rename(root / "deep/sub/.git/inner")
+
+
 def move_away(root: Path) -> None:
     (root / "deep").rename(root / "old")
 
 
-@pytest.mark.parametrize("swap", [swap_above, swap_by_a_link, swap_within, move_away])
+@pytest.mark.parametrize("swap", [swap_above, swap_by_a_link, swap_within, swap_around, move_away])
 @pytest.mark.parametrize("keeps", [True, False])
 def test_a_repository_that_is_exchanged_comes_back(keeps: bool, swap: Callable[[Path], None], root: Path) -> None:
-    if keeps and swap is swap_within:
+    if keeps and swap in (swap_within, swap_around):
         pytest.skip("a mount there forbids it")
     repository(root / "deep/sub/.git")
     before = tree(root / "deep/sub/.git")
