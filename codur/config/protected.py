@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Collection
 
 PROTECTED_NAMES: frozenset[str] = frozenset(
     {
@@ -22,6 +23,16 @@ PROTECTED_NAMES: frozenset[str] = frozenset(
     }
 )
 """Files and directories that other programs act on when they are opened or run; at any depth, also when absent."""
+
+REPOSITORY_PARTS: frozenset[str] = frozenset(
+    {"HEAD", "objects", "refs", "commondir", "config", "config.worktree", "hooks", "info"}
+)
+"""What is in a directory that git takes for a repository whatever its name is, and acts on."""
+
+
+def is_repository(names: Collection[str]) -> bool:
+    """Whether git takes a directory with these names in it for a repository."""
+    return "HEAD" in names and ("commondir" in names or ("objects" in names and "refs" in names))
 
 
 def fold(part: str) -> str:

@@ -56,8 +56,10 @@ def choose_python(root: Path, environ: Mapping[str, str]) -> Interpreter:
     Of those that lack equally little it is one with pytest, then the first of: the environment that uv's variable
     names, `.venv`, `venv`, `env`, the active one, those of pdm, poetry, hatch, tox and nox. The first interpreter on
     `PATH`, and then the one that runs Codur, are taken if there is no environment or if they lack less than each of
-    them. Nothing is run: what is installed is read. A version manager's shim is a slow script and is passed over;
-    pyenv's is replaced by what it stands for.
+    them. What a link or file of the workspace leads to outside it is none of them, unless the user's variables name it
+    or only the tool makes environments there: the workspace may be a stranger's, and programs can read all of an
+    environment. Nothing is run: what is installed is read. A version manager's shim is a slow script and is passed
+    over; pyenv's is replaced by what it stands for.
     """
     needed = declared_dependencies(root).runtime
     environments = [_candidate(path, name, needed) for name, path in _environments(root, environ)]
@@ -94,19 +96,21 @@ def _reason(chosen: _Candidate, environments: list[_Candidate]) -> str:
 def _environments(root: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
     """The interpreters of the project's environments, each with a name, the likeliest first."""
     seen: set[Path] = set()
+    own = Path(os.path.realpath(root))
+    named = {Path(os.path.realpath(directory)) for _, directory in _named(root, environ)}
     for name, directory in _directories(root, environ):
         program = next((path for item in reversed(_NAMES) if _is_program(path := directory / "bin" / item)), None)
         real = Path(os.path.realpath(directory))
-        if program is not None and real not in seen:
+        strange = directory.is_relative_to(root) and not real.is_relative_to(own) and real not in named
+        if program is not None and real not in seen and not strange:
             seen.add(real)
             yield name, program
 
 
-def _directories(root: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
+def _named(root: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
+    """The environments that the user's variables name."""
     if environ.get("UV_PROJECT_ENVIRONMENT"):
         yield "the environment in UV_PROJECT_ENVIRONMENT", root / environ["UV_PROJECT_ENVIRONMENT"]
-    for name in (".venv", "venv", "env"):
-        yield name, root / name
     for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         if environ.get(variable, "").startswith("/"):
             yield f"the active environment {environ[variable]}", Path(environ[variable])
@@ -114,13 +118,28 @@ def _directories(root: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, 
         mark = Path(directory).parent / "pyvenv.cfg"
         if directory.startswith("/") and os.path.isfile(mark):  # noqa: PTH113 - False where nothing may be read
             yield f"the environment {Path(directory).parent} on PATH", Path(directory).parent
-    pdm = _first_line(root / ".pdm-python")
-    if pdm.startswith("/"):
-        yield "pdm's environment", Path(pdm).parent.parent
+
+
+def _directories(root: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
+    named = list(_named(root, environ))
+    uv = [item for item in named if item[0].endswith("UV_PROJECT_ENVIRONMENT")]
+    yield from uv
+    for name in (".venv", "venv", "env"):
+        yield name, root / name
+    yield from named[len(uv) :]
+    yield from (("pdm's environment", path) for path in _of_pdm(root, environ))
     yield from (("poetry's environment", path) for path in _of_poetry(root, environ))
     yield from (("hatch's environment", path) for path in _of_hatch(root, environ))
     for tool, pattern in (("tox", ".tox/py*"), ("nox", ".nox/*")):
         yield from ((f"{tool}'s environment {path.name}", path) for path in sorted(root.glob(pattern), reverse=True))
+
+
+def _of_pdm(root: Path, environ: Mapping[str, str]) -> Iterator[Path]:
+    """The environment that pdm's file in a project names: in the project, or where pdm keeps them otherwise."""
+    stated = Path(os.path.normpath(_first_line(root / ".pdm-python") or "."))
+    data = environ.get("XDG_DATA_HOME") or f"{environ.get('HOME', '')}/.local/share"
+    if stated.is_relative_to(root) or (data.startswith("/") and stated.is_relative_to(f"{data}/pdm/venvs")):
+        yield stated.parent.parent
 
 
 def _of_poetry(root: Path, environ: Mapping[str, str]) -> Iterator[Path]:

@@ -206,15 +206,19 @@ class Launcher:
         with (
             private_directory(self._temporary) as temporary,
             self._surroundings.search_path(words) as (search_path, names),
+            self._turn() as begun,
+            self._watch.over(workspace if begun else None, lambda: self.hides) as watched,
         ):
+            if not begun:
+                return not_begun(words, cancelled=True)
             policy = Policy(
                 workspace=workspace,
                 temporary=Path(temporary),
-                read_only=(*read_only, *self._watch.kept_in(workspace)),
+                read_only=(*read_only, *watched.kept),
                 hidden=tuple(hidden),
                 writable=(*writable, *_if_any(home)),
                 readable=(
-                    *self._surroundings.readable(words),
+                    *self._surroundings.readable(words, workspace or cwd),
                     *names,
                     *readable,
                     *(_NETWORK_FILES if network else ()),
@@ -227,13 +231,10 @@ class Launcher:
             variables = {**self._surroundings.variables, "PATH": search_path, "TMPDIR": temporary, **(env or {})}
             if home is not None:
                 variables["HOME"] = str(home)
-            with self._turn() as begun, self._watch.over(workspace, lambda: self.hides) as tripped:
-                if not begun:
-                    return not_begun(words, cancelled=True)
-                result = self._run(words, policy, variables, cwd, outputs, stdin, timeout_s)
-                if result.overfull and workspace is not None:
-                    self._watch.discard(workspace)
-        return replace(result, tripped=tuple(tripped)) if tripped else result
+            result = self._run(words, policy, variables, cwd, outputs, stdin, timeout_s)
+            if result.overfull and workspace is not None:
+                self._watch.discard(workspace)
+        return replace(result, tripped=watched.tripped) if watched.tripped else result
 
     def find(self, name: str, *, outside: Path) -> str | None:
         """The absolute path of a program on the children's `PATH` or beside Codur's interpreter; None if there is none.
@@ -311,9 +312,12 @@ class Launcher:
             return not_started(words, cwd, error).stderr
 
         with contextlib.ExitStack() as stack:
-            stack.enter_context(self._watch.over(root, lambda: self.hides))
+            kept = stack.enter_context(self._watch.over(root, lambda: self.hides)).kept
+            reading = (cwd, *readable)
             try:
-                process = self._kept(stack, words, cwd, env, readable=(cwd, *readable), workspace=root, network=network)
+                process = self._kept(
+                    stack, words, cwd, env, readable=reading, workspace=root, read_only=kept, network=network
+                )
             except (OSError, ValueError) as error:
                 return Stream(None, stack.pop_all(), reason, problem=reason(error))
             return Stream(process, stack.pop_all(), reason)
@@ -329,6 +333,7 @@ class Launcher:
         hidden: tuple[Path, ...] = (),
         readable: tuple[Path, ...],
         workspace: Path | None = None,
+        read_only: tuple[Path, ...] = (),
         network: bool = False,
     ) -> Process:
         """A started program that nobody waits for; what is made for it goes with the stack."""
@@ -337,9 +342,9 @@ class Launcher:
         policy = Policy(
             workspace=workspace,
             temporary=Path(temporary),
-            read_only=self._watch.kept_in(workspace),
+            read_only=read_only,
             hidden=hidden,
-            readable=(*self._surroundings.readable(words), *names, *readable),
+            readable=(*self._surroundings.readable(words, workspace or cwd), *names, *readable),
             temporary_bytes=self._settings.temporary_mb * _MIB,
             processes=self._settings.processes,
             network=network,

@@ -1,34 +1,132 @@
-"""Protected names that are deeper in a workspace: repositories, and settings of other programs, in subdirectories."""
+"""Where in a workspace things are that other programs act on, at every depth: protected names, and repositories."""
 
 from __future__ import annotations
 
-import contextlib
+import errno
 import os
+import time
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
-from codur.config.protected import PROTECTED_NAMES, fold
+from codur.config.protected import PROTECTED_NAMES, REPOSITORY_PARTS, fold, is_repository
 
-_MAX_DIRECTORIES = 5_000
-_MAX_FOUND = 200
-_NOT_ENTERED = frozenset({"node_modules", "__pycache__", ".venv", "venv", ".tox", ".nox", "site-packages"})
-"""What tools install: many directories, and few protected names."""
+_ACTED_ON = REPOSITORY_PARTS - {"HEAD", "objects", "refs"}
+"""What makes git run or read something."""
+_OBJECTS = "objects"
+_COARSE_NS = 50_000_000
+"""Longer than any file system clock stands still: what changed this short ago may change again and not show it."""
+
+Identity = tuple[int, int]
+"""Device and inode."""
 
 
-def nested_protected(root: Path) -> tuple[str, ...]:
-    """Protected paths below the top of a workspace, relative to it, as far as a bounded search finds them.
+class _Directory(NamedTuple):
+    """What counts in a directory; a program cannot set the time at which its entries last changed."""
 
-    Links are not followed, and protected directories are not looked into.
+    identity: Identity
+    changed: int = 0
+    inner: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    parts: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class Look:
+    """What is there.
+
+    Attributes:
+        protected: protected paths, relative to the workspace: those with a protected name, which are not looked into,
+            and what git acts on in directories that it takes for repositories.
+        marks: what else makes git take these directories for repositories.
+        parts: all names of a repository's parts, wherever they are.
+        directories: all directories that were looked into.
     """
-    found: list[str] = []
-    waiting = [""]
-    for number, base in enumerate(waiting):
-        if number >= _MAX_DIRECTORIES or len(found) >= _MAX_FOUND:
-            break
-        with contextlib.suppress(OSError), os.scandir(root / base) as entries:
-            for entry in entries:
-                path = f"{base}/{entry.name}" if base else entry.name
-                if fold(entry.name) in PROTECTED_NAMES:
-                    found += [path] if base else []
-                elif entry.is_dir(follow_symlinks=False) and entry.name not in _NOT_ENTERED:
-                    waiting.append(path)
-    return tuple(sorted(found))
+
+    protected: set[str] = field(default_factory=set)
+    marks: set[str] = field(default_factory=set)
+    parts: set[str] = field(default_factory=set)
+    directories: dict[str, Identity] = field(default_factory=dict)
+
+    def since(self, before: Look) -> set[str]:
+        """The protected paths of that look that are still there, and those that are new."""
+        kept = before.protected & (self.protected | self.parts)
+        return kept | ((self.protected | self.marks) - before.protected - before.parts)
+
+
+class ProtectedPaths:
+    """Looks for the protected paths of a workspace. Links are not followed; only what changed is read again."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = str(root)
+        self._known: dict[str, _Directory] = {}
+        self._armed = self._known
+
+    def look(self, *, opened: bool = False) -> Look:
+        """What is there now.
+
+        Args:
+            opened: a program had its way since the last look: a directory that it closed is opened, and what it made
+                too deep to be looked at is protected, so that it does not stay.
+        """
+        found = Look()
+        seen: dict[str, _Directory] = {}
+        waiting = [""]
+        for base in waiting:
+            try:
+                here = seen[base] = self._directory(base, opened=opened)
+            except OSError as error:
+                if error.errno == errno.ENAMETOOLONG:
+                    seen[base] = _Directory((0, 0))
+                    found.protected.update(self._first_new(base) if opened else ())
+                continue
+            prefix = f"{base}/" if base else ""
+            found.directories[base] = here.identity
+            found.protected.update(prefix + name for name in here.names)
+            found.parts.update(prefix + name for name in here.parts)
+            inner = here.inner
+            if is_repository(here.parts):
+                found.protected.update(prefix + name for name in here.parts & _ACTED_ON)
+                found.marks.update(prefix + name for name in here.parts - _ACTED_ON)
+                inner = tuple(name for name in inner if name != _OBJECTS)
+            waiting += [prefix + name for name in inner]
+        self._known = seen
+        if not opened:
+            self._armed = seen
+        return found
+
+    def _directory(self, base: str, *, opened: bool) -> _Directory:
+        path = f"{self._root}/{base}"
+        status = os.lstat(path)
+        known = self._known.get(base)
+        identity = (status.st_dev, status.st_ino)
+        if known is not None and (known.identity, known.changed) == (identity, status.st_ctime_ns):
+            return known
+        settled = time.time_ns() - status.st_ctime_ns > _COARSE_NS
+        inner, names, parts = [], [], []
+        for entry in self._entries(path, opened=opened):
+            name = entry.name
+            if (name[0] == "." or not name.isascii()) and fold(name) in PROTECTED_NAMES:
+                names.append(name)
+                continue
+            if name in REPOSITORY_PARTS:
+                parts.append(name)
+            if entry.is_dir(follow_symlinks=False):
+                inner.append(name)
+        changed = status.st_ctime_ns if settled else 0
+        return _Directory(identity, changed, tuple(inner), tuple(names), frozenset(parts))
+
+    def _entries(self, path: str, *, opened: bool) -> list[os.DirEntry[str]]:
+        try:
+            return list(os.scandir(path))
+        except PermissionError:
+            if not opened:
+                return []
+            os.chmod(path, 0o700)  # noqa: PTH101 - a string
+            return list(os.scandir(path))
+
+    def _first_new(self, path: str) -> list[str]:
+        """The highest directory on the way to a path that was not there before the program."""
+        parts = path.split("/")
+        above = ("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
+        return [item for item in above if item not in self._armed][:1]

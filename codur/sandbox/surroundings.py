@@ -11,7 +11,7 @@ from pathlib import Path
 
 from codur.sandbox.environment import child_environment
 from codur.sandbox.scratch import private_directory
-from codur.sandbox.system_paths import interpreter_paths, toolchain_paths, without_home
+from codur.sandbox.system_paths import interpreter_paths, is_below, toolchain_paths, without_home
 
 
 class Surroundings:
@@ -39,8 +39,14 @@ class Surroundings:
         self._contained = contained
         self._programs: tuple[Path, ...] | None = None
 
-    def readable(self, argv: tuple[str, ...]) -> tuple[Path, ...]:
-        """What a program needs outside the system's own directories, to run at all."""
+    def readable(self, argv: tuple[str, ...], within: Path) -> tuple[Path, ...]:
+        """What a program needs outside the system's own directories, to run at all.
+
+        Args:
+            argv: the program and its arguments.
+            within: the directory that it works in, whose links show nothing of the machine: they may be a stranger's,
+                or made by an earlier program. Those of the interpreter's environment do not either.
+        """
         if not self._contained:
             return ()
         if self._programs is None:
@@ -49,7 +55,12 @@ class Surroundings:
             stated = (*dict.fromkeys(found), *toolchain_paths(self.variables))
             self._programs = without_home(stated, self._home)
         named = _program_paths(argv[0]) if argv and argv[0].startswith("/") else ()
-        return (*self._programs, *named)
+        ours = (within, *(() if self._python is None else (Path(self._python).parent.parent,)))
+        return tuple(
+            path
+            for path in dict.fromkeys((*self._programs, *named))
+            if not is_below(path, ours) or os.path.realpath(path) == str(path)
+        )
 
     @contextlib.contextmanager
     def search_path(self, argv: tuple[str, ...]) -> Iterator[tuple[str, tuple[Path, ...]]]:
@@ -67,4 +78,4 @@ class Surroundings:
 
 @lru_cache(maxsize=64)
 def _program_paths(program: str) -> tuple[Path, ...]:
-    return interpreter_paths(program) if os.access(program, os.X_OK) else ()
+    return (*interpreter_paths(program), Path(program)) if os.access(program, os.X_OK) else ()

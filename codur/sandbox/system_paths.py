@@ -69,32 +69,41 @@ def is_below(path: Path, roots: Iterable[Path]) -> bool:
 def interpreter_paths(python: str | Path) -> tuple[Path, ...]:
     """What a Python interpreter needs to be read outside the system's own directories.
 
-    These are its environment, if it is in one, and the programs and libraries of the installation that it leads to.
-    Nothing else beside them, such as other files of a home directory, is among them.
+    These are its environment, if it is in one, and the programs and libraries of the installation that it leads to:
+    real paths, and the links from one program to the next. Nothing else beside them, such as other files of a home
+    directory, is among them, nor what a link in the environment or installation leads to. What is no Python counts for
+    nothing.
     """
+    program = Path(python)
     found: dict[Path, None] = {}
-    waiting = list(link_chain(Path(python)))
-    for program in waiting:
-        prefix = program.parent.parent
-        if not os.access(prefix, os.R_OK | os.X_OK):
-            continue  # nobody can use what this user may not look at
-        if os.path.isfile(prefix / "pyvenv.cfg"):  # noqa: PTH113 - False where nothing may be looked at
-            if prefix not in found and program == waiting[-1]:  # a copy, not a link to the installation's
-                waiting += link_chain(_home_of(prefix) / program.name)
-            found[prefix] = None
-            continue
-        if next(prefix.glob("lib/python3*/os.py"), None) is not None:
-            found.update((prefix / part, None) for part in _PREFIX_PARTS if (prefix / part).is_dir())
-        found[program] = None
-    return tuple(path for path in found if not is_below(path, system_roots()))
+    chain = list(link_chain(program))
+    environment = _prefix_of(program)
+    if os.path.isfile(environment / "pyvenv.cfg"):  # noqa: PTH113 - False where nothing may be looked at
+        found[environment] = None
+        if is_below(Path(os.path.realpath(program)), (environment,)):  # a copy, not a link to the installation's
+            chain += link_chain(_home_of(environment) / program.name)
+    for item in chain:
+        prefix = _prefix_of(item)
+        # Nobody can use what this user may not look at.
+        if os.access(prefix, os.R_OK | os.X_OK) and next(prefix.glob("lib*/py*3*/os.py"), None) is not None:
+            parts = (prefix / part for part in _PREFIX_PARTS)
+            found.update((part, None) for part in parts if part.is_dir() and is_below(part.resolve(), (prefix,)))
+    if is_below(Path(os.path.realpath(chain[-1])), (*found, *system_roots())):
+        found.update((item, None) for item in chain)
+    return tuple(path for path in found if not is_below(path, (*system_roots(), environment)) or path == environment)
+
+
+def _prefix_of(program: Path) -> Path:
+    return Path(os.path.realpath(program.parent.parent))
 
 
 def _home_of(environment: Path) -> Path:
     """Where the programs of the installation are that a virtual environment was made from."""
     for line in (environment / "pyvenv.cfg").read_text("utf-8", "replace").splitlines():
         name, _, value = line.partition("=")
-        if name.strip() == "home" and Path(value.strip()) != environment / "bin":
-            return Path(value.strip())
+        home = Path(value.strip())
+        if name.strip() == "home" and home.is_absolute() and home != environment / "bin":
+            return home
     return Path("/usr/bin")
 
 
@@ -122,7 +131,7 @@ def without_home(paths: Iterable[Path], home: Path) -> tuple[Path, ...]:
     real_home = os.path.realpath(home)
     kept: list[Path] = []
     for path in paths:
-        if real_home != "/" and f"{real_home}/".startswith(f"{os.path.realpath(path)}/"):
+        if Path(real_home).is_relative_to(os.path.realpath(path)):
             kept += [path / part for part in _ENVIRONMENT_PARTS if (path / part).exists()]
         else:
             kept.append(path)

@@ -1,7 +1,7 @@
 """Notices what a program did to files that other programs act on, and undoes it.
 
-It is the second line behind the back ends: some cannot forbid such a change. It watches the protected names at the
-workspace's root, and of a git repository what makes git run or read something.
+It is the second line behind the back ends: some cannot forbid such a change, and none that something is made anew. It
+watches the protected names at every depth, and of a git repository what makes git run or read something.
 """
 
 from __future__ import annotations
@@ -10,18 +10,21 @@ import contextlib
 import errno
 import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 from codur.config.protected import PROTECTED_NAMES
 from codur.errors import CodurError
+from codur.sandbox.nested import Look, ProtectedPaths
+from codur.sandbox.scratch import remove_tree
 from codur.sandbox.watched import Record, put_back, record
+from codur.store.atomic import temporary_name
 
 _GIT = ".git"
 _GIT_FILES = frozenset({"config", "config.worktree", "commondir", "hooks", "info", "modules"})
 _GIT_TREES = frozenset({"hooks", "info"})
-_MAX_SEARCHED = 20_000
-_MAX_ROUNDS = 10
+_MAX_ROUNDS = 100
+_MAX_KEPT = 200
+_MAX_TOLD = 50
 _MAX_COPIED_BYTES = 16_777_216
 
 
@@ -32,29 +35,39 @@ class Tripwire:
         root: the workspace.
         quarantine: a directory outside the workspace that takes what programs put at protected places; None to remove
             it. It is made when it is needed.
-        nested: protected paths deeper in the workspace, relative to it.
-        kept: programs cannot change what is there already; if it changes, that is the user's doing and stays.
+        paths: where the protected paths of the workspace are; kept from one program to the next, it looks faster.
+
+    Attributes:
+        kept: paths that the program cannot change where they are, given to the one who starts it. If what is there
+            changes, and the way there is the same, that is the user's doing and stays.
     """
 
-    def __init__(
-        self, root: Path, quarantine: Path | None, *, nested: tuple[str, ...] = (), kept: bool = False
-    ) -> None:
+    def __init__(self, root: Path, quarantine: Path | None, paths: ProtectedPaths | None = None) -> None:
         self._root = root
         self._quarantine = quarantine
-        self._nested = nested
-        self._kept = kept
+        self._paths = paths or ProtectedPaths(root)
+        self._look = Look()
         self._before: Record = {}
         self._taken = 0
+        self.kept: tuple[str, ...] = ()
 
-    def arm(self) -> None:
-        """Remember what is there."""
-        self._before = self._now()
+    def arm(self, *, keeps: bool = False) -> None:
+        """Remember what is there.
+
+        Args:
+            keeps: the back end mounts paths read-only, so that what is there now is kept, within bounds.
+        """
+        self._look = self._paths.look()
+        self._before = record(self._root, self._look.protected, _is_watched, self._before)
+        if keeps:
+            there = sorted(self._look.protected & self._before.keys(), key=lambda path: (path.count("/"), path))
+            self.kept = tuple(path for path in there if not self._before[path].is_link)[:_MAX_KEPT]
 
     def settle(self) -> tuple[str, ...]:
         """Undo what was changed since.
 
         Returns:
-            The paths that were changed, relative to the workspace.
+            The paths that were changed, relative to the workspace; of very many the first, and their number.
 
         Raises:
             CodurError: something could not be put back or taken away.
@@ -62,28 +75,27 @@ class Tripwire:
         if not self._root.is_dir():
             return tuple(sorted(path for path in self._before if "/" not in path))
         tripped: set[str] = set()
-        try:
-            if not self._kept:
-                tripped.update(self._settle_git())
-            failure = self._undo_all(tripped)
-        except OSError as error:
-            failure = error
+        look = self._paths.look(opened=True)
+        failure = self._bring_back(look, tripped)
+        failure = self._undo_all(self._paths.look(opened=True) if tripped else look, tripped) or failure
         if failure is not None:
             raise CodurError(
                 f"a program changed protected files, and not all could be put back: {failure}",
                 remedy=f"Look at {', '.join(sorted(PROTECTED_NAMES))} in {self._root} before other programs use them.",
             ) from failure
-        return tuple(sorted(tripped))
+        told = sorted(tripped)
+        more = len(told) - _MAX_TOLD
+        return (*told[:_MAX_TOLD], f"{more} more") if more > 0 else tuple(told)
 
-    def _undo_all(self, tripped: set[str]) -> OSError | None:
+    def _undo_all(self, look: Look, tripped: set[str]) -> OSError | None:
         """Undo what has changed, whatever cannot be undone; gives the last reason for that."""
         changed: list[str] = []
         failure: OSError | None = None
-        # Permissions that are put back can show more, and so can the end of a flood of new files.
+        # Permissions that are put back can show more.
         for _ in range(_MAX_ROUNDS):
-            last, changed = changed, self._changed()
+            last, changed = changed, self._changed(look)
             if not changed or changed == last:
-                break
+                return failure
             failure = None
             tripped.update(changed)
             for path in changed:
@@ -91,73 +103,93 @@ class Tripwire:
                     self._undo(path)
                 except OSError as error:
                     failure = error
-        return failure
+            look = self._paths.look(opened=True)
+        return failure or OSError(errno.EBUSY, "it went on changing", changed[0])
 
-    def _now(self) -> Record:
-        return record(self._root, iter((*PROTECTED_NAMES, *self._nested)), _is_watched, self._before)
-
-    def _changed(self) -> list[str]:
+    def _changed(self, look: Look) -> list[str]:
         """Paths in the order in which they can be undone: what is above comes first."""
-        now = self._now()
+        now = record(self._root, look.since(self._look), _is_watched, self._before, within=self._before)
+        kept = {path for path in self.kept if self._same_way(path, look)}
         changed = []
         for path in sorted({*self._before, *now}):
             before, after = self._before.get(path), now.get(path)
-            if self._kept and self._protected_part(path) in self._before:
-                continue
-            if before is None or after is None or not before.same_as(after):
+            if (before is None or after is None or not before.same_as(after)) and not _is_in(path, kept):
                 changed.append(path)
         return changed
 
-    def _protected_part(self, path: str) -> str:
-        """The protected path that a path is, or is in."""
-        return next((name for name in self._nested if path.startswith(f"{name}/")), path.split("/")[0])
+    def _same_way(self, path: str, look: Look) -> bool:
+        """Whether the directories on the way to a path are those that they were.
+
+        A program that cannot change what is at a path can still move the directories above it, and make others.
+        """
+        above = [""] + [path[:at] for at, char in enumerate(path) if char == "/"]
+        return all(look.directories.get(each) == self._look.directories.get(each) for each in above)
 
     def _undo(self, path: str) -> None:
         before = self._before.get(path)
         place = self._root / path
-        repository_lost = before is not None and before.is_directory and path == _GIT and not os.path.lexists(place)
-        if repository_lost or not place.parent.is_dir():
+        repository_lost = before is not None and before.is_directory and place.name == _GIT and not _exists(place)
+        if repository_lost or not self._has_way(path):
             # Half a repository would be worse than none.
             return
         same_directory = before is not None and before.is_directory and _is_real_directory(place)
         can_come_back = before is None or before.is_directory or before.content is not None
-        if os.path.lexists(place) and not same_directory and can_come_back:
+        if _exists(place) and not same_directory and can_come_back:
             self._take_away(place)  # it may be the user's work
         if before is not None:
             put_back(self._root, path, before)
 
-    def _settle_git(self) -> Iterator[str]:
-        """Put the repository's directory back if another is in its place."""
-        before = self._before.get(_GIT)
-        if before is None or not before.is_directory:
-            return
-        place = self._root / _GIT
-        identity = before.signature[:2]
-        if _identity(place) == identity:
-            return
-        moved = self._find(identity)
-        if os.path.lexists(place):
+    def _has_way(self, path: str) -> bool:
+        """Whether all that is above a path are directories, not links that could lead anywhere."""
+        above = Path(path).parents
+        return all(_is_real_directory(self._root / each) for each in above)
+
+    def _bring_back(self, look: Look, tripped: set[str]) -> OSError | None:
+        """Put directories back if others are in their places, or nothing: moving them is how they are exchanged."""
+        failure: OSError | None = None
+        for path in sorted(self._look.protected):
+            before = self._before.get(path)
+            if before is None or not before.is_directory or (path in self.kept and self._same_way(path, look)):
+                continue
+            identity = before.signature[:2]
+            if not (self._has_way(path) and _identity(self._root / path) == identity):
+                tripped.add(path)
+                try:
+                    self._exchange(path, self._find(identity))
+                except OSError as error:
+                    failure = error
+        return failure
+
+    def _exchange(self, path: str, moved: Path | None) -> None:
+        """Put a directory in place of what is there, or nothing; that goes in any case."""
+        place = self._root / path
+        if moved is not None and moved.is_relative_to(place):
+            moved = moved.rename(place.with_name(temporary_name(place.name)))
+        if self._has_way(path) and _exists(place):
             self._take_away(place)
-        if moved is not None:
-            moved.chmod(0o700)
-            moved.rename(place)
-        yield _GIT
+        if moved is None:
+            return
+        for each in reversed(Path(path).parents):
+            above = self._root / each
+            if not _is_real_directory(above):
+                if _exists(above):
+                    self._take_away(above)
+                above.mkdir()
+        moved.chmod(0o700)
+        moved.rename(place)
 
     def _find(self, identity: tuple[int, int]) -> Path | None:
-        """The directory with this device and inode; where it is not near the root, within bounds."""
+        """The directory with this device and inode; one too deep to be named is not found."""
         waiting = [self._root]
-        searched = 0
-        while waiting and searched < _MAX_SEARCHED:
-            directory = waiting.pop(0)
-            if not os.access(directory, os.R_OK | os.X_OK):
-                directory.chmod(0o700)
-            entries = list(os.scandir(directory))
-            searched += len(entries)
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    if _identity(Path(entry.path)) == identity:
-                        return Path(entry.path)
-                    waiting.append(Path(entry.path))
+        for directory in waiting:
+            with contextlib.suppress(OSError):
+                if not os.access(directory, os.R_OK | os.X_OK):
+                    directory.chmod(0o700)
+                for entry in list(os.scandir(directory)):
+                    if entry.is_dir(follow_symlinks=False):
+                        if entry.inode() == identity[1] and _identity(Path(entry.path)) == identity:
+                            return Path(entry.path)
+                        waiting.append(Path(entry.path))
         return None
 
     def _take_away(self, place: Path) -> None:
@@ -169,6 +201,8 @@ class Tripwire:
         if _is_real_directory(place):
             # A directory that may not be written cannot be moved either.
             place.chmod(0o700)
+        if not os.access(place.parent, os.W_OK | os.X_OK):
+            place.parent.chmod(0o700)
         target = self._free_name(place)
         try:
             place.rename(target)
@@ -183,7 +217,7 @@ class Tripwire:
         while True:
             self._taken += 1
             target = Path(f"{self._quarantine}/{self._taken:04}_{name}")
-            if not os.path.lexists(target):
+            if not _exists(target):
                 return target
 
 
@@ -197,6 +231,15 @@ def _is_watched(path: str) -> bool:
     if parts[1] != "modules":
         return parts[1] in _GIT_FILES if len(parts) == 2 else parts[1] in _GIT_TREES
     return "objects" not in parts and "logs" not in parts and "refs" not in parts
+
+
+def _is_in(path: str, places: set[str]) -> bool:
+    """Whether a path is one of some places, or in one."""
+    return path in places or any(path[:at] in places for at, char in enumerate(path) if char == "/")
+
+
+def _exists(place: Path) -> bool:
+    return os.path.lexists(place)
 
 
 def _is_real_directory(place: Path) -> bool:
@@ -213,7 +256,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 def _copy(place: Path, target: Path) -> None:
     """Copy to another file system what can be copied: the original is removed in any case."""
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, RecursionError):
         if _is_real_directory(place):
             shutil.copytree(place, target, symlinks=True, copy_function=_copy_file)
         else:
@@ -226,13 +269,9 @@ def _copy_file(source: str, target: str) -> None:
 
 
 def _remove(place: Path) -> None:
-    if not _is_real_directory(place):
+    if not os.access(place.parent, os.W_OK | os.X_OK):
+        place.parent.chmod(0o700)
+    if _is_real_directory(place):
+        remove_tree(place)
+    else:
         place.unlink(missing_ok=True)
-        return
-    place.chmod(0o700)
-    for directory, names, _ in os.walk(place):
-        for name in names:
-            below = Path(directory, name)
-            if not below.is_symlink():
-                below.chmod(0o700)
-    shutil.rmtree(place)

@@ -125,10 +125,9 @@ class _View:
     def read(self, path: Path) -> None:
         """Show a path, unless it is seen already.
 
-        What links in the workspace lead to is not shown for their sake, but for an interpreter's environment, which
-        may be a link.
+        What links in the workspace lead to is not shown for their sake.
         """
-        if is_below(path, self.writable) and not (path / "pyvenv.cfg").is_file():
+        if is_below(path, self.writable):
             return
         real = self._resolved(_cached_way(path))
         if real != _ROOT and real.exists() and not is_below(real, system_roots()) and not self._in_bind(real):

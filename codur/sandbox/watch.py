@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from codur.sandbox.linked import Stamps, changed, linked_directories, stamps
-from codur.sandbox.nested import nested_protected
+from codur.sandbox.nested import ProtectedPaths
 from codur.sandbox.tripwire import Tripwire
 
 
@@ -28,6 +29,19 @@ class ProgramObserver(Protocol):
         """It has ended, with all that it started."""
 
 
+@dataclass(slots=True)
+class Watched:
+    """One program.
+
+    Attributes:
+        kept: absolute paths that it must not change, for its policy.
+        tripped: after its end, the protected paths that it changed.
+    """
+
+    kept: tuple[Path, ...] = ()
+    tripped: tuple[str, ...] = ()
+
+
 class WorkspaceWatch:
     """Watches while programs run.
 
@@ -42,7 +56,7 @@ class WorkspaceWatch:
         self._quarantine = quarantine
         self._contained = contained
         self._passed_over: set[Path] = set()
-        self._nested: dict[Path, tuple[str, ...]] = {}
+        self._paths: dict[Path, ProtectedPaths] = {}
         self._linked: dict[Path, tuple[str, ...]] = {}
 
     @contextlib.contextmanager
@@ -55,28 +69,30 @@ class WorkspaceWatch:
             self._passed_over.discard(directory)
 
     @contextlib.contextmanager
-    def over(self, workspace: Path | None, keeps: Callable[[], bool]) -> Iterator[list[str]]:
-        """Watch while a program runs; the list gets the protected paths that it touched.
+    def over(self, workspace: Path | None, keeps: Callable[[], bool]) -> Iterator[Watched]:
+        """Watch while a program runs.
 
         Args:
-            keeps: whether the back end mounts what is at protected paths read-only, as it does with what it hides.
+            keeps: whether the back end mounts what it is told to keep read-only, as it does with what it hides.
         """
-        tripped: list[str] = []
+        watched = Watched()
         if workspace is None or any(workspace.is_relative_to(own) for own in tuple(self._passed_over)):
-            yield tripped
+            yield watched
             return
-        tripwire = self._tripwire(workspace, keeps) if self._contained else None
+        tripwire = self._tripwire(workspace) if self._contained else None
         if self._observer is not None:
             self._observer.before(workspace)
-        linked = Stamps() if keeps() else stamps(workspace, self.linked_in(workspace))
+        linked = Stamps()
         if tripwire is not None:
-            tripwire.arm()
+            tripwire.arm(keeps=keeps())
+            watched.kept = tuple(workspace / path for path in (*tripwire.kept, *self._linked_in(workspace)))
+            linked = Stamps() if keeps() else stamps(workspace, self._linked_in(workspace))
         try:
-            yield tripped
+            yield watched
         finally:
             try:
                 if tripwire is not None:
-                    tripped += tripwire.settle()
+                    watched.tripped = tripwire.settle()
             finally:
                 reached = changed(linked)
                 if reached and self._observer is not None:
@@ -89,26 +105,13 @@ class WorkspaceWatch:
         if self._observer is not None and not any(workspace.is_relative_to(own) for own in tuple(self._passed_over)):
             self._observer.discard(workspace)
 
-    def nested_in(self, workspace: Path | None) -> tuple[str, ...]:
-        """The protected paths in subdirectories of a workspace, as they were at its first program."""
-        if workspace is None or not self._contained:
-            return ()
-        if workspace not in self._nested:
-            self._nested[workspace] = nested_protected(workspace)
-        return self._nested[workspace]
-
-    def kept_in(self, workspace: Path | None) -> tuple[Path, ...]:
-        """What of a workspace programs must not write: protected paths, and directories linked from elsewhere."""
-        names = (*self.nested_in(workspace), *self.linked_in(workspace))
-        return tuple(Path(f"{workspace}/{name}") for name in names)
-
-    def linked_in(self, workspace: Path | None) -> tuple[str, ...]:
+    def _linked_in(self, workspace: Path) -> tuple[str, ...]:
         """The directories of a workspace with files that have further names elsewhere, as at its first program."""
-        if workspace is None or not self._contained:
-            return ()
         if workspace not in self._linked:
             self._linked[workspace] = linked_directories(workspace)
         return self._linked[workspace]
 
-    def _tripwire(self, workspace: Path, keeps: Callable[[], bool]) -> Tripwire:
-        return Tripwire(workspace, self._quarantine, nested=self.nested_in(workspace), kept=keeps())
+    def _tripwire(self, workspace: Path) -> Tripwire:
+        if workspace not in self._paths:
+            self._paths[workspace] = ProtectedPaths(workspace)
+        return Tripwire(workspace, self._quarantine, self._paths[workspace])

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from codur.store.atomic import temporary_name
 
-_MAX_ENTRIES = 5000
 _MAX_BYTES = 16_777_216
 _MAX_FILE_BYTES = 1_048_576
 
@@ -39,6 +38,11 @@ class Entry:
         """Whether it is a directory itself, not a link to one."""
         return stat.S_ISDIR(self.mode)
 
+    @property
+    def is_link(self) -> bool:
+        """Whether it is a symbolic link."""
+        return stat.S_ISLNK(self.mode)
+
     def same_as(self, other: Entry) -> bool:
         """Whether kind, permissions and content are the same."""
         if self.signature == other.signature:
@@ -52,24 +56,25 @@ Record = dict[str, Entry]
 Filter = Callable[[str], bool]
 
 
-def record(root: Path, names: Iterator[str], wanted: Filter, known: Record) -> Record:
-    """What is at some names below a root, and what is in directories among them.
-
-    Beyond a number of entries nothing is recorded, beyond a size no content is.
+def record(root: Path, names: Iterable[str], wanted: Filter, known: Record, *, within: Record | None = None) -> Record:
+    """What is at some names below a root, and what is in directories among them. Beyond a size no content is kept.
 
     Args:
         names: paths relative to the root.
         wanted: whether a path found inside a directory is recorded.
         known: an earlier record: what has not changed since is not read again.
+        within: an earlier record: what is not in it is recorded by itself, without content and without what is in it.
     """
     found: Record = {}
     left = _MAX_BYTES
     waiting = list(names)
-    while waiting and len(found) < _MAX_ENTRIES:
+    while waiting:
         path = waiting.pop()
+        earlier = None if within is None else within.get(path)
         try:
-            entry = _entry(f"{root}/{path}", known.get(path), left)
-            inside = [item.name for item in os.scandir(f"{root}/{path}")] if entry.is_directory else []
+            entry = _entry(f"{root}/{path}", known.get(path), 0 if within is not None and earlier is None else left)
+            entered = entry.is_directory and (within is None or (earlier is not None and earlier.is_directory))
+            inside = [item.name for item in os.scandir(f"{root}/{path}")] if entered else []
         except (FileNotFoundError, NotADirectoryError, PermissionError):
             continue
         found[path] = entry

@@ -48,13 +48,9 @@ class Programs:
         """The program has ended."""
         if root != self._workspace.root:
             return
-        observed = self._workspace.after_program()
-        for path in observed.parted:
+        for path in self._workspace.after_program().parted:
             text = f"{path} has other names outside: a program changed it, and they hold again what they held"
             self._emit(Note(level="info", text=text))
-        for path in observed.protected:
-            text = f"{path} appeared while a program ran; other programs act on it, so look at it"
-            self._emit(Note(level="warning", text=text))
 
 
 def uncontained(why: str) -> str:

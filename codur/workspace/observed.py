@@ -28,12 +28,10 @@ class Observed:
 
     Attributes:
         changes: what it changed, made or deleted, by path.
-        protected: protected names that appeared.
         parted: files that it changed and that have names outside of the workspace, which hold the old content again.
     """
 
     changes: tuple[Entry, ...] = ()
-    protected: tuple[str, ...] = ()
     parted: tuple[str, ...] = ()
 
 
@@ -127,7 +125,7 @@ class ProgramWatch:
         )
         self._journal.record(changes)
         self._journal.program(running=False)
-        return Observed(changes=changes, protected=tuple(sorted(found.protected - old.protected)), parted=parted)
+        return Observed(changes=changes, parted=parted)
 
     def _parted(self, old: Scan, new: Scan, base: Base) -> Iterator[str]:
         """Give the files that a program changed, and that have names elsewhere, a file of their own with what it wrote;

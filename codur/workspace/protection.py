@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from codur.config.protected import REPOSITORY_PARTS
 from codur.workspace import paths
 from codur.workspace.problems import FileError
+
+_HEAD = "HEAD"
 
 
 class Protection:
@@ -44,8 +48,18 @@ class Protection:
 
     def _covers(self, key: str) -> bool:
         folded = paths.fold_path(key)
-        return paths.has_protected_name(key) or any(
-            folded[:depth] in self._folded for depth in range(1, len(folded) + 1)
+        above = any(folded[:depth] in self._folded for depth in range(1, len(folded) + 1))
+        return above or paths.has_protected_name(key) or self._is_of_repository(key)
+
+    def _is_of_repository(self, key: str) -> bool:
+        """Whether a path is a part by which git takes a directory of whatever name for a repository, or in one.
+
+        That needs a `HEAD`: none is made, and beside one the other parts are neither made nor edited.
+        """
+        parts = key.split("/")
+        return parts[-1] == _HEAD or any(
+            part in REPOSITORY_PARTS and os.path.lexists(self._root.joinpath(*parts[:depth], _HEAD))
+            for depth, part in enumerate(parts)
         )
 
     def _forms(self, path: str | Path) -> set[str]:

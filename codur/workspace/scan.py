@@ -11,7 +11,6 @@ from typing import NamedTuple
 from codur.store.atomic import is_stray
 from codur.workspace.listing import SKIPPED_DIRECTORIES
 from codur.workspace.path_state import Kind
-from codur.workspace.paths import PROTECTED_NAMES, fold
 from codur.workspace.problems import FileError
 from codur.workspace.root import Root
 
@@ -41,14 +40,12 @@ class Scan:
 
     Attributes:
         entries: files, links, directories and others by relative path.
-        protected: paths of protected names, which programs have no business to make.
         strays: temporary files of dead processes.
         unseen: directories that were not looked into: caches, unreadable ones, and those that were too many.
         complete: there were not too many.
     """
 
     entries: dict[str, Status] = field(default_factory=dict)
-    protected: set[str] = field(default_factory=set)
     strays: list[str] = field(default_factory=list)
     unseen: set[str] = field(default_factory=set)
     complete: bool = True
@@ -98,8 +95,6 @@ def _take(prefix: str, entries: list[os.DirEntry[str]], names: set[str], found: 
     for entry in entries:
         name = entry.name
         path = prefix + name
-        if (name[0] == "." or not name.isascii()) and fold(name) in PROTECTED_NAMES:
-            found.protected.add(path)
         if name.startswith(".") and is_stray(name):
             found.strays.append(path)
             continue

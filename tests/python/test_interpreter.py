@@ -133,6 +133,9 @@ def digest(text: str) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).decode()[:8]
 
 
+PDM = "{tmp}/.local/share/pdm/venvs/a/bin/python\n"
+
+
 @pytest.mark.parametrize(
     ("place", "files", "environ", "reason"),
     [
@@ -140,7 +143,8 @@ def digest(text: str) -> str:
         ("kept/name-{digest}-py3.11", {"poetry.toml": '[virtualenvs]\npath = "../kept"'}, {}, "poetry's environment"),
         ("c/virtualenvs/n-{digest}-py3.11", {}, {"POETRY_CACHE_DIR": "{tmp}/c"}, "poetry's environment"),
         (".local/share/hatch/env/virtual/name/{digest}/hatch-test.py3.11", {}, {}, "hatch's environment"),
-        ("else", {".pdm-python": "{tmp}/else/bin/python\n"}, {}, "pdm's environment"),
+        (".local/share/pdm/venvs/a", {".pdm-python": PDM}, {}, "pdm's environment"),
+        ("work/own", {".pdm-python": "{tmp}/work/own/bin/python\n"}, {}, "pdm's environment"),
         ("work/.tox/py311", {}, {}, "tox's environment py311"),
         ("work/envs/a", {}, {"UV_PROJECT_ENVIRONMENT": "envs/a"}, "the environment in UV_PROJECT_ENVIRONMENT"),
         ("active", {}, {"VIRTUAL_ENV": "{tmp}/active"}, "the active environment {tmp}/active"),
@@ -169,3 +173,19 @@ def test_environment_behind_a_link_keeps_its_place_in_the_workspace(tmp_path: Pa
     (tmp_path / "work" / "requirements.txt").write_text("some-thing\n")
     chosen = choose_python(tmp_path / "work", {"VIRTUAL_ENV": str(tmp_path / "elsewhere")})
     assert chosen == Interpreter(path=str(tmp_path / "work/.venv/bin/python"), reason=".venv")
+
+
+@pytest.mark.parametrize("way", ["a link", "a file of pdm", "a link to pdm's"])
+def test_environment_outside_that_only_the_workspace_names_is_passed_over(way: str, tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    there = installed(tmp_path / "elsewhere")
+    if way == "a link":
+        (tmp_path / "work" / ".venv").symlink_to(tmp_path / "elsewhere")
+    elif way == "a file of pdm":
+        (tmp_path / "work" / ".pdm-python").write_text(f"{there}\n")
+    else:
+        (tmp_path / "work" / "own").symlink_to(tmp_path / "elsewhere")
+        (tmp_path / "work" / ".pdm-python").write_text(f"{tmp_path}/work/own/bin/python\n")
+    assert choose_python(tmp_path / "work", {"HOME": str(tmp_path)}).path == sys.executable
+    named = choose_python(tmp_path / "work", {"HOME": str(tmp_path), "VIRTUAL_ENV": str(tmp_path / "elsewhere")})
+    assert Path(named.path).resolve() == there.resolve()

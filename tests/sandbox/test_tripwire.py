@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from codur.errors import CodurError
-from codur.sandbox.nested import nested_protected
 from codur.sandbox.tripwire import Tripwire
 from tests.cli.kit import bound_by_permissions
 
@@ -125,11 +124,11 @@ CHANGES: dict[str, tuple[Callable[[Path], object], set[str]]] = {
         {".git/modules/sub/hooks/pre-commit"},
     ),
     "a new file": (lambda root: (root / ".mcp.json").write_text("evil"), {".mcp.json"}),
-    "a new directory": (lambda root: (root / ".codur/deep").mkdir(parents=True), {".codur", ".codur/deep"}),
+    "a new directory": (lambda root: (root / ".codur/deep").mkdir(parents=True), {".codur"}),
     "a new link": (lambda root: (root / ".husky").symlink_to("/etc"), {".husky"}),
     "a new pipe": (lambda root: os.mkfifo(root / ".gitmodules"), {".gitmodules"}),
     "a link that leads elsewhere": (turn_link, {".claude"}),
-    "a directory in place of a file": (fill_in, {".envrc", ".envrc/x"}),
+    "a directory in place of a file": (fill_in, {".envrc"}),
     "a link in place of a directory": (replace_hooks, {".git/hooks", ".git/hooks/commit-msg"}),
     "the repository exchanged": (move_git, {".git"}),
     "the repository moved and changed": (hide_git, {".git", ".git/config"}),
@@ -190,7 +189,8 @@ def test_what_is_not_protected_is_left_alone(root: Path, quarantine: Path) -> No
     (root / "main.py").write_text("print(2)\n")
     (root / ".git/index").write_text("new index")
     (root / ".git/objects/aa").mkdir()
-    (root / "repository/.git").mkdir(parents=True)
+    (root / "hooks").mkdir()
+    (root / "HEAD").touch()
     before = tree(root)
     assert tripwire.settle() == ()
     assert tree(root) == before
@@ -211,14 +211,26 @@ def test_a_lost_repository_is_told_but_not_half_made(root: Path) -> None:
     assert not (root / ".git").exists()
 
 
-def test_a_flood_of_new_files_is_taken_away(root: Path) -> None:
+@pytest.mark.parametrize("keep", [True, False], ids=["quarantine", "no quarantine"])
+def test_a_flood_of_new_files_is_taken_away(keep: bool, root: Path, quarantine: Path) -> None:
     before = tree(root)
-    tripwire = Tripwire(root, None)
+    tripwire = Tripwire(root, quarantine if keep else None)
     tripwire.arm()
     for number in range(6000):
         (root / ".vscode" / f"{number}.json").touch()
-    assert len(tripwire.settle()) >= 6000
-    assert tree(root) == before
+        (root / f"new {number}/.git").mkdir(parents=True)
+    (root / ".claude2").mkdir()
+    deep = os.open(root / ".claude2", os.O_RDONLY)
+    for _ in range(700):
+        os.mkdir("deeper", dir_fd=deep)
+        deep, above = os.open("deeper", os.O_RDONLY, dir_fd=deep), deep
+        os.close(above)
+    os.mkdir(".git", dir_fd=deep)
+    os.close(deep)
+    told = tripwire.settle()
+    assert told[-1] == f"{12_001 - 50} more"
+    assert {path: entry for path, entry in tree(root).items() if not path.startswith("new ")} == before
+    assert not [path for path in tree(root) if path.endswith(".git") and path != ".git"]
 
 
 def test_a_workspace_that_is_gone_is_told(root: Path) -> None:
@@ -287,15 +299,23 @@ def test_permissions_do_not_stop_it(tmp_path: Path) -> None:
 
 
 def test_what_a_back_end_keeps_is_the_users_to_change(root: Path, quarantine: Path) -> None:
-    tripwire = Tripwire(root, quarantine, kept=True, nested=("sub/.git",))
-    tripwire.arm()
+    repository(root / "deep/sub/.git")
+    (root / "deep/.claude").symlink_to("../elsewhere")
+    tripwire = Tripwire(root, quarantine)
+    tripwire.arm(keeps=True)
+    assert {".envrc", ".vscode", "deep/sub/.git"} <= set(tripwire.kept)
+    assert "deep/.claude" not in tripwire.kept
     (root / ".envrc").write_text("export A=2\n")
     (root / ".vscode" / "new.json").write_text("{}")
     (root / ".idea").mkdir()
-    assert tripwire.settle() == (".idea",)
+    (root / "deep/sub/.git/hooks/pre-commit").write_text("mine")
+    (root / "deep/.claude").unlink()
+    (root / "deep/.claude").symlink_to("/etc")
+    assert tripwire.settle() == (".idea", "deep/.claude")
     assert (root / ".envrc").read_text() == "export A=2\n"
     assert (root / ".vscode" / "new.json").exists()
     assert not (root / ".idea").exists()
+    assert (root / "deep/sub/.git/hooks/pre-commit").exists()
 
 
 def test_the_present_version_goes_to_quarantine(root: Path, quarantine: Path) -> None:
@@ -307,18 +327,110 @@ def test_the_present_version_goes_to_quarantine(root: Path, quarantine: Path) ->
     assert [path.read_text() for path in quarantine.iterdir()] == ["mine\n"]
 
 
-def test_a_repository_in_a_subdirectory_is_watched(root: Path) -> None:
-    (root / "deep/sub/.git/hooks").mkdir(parents=True)
-    (root / "deep/sub/.git/config").write_text("[core]\n")
-    assert nested_protected(root) == ("deep/sub/.git",)
-    tripwire = Tripwire(root, None, nested=nested_protected(root))
+def repository(place: Path) -> None:
+    """As git makes it, as far as it counts here."""
+    for name in ("hooks", "objects", "refs", "info"):
+        (place / name).mkdir(parents=True)
+    (place / "HEAD").write_text("ref: refs/heads/main\n")
+    (place / "config").write_text("[core]\n")
+
+
+@pytest.mark.parametrize("place", ["deep/sub/.git", "deep/fixture"])
+def test_a_repository_in_a_subdirectory_is_watched(place: str, root: Path) -> None:
+    repository(root / place)
+    tripwire = Tripwire(root, None)
     tripwire.arm()
-    (root / "deep/sub/.git/config").write_text("[core]\nfsmonitor = evil\n")
-    (root / "deep/sub/.git/hooks/pre-commit").write_text("evil")
-    (root / "deep/sub/.git/index").write_text("git's own")
-    assert tripwire.settle() == ("deep/sub/.git/config", "deep/sub/.git/hooks/pre-commit")
-    assert (root / "deep/sub/.git/config").read_text() == "[core]\n"
-    assert not (root / "deep/sub/.git/hooks/pre-commit").exists()
+    (root / place / "config").write_text("[core]\nfsmonitor = evil\n")
+    (root / place / "hooks/pre-commit").write_text("evil")
+    (root / place / "index").write_text("git's own")
+    (root / place / "HEAD").write_text("ref: refs/heads/other\n")
+    (root / place / "objects/aa").mkdir()
+    assert tripwire.settle() == (f"{place}/config", f"{place}/hooks/pre-commit")
+    assert (root / place / "config").read_text() == "[core]\n"
+    assert not (root / place / "hooks/pre-commit").exists()
+
+
+def swap_above(root: Path) -> None:
+    (root / "deep/sub").rename(root / "old")
+    repository(root / "deep/sub/.git")
+
+
+def swap_by_a_link(root: Path) -> None:
+    repository(root.parent / "elsewhere/.git")
+    (root.parent / "elsewhere/.git/config").write_text("of someone else")
+    (root / "deep/sub").rename(root / "old")
+    (root / "deep/sub").symlink_to(root.parent / "elsewhere")
+
+
+def swap_within(root: Path) -> None:
+    (root / "deep/sub/.git").rename(root / "deep/sub/git")
+    repository(root / "deep/sub/.git")
+
+
+def swap_around(root: Path) -> None:
+    (root / "deep/sub/.git").rename(root / "git")
+    repository(root / "deep/sub/.git")
+    (root / "git").rename(root / "deep/sub/.git/inner")
+
+
+def move_away(root: Path) -> None:
+    (root / "deep").rename(root / "old")
+
+
+@pytest.mark.parametrize("swap", [swap_above, swap_by_a_link, swap_within, swap_around, move_away])
+@pytest.mark.parametrize("keeps", [True, False])
+def test_a_repository_that_is_exchanged_comes_back(keeps: bool, swap: Callable[[Path], None], root: Path) -> None:
+    if keeps and swap in (swap_within, swap_around):
+        pytest.skip("a mount there forbids it")
+    repository(root / "deep/sub/.git")
+    before = tree(root / "deep/sub/.git")
+    inode = (root / "deep/sub/.git").stat().st_ino
+    tripwire = Tripwire(root, None)
+    tripwire.arm(keeps=keeps)
+    swap(root)
+    elsewhere = tree(root.parent / "elsewhere") if swap is swap_by_a_link else {}
+    assert tripwire.settle() == ("deep/sub/.git",)
+    assert tree(root / "deep/sub/.git") == before
+    assert (root / "deep/sub/.git").stat().st_ino == inode
+    assert not (root / "deep/sub").is_symlink()
+    assert not elsewhere or tree(root.parent / "elsewhere") == elsewhere
+    assert tripwire.settle() == ()
+
+
+@pytest.mark.parametrize("there", ["", "HEAD config", "objects config refs", "HEAD config objects"])
+@pytest.mark.parametrize("parts", ["HEAD config objects refs", "HEAD commondir config hooks"])
+def test_a_directory_becomes_no_repository(parts: str, there: str, root: Path, quarantine: Path) -> None:
+    for name in there.split():
+        (root / "sub" / name).parent.mkdir(exist_ok=True)
+        (root / "sub" / name).touch()
+    (root / "main").mkdir()
+    before = tree(root)
+    tripwire = Tripwire(root, quarantine)
+    tripwire.arm()
+    for name in parts.split():
+        (root / "sub").mkdir(exist_ok=True)
+        (root / "sub" / name).touch()
+    (root / "sub/kept").touch()
+    told = set(tripwire.settle())
+    assert told == {f"sub/{name}" for name in set(parts.split()) - set(there.split())}
+    assert {path for path in tree(root) if path not in ("sub", "sub/kept")} == before.keys() - {"sub"}
+
+
+@pytest.mark.parametrize("name", [".git", ".envrc", ".vscode", ".GIT"])
+def test_a_protected_name_does_not_appear_at_any_depth(name: str, root: Path, quarantine: Path) -> None:
+    (root / "node_modules/x").mkdir(parents=True)
+    (root / "a/b").mkdir(parents=True)
+    tripwire = Tripwire(root, quarantine)
+    for place in ("a/b", "node_modules/x", "a/new/deep", "a"):
+        tripwire.arm()
+        (root / place / name).mkdir(parents=True)
+        (root / place / name / "x").touch()
+        (root / place).chmod(0o500)
+        assert tripwire.settle() == (f"{place}/{name}",)
+        assert (root / place).is_dir()
+        assert not (root / place / name).exists()
+        assert tripwire.settle() == ()
+    assert len(list(quarantine.iterdir())) == 4
 
 
 def test_a_planted_spare_name_does_not_stop_it(root: Path) -> None:

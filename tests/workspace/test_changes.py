@@ -156,6 +156,9 @@ REFUSED = [
     (lambda w: w.move("old.txt", "run.sh"), "run.sh exists already"),
     (lambda w: w.move("old.txt", ".git/x"), ".git/x is protected and is not edited"),
     (lambda w: w.move(".git/config", "x"), ".git/config is protected and is not edited"),
+    (lambda w: w.write_text("sub/HEAD", "ref: refs/heads/main\n"), "sub/HEAD is protected and is not edited"),
+    (lambda w: w.write_text("fixture/config", "x"), "fixture/config is protected and is not edited"),
+    (lambda w: w.move("old.txt", "fixture/refs/x"), "fixture/refs/x is protected and is not edited"),
     (lambda w: w.delete("nothing"), "there is no file nothing"),
     (lambda w: w.delete("dir"), "dir is a directory, not a file"),
     (lambda w: w.delete("link"), "link is a symbolic link, which is left alone"),
@@ -170,6 +173,8 @@ def test_changes_that_are_refused_change_nothing(root: Path, call: object, messa
     (root / ".git").mkdir()
     (root / ".git" / "config").write_text("[core]\n")
     (root / "dir").mkdir()
+    (root / "fixture").mkdir()
+    (root / "fixture" / "HEAD").touch()
     (root / "link").symlink_to("old.txt")
     (root / "locked.txt").write_text("locked\n")
     (root / "locked.txt").chmod(0o444)

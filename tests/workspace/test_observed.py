@@ -158,13 +158,6 @@ def test_what_was_in_a_cache_before_is_never_taken_for_the_programs(run: Run, ma
     assert run.undo().removed == ()
 
 
-def test_protected_names_that_appear_are_told(run: Run) -> None:
-    (run.root / ".vscode").mkdir()
-    workspace = run.open()
-    found = observe(workspace, "mkdir -p src/.git src/.CLAUDE; touch src/.envrc .vscode/tasks.json src/.gitkeep")
-    assert found.protected == ("src/.CLAUDE", "src/.envrc", "src/.git")
-
-
 def test_what_is_too_large_is_told_once_and_never_deleted(tmp_path: Path) -> None:
     run = Run(tmp_path, max_bytes=1000)
     (run.root / "small.txt").write_text("small\n")
