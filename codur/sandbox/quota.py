@@ -54,8 +54,10 @@ class Quota:
             at_once: look, however short ago the last look was.
         """
         now = time.monotonic()
-        if (now < self._next and not at_once) or not self._may_be_exceeded():
-            self._next = max(self._next, now + _PAUSE_S)
+        if now < self._next and not at_once:
+            return False
+        self._next = now + _PAUSE_S
+        if not self._may_be_exceeded():
             return False
         added_bytes, added_files = self._added()
         after = time.monotonic()
