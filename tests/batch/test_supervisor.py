@@ -71,7 +71,6 @@ def run(given: Path, out: Path, watch: Watched, *, seconds: float, jobs: int, pr
             key_of=keys,
             keep=Keeper(directory, made, keys),
             watch=watch,
-            margin_s=0.1,
             obey_s=0.5,
         )
         assert supervisor.run() == "all"

@@ -1,0 +1,182 @@
+"""What tries to outlast the time that a run, a search or a challenge has; in real time, by the command line.
+
+python -m tests.adversarial.limits [NAME …]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.cli.kit import environment
+from tests.runs.kit import KEY, fill
+from tests.support.groq_server import GroqServer, ServerReply, hold
+
+SECONDS = 8.0
+MOST_S = 1.1 * SECONDS + 1.0
+GIVEN_UP_S = 90.0
+_STUBBORN = """
+import os, signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if os.fork() == 0:
+    os.setsid()
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+while True:
+    time.sleep(1)
+"""
+_HANGING_TEST = """
+from main import one
+
+def test_hangs():
+    while True:
+        pass
+
+def test_one():
+    assert one() == 2
+"""
+_ALONE = """
+from main import one
+ran = []
+%s
+def test_last():
+    while not ran:
+        pass
+    assert one() == 2
+""" % "".join(f"def test_{number}(): ran.append(1)\n" for number in range(30))
+_ONE = "def one():\n    return 1\n"
+_CLOSE = (
+    "def close(value):\n    number = 0\n    while number != value:\n        number += 2\n    return number * 7 - 3\n"
+)
+_TEST_CLOSE = "from main import close\n\ndef test_close():\n    assert close(7) == 1234567\n"
+_LINT = "def one():\n    return 1\n\n\nprint(1 + 1)\n"
+_OFFLINE = ("--offline", "--json")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A command line in a project.
+
+    Attributes:
+        words: the arguments; `TIME` stands for the time that is given.
+        prepare: makes what is no text.
+        reply: what each request to a model gets; None if there is none.
+        taken: the seconds that count, of what was printed; None for those of the whole process.
+    """
+
+    name: str
+    files: Mapping[str, str]
+    words: Sequence[str]
+    prepare: Callable[[Path], object] = lambda _: None
+    reply: ServerReply | None = None
+    taken: Callable[[Any], float] | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+def _with_pipe(project: Path) -> None:
+    """A repository whose index is a pipe: who reads it waits for a writer."""
+    subprocess.run(["git", "init", "-q"], cwd=project, check=True, capture_output=True)
+    os.mkfifo(project / ".git" / "index")
+
+
+def _longest(results: Any) -> float:
+    return max(float(each["seconds"]) for each in results["results"])
+
+
+_RUN = ("fix main.py", "--timeout", "TIME")
+CASES = (
+    Case(
+        name="a check that ignores signals",
+        files={"main.py": _ONE, "check.py": _STUBBORN},
+        words=(*_RUN, *_OFFLINE, "--check", f"{sys.executable} check.py"),
+    ),
+    Case(name="a test that hangs", files={"main.py": _ONE, "test_main.py": _HANGING_TEST}, words=(*_RUN, *_OFFLINE)),
+    Case(
+        name="candidates that hang",
+        files={"main.py": _CLOSE, "test_main.py": _TEST_CLOSE},
+        words=("repair", "--budget", "TIME", "--json"),
+        taken=lambda result: float((result.get("repair") or {"seconds": 0.0})["seconds"]),
+    ),
+    Case(
+        name="a test that hangs alone",
+        files={"main.py": _ONE, "test_main.py": _ALONE},
+        words=("repair", "--budget", "TIME", "--json"),
+        taken=lambda result: float((result.get("repair") or {"seconds": 0.0})["seconds"]),
+    ),
+    Case(name="a model that is silent", files={"main.py": _LINT}, words=_RUN, reply=hold()),
+    Case(
+        name="a model that drips",
+        files={"main.py": _LINT},
+        words=_RUN,
+        reply=ServerReply(body=": wait\n\n", headers={"content-type": "text/event-stream"}, stays_open=True, sized=False),
+    ),
+    Case(
+        name="a pipe in place of git's index",
+        files={"main.py": _ONE, "check.py": _STUBBORN},
+        words=(*_RUN, *_OFFLINE, "--check", f"{sys.executable} check.py"),
+        prepare=_with_pipe,
+    ),
+    Case(
+        name="a challenge that hangs",
+        files={
+            "one/main.py": "while True:\n    pass\n",
+            "one/expected.txt": "1\n",
+            "two/main.py": "print(1)\n",
+            "two/expected.txt": "1\n",
+        },
+        words=("solve", ".", "--timeout", "TIME", "--results", "../results", *_OFFLINE),
+        taken=_longest,
+    ),
+)  # fmt: skip
+
+
+@contextmanager
+def _server(reply: ServerReply | None) -> Iterator[str]:
+    if reply is None:
+        yield ""
+        return
+    with GroqServer(lambda _: reply) as server:
+        yield f"providers:\n  groq:\n    api: groq\n    base_url: {server.url}\n"
+
+
+def seconds_of(case: Case) -> float:
+    """How long it takes; `GIVEN_UP_S` if it was not waited for any longer."""
+    with tempfile.TemporaryDirectory(prefix="codur-suite-") as directory, _server(case.reply) as settings:
+        project, home = Path(directory, "project"), Path(directory, "home")
+        fill(project, case.files)
+        fill(home, {".config/codur/config.yaml": settings} if settings else {".keep": ""})
+        case.prepare(project)
+        words = [f"{SECONDS:g}" if word == "TIME" else word for word in case.words]
+        keyed = {"GROQ_API_KEY": KEY} if settings else {}
+        begun = time.monotonic()
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", "codur", *words],
+                cwd=project, env=environment(home, **keyed), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                timeout=GIVEN_UP_S, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return GIVEN_UP_S
+        whole = time.monotonic() - begun
+        return whole if case.taken is None else case.taken(json.loads(done.stdout))
+
+
+def main() -> None:
+    """Prints a line for each case, or for those that are named."""
+    for case in CASES:
+        if case.name in sys.argv[1:] or not sys.argv[1:]:
+            taken = seconds_of(case)
+            sys.stdout.write(f"{'kept' if taken <= MOST_S else 'BROKEN':7} {taken:6.1f} s  {case.name}\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
