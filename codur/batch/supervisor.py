@@ -24,7 +24,7 @@ from codur.errors import CodurError
 from codur.llm.shared import OVER_BUDGET
 
 OBEY_S = 10.0
-"""So long a challenge may take to end after it was cancelled, before its worker is ended; less at the end of its time."""
+"""So long it may take to end after it was cancelled, before its worker is ended; less at the end of its time."""
 STARTS = 3
 """Workers that end before they can work, in a row, before that is given up."""
 ALONE = 2

@@ -281,7 +281,7 @@ class Search:
                 verdict = self._confirm(changed(best.program, self._original))
             except LimitReached:  # whoever takes it runs the check once more
                 unconfirmed = self._outcome(choice, best.verdict)
-                return replace(unconfirmed, tier="guided", note=unconfirmed.note or _UNCONFIRMED)
+                return replace(unconfirmed, tier="guided", note=_UNCONFIRMED)
             if verdict.passed:
                 return self._outcome(choice, verdict)
             self._refused = verdict

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -343,9 +344,11 @@ def timed(prepared: Bench, *, pass_s: float = 0.0) -> tuple[Bench, Callable[[], 
 
 
 def test_what_passed_is_not_lost_when_the_time_is_up_before_it_is_run_again(tmp_path: Path) -> None:
-    prepared, clock = timed(bench(tmp_path, {"main.py": "print(1 + 2)\n", "expected.txt": "-1\n"}), pass_s=1_000.0)
-    found = prepared.search(budget_s=100.0, clock=clock)
-    assert found.files == {"main.py": "print(1 - 2)\n"}
+    _, program, expected, old, new, _ = CASES[0]
+    files = {"main.py": program, "expected.txt": expected}
+    prepared, clock = timed(bench(tmp_path, files), pass_s=1_000.0)
+    found = prepared.search(budget_s=1_000.0, clock=clock)
+    assert found.files == {"main.py": dedent(program).replace(old, new)}
     assert (found.tier, found.exhausted) == ("guided", False)
     assert found.note == "the time was up before what passed could be run once more in a process of its own"
 
