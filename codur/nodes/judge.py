@@ -23,6 +23,7 @@ _LINE = re.compile(r":\d+")
 COMMAND_NOT_FOUND = 127
 _FIRST_SHARE, _SHORT_SHARE, _LEAST_FIRST_S = 0.4, 0.6, 10.0
 """Of the run's time, which its first check may take, so that there is some left to act on what it says."""
+_LINT_SHARE = 0.5
 _LONG_S = 1.0
 """What takes longer is worth a look at the tests that failed before all others are run."""
 
@@ -118,7 +119,8 @@ def linted(context: RunContext) -> list[str]:
     """
     if not (context.settings.verification.linters and context.settings.tools.allow_run):
         return []
-    return worse(context.workspace, context.launcher, context.scratch, most_s=context.time_left())
+    most_s = _LINT_SHARE * context.time_left()  # what is done must not be lost for them
+    return worse(context.workspace, context.launcher, context.scratch, most_s=most_s)
 
 
 def may_fail(state: RunState) -> tuple[str, ...]:

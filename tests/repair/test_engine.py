@@ -366,7 +366,7 @@ def test_what_hangs_is_ended_with_the_budget(tmp_path: Path, workers: int) -> No
     prepared = bench(tmp_path, files, replace(TESTS, timeout_s=86_400.0))
     contents, seconds = prepared.contents(), count()
     found = prepared.search(budget_s=60.0, clock=lambda: float(next(seconds)), workers=workers)
-    assert found.reason == "The time was up before a candidate was judged."
+    assert found.reason.startswith("The time was up before ")
     assert prepared.contents() == contents
 
 
