@@ -449,12 +449,13 @@ def test_a_right_repair_that_takes_its_time_is_found(tmp_path: Path) -> None:
 
 
 class Recording(Checker):
-    """A checker that keeps which tests it was asked to run alone."""
+    """A checker that keeps which tests it was asked to run alone, also as one with less time."""
 
-    alone: tuple[tuple[str, ...], ...] = ()
+    alone: list[tuple[str, ...]]
 
     def run(self, check: Check | None) -> Verdict:
-        self.alone += (check.tests,) if check and check.tests else ()
+        if check and check.tests:
+            self.alone.append(check.tests)
         return super().run(check)
 
 
@@ -475,6 +476,7 @@ def test_a_small_quick_suite_judges_as_it_is(tmp_path: Path, tests: int, *, narr
     made = bench(tmp_path, files, TESTS)
     launcher = Launcher({"PATH": os.environ["PATH"]})
     checker = Recording(made.workspace, launcher, VerificationSettings(), python=sys.executable)
+    checker.alone = []
     checker.guard(TESTS)
     found = replace(made, checker=checker).search(max_order=1)
     assert found.files == {"main.py": "def double(n):\n    return n + 2\n"}
