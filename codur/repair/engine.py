@@ -61,7 +61,7 @@ _MOST_BROKEN, _MOST_APART = 3, 30
 _TRACE_SHARE = 0.15
 """Of the time of a search, which its tests may be traced."""
 _KEPT_SHARE, _KEPT_TIMES = 0.3, 1.5
-"""Time kept for what passes to be run once more: of the search's at most, and in times of the check before."""
+"""Time kept for what passes to be run once more: of the search's at most, and in times of the runs before."""
 _FAIL_TOGETHER = "The tests that fail pass when they are run by themselves: they depend on tests before them."
 _BROKEN = "raise SystemExit('this text stands for one that fails in another way')\n"
 
@@ -118,7 +118,8 @@ def search(
         narrow, first = _narrowed(checker, workspace.root, check, before)
         if first.passed:
             return RepairOutcome(reason=_FAIL_TOGETHER, best_progress=before.progress)
-        kept_s = min(_KEPT_SHARE * budget_s, _KEPT_TIMES * (first.duration_s + before.duration_s))
+        once_more_s = first.duration_s + (0.0 if narrow is check else before.duration_s)
+        kept_s = min(_KEPT_SHARE * budget_s, _KEPT_TIMES * once_more_s)
 
         def search_left() -> float:
             return time_left() - kept_s
