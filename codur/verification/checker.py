@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,6 +16,7 @@ from codur.errors import Interrupted, out_of_time
 from codur.python.layout import import_roots
 from codur.python.pytest_options import SEARCH_VARIABLES
 from codur.python.test_run import TestEnd, TestRun, read_run, reported_argv
+from codur.sandbox.cancel import CancelToken, Until
 from codur.sandbox.launcher import Launcher, ProcessResult
 from codur.types import Check, Verdict
 from codur.verification.compare import around, equal, first_difference, progress
@@ -149,6 +151,13 @@ class Checker:
         other._roots = import_roots(self._workspace.root, self._python) if self._roots is None else self._roots
         return other
 
+    def within(self, cancel: CancelToken, time_left: Callable[[], float]) -> Checker:
+        """The same checker with less time: its programs end with this token, and none starts when no time is left."""
+        run_left, other = self._deadline, copy.copy(self)
+        other._launcher = self._launcher.ended_by(Until(cancel, time_left))
+        other._deadline = lambda: min(run_left(), time_left())
+        return other
+
     def excuse(self, tests: Iterable[str]) -> None:
         """Leave these tests out of verdicts from now on: they fail here whatever the program does."""
         self._excused = (self._excused or frozenset()) | frozenset(tests)
@@ -241,10 +250,10 @@ class Checker:
             writable=writable,
         )
         self._tripped += result.tripped
+        if (result.timed_out or result.cancelled) and self._deadline() <= 0:
+            raise out_of_time()
         if result.cancelled:
             raise Interrupted("interrupted")
-        if result.timed_out and self._deadline() <= 0:
-            raise out_of_time()
         if result.limit:
             return replace(result, stderr=f"{result.stderr}\nended: more {result.limit} than a program may use".strip())
         return result
