@@ -13,6 +13,7 @@ from codur.cli import surroundings
 from codur.config.loader import candidate_files
 from codur.errors import UsageError
 from codur.planning.patterns.decide import PatternDecision, decide
+from codur.sandbox.launcher import Launcher
 from codur.types import Check
 from codur.ui.output import show
 from codur.ui.sanitise import sanitise
@@ -31,7 +32,15 @@ def show_route(
     """Print what Phase 0 decides about a prompt."""
     settings = surroundings.settings_for(directory, config, {}).settings
     workspace = Workspace.open(directory, home=surroundings.home())
-    decision = decide(prompt, workspace, settings=settings, check_command=check_command, expect_file=expect_file)
+    with Launcher(os.environ, sandbox=settings.sandbox) as launcher:
+        decision = decide(
+            prompt,
+            workspace,
+            settings=settings,
+            launcher=launcher,
+            check_command=check_command,
+            expect_file=expect_file,
+        )
     report = _report(decision)
     if json:
         _print(json_module.dumps(report))

@@ -482,6 +482,10 @@ class SandboxSettings:
     """The largest file that a program may write, in MiB."""
     temporary_mb: int = 256
     """Size of a program's private temporary directory, in MiB, where the back end can bound it."""
+    written_mb: int = 2048
+    """What a program may add to the disk, in MiB, in all places where it may write together."""
+    new_files: int = 50_000
+    """Files and directories that a program may add there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -113,6 +113,8 @@ RULES: Mapping[tuple[str, ...], _Rule] = {
     ("sandbox", "processes"): _LOWER,
     ("sandbox", "file_mb"): _LOWER,
     ("sandbox", "temporary_mb"): _LOWER,
+    ("sandbox", "written_mb"): _LOWER,
+    ("sandbox", "new_files"): _LOWER,
     ("sandbox", "require"): _STRICT,
 }
 """What is not named here a project's file cannot set."""

@@ -59,7 +59,7 @@ def seen_before(state: RunState, context: RunContext) -> RunUpdate:
             prompt=task.prompt,
             files=[path for path in discovery.files if path not in discovery.guessed],
             settings=context.settings.verification,
-            changed=lambda: uncommitted(context.workspace.root),
+            changed=lambda: uncommitted(context.workspace.root, context.launcher),
         )
         discovery = replace(discovery, check=check)
     verdict = check_before(discovery, context)

@@ -28,6 +28,7 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
         task.prompt,
         context.workspace,
         settings=context.settings,
+        launcher=context.launcher,
         check_command=task.check_command,
         expect_file=task.expect_file,
         check_is_goal=task.check_is_goal,

@@ -29,7 +29,7 @@ def repair(state: RunState, context: RunContext) -> RunUpdate:
     if state["discovery"].check is None or verdict is None:
         raise AssertionError("repair was reached without a failing check")
     since = state["task"].repair.since if state["task"].repair else ""
-    unknown = revision_problem(Path(state["task"].workspace), since) if since else ""
+    unknown = revision_problem(Path(state["task"].workspace), context.launcher, since) if since else ""
     if unknown:
         raise UsageError(f"--since: {unknown}", remedy="Give a commit, branch or tag like HEAD~3.")
     begun = time.monotonic()
@@ -78,7 +78,9 @@ def _search(state: RunState, verdict: Verdict, context: RunContext) -> RepairOut
         workers=settings.workers or None,
         task=state["task"].prompt,
         every=asked is not None and (asked.every or asked.pick > 1),
-        past=lambda texts: read_history(Path(state["task"].workspace), texts.get, since=asked.since if asked else ""),
+        past=lambda texts: read_history(
+            Path(state["task"].workspace), context.launcher, texts.get, since=asked.since if asked else ""
+        ),
     )
 
 

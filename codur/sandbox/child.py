@@ -15,8 +15,9 @@ from typing import Literal, Protocol
 
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.output import BoundedOutput
+from codur.sandbox.quota import Quota
 
-End = Literal["ended", "timed_out", "cancelled", "flooded"]
+End = Literal["ended", "timed_out", "cancelled", "flooded", "overfull"]
 """Why a program is no longer waited for."""
 
 _FLOOD_BYTES = 64 * 1_048_576
@@ -100,15 +101,18 @@ class Child:
         self._selector.close()
         self._process.close()
 
-    def wait(self, timeout_s: float, cancel: CancelToken | None) -> End:
-        """Feed and read until the program ends, its time is over, it is cancelled, or its output does not end.
+    def wait(self, timeout_s: float, cancel: CancelToken | None, quota: Quota | None = None) -> End:
+        """Feed and read until the program ends, its time is over, it is cancelled, or it writes too much.
+
+        Args:
+            quota: of what it adds to the disk.
 
         Raises:
             OSError: it could not be executed.
             CodurError: it could not be contained.
         """
-        end = self._until_end(time.monotonic() + timeout_s, cancel)
-        if end != "ended":
+        end = self._until_end(time.monotonic() + timeout_s, cancel, quota)
+        if end != "ended" and not self._exited:
             self._process.terminate()
             self._pump_until(time.monotonic() + _TERMINATE_GRACE_S, pipes=False)
             self._process.kill()
@@ -118,8 +122,8 @@ class Child:
             self._pump_until(time.monotonic() + _CLOSE_GRACE_S, pipes=True)
         return end
 
-    def _until_end(self, deadline: float, cancel: CancelToken | None) -> End:
-        pause = _POLL_S if cancel is not None else 3600.0
+    def _until_end(self, deadline: float, cancel: CancelToken | None, quota: Quota | None) -> End:
+        pause = _POLL_S if cancel is not None or quota is not None else 3600.0
         while not self._exited:
             left = deadline - time.monotonic()
             if left <= 0:
@@ -128,8 +132,10 @@ class Child:
                 return "cancelled"
             if self._received > _FLOOD_BYTES:
                 return "flooded"
+            if quota is not None and quota.exceeded():
+                return "overfull"
             self._pump(min(left, pause))
-        return "ended"
+        return "overfull" if quota is not None and quota.exceeded(at_once=True) else "ended"
 
     def _pump_until(self, deadline: float, *, pipes: bool) -> None:
         """Go on until the program has ended (or, with `pipes`, until the pipes are closed), at most to the deadline."""

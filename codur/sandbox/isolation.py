@@ -44,6 +44,8 @@ _DEVICE_LINKS = (
     ("ptmx", "pts/ptmx"),
 )
 _MAY_WRITE = 0o222
+_MAX_INODES = 65_536
+"""Files in a directory in memory: each takes memory of the kernel, which its size does not count."""
 _DESCRIPTORS = 65_536
 _SHELL_BASE = 128
 
@@ -145,7 +147,7 @@ def _make(mounts: Mounts) -> None:
             if kind == "directory":
                 os.chmod(at, permissions)
             else:
-                bound = f",size={size}" if size else ""
+                bound = f",size={size},nr_inodes={_MAX_INODES}" if size else ""
                 _mount("tmpfs", at, "tmpfs", _NO_SET_ID | _NO_DEVICES, f"mode={permissions:04o}{bound}")
     os.umask(mask)
 

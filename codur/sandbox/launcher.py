@@ -29,6 +29,7 @@ from codur.sandbox.limits import limits_of
 from codur.sandbox.output import BoundedOutput
 from codur.sandbox.policy import Limits, Policy
 from codur.sandbox.process_result import ProcessResult, ended, not_begun, not_started, status_of_shell
+from codur.sandbox.quota import Quota
 from codur.sandbox.scratch import private_directory, temporary_base
 from codur.sandbox.stream import Stream
 from codur.sandbox.surroundings import Surroundings
@@ -43,6 +44,7 @@ __all__ = ["Launcher", "ProcessResult", "ProgramObserver"]
 _HAS_STARTER: bool = sys.platform == "linux"
 _MIB = 1_048_576
 _ROOT = Path("/")
+_SHARED_MEMORY = Path("/dev/shm")
 _NETWORK_FILES = (Path("/etc/resolv.conf"), Path("/etc/hosts"))
 """What is needed to find an address; links to them may lead out of the system's directories."""
 
@@ -230,6 +232,8 @@ class Launcher:
             if home is not None:
                 variables["HOME"] = str(home)
             result = self._run(words, policy, variables, cwd, outputs, stdin, timeout_s)
+            if result.overfull and workspace is not None:
+                self._watch.discard(workspace)
         return replace(result, tripped=watched.tripped) if watched.tripped else result
 
     def find(self, name: str, *, outside: Path) -> str | None:
@@ -367,15 +371,25 @@ class Launcher:
         timeout_s: float,
     ) -> ProcessResult:
         begin = time.monotonic()
+        quota = self._quota(policy)
         try:
             limits = limits_of(self._settings, timeout_s)
             process, wrapped = self._confined(policy, argv, env, cwd, limits, has_input=bool(stdin))
             with Child(process, outputs, stdin) as child:
-                end = child.wait(timeout_s, self._cancel)
+                end = child.wait(timeout_s, self._cancel, quota)
         except (OSError, ValueError) as error:
             return not_started(argv, cwd, error)
         status = status_of_shell(process.status) if wrapped else process.status
-        return ended(argv, status, outputs, end, process.limit, time.monotonic() - begin)
+        return ended(argv, status, outputs, end, process.limit or quota.told, time.monotonic() - begin)
+
+    def _quota(self, policy: Policy) -> Quota:
+        """What a program may add where it writes.
+
+        A back end that hides gives it temporary and shared memory of its own, which have sizes of their own.
+        """
+        shared = () if self.hides else (policy.temporary, _SHARED_MEMORY)
+        places = (*_if_any(policy.workspace), *policy.writable, *shared)
+        return Quota(places=places, bytes=self._settings.written_mb * _MIB, files=self._settings.new_files)
 
     def _confined(
         self,

@@ -25,7 +25,8 @@ class ProcessResult:
         truncated: whether a middle was left out.
         flooded: it was stopped because its output did not end.
         started: False if there is no such program (or directory), or it cannot be executed.
-        limit: which limit stopped it: `memory`, `processes` or `output`; empty if none did.
+        limit: which limit stopped it: `memory`, `processes`, `output`, or what it added; empty if none did.
+        overfull: it was stopped because it added more to the disk than it may.
         tripped: protected paths that it changed or made, relative to its workspace; they are as before again.
     """
 
@@ -40,6 +41,7 @@ class ProcessResult:
     started: bool = True
     duration_s: float = 0.0
     limit: str = ""
+    overfull: bool = False
     tripped: tuple[str, ...] = ()
 
 
@@ -85,6 +87,7 @@ def ended(
         cancelled=end == "cancelled",
         truncated=stdout.truncated or stderr.truncated,
         flooded=end == "flooded",
+        overfull=end == "overfull",
         limit=limit or ("output" if end == "flooded" else ""),
         duration_s=duration_s,
     )

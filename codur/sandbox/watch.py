@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from codur.sandbox.linked import Stamps, changed, linked_directories, stamps
 from codur.sandbox.nested import ProtectedPaths
 from codur.sandbox.tripwire import Tripwire
 
@@ -17,6 +18,12 @@ class ProgramObserver(Protocol):
 
     def before(self, root: Path) -> None:
         """A program is about to start that may write below `root`."""
+
+    def reached_outside(self, paths: tuple[str, ...]) -> None:
+        """It changed these files, which have further names outside of the workspace."""
+
+    def discard(self, root: Path) -> None:
+        """It has ended, and added more than it may: what is new goes."""
 
     def after(self, root: Path) -> None:
         """It has ended, with all that it started."""
@@ -50,6 +57,7 @@ class WorkspaceWatch:
         self._contained = contained
         self._passed_over: set[Path] = set()
         self._paths: dict[Path, ProtectedPaths] = {}
+        self._linked: dict[Path, tuple[str, ...]] = {}
 
     @contextlib.contextmanager
     def passes_over(self, directory: Path) -> Iterator[None]:
@@ -74,9 +82,11 @@ class WorkspaceWatch:
         tripwire = self._tripwire(workspace) if self._contained else None
         if self._observer is not None:
             self._observer.before(workspace)
+        linked = Stamps()
         if tripwire is not None:
             tripwire.arm(keeps=keeps())
-            watched.kept = tuple(workspace / path for path in tripwire.kept)
+            watched.kept = tuple(workspace / path for path in (*tripwire.kept, *self._linked_in(workspace)))
+            linked = Stamps() if keeps() else stamps(workspace, self._linked_in(workspace))
         try:
             yield watched
         finally:
@@ -84,8 +94,22 @@ class WorkspaceWatch:
                 if tripwire is not None:
                     watched.tripped = tripwire.settle()
             finally:
+                reached = changed(linked)
+                if reached and self._observer is not None:
+                    self._observer.reached_outside(reached)
                 if self._observer is not None:
                     self._observer.after(workspace)
+
+    def discard(self, workspace: Path) -> None:
+        """Have what a program added removed, while `over` lasts: it was too much."""
+        if self._observer is not None and not any(workspace.is_relative_to(own) for own in tuple(self._passed_over)):
+            self._observer.discard(workspace)
+
+    def _linked_in(self, workspace: Path) -> tuple[str, ...]:
+        """The directories of a workspace with files that have further names elsewhere, as at its first program."""
+        if workspace not in self._linked:
+            self._linked[workspace] = linked_directories(workspace)
+        return self._linked[workspace]
 
     def _tripwire(self, workspace: Path) -> Tripwire:
         if workspace not in self._paths:

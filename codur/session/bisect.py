@@ -109,10 +109,6 @@ def bisect(
     try:
         with ExitStack() as stack:
             workspace = Workspace.open(root, home=host.home, max_file_bytes=settings.tools.max_file_kb * 1024)
-            repository = own_repository(workspace.root, _GIT_TIMEOUT_S)
-            head = commits.commit_of(repository, bad or "HEAD")
-            known = commits.commit_of(repository, good) if good else ""
-            check = _check(workspace, settings, check_command, expect_file)
             python = find_python(workspace.root, host.environ)
             launcher = stack.enter_context(
                 Launcher(
@@ -123,6 +119,10 @@ def bisect(
                     state_cache=host.cache,
                 )
             )
+            repository = own_repository(workspace.root, launcher, _GIT_TIMEOUT_S)
+            head = commits.commit_of(repository, bad or "HEAD")
+            known = commits.commit_of(repository, good) if good else ""
+            check = _check(workspace, settings, launcher, check_command, expect_file)
             own = Checker(
                 workspace,
                 launcher,
@@ -150,11 +150,14 @@ def _remedy(error: ToolError) -> str:
     return "Run `git log --oneline` for the commits that there are." if error.code == "not_found" else ""
 
 
-def _check(workspace: Workspace, settings: Settings, command: str | None, expect_file: str | None) -> Check:
+def _check(
+    workspace: Workspace, settings: Settings, launcher: Launcher, command: str | None, expect_file: str | None
+) -> Check:
     check = decide(
         "the tests fail",
         workspace,
         settings=settings,
+        launcher=launcher,
         check_command=command,
         expect_file=expect_file,
         check_is_goal=True,

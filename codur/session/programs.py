@@ -32,10 +32,25 @@ class Programs:
             if note:
                 self._emit(Note(level="warning", text=note))
 
+    def reached_outside(self, paths: tuple[str, ...]) -> None:
+        """The program changed files that a package cache or another directory has, too."""
+        count = f"{paths[0]} and {len(paths) - 1} more files have" if len(paths) > 1 else f"{paths[0]} has"
+        text = f"a program changed what is linked from elsewhere: {count} further names; install these packages anew"
+        self._emit(Note(level="warning", text=text))
+
+    def discard(self, root: Path) -> None:
+        """The program has ended, and added too much."""
+        if root == self._workspace.root and not self._workspace.discard_of_program():
+            text = "a program added too much, and what it left could not all be told from yours: look at the workspace"
+            self._emit(Note(level="warning", text=text))
+
     def after(self, root: Path) -> None:
         """The program has ended."""
-        if root == self._workspace.root:
-            self._workspace.after_program()
+        if root != self._workspace.root:
+            return
+        for path in self._workspace.after_program().parted:
+            text = f"{path} has other names outside: a program changed it, and they hold again what they held"
+            self._emit(Note(level="info", text=text))
 
 
 def uncontained(why: str) -> str:

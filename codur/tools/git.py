@@ -131,7 +131,13 @@ def git_blame(context: ToolContext, given: GitBlame) -> ToolResult:
     options = ["--line-porcelain", f"-L{start},{last}"]
     path = _path(context, given.path)
     _require_shown(context, path)
-    output = repository_of(context).safe("blame", *options, *revision, "--", path)
+    try:
+        output = repository_of(context).safe("blame", *options, *revision, "--", path)
+    except ToolError as error:
+        if "invalid object name: " not in error.message:
+            raise
+        # A line of the file that blame.ignoreRevsFile names, which no setting overrides.
+        raise ToolError("refused", "blame.ignoreRevsFile names a file that is no list of commits") from None
     lines = tuple(_blamed(block) for block in re.split(r"(?<=\n)(?=[0-9a-f]{40} \d+ \d+)", output) if block)
     shown = [
         f"{item.commit.hash[:10]} {item.commit.date} {item.commit.author} {item.line}: {item.text}" for item in lines

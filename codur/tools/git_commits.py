@@ -89,5 +89,6 @@ def export(repository: Repository, commit: str, target: Path, index: Path) -> No
     at_top = replace(repository, root=repository.top)
     own = (("GIT_INDEX_FILE", str(index)),)
     index.unlink(missing_ok=True)
-    at_top.safe("read-tree", commit if below == "." else f"{commit}:{below}", variables=own)
-    at_top.safe("checkout-index", "--all", "--force", "--quiet", f"--prefix={target}/", variables=own)
+    places = (target, index.parent)
+    at_top.safe("read-tree", commit if below == "." else f"{commit}:{below}", variables=own, writable=places)
+    at_top.safe("checkout-index", "--all", "--force", "--quiet", f"--prefix={target}/", variables=own, writable=places)

@@ -1,8 +1,9 @@
-"""What keeps git from running programs that a repository's configuration names.
+"""What keeps git from running programs, and from reading files, that a repository's configuration names.
 
 A repository is untrusted: its `.git/config` (and what that includes) can name programs for file-system monitoring,
-hooks, filters, diffs, pagers, signatures and transports. The keys that are set are listed first, which runs nothing,
-and each that could start a program is overridden on the command line, which has the last word in git's configuration.
+hooks, filters, diffs, pagers, signatures and transports, and files to read. The keys that are set are listed first,
+which runs nothing, and each that could start a program or show a file is overridden on the command line, which has the
+last word in git's configuration.
 """
 
 from __future__ import annotations
@@ -71,8 +72,22 @@ _BY_LAST_NAME: dict[str, str] = {
     "showsignature": "false",
     "promisor": "false",
     "allow": "never",
+    "skiplist": "",
+    "templatedir": "",
+    "template": "/dev/null",
+    "excludesfile": "/dev/null",
+    "attributesfile": "/dev/null",
+    "orderfile": "/dev/null",
+    "file": "/dev/null",
+    "signaturefile": "/dev/null",
+    "allowedsignersfile": "/dev/null",
+    "revocationfile": "/dev/null",
 }
-"""Harmless value by the last part of a key; an empty filter lets content through as it is."""
+"""Harmless value by the last part of a key; an empty filter lets content through as it is.
+
+Keys that name files are among them: git tells lines of what it cannot understand. (`include.path` cannot be overridden;
+what is included and no configuration is told by its line's number alone.)
+"""
 
 MAX_KEYS = 500
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from codur.tools.git_config import DIFF_OPTIONS
 from codur.tools.git_patches import MARK, CommitPatch, FilePatch, Trail, read_patches
 from codur.tools.git_repository import REVISION, Repository, own_repository
 from codur.tools.tool import ToolError
+
+if TYPE_CHECKING:
+    from codur.sandbox.launcher import Launcher
 
 MAX_COMMITS = 20
 _MAX_HUNKS = 1_000
@@ -73,7 +77,12 @@ class History:
 
 
 def read_history(
-    root: Path, text_of: Callable[[str], str | None], *, since: str = "", timeout_s: float = _TIMEOUT_S
+    root: Path,
+    launcher: Launcher,
+    text_of: Callable[[str], str | None],
+    *,
+    since: str = "",
+    timeout_s: float = _TIMEOUT_S,
 ) -> History:
     """The recent past of the Python files in a directory; git runs no program that the repository names.
 
@@ -90,24 +99,26 @@ def read_history(
     try:
         if since and not REVISION.fullmatch(since):
             raise ToolError("invalid", f"{since!r:.60} is no revision; give a commit, branch or tag such as HEAD~1")
-        return _read(own_repository(root, timeout_s), text_of, since)
+        return _read(own_repository(root, launcher, timeout_s), text_of, since)
     except ToolError as error:
         return History(reason=error.message)
 
 
-def uncommitted(root: Path, *, timeout_s: float = _TIMEOUT_S) -> tuple[str, ...]:
+def uncommitted(root: Path, launcher: Launcher, *, timeout_s: float = _TIMEOUT_S) -> tuple[str, ...]:
     """The files in a directory that are not as they were committed; none where git cannot tell."""
     try:
-        found = own_repository(root, timeout_s).safe("diff", *DIFF_OPTIONS, "--name-only", "-z", "--relative", "HEAD")
+        found = own_repository(root, launcher, timeout_s).safe(
+            "diff", *DIFF_OPTIONS, "--name-only", "-z", "--relative", "HEAD"
+        )
     except ToolError:
         return ()
     return tuple(filter(None, found.split("\0")))
 
 
-def revision_problem(root: Path, revision: str, *, timeout_s: float = _TIMEOUT_S) -> str:
+def revision_problem(root: Path, launcher: Launcher, revision: str, *, timeout_s: float = _TIMEOUT_S) -> str:
     """Why there is no such revision in the repository around a directory; empty if there is."""
     try:
-        own_repository(root, timeout_s).safe("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+        own_repository(root, launcher, timeout_s).safe("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
     except ToolError as error:
         return f"{error.message}; no commit is called {revision!r:.60}"
     return ""

@@ -1,25 +1,42 @@
-"""Git in a repository that may be hostile, through GitPython; no program that its configuration names is started."""
+"""Git in a repository that may be hostile: contained, with a deadline, and without the programs that it names.
+
+Git sees the work tree and the repository's own directories and nothing else of the user's, so that no link, alternate
+or setting leads it to another repository or to a file elsewhere. What would do so, or would keep it waiting, and can be
+told beforehand is refused with its name.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
-import sys
+import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING
 
 from codur.tools import git_config
 from codur.tools.tool import ToolContext, ToolError
 
+if TYPE_CHECKING:
+    from codur.sandbox.launcher import Launcher
+    from codur.sandbox.process_result import ProcessResult
+
 REVISION = re.compile(r"[\w@][\w./@^~{}:+-]*")
 """What may name a commit: never an option."""
 _MAX_OUTPUT = 4_000_000
+_MAX_PROBLEM = 65_536
+_DEADLINE_S = 30.0
 _ENV = "/usr/bin/env"
 _PATH = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin:/run/current-system/sw/bin"
 """Where git is looked for: never in a directory that a workspace could have put on the path."""
-_PROGRAM_VARIABLE = "GIT_PYTHON_GIT_EXECUTABLE"
+_NO_WORKSPACE = Path("/")
+_NOT_INSTALLED = 127
+_FILES = (
+    *("HEAD", "config", "config.worktree", "index", "packed-refs", "shallow", "commondir", "gitdir", "logs/HEAD"),
+    *("info/exclude", "info/attributes", "info/grafts", "objects/info/packs", "objects/info/commit-graph"),
+)
+_DIRECTORIES = ("objects", "objects/info", "objects/pack", "refs", "refs/heads", "refs/tags", "info", "logs")
+_ALTERNATES = ("objects/info/alternates", "objects/info/http-alternates")
 
 
 class _Capped:
@@ -28,60 +45,77 @@ class _Capped:
     def __init__(self) -> None:
         self.data = bytearray()
 
-    def write(self, chunk: bytes) -> int:
+    def write(self, chunk: bytes) -> None:
         self.data += chunk[: max(_MAX_OUTPUT - len(self.data), 0)]
-        return len(chunk)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repository:
-    """A repository around the workspace: its top directory and the way to call git in it."""
+    """A repository around the workspace: its top directory and the way to call git in it.
+
+    Attributes:
+        own: its directories outside the top, of a linked work tree or a submodule; and `.git`, the first.
+    """
 
     top: Path
     root: Path
+    launcher: Launcher
     timeout_s: float
-    path: str
+    own: tuple[Path, ...] = ()
+    path: str = _PATH
 
     def call(
         self,
         *arguments: str,
         config: tuple[tuple[str, str], ...] = git_config.ALWAYS,
         variables: tuple[tuple[str, str], ...] = (),
+        writable: tuple[Path, ...] = (),
+        readable: tuple[Path, ...] = (),
     ) -> str:
         """Standard output of a git command.
 
         Args:
             variables: further environment variables, such as those that say who commits.
+            writable: directories that it may write.
+            readable: paths that it may read beside the repository.
 
         Raises:
             ToolError: git is not installed, failed, or took too long.
         """
-        git_python = _git_python(self.path)
         environment = [f"{name}={value}" for name, value in (*self._environment(), *variables)]
         settings = [part for key, value in config for part in ("-c", f"{key}={value}")]
         output = _Capped()
-        try:
-            # GitPython hands on its whole environment; env -i cuts it down to what is listed here.
-            status, _, problem = git_python.Git(self.root).execute(
-                [_ENV, "-i", *environment, "git", "--no-pager", "--no-replace-objects", *settings, *arguments],
-                with_extended_output=True,
-                with_exceptions=False,
-                stdout_as_string=False,
-                output_stream=cast(BinaryIO, output),
-                kill_after_timeout=self.timeout_s,
-            )
-        except git_python.GitCommandNotFound as error:
-            raise _not_installed(self.path) from error
-        if status != 0:
-            raise _not_installed(self.path) if status == 127 else _failure(str(problem), self.timeout_s)
+        # env -i leaves git nothing but what is listed here.
+        done = self.launcher.run(
+            [_ENV, "-i", *environment, "git", "--no-pager", "--no-replace-objects", *settings, *arguments],
+            cwd=self.root,
+            root=_NO_WORKSPACE,
+            readable=(self.top, *self.own, *readable),
+            writable=writable,
+            timeout_s=self.timeout_s,
+            max_output_bytes=_MAX_PROBLEM,
+            tap=output.write,
+        )
+        if done.exit_status != 0 and not done.flooded:
+            raise self._failure(done)
         return output.data.decode("utf-8", "replace")
+
+    def _failure(self, done: ProcessResult) -> ToolError:
+        if done.exit_status == _NOT_INSTALLED:
+            return ToolError("failed", f"git is not installed in {self.path}")
+        if done.timed_out:
+            return ToolError("timeout", f"git ran longer than {self.timeout_s:g} s")
+        return _failure(done.stderr or f"it was stopped ({done.limit or 'cancelled'})")
 
     def setting(self, key: str, file: str | None = None) -> str:
         """A setting of the repository, or of a settings file; empty if it has none."""
         source = ["--file", file] if file else ["--local"]
-        return self.call("config", *source, "--includes", "--default", "", "--get", key).strip("\n")
+        readable = (Path(file),) if file else ()
+        return self.call("config", *source, "--includes", "--default", "", "--get", key, readable=readable).strip("\n")
 
-    def safe(self, *arguments: str, variables: tuple[tuple[str, str], ...] = ()) -> str:
+    def safe(
+        self, *arguments: str, variables: tuple[tuple[str, str], ...] = (), writable: tuple[Path, ...] = ()
+    ) -> str:
         """As `call`, with every key overridden that could start a program.
 
         Raises:
@@ -93,7 +127,7 @@ class Repository:
             raise ToolError(
                 "refused", "the repository's configuration could run programs in ways that cannot be shut off"
             )
-        return self.call(*arguments, config=config, variables=variables)
+        return self.call(*arguments, config=config, variables=variables, writable=writable)
 
     def _environment(self) -> tuple[tuple[str, str], ...]:
         return (
@@ -104,38 +138,7 @@ class Repository:
         )
 
 
-def _git_python(path: str) -> Any:
-    """GitPython, told where git is: on its own it starts the first on the user's `PATH`, maybe one in the workspace.
-
-    Raises:
-        ToolError: git is not installed.
-    """
-    if "git" in sys.modules:
-        return sys.modules["git"]
-    program = shutil.which("git", path=path)
-    if program is None:
-        raise _not_installed(path)
-    variables = os.environ  # noqa: TID251 - written, not read: GitPython takes it from nowhere else
-    before = variables.get(_PROGRAM_VARIABLE)
-    variables[_PROGRAM_VARIABLE] = program
-    try:
-        import git  # noqa: PLC0415 - lazy: 0.15 s, and it starts git
-    except ImportError as error:
-        raise _not_installed(path) from error
-    finally:
-        del variables[_PROGRAM_VARIABLE]
-        if before is not None:
-            variables[_PROGRAM_VARIABLE] = before
-    return git
-
-
-def _not_installed(path: str) -> ToolError:
-    return ToolError("failed", f"git is not installed in {path}")
-
-
-def _failure(problem: str, timeout_s: float) -> ToolError:
-    if "did not complete in" in problem:
-        return ToolError("timeout", f"git ran longer than {timeout_s:g} s")
+def _failure(problem: str) -> ToolError:
     line = next((line for line in problem.splitlines() if line.startswith(("fatal:", "error:"))), problem.strip())
     text = line.partition(": ")[2] or line
     if "bad config" in text or "not a git repository" in text:
@@ -154,17 +157,18 @@ def repository_of(context: ToolContext) -> Repository:
     Raises:
         ToolError: as `repository_around`.
     """
-    return repository_around(context.workspace.root, context.timeout_s)
+    return repository_around(context.workspace.root, context.launcher, min(context.timeout_s, _DEADLINE_S))
 
 
-def repository_around(root: Path, timeout_s: float) -> Repository:
+def repository_around(root: Path, launcher: Launcher, timeout_s: float) -> Repository:
     """The repository that a directory is in.
 
     Args:
         timeout_s: wall time of one call of git.
 
     Raises:
-        ToolError: `not_found` if there is none; `refused` if it belongs to someone else or leads to another place.
+        ToolError: `not_found` if there is none; `refused` if it belongs to someone else, leads to another place, or has
+            something else where its files are.
     """
     for top in (root, *root.parents):
         mark = top / ".git"
@@ -172,38 +176,63 @@ def repository_around(root: Path, timeout_s: float) -> Repository:
             continue
         if top != root and mark.lstat().st_uid not in (os.getuid(), 0):
             raise ToolError("refused", f"the repository in {top} belongs to another user")
-        if not _leads_home(top, mark):
+        own = _directories(top, mark)
+        if not own:
             raise ToolError("refused", f"{mark} leads to a repository elsewhere")
-        return Repository(top=top, root=root, timeout_s=timeout_s, path=_PATH)
+        for directory in own:
+            _require_plain(directory)
+        return Repository(top=top, root=root, launcher=launcher, timeout_s=timeout_s, own=own)
     if (root / "HEAD").is_file() and (root / "objects").is_dir():
         raise ToolError("not_found", "this is a bare repository, which has no files to work on; clone it, work there")
     raise ToolError("not_found", "the workspace is not in a git repository; git init makes one")
 
 
-def own_repository(root: Path, timeout_s: float) -> Repository:
+def own_repository(root: Path, launcher: Launcher, timeout_s: float) -> Repository:
     """As `repository_around`, for what nobody asked git for: only a repository of the user (or the system).
 
     Raises:
         ToolError: as `repository_around`; `refused` if it belongs to another user.
     """
-    repository = repository_around(root, timeout_s)
+    repository = repository_around(root, launcher, timeout_s)
     if (repository.top / ".git").lstat().st_uid not in (os.getuid(), 0):
         raise ToolError("refused", f"the repository in {repository.top} belongs to another user")
     return repository
 
 
-def _leads_home(top: Path, mark: Path) -> bool:
-    """Whether `.git` is the repository's own: a directory, or a file as linked work trees and submodules have it."""
+def _directories(top: Path, mark: Path) -> tuple[Path, ...]:
+    """The repository's own directories; empty if `.git` is neither one, nor a file as linked work trees and submodules
+    have it."""
     if mark.is_symlink():
-        return False
+        return ()
     if mark.is_dir():
-        return not (mark / "commondir").exists()
+        return () if (mark / "commondir").exists() else (mark,)
     if not mark.is_file() or mark.stat().st_size > 4096:
-        return False
+        return ()
     target = Path(os.path.realpath(top / _first_line(mark).removeprefix("gitdir:").strip()))
-    back = target / "gitdir"
-    linked = back.is_file() and Path(os.path.realpath(target / _first_line(back))) == mark
-    return linked or any(target.is_relative_to(above / ".git") for above in top.parents)
+    back, common = target / "gitdir", target / "commondir"
+    if common.is_file():
+        shared = target.parent.parent
+        linked = back.is_file() and Path(os.path.realpath(target / _first_line(back))) == mark
+        theirs = target.parent.name == "worktrees" and os.path.realpath(target / _first_line(common)) == str(shared)
+        return (target, shared) if linked and theirs else ()
+    return (target,) if any(target.is_relative_to(above / ".git") for above in top.parents) else ()
+
+
+def _require_plain(directory: Path) -> None:
+    """Refuse a repository that has a link, a pipe or the like where git expects a file or directory of its own."""
+    for names, is_kind in ((_FILES, stat.S_ISREG), (_DIRECTORIES, stat.S_ISDIR)):
+        for name in names:
+            place = directory / name
+            if os.path.lexists(place) and not is_kind(place.lstat().st_mode):
+                kind = "directory" if names is _DIRECTORIES else "file"
+                raise ToolError("refused", f"{place} is no {kind} of the repository; git is not started with it")
+    for name in _ALTERNATES:
+        if os.path.lexists(directory / name):
+            raise ToolError(
+                "refused",
+                f"{directory / name} names another repository, which is not read; git repack -a -d copies its objects, "
+                "then delete that file",
+            )
 
 
 def _first_line(path: Path) -> str:

@@ -41,7 +41,7 @@ def git_stage_files(context: ToolContext, given: StageFiles) -> ToolResult:
         if not workspace.exists(path) and not repository.safe("ls-files", "-z", "--", path):
             raise ToolError("not_found", f"there is no file {path}, and git knows none")
     _require_no_filter(repository, paths)
-    repository.safe("add", "--all", "--", *paths)
+    repository.safe("add", "--all", "--", *paths, writable=repository.own)
     return ToolResult(
         text="\n".join(f"staged {path}" for path in paths), data=FileList(files=tuple(paths), complete=True)
     )
@@ -81,7 +81,7 @@ def git_commit(context: ToolContext, given: MakeCommit) -> ToolResult:
         raise ToolError("no_match", "nothing is staged; stage files first")
     repository.safe(
         "commit", "--quiet", "--no-verify", "--no-gpg-sign", "--no-edit", "--no-status", "--cleanup=whitespace",
-        f"--message={message}", variables=_identity(context, repository),
+        f"--message={message}", variables=_identity(context, repository), writable=repository.own,
     )  # fmt: skip
     hash_, author, date, subject = (
         repository.safe("log", "--max-count=1", "--no-show-signature", "--no-color", f"--format={_FORMAT}")

@@ -120,6 +120,34 @@ class Written:
     directories: tuple[str, ...]
 
 
+def part(root: Root, relative: str, old: bytes, *, mode: int) -> bool:
+    """Make a file that has other names, too, one of its own, and put back what it held for those.
+
+    Args:
+        mode: permission bits of the others.
+
+    Returns:
+        False if the content is not another one.
+
+    Raises:
+        FileError: it cannot be written.
+    """
+    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with reported(relative), root.parent(relative) as (directory, name):
+        opened = os.open(name, flags, dir_fd=directory)
+        with os.fdopen(opened, "r+b") as file:
+            status = os.fstat(opened)
+            data = file.read() if stat.S_ISREG(status.st_mode) else old
+            if data == old and stat.S_IMODE(status.st_mode) == mode:
+                return False
+            write_image(root, relative, data, mode=stat.S_IMODE(status.st_mode), durable=True)
+            file.seek(0)
+            file.write(old)
+            file.truncate()
+            os.fchmod(opened, mode)
+    return True
+
+
 def write_image(root: Root, relative: str, data: bytes, *, mode: int | None, durable: bool) -> Written:
     """Put `data` at `relative` in one step: a reader sees the old file or the new one, never a part.
 

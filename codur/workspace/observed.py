@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from codur.workspace import files
 from codur.workspace.base import COARSE_NS, Base, read_base
@@ -25,9 +28,11 @@ class Observed:
 
     Attributes:
         changes: what it changed, made or deleted, by path.
+        parted: files that it changed and that have names outside of the workspace, which hold the old content again.
     """
 
     changes: tuple[Entry, ...] = ()
+    parted: tuple[str, ...] = ()
 
 
 class ProgramWatch:
@@ -72,6 +77,36 @@ class ProgramWatch:
         self._began = time.time_ns()
         return note
 
+    def discard(self) -> bool:
+        """Remove the files that came since `before`, and the directories that held nothing else.
+
+        Files that were there under another name stay. False where it is not known what was there.
+        """
+        if self._before is None or not self._before.complete:
+            return False
+        old, since = self._before, self._began - COARSE_NS
+        inodes = {status.inode for status in old.entries.values()}
+
+        waiting, made = [""], list[str]()
+        while waiting:
+            base = waiting.pop()
+            with suppress(OSError), os.scandir(self._root.path / base) as entries:
+                for entry in entries:
+                    path = f"{base}/{entry.name}" if base else entry.name
+                    is_new = path not in old.entries and old.saw(path)
+                    if entry.is_dir(follow_symlinks=False):
+                        made += [path] if is_new else []
+                        waiting += [path] if old.saw(path) else []
+                        continue
+                    with suppress(OSError):
+                        status = entry.stat(follow_symlinks=False)
+                        if is_new and status.st_ino not in inodes and status.st_ctime_ns >= since:
+                            Path(entry.path).unlink()
+        for path in reversed(made):
+            with suppress(OSError):
+                (self._root.path / path).rmdir()
+        return True
+
     def after(self) -> Observed:
         """Look after the program has ended, and write down what it changed.
 
@@ -83,13 +118,31 @@ class ProgramWatch:
         old, base = self._before, self._base
         self._before = None
         found = self._scan({path for path, status in old.entries.items() if status.kind == "directory"})
+        parted = tuple(self._parted(old, found, base))
         changes = tuple(self._changes(old, found, base))
         self._journal.blobs.sync(
             {state.content for entry in changes for state in (entry.before,) if state and state.content}
         )
         self._journal.record(changes)
         self._journal.program(running=False)
-        return Observed(changes=changes)
+        return Observed(changes=changes, parted=parted)
+
+    def _parted(self, old: Scan, new: Scan, base: Base) -> Iterator[str]:
+        """Give the files that a program changed, and that have names elsewhere, a file of their own with what it wrote;
+        the other names get back what they held. Of names that are all in the workspace that is nobody's business.
+        """
+        here = Counter(status.inode for status in old.entries.values() if status.names > 1)
+        for path, before in old.entries.items():
+            after = new.entries.get(path)
+            has_others = before.names > 1 and here[before.inode] < before.names
+            if not has_others or after is None or after.inode != before.inode or after == before:
+                continue
+            state = base.state(path, before)
+            if state is None or state.content not in self._journal.blobs:
+                continue
+            with suppress(FileError, OSError):
+                if files.part(self._root, path, self._journal.blobs.get(state.content), mode=before.mode):
+                    yield path
 
     def _scan(self, known: set[str] | tuple[()]) -> Scan:
         return scan(self._root, known=known, limit=self._journal.max_files * _ENTRIES_PER_FILE)

@@ -23,7 +23,7 @@ _BUILDS = frozenset({"Cargo.toml", "pom.xml", "build.sbt"})
 
 
 class Status(NamedTuple):
-    """What tells that a path has changed; times in nanoseconds."""
+    """What tells that a path has changed; times in nanoseconds; `names` that a file has, here and elsewhere."""
 
     kind: Kind
     mode: int
@@ -31,6 +31,7 @@ class Status(NamedTuple):
     modified: int = 0
     changed: int = 0
     inode: int = 0
+    names: int = 1
 
 
 @dataclass(slots=True)
@@ -118,7 +119,15 @@ def _is_cache(names: set[str]) -> bool:
 def _status(status: os.stat_result) -> Status:
     mode = status.st_mode
     if stat.S_ISREG(mode):
-        return Status("file", mode & 0o7777, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+        return Status(
+            "file",
+            mode & 0o7777,
+            status.st_size,
+            status.st_mtime_ns,
+            status.st_ctime_ns,
+            status.st_ino,
+            status.st_nlink,
+        )
     if stat.S_ISDIR(mode):
         return Status("directory", mode & 0o7777)
     if stat.S_ISLNK(mode):

@@ -407,6 +407,10 @@ class Workspace:
         """
         return self._programs.before() if self._programs else ""
 
+    def discard_of_program(self) -> bool:
+        """Remove what a program added that added too much, before `after_program`; says whether that could be told."""
+        return self._programs is not None and self._programs.discard()
+
     def after_program(self) -> Observed:
         """Look after the program has ended, and write down what it changed.
 

@@ -141,6 +141,8 @@ LEAVES: Mapping[str, tuple[Any, Any, str]] = {
     "sandbox.processes": (1, 257, LOWER),
     "sandbox.file_mb": (1, 257, LOWER),
     "sandbox.temporary_mb": (1, 257, LOWER),
+    "sandbox.written_mb": (1, 2049, LOWER),
+    "sandbox.new_files": (1, 50_001, LOWER),
     "sandbox.require": ("strict", None, ""),
     "state.max_mb": (None, 1, CANNOT),
     "state.max_runs": (None, 1, CANNOT),

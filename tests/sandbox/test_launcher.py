@@ -150,6 +150,12 @@ class Notes:
     def before(self, root: Path) -> None:
         self.told.append(("before", root, (root / "made").exists()))
 
+    def reached_outside(self, paths: tuple[str, ...]) -> None:
+        self.told += [("reached outside", Path(path), True) for path in paths]
+
+    def discard(self, root: Path) -> None:
+        self.told.append(("discard", root, (root / "made").exists()))
+
     def after(self, root: Path) -> None:
         self.told.append(("after", root, (root / "made").exists()))
 

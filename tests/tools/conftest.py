@@ -8,19 +8,23 @@ from pathlib import Path
 
 import pytest
 
-from codur.config.settings import ToolSettings
+from codur.config.settings import SandboxSettings, ToolSettings
 from codur.sandbox.launcher import Launcher
 from codur.tools.toolbox import Toolbox, ToolContext
 from codur.workspace.workspace import Workspace
 
 
 def toolbox_on(
-    root: Path, settings: ToolSettings | None = None, timeout_s: float = 20.0, python: str = sys.executable
+    root: Path,
+    settings: ToolSettings | None = None,
+    timeout_s: float = 20.0,
+    python: str = sys.executable,
+    sandbox: SandboxSettings | None = None,
 ) -> Toolbox:
     """A toolbox whose workspace is `root`."""
     context = ToolContext(
         workspace=Workspace.open(root),
-        launcher=Launcher(os.environ),
+        launcher=Launcher(os.environ, sandbox=sandbox),
         python=python,
         settings=settings or ToolSettings(),
         timeout_s=timeout_s,

@@ -300,7 +300,7 @@ def alternates(root: Path) -> Control:
     git(root.parent, "init", "-q", "--bare", str(other))
     (root / ".git" / "objects" / "info" / "alternates").write_text(f"{other}/objects\n")
     git(root, "config", "core.alternateRefsCommand", str(script(root)))
-    return Control(arguments=("receive-pack", "."))
+    return Control(arguments=("receive-pack", "."), refused=True)
 
 
 def bare_repository_below(root: Path) -> Control:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from codur.config.settings import SandboxSettings
+from codur.sandbox.launcher import Launcher
 from codur.tools.git_config import overrides
 from codur.tools.git_repository import Repository
 from codur.tools.tool import ToolError
 from codur.tools.toolbox import Toolbox
 from codur.types import ToolResult
+from tests.adversarial.backends import AVAILABLE
 from tests.tools.conftest import toolbox_on
 from tests.tools.git_vectors import (
     VECTORS,
@@ -148,7 +154,7 @@ def test_no_repository(toolbox: Toolbox) -> None:
 
 
 def test_without_git(root: Path) -> None:
-    missing = Repository(top=root, root=root, timeout_s=5.0, path="/nonexistent")
+    missing = Repository(top=root, root=root, launcher=Launcher(os.environ), timeout_s=5.0, path="/nonexistent")
     with pytest.raises(ToolError) as caught:
         missing.call("status")
     assert (caught.value.code, caught.value.message) == ("failed", "git is not installed in /nonexistent")
@@ -156,11 +162,10 @@ def test_without_git(root: Path) -> None:
 
 @pytest.mark.parametrize("path", [".:{}", ":{}", "{}:.", "/nonexistent"])
 def test_a_git_in_the_workspace_is_not_started(root: Path, path: str) -> None:
-    """In a fresh process: GitPython starts git when it is imported."""
+    """In a fresh process, started there."""
     program = (
         "import sys; from pathlib import Path; from tests.tools.conftest import toolbox_on\n"
-        "result = toolbox_on(Path('.').resolve()).call('git_status', {}); print(result.code)\n"
-        "import os; print('GIT_PYTHON_GIT_EXECUTABLE' in os.environ)"
+        "result = toolbox_on(Path('.').resolve()).call('git_status', {}); print(result.code)"
     )
     for name in ("git", "env", "sh"):
         script(root, "exit 1").rename(root / name)
@@ -173,7 +178,7 @@ def test_a_git_in_the_workspace_is_not_started(root: Path, path: str) -> None:
         text=True,
         check=False,
     )
-    assert (done.stdout, done.stderr) == ("ok\nFalse\n", "")
+    assert (done.stdout, done.stderr) == ("ok\n", "")
     assert not mark_of(root).exists()
 
 
@@ -217,6 +222,112 @@ def test_a_repository_that_leads_elsewhere_is_refused(root: Path, tmp_path: Path
     assert git(other, "log", "--format=%s") == "first\n"
     result = toolbox_on(other).call("git_log", {})
     assert (result.code, result.text) == ("refused", f"{other}/.git leads to a repository elsewhere")
+
+
+def settings_of(backend: Any) -> SandboxSettings:
+    return SandboxSettings(backend=backend)
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    """Somebody's repository, whose only commit is called SECRET."""
+    place = tmp_path / "other"
+    place.mkdir()
+    git(place, "init", "-q", "-b", "main")
+    git(place, "commit", "-q", "--allow-empty", "-m", "SECRET")
+    return place
+
+
+@pytest.mark.parametrize("name", ["objects", "refs", "packed-refs"])
+def test_parts_of_a_repository_that_are_links_are_refused(root: Path, other: Path, name: str) -> None:
+    git(other, "pack-refs", "--all")
+    for part in {"objects", name}:
+        place = root / ".git" / part
+        shutil.rmtree(place) if place.is_dir() else place.unlink(missing_ok=True)
+        place.symlink_to(other / ".git" / part)
+    commit = git(other, "rev-parse", "HEAD").strip()
+    assert git(root, "log", "--format=%s", commit) == "SECRET\n", "the attack is not live"
+    for call in ("git_log", "git_show"):
+        result = toolbox_on(root).call(call, {"revision": commit})
+        assert (result.code, "is no " in result.text) == ("refused", True)
+
+
+@pytest.mark.parametrize("backend", [*AVAILABLE, "none"])
+def test_objects_that_are_links_are_out_of_reach(root: Path, other: Path, backend: str) -> None:
+    """The directories of the objects themselves: only containment sees to these."""
+    for place in (other / ".git" / "objects").iterdir():
+        if len(place.name) == 2:
+            shutil.rmtree(root / ".git" / "objects" / place.name, ignore_errors=True)
+            (root / ".git" / "objects" / place.name).symlink_to(place)
+    commit = git(other, "rev-parse", "HEAD").strip()
+    result = toolbox_on(root, sandbox=settings_of(backend)).call("git_show", {"revision": commit})
+    assert ("SECRET" in result.text) == (backend == "none")
+
+
+def test_another_repository_as_a_store_of_objects_is_refused_by_name(root: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "-q", "--shared", str(root), "shared")
+    result = toolbox_on(tmp_path / "shared").call("git_log", {})
+    assert result.code == "refused"
+    assert "objects/info/alternates names another repository" in result.text
+    assert "git repack -a -d" in result.text
+
+
+@pytest.mark.parametrize("backend", [*AVAILABLE, "none"])
+def test_a_work_tree_linked_to_nothing_of_its_own_is_refused(root: Path, other: Path, backend: str) -> None:
+    """A directory that looks like a linked work tree's, in the workspace itself, and names another repository."""
+    shutil.rmtree(root / ".git")
+    shutil.copytree(other / ".git", root / "fake")
+    (root / "fake" / "commondir").write_text(f"{other}/.git\n")
+    (root / "fake" / "gitdir").write_text(f"{root}/.git\n")
+    (root / ".git").write_text(f"gitdir: {root}/fake\n")
+    assert git(root, "log", "--format=%s") == "SECRET\n", "the attack is not live"
+    result = toolbox_on(root, sandbox=settings_of(backend)).call("git_log", {})
+    assert (result.code, result.text) == ("refused", f"{root}/.git leads to a repository elsewhere")
+
+
+def test_a_setting_that_names_a_file_shows_nothing_of_it(root: Path) -> None:
+    (root / ".env").write_text("SECRET=1\n")
+    git(root, "config", "blame.ignoreRevsFile", ".env")
+    with pytest.raises(subprocess.CalledProcessError) as live:
+        git(root, "blame", "a.txt")
+    assert "SECRET" in live.value.stderr, "the attack is not live"
+    result = toolbox_on(root).call("git_blame", {"path": "a.txt"})
+    assert (result.code, result.text) == ("refused", "blame.ignoreRevsFile names a file that is no list of commits")
+    (root / ".env").write_text(f"{git(root, 'rev-parse', 'HEAD')}")
+    assert toolbox_on(root).call("git_blame", {"path": "a.txt"}).ok
+
+
+def test_names_of_people_come_from_no_file_elsewhere(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "names").write_text("SECRET <ann@example.org>\n")
+    git(root, "config", "mailmap.file", str(tmp_path / "names"))
+    assert "SECRET" in git(root, "blame", "sub/ü.txt"), "the attack is not live"
+    assert "SECRET" not in toolbox_on(root).call("git_blame", {"path": "sub/ü.txt"}).text
+
+
+@pytest.mark.parametrize("name", ["index", "config", "HEAD"])
+def test_a_pipe_in_place_of_a_file_is_refused(root: Path, name: str) -> None:
+    (root / ".git" / name).unlink()
+    os.mkfifo(root / ".git" / name)
+    for call in ("git_status", "git_log"):
+        result = toolbox_on(root).call(call, {})
+        assert (result.code, result.text) == (
+            "refused",
+            f"{root}/.git/{name} is no file of the repository; git is not started with it",
+        )
+
+
+def test_git_that_waits_is_stopped(root: Path) -> None:
+    (root / ".git" / "refs" / "heads" / "main").unlink()
+    os.mkfifo(root / ".git" / "refs" / "heads" / "main")
+    result = toolbox_on(root, timeout_s=1.0).call("git_log", {})
+    assert (result.code, result.text) == ("timeout", "git ran longer than 1 s")
+
+
+def test_steps_at_the_same_time(root: Path) -> None:
+    toolbox = toolbox_on(root)
+    with ThreadPoolExecutor(8) as threads:
+        results = list(threads.map(lambda _: toolbox.call("git_status", {}), range(16)))
+    assert {result.code for result in results} == {"ok"}
 
 
 def test_another_work_tree_is_not_read(root: Path, tmp_path: Path) -> None:

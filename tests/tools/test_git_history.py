@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from codur.sandbox.launcher import Launcher
 from codur.tools.git_history import History, Hunk, read_history
 from tests.tools.git_vectors import VECTORS, Control, git, make_repository, mark_of, run_control
 
@@ -21,7 +22,8 @@ def texts_in(root: Path) -> Callable[[str], str | None]:
 
 
 def read(root: Path, since: str = "") -> History:
-    return read_history(root, texts_in(root), since=since)
+    with Launcher(os.environ) as launcher:
+        return read_history(root, launcher, texts_in(root), since=since)
 
 
 def commit(root: Path, subject: str, **files: str) -> str:
@@ -107,7 +109,8 @@ def test_a_merge_counts_as_one_commit(root: Path) -> None:
 
 
 def test_only_files_in_question_and_below_the_directory(root: Path) -> None:
-    assert read_history(root, lambda _: None).hunks == ()
+    with Launcher(os.environ) as launcher:
+        assert read_history(root, launcher, lambda _: None).hunks == ()
     (root / "part").mkdir()
     commit(root, "fourth", **{"part/b_py": "x = 1\n"})
     commit(root, "fifth", **{"part/b_py": "x = 2\n", "notes.txt": "x\n"})

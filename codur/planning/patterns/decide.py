@@ -24,6 +24,7 @@ from codur.types import CODE_TASKS, Discovery, Plan, TaskType
 
 if TYPE_CHECKING:
     from codur.config.settings import Settings
+    from codur.sandbox.launcher import Launcher
     from codur.workspace.workspace import Workspace
 
 _ASKING = word_set("can could would will")
@@ -47,6 +48,7 @@ def decide(
     workspace: Workspace,
     *,
     settings: Settings,
+    launcher: Launcher | None = None,
     check_command: str | None = None,
     expect_file: str | None = None,
     check_is_goal: bool = False,
@@ -54,6 +56,7 @@ def decide(
     """Settle the prompt, or find out what it is about. Reads the workspace, changes nothing.
 
     Args:
+        launcher: starts git, to see which files are not committed; without it that is not asked.
         check_command, expect_file: the check that the caller gave.
         check_is_goal: the task is to make the check pass: nothing is settled, and the request is about code.
 
@@ -68,6 +71,7 @@ def decide(
         names=names,
         mentions=mentions(text, names),
         settings=settings,
+        launcher=launcher,
         check_command=check_command,
         expect_file=expect_file,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from codur.config.settings import Settings
 from codur.planning.patterns import (
@@ -24,6 +25,9 @@ from codur.planning.patterns.text import PromptText, word_set
 from codur.tools.git_history import uncommitted
 from codur.types import Check, Discovery, TaskType
 
+if TYPE_CHECKING:
+    from codur.sandbox.launcher import Launcher
+
 _MADE = r"\b(?:into|create|creating|new|called|named|write|add|extract|split|move|put)\b[^.;\n]{{0,80}}{}"
 """A name after one of these words is that of a file to be made."""
 _CHECK_CHARS = 100_000
@@ -38,6 +42,7 @@ class Request:
 
     Attributes:
         mentions: the files that it names.
+        launcher: starts git; None if nothing is to be started.
         check_command, expect_file: the check that the caller gave, if any.
     """
 
@@ -46,6 +51,7 @@ class Request:
     names: FileNames
     mentions: tuple[Mention, ...]
     settings: Settings
+    launcher: Launcher | None = None
     check_command: str | None = None
     expect_file: str | None = None
 
@@ -133,6 +139,7 @@ def discover_unknown(request: Request, found: Classification) -> Discovery:
 def _check(request: Request, files: tuple[str, ...]) -> Check | None:
     from codur.verification.discover import find_check  # noqa: PLC0415 - lazy: settled requests need no check
 
+    root, launcher = request.names.workspace.root, request.launcher
     return find_check(
         request.names.workspace,
         prompt=request.prompt[:_CHECK_CHARS],
@@ -140,7 +147,7 @@ def _check(request: Request, files: tuple[str, ...]) -> Check | None:
         settings=request.settings.verification,
         command=request.check_command,
         expect_file=request.expect_file,
-        changed=lambda: uncommitted(request.names.workspace.root),
+        changed=lambda: uncommitted(root, launcher) if launcher else (),
     )
 
 
