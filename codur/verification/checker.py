@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from secrets import token_hex
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
@@ -113,15 +113,12 @@ def _needs_expected(checker: Checker, check: Check, before: Mapping[str, bytes |
                 return ""
             if path is not None and checker.on(copy).run(check).passed:
                 return "the program reads the file with the expected output"
-        with _copied(checker, before) as copy:
-            for each in inside:
-                (copy.root / each).unlink(missing_ok=True)
-            if copies and checker.on(copy, without=inside).run(check).passed:
-                return f"the program reads {copies[0]}, which holds the expected output"
-        with _copied(checker, before) as copy:
-            for each in inside:
-                (copy.root / each).unlink(missing_ok=True)
-            spoke = any(b"git" in (text or b"") for text in before.values())
+        if copies:
+            with _copied(checker, before, without=inside) as copy:
+                if checker.on(copy, without=inside).run(check).passed:
+                    return f"the program reads {copies[0]}, which holds the expected output"
+        spoke = any(b"git" in (text or b"") for text in before.values())
+        with _copied(checker, before, without=inside) as copy:
             if not spoke and _copy_git(workspace, copy) and checker.on(copy, without=inside).run(check).passed:
                 return "the program reads what git keeps of the expected output"
     except WorkspaceError:  # too large to copy
@@ -130,15 +127,20 @@ def _needs_expected(checker: Checker, check: Check, before: Mapping[str, bytes |
 
 
 @contextmanager
-def _copied(checker: Checker, before: Mapping[str, bytes | None]) -> Iterator[Workspace]:
-    """A copy of the workspace in which no program has run: one that has could be full of links that lead out of it.
+def _copied(
+    checker: Checker, before: Mapping[str, bytes | None], *, without: Sequence[str] = ()
+) -> Iterator[Workspace]:
+    """A copy of the workspace, to be changed before a program runs in it: after that it may be full of links.
 
     Raises:
         WorkspaceError: the workspace is too large to copy.
     """
     workspace = checker.workspace
     with checker.temporary_directory() as temporary:
-        yield workspace.scratch_copy(temporary / workspace.root.name, extra=before)
+        copy = workspace.scratch_copy(temporary / workspace.root.name, extra=before)
+        for path in without:
+            (copy.root / path).unlink(missing_ok=True)
+        yield copy
 
 
 def _copy_git(workspace: Workspace, copy: Workspace) -> bool:
@@ -270,7 +272,6 @@ def _passes_hollow(
         earlier: the tests that failed in it are enough; None for all.
         only: the functions that are meant, by file; None for all of the workspace's.
     """
-    workspace = checker.workspace
     tests = [path for path in check.protected if path.endswith(".py")]
     failing = earlier.failing[:_MOST_TESTS] if earlier is not None and "pytest" in check.argv else ()
     narrow = replace(check, tests=failing) if failing and not check.text else check
