@@ -90,3 +90,13 @@ def test_no_mode_is_changed_through_links_in_a_copy(backend: str, project: Path,
     )
     run(project, home, backend, source, "app.py", "--check", "python -m pytest -q")
     assert stat.S_IMODE(victim.stat().st_mode) == 0o640
+
+
+def test_files_and_outputs_of_blank_lines_keep_nobody(project: Path, home: Path) -> None:
+    """To read a quarter of a megabyte of them took more than an hour; `codur` is stopped after two minutes."""
+    blank = "\n" * 250_000
+    program = "import sys\nprint('\\n' * 100_000 + '1' * 100_000)\nsys.exit(1)\n"
+    make = f"all:\n\tpython app.py\n{blank}x\n"
+    fill(project, {"Makefile": make, "app.py": program, "setup.cfg": f"{blank}[x]\n", "test_app.py": f"{blank}x = 1\n"})
+    assert codur("repair", "--check", "make", cwd=project, home=home).code != 0
+    assert codur("repair", cwd=project, home=home).code != 0
