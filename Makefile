@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# One more than there are processors: tests wait a good deal.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help demo test test-all check tests tests-all tests-bare clean-root external-agents real-servers pytest-versions adversarial coverage bench-startup bench-repair bench-real-bugs lock clean
@@ -54,10 +56,10 @@ $(VENV)/projects/.unpacked: $(VENV)/.dev tests/projects/requirements.txt
 	@touch $@
 
 tests: $(VENV)/.dev $(VENV)/projects/.unpacked
-	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"
 
 tests-all: $(VENV)/.dev $(VENV)/projects/.unpacked
-	$(BIN)/pytest -n auto --dist worksteal
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 test: check tests
 
@@ -66,7 +68,7 @@ test-all: check tests-all
 # Where bubblewrap is installed it is covered, in a mount namespace that ends with the tests.
 BARE_TESTS ?= tests/cli/test_back_ends.py tests/sandbox tests/mcp tests/batch/test_making.py tests/challenges
 tests-bare: $(VENV)/.dev
-	@set -- $(BIN)/pytest -n auto --dist worksteal $(BARE_TESTS); \
+	@set -- $(BIN)/pytest -n $(WORKERS) --dist worksteal $(BARE_TESTS); \
 	if bwrap=$$(command -v bwrap); then \
 	  set -- unshare --mount $$([ $$(id -u) -eq 0 ] || echo --map-root-user) \
 	    sh -c 'mount --bind /dev/null "$$0" && exec "$$@"' "$$bwrap" "$$@"; \

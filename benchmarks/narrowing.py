@@ -176,7 +176,6 @@ def converse(root: Path, toolbox: Toolbox, *, narrow: bool, native: bool) -> lis
             prompts=PromptLibrary(),
             toolbox=toolbox,
             emit=ignore,
-            read_text_calls=True,
             narrow=narrow,
             task_type="code_fix",
             files=("main.py",),

@@ -107,7 +107,7 @@ class Row:
 def run(place: Path, service: Service, samples: int) -> Row:
     """Carry out one task in an empty directory."""
     place.mkdir()
-    before = {*threading.enumerate()}
+    before = {*threading.enumerate(), *_children()}
     with GroqServer(service) as server:
         settings = settings_for(server, agents={"coding": CodingSettings(samples=samples)})
         task = Task(prompt="main.py is wrong", workspace=str(fill(place, NEEDS_MODEL)), limits=Limits(max_iterations=1))
@@ -117,10 +117,15 @@ def run(place: Path, service: Service, samples: int) -> Row:
     return Row(result=result, seconds=seconds, left=tuple(_left(before)))
 
 
-def _left(before: set[threading.Thread]) -> Iterator[str]:
+def _children() -> set[str]:
+    """Process ids of what this process has started and not ended."""
+    found = Path(f"/proc/{os.getpid()}/task").glob("*/children")
+    return {word for path in found for word in path.read_text().split()}
+
+
+def _left(before: set[threading.Thread | str]) -> Iterator[str]:
     """What a run has left: processes that it started, threads but for those of the server, temporary files."""
-    children = Path(f"/proc/{os.getpid()}/task").glob("*/children")
-    yield from (f"process {word}" for path in children for word in path.read_text().split())
+    yield from (f"process {word}" for word in _children() if word not in before)
     own = (item for item in threading.enumerate() if item not in before and "process_request_thread" not in item.name)
     yield from (f"thread {item.name}" for item in own)
     yield from (str(path) for path in Path(tempfile.gettempdir()).iterdir())

@@ -43,7 +43,7 @@ def _rest(left_out: str, first_line: int | None) -> str:
     lines = left_out.strip("\n").count("\n") + 1
     if first_line is None:
         return f"\n… [{lines} more lines did not fit]"
-    return f"\n… [lines {first_line} to {first_line + lines - 1} did not fit; go on with start_line {first_line}]"
+    return f"\n… [lines {first_line} to {first_line + lines - 1} did not fit; go on from line {first_line}]"
 
 
 def _note(left_out: str) -> str:

@@ -284,7 +284,7 @@ def test_files_that_are_read_at_once_share_the_room_and_are_shown_from_their_beg
         assert f"{name} = 0" in output
         last = output.splitlines()[-2]
         following = int(last.removeprefix(f"{name} = ")) + 2
-        assert output.endswith(f"\n… [lines {following} to 400 did not fit; go on with start_line {following}]")
+        assert output.endswith(f"\n… [lines {following} to 400 did not fit; go on from line {following}]")
 
 
 def test_requests_stay_within_the_profile(tmp_path: Path) -> None:

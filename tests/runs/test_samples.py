@@ -119,7 +119,10 @@ def _places(*, of: int) -> list[str]:
 
 def test_equal_answers_are_judged_once(tmp_path: Path) -> None:
     run = sampled(
-        tmp_path, Script(*[answer(WRONG)] * 3, answer(LITTERS)), 4, limits=Limits(max_iterations=1, max_llm_calls=20)
+        tmp_path,
+        Script(*[answer(WRONG)] * 3, answer(WRONG.replace("None", "0"))),
+        4,
+        limits=Limits(max_iterations=1, max_llm_calls=20),
     )
     assert run.result.outcome == "limit"
     assert "4 answers side by side: 2 judged, 2 the same as another" in notes(run)
@@ -246,9 +249,10 @@ def test_if_nobody_answers_the_run_ends_as_with_one(tmp_path: Path) -> None:
     assert run.files == NEEDS_MODEL
 
 
-def test_a_run_that_is_stopped_leaves_nothing_behind(tmp_path: Path) -> None:
-    before = set(Path(tempfile.gettempdir()).glob("codur-scratch-*"))
-    project = fill(tmp_path, NEEDS_MODEL)
+def test_a_run_that_is_stopped_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))  # where no other run is
+    project = fill(tmp_path / "project", NEEDS_MODEL)
     cancel = CancelToken()
     with GroqServer(by_temperature({0.2: answer(HANGS), 1.0: hold(answer(MEDIAN_RIGHT))})) as server:
         settings = settings_for(server, agents={"coding": CodingSettings(samples=2)})
@@ -263,7 +267,7 @@ def test_a_run_that_is_stopped_leaves_nothing_behind(tmp_path: Path) -> None:
         result = run_task(task, settings, host=host(cancel=cancel), emit=ignore)
         stopper.join()
     assert (result.outcome, contents(project)) == ("interrupted", NEEDS_MODEL)
-    assert set(Path(tempfile.gettempdir()).glob("codur-scratch-*")) <= before
+    assert not list((tmp_path / "temporary").iterdir())
 
 
 def test_a_recorded_run_is_the_same_again(tmp_path: Path) -> None:

@@ -238,3 +238,13 @@ def test_file_that_cannot_be_loaded_keeps_no_other_test_from_running(tmp_path: P
     assert "test_c" in verdict.error
     assert "absent" not in verdict.error
     assert verdict.note == "1 test cannot run here and is left out of the verdict: test_a.py (absent is not installed)"
+
+
+def test_a_warning_of_pytest_itself_that_counts_as_an_error_is_left_out(tmp_path: Path) -> None:
+    files = {
+        "pytest.ini": "[pytest]\nfilterwarnings = error\n",
+        "test_a.py": "from unittest import TestSuite\n\n\ndef test_a():\n    assert TestSuite\n",
+        "test_b.py": "import warnings\n\n\ndef test_b():\n    warnings.warn('old', stacklevel=1)\n",
+    }
+    verdict = run(tmp_path, files, replace(TESTS, protected=()))
+    assert (verdict.failing, verdict.excused) == (("test_b.py::test_b",), ("test_a.py::TestSuite",))

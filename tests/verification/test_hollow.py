@@ -264,7 +264,7 @@ def test_tests_may_go_if_the_prompt_let_their_file_be_changed(tmp_path: Path) ->
 
 
 def test_no_tests_in_the_first_place_are_no_check(tmp_path: Path) -> None:
-    judge, workspace, check = checker(tmp_path, {**APP, "test_app.py": "import app\n"})
+    judge, workspace, check = checker(tmp_path, {**APP, "test_app.py": "import app\n"}, "pytest")
     first = judge.run(check)
     workspace.write_text("pytest.ini", "[pytest]\n")
     assert [(verdict.status, verdict.note) for verdict in (first, judge.run(check))] == [("no_check", NONE)] * 2

@@ -20,7 +20,7 @@ from typing import Any
 from codur.batch.record import ChallengeResult, RouteEntry
 from codur.batch.reports.charts import bars_of, charts_of
 from codur.batch.reports.comparison import agent_name, compare
-from codur.batch.reports.text import cut, visible
+from codur.batch.reports.text import UNSEEN, cut, encodable, visible
 from codur.batch.reports.totals import TIER_WORDS, totals_of
 
 MAX_DATA_BYTES = 4_500_000
@@ -83,7 +83,8 @@ def _rows(results: Sequence[ChallengeResult], limit: int, room: int) -> list[str
 
 def _inert(value: Any) -> str:
     """A value as JSON without any character that means something to a reader of HTML or of scripts."""
-    text = visible(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+    text = encodable(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+    text = UNSEEN.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
     for char, escaped in _ESCAPED.items():
         text = text.replace(char, escaped)
     return text

@@ -8,7 +8,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SPACE = re.compile(r"\s+")
 # Controls, BiDi and zero-width characters: they act on a reader's eye instead of being seen.
-_UNSEEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+UNSEEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]|~$#!])")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
@@ -22,7 +22,7 @@ def encodable(text: str) -> str:
 
 def visible(text: str) -> str:
     """The encodable text with the characters named that act on a reader's eye instead of being seen."""
-    return _UNSEEN.sub(_named, encodable(text))
+    return UNSEEN.sub(_named, encodable(text))
 
 
 def xml_text(text: str) -> str:
