@@ -93,7 +93,7 @@ def test_no_mode_is_changed_through_links_in_a_copy(backend: str, project: Path,
 
 
 def test_files_and_outputs_of_blank_lines_keep_nobody(project: Path, home: Path) -> None:
-    """To read a quarter of a megabyte of them took more than an hour; `codur` is stopped after two minutes."""
+    """To read a quarter of a megabyte of them took longer than the two minutes after which `codur` is stopped here."""
     blank = "\n" * 250_000
     program = "import sys\nprint('\\n' * 100_000 + '1' * 100_000)\nsys.exit(1)\n"
     make = f"all:\n\tpython app.py\n{blank}x\n"
