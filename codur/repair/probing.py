@@ -19,7 +19,7 @@ from codur.verification.checker import Checker
 from codur.workspace.workspace import Workspace
 
 EXAMPLES = ">>>"
-_EXAMPLE = re.compile(r"^\s*>>> ", re.MULTILINE)
+_EXAMPLE = re.compile(r"^[ \t]*>>> ", re.MULTILINE)
 _PROGRAM = Path(__file__).with_name("probe_program.py")
 _TASK, _OUT = ".repair-inputs.json", ".repair-answers.json"
 _SECONDS = 0.1

@@ -6,10 +6,10 @@ import copy
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from secrets import token_hex
-from tempfile import TemporaryDirectory
 
 from codur.config.settings import VerificationSettings
 from codur.errors import Interrupted, out_of_time
@@ -117,6 +117,10 @@ class Checker:
         paths = [stated.get("PYTHONPATH", ""), *(str(self._workspace.root / root) for root in self._roots)]
         found = {"PYTHONPATH": os.pathsep.join(filter(None, paths))} if any(paths) else {}
         return {**(SEARCH_VARIABLES if check.tests else {}), **stated, **found}
+
+    def temporary_directory(self) -> AbstractContextManager[Path]:
+        """An empty directory outside the workspace; whatever programs leave in it, its removal follows no link."""
+        return self._launcher.temporary_directory()
 
     def guard(self, check: Check) -> None:
         """Keep the check's files as they are now, and refuse edits to them from now on.
@@ -301,8 +305,8 @@ class Checker:
         )
 
     def _pytest(self, check: Check) -> Verdict:
-        with TemporaryDirectory(prefix="codur-report-") as temporary:
-            report = Path(temporary) / "report.xml"
+        with self.temporary_directory() as temporary:
+            report = temporary / "report.xml"
             events, word = report.with_name("events.jsonl"), token_hex()
             result, reports = self._start_tests(check, report, events, word)
             said = f"{result.stdout}\n{result.stderr}"
