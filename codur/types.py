@@ -86,6 +86,11 @@ class Limits:
     max_cost_usd: float = 1.0
     max_runtime_s: float = 900.0
 
+    @property
+    def longest_s(self) -> float:
+        """Seconds after which a run that does not keep to its time is ended by force."""
+        return 1.1 * self.max_runtime_s + 1.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScopeRules:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from codur.batch.challenge import DEFAULT_PROMPT, PROMPT_FILE, Challenge
 from codur.batch.copying import copy_files
@@ -13,6 +12,7 @@ from codur.errors import CodurError, Interrupted
 from codur.planning.patterns.decide import decide
 from codur.python.interpreter import find_python
 from codur.sandbox.launcher import Launcher
+from codur.sandbox.scratch import private_directory, temporary_base
 from codur.session.host import Host
 from codur.types import Check, Verdict
 from codur.verification.checker import Checker
@@ -73,7 +73,7 @@ def examine(challenge: Challenge, settings: Settings, *, host: Host) -> Soundnes
     try:
         prompt = challenge.prompt()
         found = replace(found, own_task=_has_task(challenge))
-        with TemporaryDirectory(prefix="codur-challenge-", ignore_cleanup_errors=True) as temporary:
+        with private_directory(temporary_base(host.environ)) as temporary:
             copy = Path(temporary) / challenge.directory.resolve().name
             left_out = copy_files(challenge, copy)
             found = _checked(found, prompt, copy, settings, host)

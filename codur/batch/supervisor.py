@@ -23,10 +23,8 @@ from codur.batch.worker_process import WorkerProcess
 from codur.errors import CodurError
 from codur.llm.shared import OVER_BUDGET
 
-MARGIN_S = 30.0
-"""So much longer than its time a challenge may take before it is cancelled."""
 OBEY_S = 10.0
-"""So long it may take to end after it was cancelled, before its worker is ended."""
+"""So long it may take to end after it was cancelled, before its worker is ended; less at the end of its time."""
 STARTS = 3
 """Workers that end before they can work, in a row, before that is given up."""
 ALONE = 2
@@ -40,7 +38,9 @@ class Supervisor:
         key_of: the key of a piece of work; asked when it is about to be started.
         keep: keeps what is finished, and gives the result as it was kept.
         keep_spent: keeps the tokens and dollars spent so far, whenever they have grown.
-        margin_s, obey_s: see `MARGIN_S` and `OBEY_S`.
+        obey_s: see `OBEY_S`.
+
+    A challenge that does not end with its time is cancelled halfway to `Limits.longest_s`, and its worker ended then.
     """
 
     def __init__(
@@ -52,7 +52,6 @@ class Supervisor:
         keep: Callable[[Finished], ChallengeResult],
         watch: Watch,
         keep_spent: Callable[[int, float], object] | None = None,
-        margin_s: float = MARGIN_S,
         obey_s: float = OBEY_S,
     ) -> None:
         self._setup = setup
@@ -60,7 +59,8 @@ class Supervisor:
         self._key_of = key_of
         self._keep = keep
         self._watch = watch
-        self._allowed_s = setup.limits.max_runtime_s + margin_s
+        self._margin_s = (setup.limits.longest_s - setup.limits.max_runtime_s) / 2
+        self._allowed_s = setup.limits.max_runtime_s + self._margin_s
         self._keep_spent = keep_spent
         self._obey_s = obey_s
         self._suspects: deque[Work] = deque()
@@ -270,11 +270,17 @@ class Supervisor:
             self._kill(None)
             return
         for number, running in self._running.items():
-            if running.cancelled and now >= running.cancelled_at + self._obey_s and self._ended != "stopped":
+            if running.cancelled and now >= self._obeyed_by(running) and self._ended != "stopped":
                 self._kill(number)
                 return
             if not running.cancelled and running.seen and running.own_s(now) > self._allowed_s:
                 self._cancel(running, "time")
+
+    def _obeyed_by(self, running: Running) -> float:
+        """When one that was cancelled must have ended."""
+        return running.cancelled_at + (
+            min(self._margin_s, self._obey_s) if running.cancelled == "time" else self._obey_s
+        )
 
     def _kill(self, hung: int | None) -> None:
         if self._worker is not None:
@@ -286,7 +292,7 @@ class Supervisor:
         moments = [self._stop_at] if self._stop_at else []
         for running in self._running.values():
             if running.cancelled:
-                moments.append(running.cancelled_at + self._obey_s)
+                moments.append(self._obeyed_by(running))
             elif not running.waits_since:
                 moments.append(now + self._allowed_s - running.own_s(now))
         return max(0.01, min(moments) - now + 0.01) if moments else None

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Ask = Callable[["Session"], Awaitable[T]]
 
-_STOP_S = 5.0
+_STOP_S = 1.0
 
 
 def addresses_of(host: str, port: int) -> tuple[str, ...]:

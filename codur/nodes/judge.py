@@ -21,8 +21,9 @@ _NUMBERS = re.compile(r"\d+")
 _LINE = re.compile(r":\d+")
 
 COMMAND_NOT_FOUND = 127
-_FIRST_SHARE, _LEAST_FIRST_S = 0.4, 10.0
+_FIRST_SHARE, _SHORT_SHARE, _LEAST_FIRST_S = 0.4, 0.6, 10.0
 """Of the run's time, which its first check may take, so that there is some left to act on what it says."""
+_LINT_SHARE = 0.5
 _LONG_S = 1.0
 """What takes longer is worth a look at the tests that failed before all others are run."""
 
@@ -70,7 +71,8 @@ def check_before(discovery: Discovery, context: RunContext) -> Verdict:
     check = discovery.check
     if check is not None:
         context.checker.guard(check)
-        share_s = max(_LEAST_FIRST_S, context.time_left() * _FIRST_SHARE)
+        left = context.time_left()
+        share_s = max(min(_LEAST_FIRST_S, left * _SHORT_SHARE), left * _FIRST_SHARE)
         check = replace(check, timeout_s=min(check.timeout_s, share_s))
     verdict = context.checker.run(check)
     if discovery.check is not None and discovery.check.kind == "command" and verdict.exit_status == COMMAND_NOT_FOUND:
@@ -117,7 +119,8 @@ def linted(context: RunContext) -> list[str]:
     """
     if not (context.settings.verification.linters and context.settings.tools.allow_run):
         return []
-    return worse(context.workspace, context.launcher, context.scratch, most_s=context.time_left())
+    most_s = _LINT_SHARE * context.time_left()  # what is done must not be lost for them
+    return worse(context.workspace, context.launcher, context.scratch, most_s=most_s)
 
 
 def may_fail(state: RunState) -> tuple[str, ...]:

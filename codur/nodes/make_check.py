@@ -133,7 +133,7 @@ class _Names:
         if any(path.endswith((f"/{name}.py", f"/{name}/__init__.py")) or path == f"{name}.py" for path in self._files):
             return True
         mark = re.compile(
-            rf"^\s*(?:(?:async\s+)?def|class)\s+{name}\b|^\s*(?:self\.)?{name}\s*(?::[^=\n]+)?=", re.MULTILINE
+            rf"^[ \t]*(?:(?:async\s+)?def|class)\s+{name}\b|^[ \t]*(?:self\.)?{name}\s*(?::[^=\n]+)?=", re.MULTILINE
         )
         return any(mark.search(self._text(path)) for path in self._files)
 

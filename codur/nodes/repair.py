@@ -60,9 +60,9 @@ def _with_syntax(reason: str, state: RunState, context: RunContext) -> str:
 def _search(state: RunState, verdict: Verdict, context: RunContext) -> RepairOutcome:
     settings, asked = context.settings.repair, state["task"].repair
     budget = settings.budget_s if asked is None and can_ask(state, context) else settings.offline_budget_s
-    left = context.time_left()
     last_check_s = max(_LEAST_RESERVE_S, _RESERVE * verdict.duration_s)  # what is found is checked in the workspace
     copy = context.workspace.scratch_copy(context.scratch(), extra=context.workspace.generated_files())
+    left = context.time_left()
     here, there = str(context.workspace.root), str(copy.root)  # parameters of tests may be files of the project
     verdict = replace(verdict, failing=tuple(test.replace(here, there) for test in verdict.failing))
     return search(

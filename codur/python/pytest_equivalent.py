@@ -12,7 +12,7 @@ from codur.python.project_files import read_text
 from codur.python.test_command import PYTHON, TestCommand, read_argv
 
 _SETTINGS_MODULE = re.compile(r"DJANGO_SETTINGS_MODULE['\"]\s*,\s*['\"]([\w.]+)")
-_OWN_TESTS = re.compile(r"^\s*def load_tests\b", re.MULTILINE)
+_OWN_TESTS = re.compile(r"^[ \t]*def load_tests\b", re.MULTILINE)
 _FLAGS = frozenset(
     {"-v", "-q", "-f", "-b", "-c", "--verbose", "--quiet", "--failfast", "--buffer", "--catch", "--locals"}
 )

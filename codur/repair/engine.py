@@ -60,6 +60,8 @@ _MOST_BROKEN, _MOST_APART = 3, 30
 """Failures after which a run of all tests ends, and tests that may fail in a copy for other reasons."""
 _TRACE_SHARE = 0.15
 """Of the time of a search, which its tests may be traced."""
+_KEPT_SHARE, _KEPT_TIMES = 0.3, 1.5
+"""Time kept for what passes to be run once more: of the search's at most, and in times of the runs before."""
 _FAIL_TOGETHER = "The tests that fail pass when they are run by themselves: they depend on tests before them."
 _BROKEN = "raise SystemExit('this text stands for one that fails in another way')\n"
 
@@ -88,7 +90,8 @@ def search(
         checker: bound to that copy.
         before: the check's verdict on the program as it is.
         files: workspace-relative paths, most relevant first; other executed Python files follow them.
-        budget_s: seconds, by `clock`.
+        budget_s: seconds, by `clock`. When they are up whatever runs is ended. A repair that passed and could not be
+            run once more by then is told all the same, and never as a clear one.
         max_order: edits combined at most.
         workers: warm workers that judge candidates; 0 for plain processes alone, None for one for each processor. The
             outcome does not depend on it.
@@ -101,45 +104,51 @@ def search(
     """
     if check is None or check.kind == "syntax":
         return RepairOutcome(reason="There is no check that tells a right program from a wrong one.")
-    if before.status == "no_check":
-        return RepairOutcome(reason="The check found nothing to judge by.")
-    if before.passed:
-        return RepairOutcome(reason="The check passes already.", best_progress=before.progress)
-    started = clock()
+    if before.status == "no_check" or before.passed:
+        reason = "The check passes already." if before.passed else "The check found nothing to judge by."
+        return RepairOutcome(reason=reason, best_progress=before.progress)
+    end = clock() + budget_s
 
     def time_left() -> float:
-        return budget_s - (clock() - started)
+        return end - clock()
 
     paths = _python_files(workspace, check, files)
-    hands = processors() if workers is None else workers
-    narrow, first = _narrowed(checker, workspace.root, check, before)
-    if first.passed:
-        return RepairOutcome(reason=_FAIL_TOGETHER, best_progress=before.progress)
-    with Judge(workspace, checker, narrow, first, workers=hands, whole=before) as judge:
-        if paths:
-            judge.prepare()  # the first worker starts while the program is traced
-        scene = _look(workspace, checker, narrow, first, paths, files, task, past, trace_s=_TRACE_SHARE * time_left())
-        if isinstance(scene, str):
-            return RepairOutcome(reason=scene, best_progress=before.progress)
-        found = Search(
-            judge=judge,
-            changes=scene.changes,
-            original=Program(texts=scene.texts),
-            before=first,
-            prober=Prober(workspace, checker, narrow, scene.coverage),
-            confirm=lambda changed: _confirmed(workspace, checker, check, before, narrow, changed),
-            max_order=max_order,
-            emit=emit,
-            time_left=time_left,
-            cancel=cancel,
-            every=every,
-        )
-        try:
-            return found.run()
-        except LimitReached:
-            return found.out_of_time()
-        except Flaky as flaky:
-            return RepairOutcome(reason=str(flaky), best_progress=before.progress, note=judge.note)
+    checker = checker.within(cancel, time_left)
+    try:
+        narrow, first = _narrowed(checker, workspace.root, check, before)
+        if first.passed:
+            return RepairOutcome(reason=_FAIL_TOGETHER, best_progress=before.progress)
+        once_more_s = first.duration_s + (0.0 if narrow is check else before.duration_s)
+        kept_s = min(_KEPT_SHARE * budget_s, _KEPT_TIMES * once_more_s)
+
+        def search_left() -> float:
+            return time_left() - kept_s
+
+        hurried, trace_s = checker.within(cancel, search_left), _TRACE_SHARE * time_left()
+        hands = processors() if workers is None else workers
+        with Judge(workspace, hurried, narrow, first, workers=hands, whole=before) as judge:
+            if paths:
+                judge.prepare()  # the first worker starts while the program is traced
+            scene = _look(workspace, checker, narrow, first, paths, files, task, past, trace_s=trace_s)
+            if isinstance(scene, str):
+                return RepairOutcome(reason=scene, best_progress=before.progress)
+            return Search(
+                judge=judge,
+                changes=scene.changes,
+                original=Program(texts=scene.texts),
+                before=first,
+                prober=Prober(workspace, checker, narrow, scene.coverage),
+                confirm=lambda changed: _confirmed(workspace, checker, check, before, narrow, changed),
+                max_order=max_order,
+                emit=emit,
+                time_left=search_left,
+                cancel=cancel,
+                every=every,
+            ).run()
+    except Flaky as flaky:
+        return RepairOutcome(reason=str(flaky), best_progress=before.progress, note=flaky.note)
+    except LimitReached:
+        return RepairOutcome(reason="The time was up before a candidate was judged.", best_progress=before.progress)
 
 
 def _narrowed(checker: Checker, root: Path, check: Check, before: Verdict) -> tuple[Check, Verdict]:

@@ -26,7 +26,15 @@ Texts = Mapping[str, str]
 
 
 class Flaky(Exception):
-    """The check's verdict on the unchanged program varies; the text says how."""
+    """The check's verdict on the unchanged program varies; the text says how.
+
+    Attributes:
+        note: why it was judged in a plain process.
+    """
+
+    def __init__(self, text: str, note: str) -> None:
+        super().__init__(text)
+        self.note = note
 
 
 _SLOWER = 4.0
@@ -188,7 +196,7 @@ class Judge:
             self.note, self._warmed = str(reason), None
             why = why_flaky(self._before, self._plain({}))
             if why:
-                raise Flaky(why) from reason
+                raise Flaky(why, self.note) from reason
 
     def _made(self) -> Warm:
         if self._workers < 1:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 
+from codur.errors import LimitReached
 from codur.repair.pool import Pool, Question
 from codur.repair.warm import Unfit, Verdicts
 from codur.repair.worker import Answer, Edit, Job, Limits, Tests
@@ -93,23 +94,23 @@ class Loaded:
         """A verdict on each edit, in their order; None where it must be judged in another way.
 
         Several are tried in one process. What passes there, and what one of them may have spoilt for the others, is
-        tried again in a process of its own.
+        tried again in a process of its own. When the time is up, what is known by then is told.
         """
         asked = [place for place, edit in enumerate(edits) if edit is not None]
         found: dict[int, Verdict | None] = {}
-        unsure: list[int] = []
         groups = [asked[start : start + _TOGETHER] for start in range(0, len(asked), _TOGETHER)]
         questions = (self._question([edits[place] for place in group]) for group in groups)
-        with closing(self._pool.judged(questions)) as answers:
-            for group, answer in zip(groups, answers, strict=True):
-                found |= self._read(group, answer)
-        unsure = [place for place in asked if place not in found]
-        if unsure and not self._others_known:
-            self._find_others()
-        with closing(self._pool.judged(self._question([edits[place]]) for place in unsure)) as answers:
-            for place, answer in zip(unsure, answers, strict=True):
-                ends = answer.learnt.get("0") if answer and not answer.plain else None
-                found[place] = None if answer is None or ends is None else self._verdict(ends, answer)
+        with suppress(LimitReached):
+            with closing(self._pool.judged(questions)) as answers:
+                for group, answer in zip(groups, answers, strict=True):
+                    found |= self._read(group, answer)
+            unsure = [place for place in asked if place not in found]
+            if unsure and not self._others_known:
+                self._find_others()
+            with closing(self._pool.judged(self._question([edits[place]]) for place in unsure)) as answers:
+                for place, answer in zip(unsure, answers, strict=True):
+                    ends = answer.learnt.get("0") if answer and not answer.plain else None
+                    found[place] = None if answer is None or ends is None else self._verdict(ends, answer)
         yield from (found.get(place) for place in range(len(edits)))
 
     def _read(self, group: Sequence[int], answer: Answer | None) -> dict[int, Verdict | None]:

@@ -30,7 +30,7 @@ class RepairOutcome:
         passing: candidates that passed, among those judged before the search stopped.
         best_progress: the highest progress seen, the program as found included.
         exhausted: whether every candidate was judged (else the budget ended the search, or it found a repair).
-        note: why candidates were judged in plain processes; empty if they were not.
+        note: why candidates were judged in plain processes, or why the first repair was not run again in one.
     """
 
     repairs: tuple[Repair, ...] = ()

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from codur.errors import LimitReached
 from codur.repair.inputs import changed_arguments, changed_text, literal
 from codur.repair.program import Program
 from codur.repair.source import FunctionNode, parse_source
@@ -18,7 +19,7 @@ from codur.verification.checker import Checker
 from codur.workspace.workspace import Workspace
 
 EXAMPLES = ">>>"
-_EXAMPLE = re.compile(r"^\s*>>> ", re.MULTILINE)
+_EXAMPLE = re.compile(r"^[ \t]*>>> ", re.MULTILINE)
 _PROGRAM = Path(__file__).with_name("probe_program.py")
 _TASK, _OUT = ".repair-inputs.json", ".repair-answers.json"
 _SECONDS = 0.1
@@ -119,7 +120,7 @@ class Prober:
                 self._workspace.write_text(path, text)
             self._checker.run(Check(kind="command", argv=argv, timeout_s=_TIMEOUT_S, source="generated inputs"))
             return tuple(json.loads(out.read_text(encoding="utf-8")))
-        except (OSError, ValueError):  # it did not end, or forbids being run like this
+        except (OSError, ValueError, LimitReached):  # it did not end, or forbids being run like this
             return ()
         finally:
             for path, data in originals.items():

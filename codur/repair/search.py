@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from math import sqrt
@@ -35,6 +35,7 @@ _MOST_SLOW = 12
 _SAME_RANK = 0.15
 """After a pass, candidates of at least this share of its priority are judged too, within these bounds."""
 _SHOWN_FILES = 3
+_UNCONFIRMED = "the time was up before what passed could be run once more in a process of its own"
 _SHORT = 3
 """An output of fewer words is easily hit by chance."""
 
@@ -101,31 +102,31 @@ class Search:
             if exhausted or self._time_left() <= 0:
                 return self._failed(exhausted=exhausted)
 
-    def out_of_time(self) -> RepairOutcome:
-        """The outcome of a search that the end of the run's time cut off."""
-        return self._failed(exhausted=False)
-
     def _search(self) -> bool:
         """Judges candidates until some pass (or, for every repair, until the end); whether none is left."""
-        while self._time_left() > 0 and (self._every or not self._passed):
-            batch = self._batch(_BATCH)
-            if not batch and not self._widen():
-                return True
-            for program, verdict in self._judged(batch):
-                if not verdict.passed:
-                    self._keep(program, verdict)
-            if self._tried >= self._turn:
-                self._turn = self._tried + _BETWEEN
-                self._judge_later(_LATER)
+        try:
+            while self._time_left() > 0 and (self._every or not self._passed):
+                batch = self._batch(_BATCH)
+                if not batch and not self._widen():
+                    return True
+                self._take(self._judged(batch))
+                if self._tried >= self._turn:
+                    self._turn = self._tried + _BETWEEN
+                    self._judge_later(_LATER)
+        except LimitReached:  # what passed until then is not lost
+            self._judge.close()
         return False
+
+    def _take(self, judged: Iterable[tuple[Program, Verdict]]) -> None:
+        for program, verdict in judged:
+            if not verdict.passed:
+                self._keep(program, verdict)
 
     def _judge_later(self, most: int) -> None:
         """Judges the likeliest of those that take long, because nothing that is loaded can be used for them."""
         self._later.sort(key=lambda each: -each[1].priority)
         batch, self._later = self._later[:most], self._later[most:]
-        for program, verdict in self._judged(batch, apart=True):
-            if not verdict.passed:
-                self._keep(program, verdict)
+        self._take(self._judged(batch, apart=True))
 
     def _batch(self, size: int, *, least: float = 0.0) -> list[tuple[Candidate, Program]]:
         """The next candidates that are new and compile, with a priority of at least `least`."""
@@ -158,12 +159,15 @@ class Search:
 
     def _judged(
         self, batch: Sequence[tuple[Candidate, Program]], *, patient: bool = False, apart: bool = False
-    ) -> Iterator[tuple[Program, Verdict]]:
-        """The batch with its verdicts, in order, until the time is up; those that take long wait.
+    ) -> Generator[tuple[Program, Verdict]]:
+        """The batch with its verdicts, in order; those that take long wait.
 
         Args:
             patient: give each more time.
             apart: also judge those that take long.
+
+        Raises:
+            LimitReached: the time is up.
         """
         texts = [changed(program, self._original) for _, program in batch]
         with closing(self._judge.judge_many(texts, patient=patient, apart=apart)) as verdicts:
@@ -174,8 +178,6 @@ class Search:
                     continue
                 self._note(candidate, program, verdict)
                 yield program, verdict
-                if self._time_left() <= 0:
-                    return
 
     def _note(self, candidate: Candidate, program: Program, verdict: Verdict) -> None:
         self._tried += 1
@@ -234,9 +236,7 @@ class Search:
     def _retry_slow(self) -> None:
         """Gives the likeliest of those that ran out of time more of it, once: a right program may be slow."""
         slow = sorted(self._slow, key=lambda each: each[:3])[:_MOST_SLOW]
-        for program, verdict in self._judged([each[3:] for each in slow], patient=True):
-            if not verdict.passed:
-                self._keep(program, verdict)
+        self._take(self._judged([each[3:] for each in slow], patient=True))
         self._slow.clear()
 
     # --- after a pass -------------------------------------------------------------------------------------------------
@@ -250,15 +250,18 @@ class Search:
         stop = max(self._time_left() - _MORE_S, 0.0)
         least = _SAME_RANK * max(each.program.priority for each in self._passed)
         left = _MORE_CANDIDATES
-        with suppress(LimitReached):  # a repair is found; only the comparison would be longer
+        try:
             while left > 0 and self._time_left() > stop:
                 batch = self._batch(min(_BATCH, left), least=least)
                 left -= len(batch)
                 if not batch:
                     return True
-                for _ in self._judged(batch):
-                    if self._time_left() <= stop:
-                        break
+                with closing(self._judged(batch)) as verdicts:
+                    for _ in verdicts:
+                        if self._time_left() <= stop:
+                            break
+        except LimitReached:  # a repair is found; only the comparison would be longer
+            self._judge.close()
         return _MORE_CANDIDATES - left >= _LEAST_MORE
 
     def _chosen(self, *, compared: bool) -> RepairOutcome | None:
@@ -274,7 +277,11 @@ class Search:
                 every=self._every,
             )
             best = choice.ranked[0]
-            verdict = self._confirm(changed(best.program, self._original))
+            try:
+                verdict = self._confirm(changed(best.program, self._original))
+            except LimitReached:  # whoever takes it runs the check once more
+                unconfirmed = self._outcome(choice, best.verdict)
+                return replace(unconfirmed, tier="guided", note=_UNCONFIRMED)
             if verdict.passed:
                 return self._outcome(choice, verdict)
             self._refused = verdict

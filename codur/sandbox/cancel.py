@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from codur.errors import Interrupted
+from codur.errors import Interrupted, out_of_time
 
 
 class CancelToken:
@@ -59,3 +59,32 @@ class CancelToken:
         """
         if self._event.is_set():
             raise Interrupted("the run was interrupted")
+
+
+class Until(CancelToken):
+    """Set when another token is, or when no time is left: what is started with it ends then, whatever it waits for.
+
+    Args:
+        other: who sets it, sets this one.
+        time_left: seconds; it is asked often, and has to be quick.
+    """
+
+    def __init__(self, other: CancelToken, time_left: Callable[[], float]) -> None:
+        super().__init__()
+        self._other = other
+        self._time_left = time_left
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether it is time to stop."""
+        return super().cancelled or self._other.cancelled or self._time_left() <= 0
+
+    def raise_if_cancelled(self) -> None:
+        """Raises:
+        Interrupted: `cancel` was called.
+        LimitReached: no time is left.
+        """
+        super().raise_if_cancelled()
+        self._other.raise_if_cancelled()
+        if self._time_left() <= 0:
+            raise out_of_time()

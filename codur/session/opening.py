@@ -21,7 +21,7 @@ from codur.llm.remembered import Remembered
 from codur.nodes.state import BestState, Latest, RunContext
 from codur.planning.plan_file import plan_text
 from codur.python.interpreter import find_python
-from codur.sandbox.cancel import CancelToken
+from codur.sandbox.cancel import CancelToken, Until
 from codur.sandbox.launcher import Launcher
 from codur.sandbox.turns import Waited
 from codur.session.accepted import instructions_of, may_instruct
@@ -79,10 +79,17 @@ def opened(
             workspace = workspace.scratch_copy(scratch())
         workspace = scoped(workspace, task, settings, kept=journal is not None and not task.dry_run, scratch=scratch)
         clock = time.monotonic() if started is None else started
-        cancel = host.cancel or CancelToken()
-        launcher = stack.enter_context(_launcher(settings, host, record, workspace, python, cancel))
+        cancel, waited = host.cancel or CancelToken(), host.waited or Waited()
+
+        def time_left() -> float:
+            return task.limits.max_runtime_s + waited.seconds - (time.monotonic() - clock)
+
+        end = Until(cancel, time_left)  # every program ends with the run's time, whoever started it
+        launcher = stack.enter_context(_launcher(settings, host, record, workspace, python, end))
         pool = stack.enter_context(exchanging(host.exchanges, task, settings, record))
-        context = _context(task, settings, host, record, clock, workspace, python, scratch, launcher, cancel, pool)
+        context = _context(
+            task, settings, host, record, time_left, waited, workspace, python, scratch, launcher, cancel, pool
+        )
         if context.toolbox.mcp is not None:
             stack.callback(context.toolbox.mcp.close)
         record.begin(context, journal, used_s=lambda: time.monotonic() - clock)
@@ -187,7 +194,8 @@ def _context(
     settings: Settings,
     host: Host,
     record: Recording,
-    started: float,
+    time_left: Callable[[], float],
+    waited: Waited,
     workspace: Workspace,
     python: str,
     scratch: Scratch,
@@ -195,11 +203,6 @@ def _context(
     cancel: CancelToken,
     pool: Mapping[str, Any],
 ) -> RunContext:
-    waited = host.waited or Waited()
-
-    def time_left() -> float:
-        return task.limits.max_runtime_s + waited.seconds - (time.monotonic() - started)
-
     settings = _of_agent(task.agent, settings)
     agents = AgentRegistry(settings)
     servers = _mcp_servers(settings, host, launcher, workspace, cancel, time_left)

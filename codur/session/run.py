@@ -17,6 +17,7 @@ from codur.errors import (
     UsageError,
     WorkspaceError,
     internal_error,
+    out_of_time,
 )
 from codur.events import Emit, Note, RunFinished
 from codur.graph.walk import Walked, walk
@@ -148,7 +149,8 @@ def _run(task: Task, context: RunContext, record: Recording) -> RunResult:
     except CodurError as error:
         if record.kept is not None and not record.is_in_place:
             raise
-        return _stopped(error, task, context)
+        out = isinstance(error, Interrupted) and not context.cancel.cancelled and context.time_left() <= 0
+        return _stopped(out_of_time() if out else error, task, context)  # the end of the time ended a program
     except KeyboardInterrupt as stop:
         context.cancel.cancel()
         return _stopped_by(stop, _stopped(_interrupted(), task, context))

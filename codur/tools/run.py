@@ -16,7 +16,7 @@ from codur.types import ToolResult
 if TYPE_CHECKING:
     from codur.sandbox.launcher import ProcessResult
 
-_COUNT = re.compile(r"(\d+) (passed|failed|errors?|skipped)")
+_COUNT = re.compile(r"(?<!\d)(\d+) (passed|failed|errors?|skipped)")
 _PYTEST_NO_TESTS = 5
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from secrets import token_hex
-from tempfile import TemporaryDirectory
 
 from codur.config.settings import VerificationSettings
 from codur.errors import Interrupted, out_of_time
 from codur.python.layout import import_roots
 from codur.python.pytest_options import SEARCH_VARIABLES
 from codur.python.test_run import TestEnd, TestRun, read_run, reported_argv
+from codur.sandbox.cancel import CancelToken, Until
 from codur.sandbox.launcher import Launcher, ProcessResult
 from codur.types import Check, Verdict
 from codur.verification.compare import around, equal, first_difference, progress
@@ -116,6 +118,10 @@ class Checker:
         found = {"PYTHONPATH": os.pathsep.join(filter(None, paths))} if any(paths) else {}
         return {**(SEARCH_VARIABLES if check.tests else {}), **stated, **found}
 
+    def temporary_directory(self) -> AbstractContextManager[Path]:
+        """An empty directory outside the workspace; whatever programs leave in it, its removal follows no link."""
+        return self._launcher.temporary_directory()
+
     def guard(self, check: Check) -> None:
         """Keep the check's files as they are now, and refuse edits to them from now on.
 
@@ -147,6 +153,13 @@ class Checker:
         other._conditions = self._conditions.copy(workspace)
         other._excused, other._patched = self._excused, self._patched
         other._roots = import_roots(self._workspace.root, self._python) if self._roots is None else self._roots
+        return other
+
+    def within(self, cancel: CancelToken, time_left: Callable[[], float]) -> Checker:
+        """The same checker with less time: its programs end with this token, and none starts when no time is left."""
+        run_left, other = self._deadline, copy.copy(self)
+        other._launcher = self._launcher.ended_by(Until(cancel, time_left))
+        other._deadline = lambda: min(run_left(), time_left())
         return other
 
     def excuse(self, tests: Iterable[str]) -> None:
@@ -241,10 +254,10 @@ class Checker:
             writable=writable,
         )
         self._tripped += result.tripped
+        if (result.timed_out or result.cancelled) and self._deadline() <= 0:
+            raise out_of_time()
         if result.cancelled:
             raise Interrupted("interrupted")
-        if result.timed_out and self._deadline() <= 0:
-            raise out_of_time()
         if result.limit:
             return replace(result, stderr=f"{result.stderr}\nended: more {result.limit} than a program may use".strip())
         return result
@@ -292,8 +305,8 @@ class Checker:
         )
 
     def _pytest(self, check: Check) -> Verdict:
-        with TemporaryDirectory(prefix="codur-report-") as temporary:
-            report = Path(temporary) / "report.xml"
+        with self.temporary_directory() as temporary:
+            report = temporary / "report.xml"
             events, word = report.with_name("events.jsonl"), token_hex()
             result, reports = self._start_tests(check, report, events, word)
             said = f"{result.stdout}\n{result.stderr}"

@@ -35,7 +35,7 @@ _EXPECTED = re.compile(r"(?:expected|golden|reference|wanted)|.*\.(?:expected|go
 _INPUT = re.compile(r"(?<!<)<\s*([^\s<>(&]+)")
 _OUTPUT = re.compile(r"(?<![2&])>>?\s*([^\s<>&]+)")
 _CONFIG = re.compile(r"(?:-c|-f|--(?:make)?(?:config|rc|settings|file)[\w-]*)[\s=]+([^\s=]+\.(?:ini|cfg|toml|mk|rc))\b")
-_INCLUDES = re.compile(r"^\s*(?:-?include|sinclude|source|\.)[ \t]+([^\n#&|]+)", re.MULTILINE)
+_INCLUDES = re.compile(r"^[ \t]*(?:-?include|sinclude|source|\.)[ \t]+([^\n#&|]+)", re.MULTILINE)
 _MOST_INCLUDED = 100
 _RUNS_MAKE = re.compile(r"(?:^|[\s;|&(])g?make\b")
 _RUNS_NPM = re.compile(r"(?:^|[\s;|&(])(?:npm|npx|yarn|pnpm|bun)\b")

@@ -21,7 +21,9 @@ _SHADOWED = frozenset({"pytest", "_pytest", "pluggy", "iniconfig", "exceptiongro
 """Modules that the test run must not take from the workspace."""
 _ROOTS = frozenset({"src", "lib"})
 _SHADOWS = tuple(path for name in sorted(_SHADOWED) for path in (f"{name}.py", f"{name}/__init__.py"))
-_SECTION = re.compile(r"^\s*\[+\s*(?:tool\s*[:.]\s*)?[\"']?pytest\b[^\n]*\n?(?:(?!\s*\[)[^\n]*\n?)*", re.MULTILINE)
+_SECTION = re.compile(
+    r"^[ \t]*\[+\s*(?:tool\s*[:.]\s*)?[\"']?pytest\b[^\n]*\n?(?:(?![ \t]*\[)[^\n]*\n?)*", re.MULTILINE
+)
 _NOISE = re.compile(r"^\s*(?:[#;].*)?$")
 _MAKE = re.compile(r"\bg?make\b")
 _FORBIDDEN = r"(?i)(?:\bnot|n't|n’t|\bnever|\bwithout|\bno)\b(?:[^.;!?]|\.(?=\w))*{}"

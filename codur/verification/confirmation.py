@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from secrets import token_hex
 
 from codur.errors import WorkspaceError
 from codur.types import Check, Verdict
@@ -19,6 +20,7 @@ from codur.verification.compare import lines_of
 from codur.verification.conditions import allowed_by
 from codur.verification.entry import is_test_code
 from codur.verification.reaching import disarms, new_reaches
+from codur.workspace.scratch import MAX_BYTES
 from codur.workspace.workspace import Workspace
 
 _MOST_SOURCES = 2_000
@@ -96,8 +98,7 @@ def _needs_expected(checker: Checker, check: Check, before: Mapping[str, bytes |
     expected = checker.pristine.expected(check, workspace)
     path = check.expected_file
     try:
-        with TemporaryDirectory(prefix="codur-confirm-") as temporary:
-            copy = workspace.scratch_copy(Path(temporary) / workspace.root.name, extra=before)
+        with _copied(checker, before) as copy:
             inside = [path] if path is not None else []
             kept = {path, check.stdin_file, check.entry}
             copies = [
@@ -112,12 +113,12 @@ def _needs_expected(checker: Checker, check: Check, before: Mapping[str, bytes |
                 return ""
             if path is not None and checker.on(copy).run(check).passed:
                 return "the program reads the file with the expected output"
-            for each in copies:
-                (copy.root / each).parent.mkdir(parents=True, exist_ok=True)
-                (copy.root / each).write_bytes(workspace.read_bytes(each))
-            if copies and checker.on(copy, without=inside).run(check).passed:
-                return f"the program reads {copies[0]}, which holds the expected output"
-            spoke = any(b"git" in (text or b"") for text in before.values())
+        if copies:
+            with _copied(checker, before, without=inside) as copy:
+                if checker.on(copy, without=inside).run(check).passed:
+                    return f"the program reads {copies[0]}, which holds the expected output"
+        spoke = any(b"git" in (text or b"") for text in before.values())
+        with _copied(checker, before, without=inside) as copy:
             if not spoke and _copy_git(workspace, copy) and checker.on(copy, without=inside).run(check).passed:
                 return "the program reads what git keeps of the expected output"
     except WorkspaceError:  # too large to copy
@@ -125,11 +126,29 @@ def _needs_expected(checker: Checker, check: Check, before: Mapping[str, bytes |
     return _names_expected(workspace, path, before)  # not even the copy passes: look at the text instead
 
 
+@contextmanager
+def _copied(
+    checker: Checker, before: Mapping[str, bytes | None], *, without: Sequence[str] = ()
+) -> Iterator[Workspace]:
+    """A copy of the workspace, to be changed before a program runs in it: after that it may be full of links.
+
+    Raises:
+        WorkspaceError: the workspace is too large to copy.
+    """
+    workspace = checker.workspace
+    with checker.temporary_directory() as temporary:
+        copy = workspace.scratch_copy(temporary / workspace.root.name, extra=before)
+        for path in without:
+            (copy.root / path).unlink(missing_ok=True)
+        yield copy
+
+
 def _copy_git(workspace: Workspace, copy: Workspace) -> bool:
     """Whether a copy now has git's files as well; it has not if there are none, or too many."""
     place = workspace.root / ".git"
     try:
-        if not place.is_dir() or sum(1 for _ in islice(place.rglob("*"), _MOST_OF_GIT)) == _MOST_OF_GIT:
+        sizes = [each.lstat().st_size for each in islice(place.rglob("*"), _MOST_OF_GIT)]
+        if place.is_symlink() or not sizes or len(sizes) == _MOST_OF_GIT or sum(sizes) > MAX_BYTES:
             return False
         shutil.copytree(place, copy.root / ".git", symlinks=True)
     except OSError:  # something is there that is no file, or is not readable
@@ -181,10 +200,9 @@ def _ignores_input(checker: Checker, check: Check, before: Mapping[str, bytes | 
     if given is None or not inputs.is_read(given, before, workspace):
         return ""
     try:
-        with TemporaryDirectory(prefix="codur-confirm-") as temporary:
-            copy = workspace.scratch_copy(Path(temporary) / workspace.root.name, extra=before)
-            for number, other in enumerate(inputs.others(checker.pristine.data(given, workspace))):
-                name = f"other{number}.txt"
+        for other in inputs.others(checker.pristine.data(given, workspace)):
+            with _copied(checker, before) as copy:
+                name = f"other-{token_hex(4)}.txt"
                 (copy.root / name).write_bytes(other)
                 (copy.root / given).write_bytes(other)
                 protected = tuple(path for path in check.protected if path != given)
@@ -254,12 +272,10 @@ def _passes_hollow(
         earlier: the tests that failed in it are enough; None for all.
         only: the functions that are meant, by file; None for all of the workspace's.
     """
-    workspace = checker.workspace
     tests = [path for path in check.protected if path.endswith(".py")]
     failing = earlier.failing[:_MOST_TESTS] if earlier is not None and "pytest" in check.argv else ()
     narrow = replace(check, tests=failing) if failing and not check.text else check
-    with TemporaryDirectory(prefix="codur-confirm-") as temporary:
-        copy = workspace.scratch_copy(Path(temporary) / workspace.root.name, extra=before)
+    with _copied(checker, before) as copy:
         sources = [path for path in copy.list_files() if path.endswith(".py") and path not in tests]
         found = False
         for path in sources[:_MOST_SOURCES] if only is None else only:

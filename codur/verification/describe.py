@@ -13,7 +13,7 @@ DIFF_CHARS = 8_000
 ERROR_CHARS = 4_000
 """Of an attempt."""
 _TERMINAL = re.compile(r"(?:\x1b|#x1B)\[[0-9;?]*[A-Za-z]")
-_NEXT_TEST = re.compile(r"\n\n+(?=\S+::\S)")
+_NEXT_TEST = re.compile(r"(?<=\n)\n(?=\S+::\S)")
 _NEXT_HUNK = re.compile(r"^(?=@@ |--- .*\n\+\+\+ )", re.MULTILINE)
 
 
@@ -72,7 +72,7 @@ def verdict_text(verdict: Verdict, *, limit: int = 2000) -> str:
 def error_text(error: str, limit: int) -> str:
     """An error in at most about `limit` characters: the first failing tests as wholes, of any other text its end."""
     error = plain(error).strip()
-    blocks = _NEXT_TEST.split(error)
+    blocks = [block.rstrip("\n") for block in _NEXT_TEST.split(error)]
     if len(error) <= limit or len(blocks) == 1:
         return error if len(error) <= limit else f"{_left_out(error[:-limit])}\n{error[-limit:].lstrip()}"
     kept = [cut(blocks[0], limit)]

@@ -110,13 +110,13 @@ LINTERS = (
     Linter(
         argv=("pyright",),
         named_by={"pyrightconfig.json": "", "pyproject.toml": r"^\[tool\.pyright\]"},
-        finding=r"^\s*(?P<path>\S.*?):(?P<line>\d+):\d+ - (?:error|warning): (?P<text>.+)$",
+        finding=r"^[ \t]*(?P<path>\S.*?):(?P<line>\d+):\d+ - (?:error|warning): (?P<text>.+)$",
     ),
     Linter(
         argv=("eslint", "--no-color", "--format=stylish"),
         endings=_SCRIPT,
         named_by={"eslint.config.*": "", ".eslintrc*": "", "package.json": r'"eslintConfig"\s*:'},
-        finding=r"^(?P<path>\S.*\.\w+)$|^\s+(?P<line>\d+):\d+\s+(?:error|warning)\s+(?P<text>.+)$",
+        finding=r"^(?P<path>\S.*\.\w+)$|^[ \t]+(?P<line>\d+):\d+[ \t]+(?:error|warning)[ \t]+(?P<text>\S.*)$",
     ),
     Linter(
         argv=("prettier", "--list-different"),

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from codur.workspace.workspace import Workspace
 
 _TEST_TEXT = re.compile(
-    r"^\s*(?:async )?def test|\bTestCase\b|^\s*class Test|^[Tt]est\w*\s*=|^from [\w.]+ import \*|^\s*>>> ", re.MULTILINE
+    r"^[ \t]*(?:async )?def test|\bTestCase\b|^[ \t]*class Test"
+    r"|^[Tt]est\w*\s*=|^from [\w.]+ import \*|^[ \t]*>>> ",
+    re.MULTILINE,
 )
 _MAY_TEST = re.compile(r"^class \w+\(|\bglobals\(|\bsetattr\(|^from \S*test\S* import ", re.MULTILINE)
 """In files whose tests are inherited, imported, or made as they are loaded."""
@@ -30,7 +32,7 @@ _NOT_COLLECTED = re.compile(r"(?:^|/)(?:\.[^/]*|[^/]*\.egg|build|dist|node_modul
 _CASE = re.compile(r"\bTestCase\b")
 _DJANGO_TESTS = re.compile(r"\bdjango\.test\b|\brest_framework\.test\b")
 _DJANGO_SETTINGS = re.compile(r"\bDJANGO_SETTINGS_MODULE\b")
-_EXAMPLE = re.compile(r"^\s*>>> \S", re.MULTILINE)
+_EXAMPLE = re.compile(r"^[ \t]*>>> \S", re.MULTILINE)
 _DOCTEST_OPTION = re.compile(r"--doctest-(?:modules|glob)")
 _TOOLS = (("tox.ini", "tox"), ("noxfile.py", "nox"), *((name, "make test") for name in MAKEFILES))
 _MAX_MODULES = 500

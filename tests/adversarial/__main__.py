@@ -16,6 +16,7 @@ from codur.sandbox.confinement import landlock_abi
 from tests.adversarial import figures, table
 from tests.adversarial.containment import ARMS, ATTACKS, Outcome
 from tests.adversarial.ids import ALL_IDS, evidence, faults
+from tests.adversarial.limits import limit_figure
 from tests.adversarial.people import Person, people
 
 
@@ -86,7 +87,7 @@ def main() -> int:
         with figures.Kills() as kills:
             results = figures.run_tests(test for case in ALL_IDS for test in evidence(case).tests)
             states = table.case_states(found, results)
-            counted += [*figures.path_figures(), figures.update_figure(), figures.escape_figure()]
+            counted += [*figures.path_figures(), figures.update_figure(), figures.escape_figure(), limit_figure()]
             counted += [*figures.counted_figures(results), *kills.figures()]
         counted += [figures.Figure("table of cases", fault, ok=False) for fault in faults()]
         say()

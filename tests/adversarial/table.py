@@ -17,14 +17,25 @@ Column = tuple[str, str]
 """Back end (or `control`), and who ran it: `user` or `root`."""
 Table = Mapping[Column, Mapping[str, Outcome]]
 
-WANTED: dict[Column, int] = {
-    ("namespaces", "user"): 70,
-    ("namespaces", "root"): 68,
-    ("bubblewrap", "user"): 70,
-    ("bubblewrap", "root"): 68,
-    ("landlock", "user"): 66,
-    ("landlock", "root"): 66,
+_NO_HIDING = "changes of attributes are not Landlock's to refuse"
+_WATCHED = "root's processes are bounded by counting alone, which a burst of forks can outrun"
+KNOWN: dict[Column, dict[str, str]] = {
+    ("landlock", "user"): dict.fromkeys(("w-chmod-out", "w-utime-out", "w-xattr-out"), _NO_HIDING),
+    ("landlock", "root"): dict.fromkeys(("w-chmod-out", "w-utime-out", "w-xattr-out"), _NO_HIDING),
 }
+"""What is known not to hold, and why; everything else must hold, and each of these must show itself."""
+UNSTEADY: dict[Column, dict[str, str]] = {
+    (backend, "root"): {"p-forkbomb-c": _WATCHED} for backend in ("namespaces", "bubblewrap", "landlock")
+}
+"""What holds or not with the load of the machine: either is right."""
+DEAD = {
+    "r-blockdev": "the machine may refuse its disk to everybody",
+    "r-mknod": "the machine may refuse devices to everybody",
+    "p-x32": "the kernel may have none of these calls",
+}
+"""Attacks that may not work where nothing holds them, for a reason that is the machine's."""
+USELESS: dict[str, dict[str, str]] = {"landlock": {"ok-hardtmp": "/tmp is others' too"}}
+"""Useful programs that are known not to work."""
 
 
 def heading(landlock: int) -> str:
@@ -90,32 +101,41 @@ def _status(case: Case, outcome: Outcome | None) -> str:
 
 
 def containment_figures(table: Table) -> list[Figure]:
-    """How many attacks each back end holds, and how many useful programs work."""
-    alive = sum(live(case, table).startswith("live") for case in ATTACKS)
+    """Whether each attack ends as it is known to, by back end and user, and whether its control is live."""
     found = []
     for column, outcomes in table.items():
         if column[0] == "control":
             continue
-        held = sum(outcomes[case.name].status == "held" for case in ATTACKS if case.name in outcomes)
-        works = sum(outcomes[case.name].status == "held" for case in USEFUL if case.name in outcomes)
         name = f"{column[0]} ({column[1]})"
-        wanted = WANTED.get(column, 0)
-        found.append(
-            Figure(
-                name,
-                f"{held} of {len(ATTACKS)} held, at least {wanted} wanted",
-                held >= wanted,
-                f"live controls {alive}",
-            )
-        )
-        useful = len(USEFUL) if column[0] in ("namespaces", "bubblewrap") else 0
-        found.append(Figure(f"{name}, useful programs", f"{works} of {len(USEFUL)}", works >= useful))
+        held = sum(outcomes[case.name].status == "held" for case in ATTACKS if case.name in outcomes)
+        wrong = _wrong(outcomes, KNOWN.get(column, {}), UNSTEADY.get(column, {}), [case.name for case in ATTACKS])
+        known = ", ".join(KNOWN.get(column, {})) or "none"
+        found.append(Figure(name, f"{held} of {len(ATTACKS)} held; known not to: {known}", not wrong, "; ".join(wrong)))
+        works = sum(outcomes[case.name].status == "held" for case in USEFUL if case.name in outcomes)
+        wrong = _wrong(outcomes, USELESS.get(column[0], {}), {}, [case.name for case in USEFUL])
+        found.append(Figure(f"{name}, useful programs", f"{works} of {len(USEFUL)}", not wrong, "; ".join(wrong)))
+    lives = {case.name: live(case, table) for case in ATTACKS}
+    dead = [f"{name} is {said}" for name, said in lives.items() if not said.startswith("live") and name not in DEAD]
+    alive = sum(said.startswith("live") for said in lives.values())
+    found.append(Figure("live controls", f"{alive} of {len(ATTACKS)}", not dead, "; ".join(dead)))
     return found
+
+
+def _wrong(
+    outcomes: Mapping[str, Outcome], known: Mapping[str, str], unsteady: Mapping[str, str], names: Sequence[str]
+) -> list[str]:
+    """The attacks that did not end as they are known to."""
+    ends = {name: outcomes[name].status if name in outcomes else "not run" for name in names}
+    return [
+        f"{name}: {status}, expected {'BROKEN' if name in known else 'held'}"
+        for name, status in ends.items()
+        if status != ("BROKEN" if name in known else "held") and not (name in unsteady and status != "not run")
+    ]
 
 
 def case_states(table: Table, results: Results) -> dict[str, str]:
     """For each case of the table of cases: held, BROKEN, skipped, or why it is not shown."""
-    best = next((table[column] for column in WANTED if column in table), {})
+    best = next((table[column] for column in table if column[0] != "control"), {})
     found = {}
     for case in ALL_IDS:
         shown = evidence(case)

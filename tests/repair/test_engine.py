@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -24,7 +25,7 @@ from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
 from codur.types import Check, Verdict
 from codur.verification.checker import Checker
-from tests.repair.support import OUTPUT, QUICK_PYTEST, TESTS, bench
+from tests.repair.support import OUTPUT, QUICK_PYTEST, TESTS, Bench, bench
 
 CASES: list[tuple[str, str, str, str, str, tuple[str, ...]]] = [
     (
@@ -305,8 +306,8 @@ def test_the_same_input_gives_the_same_repair(tmp_path: Path) -> None:
 
 
 def test_the_budget_ends_the_search(tmp_path: Path) -> None:
-    prepared = bench(tmp_path, HOPELESS)
-    found = prepared.search(budget_s=100.0, clock=ticking())
+    prepared, clock = timed(bench(tmp_path, HOPELESS))
+    found = prepared.search(budget_s=20.0, clock=clock)
     assert not found.exhausted
     assert 0 < found.tried < 40
     assert found.explanation.startswith("The time was up")
@@ -314,17 +315,59 @@ def test_the_budget_ends_the_search(tmp_path: Path) -> None:
 
 
 def test_why_a_search_was_slow_is_told_when_the_time_is_up(tmp_path: Path) -> None:
-    prepared = bench(tmp_path, {**HOPELESS, "part.py": "class A:\n    def __del__(self): pass\n"})
-    found = prepared.search(budget_s=100.0, clock=ticking(), workers=1)
+    prepared, clock = timed(bench(tmp_path, {**HOPELESS, "part.py": "class A:\n    def __del__(self): pass\n"}))
+    found = prepared.search(budget_s=20.0, clock=clock, workers=1)
     assert found.explanation.endswith(
         " judged in main.py, slowly, each in a process of its own: part.py has a __del__ method."
     )
 
 
-def ticking() -> Callable[[], float]:
-    """A clock that goes on by a second whenever it is read."""
-    seconds: Iterator[int] = count()
-    return lambda: float(next(seconds))
+class Timed(Checker):
+    """A checker whose runs take a second each; one that passes takes `pass_s` more."""
+
+    now: list[float]
+    pass_s = 0.0
+
+    def run(self, check: Check | None) -> Verdict:
+        verdict = super().run(check)
+        self.now[0] += 1.0 + self.pass_s * verdict.passed
+        return verdict
+
+
+def timed(prepared: Bench, *, pass_s: float = 0.0) -> tuple[Bench, Callable[[], float]]:
+    """The same with a clock that goes on with each run."""
+    old, now = prepared.checker, [0.0]
+    checker = Timed(prepared.workspace, old._launcher, old.settings, python=old.python)
+    checker.guard(prepared.check)
+    checker.now, checker.pass_s = now, pass_s
+    return replace(prepared, checker=checker), lambda: now[0]
+
+
+def test_what_passed_is_not_lost_when_the_time_is_up_before_it_is_run_again(tmp_path: Path) -> None:
+    _, program, expected, old, new, _ = CASES[0]
+    files = {"main.py": program, "expected.txt": expected}
+    prepared, clock = timed(bench(tmp_path, files), pass_s=1_000.0)
+    found = prepared.search(budget_s=1_000.0, clock=clock)
+    assert found.files == {"main.py": dedent(program).replace(old, new)}
+    assert (found.tier, found.exhausted) == ("guided", False)
+    assert found.note == "the time was up before what passed could be run once more in a process of its own"
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_what_hangs_is_ended_with_the_budget(tmp_path: Path, workers: int) -> None:
+    """Alone, the test that fails does not end, and has a day to do so; the clock goes on whenever it is read."""
+    lines = [f"def test_{number}(): ran.append(1)\n" for number in range(30)]
+    fails = "def test_z():\n    while not ran: pass\n    assert one() == 2\n"
+    files = {
+        "main.py": "def one():\n    return 1\n",
+        "test_main.py": "".join(["from main import one\nran = []\n", *lines, fails]),
+        "pytest.ini": QUICK_PYTEST,
+    }
+    prepared = bench(tmp_path, files, replace(TESTS, timeout_s=86_400.0))
+    contents, seconds = prepared.contents(), count()
+    found = prepared.search(budget_s=60.0, clock=lambda: float(next(seconds)), workers=workers)
+    assert found.reason.startswith("The time was up before ")
+    assert prepared.contents() == contents
 
 
 def test_cancelling_ends_the_search_between_candidates(tmp_path: Path) -> None:
@@ -406,12 +449,13 @@ def test_a_right_repair_that_takes_its_time_is_found(tmp_path: Path) -> None:
 
 
 class Recording(Checker):
-    """A checker that keeps which tests it was asked to run alone."""
+    """A checker that keeps which tests it was asked to run alone, also as one with less time."""
 
-    alone: tuple[tuple[str, ...], ...] = ()
+    alone: list[tuple[str, ...]]
 
     def run(self, check: Check | None) -> Verdict:
-        self.alone += (check.tests,) if check and check.tests else ()
+        if check and check.tests:
+            self.alone.append(check.tests)
         return super().run(check)
 
 
@@ -432,6 +476,7 @@ def test_a_small_quick_suite_judges_as_it_is(tmp_path: Path, tests: int, *, narr
     made = bench(tmp_path, files, TESTS)
     launcher = Launcher({"PATH": os.environ["PATH"]})
     checker = Recording(made.workspace, launcher, VerificationSettings(), python=sys.executable)
+    checker.alone = []
     checker.guard(TESTS)
     found = replace(made, checker=checker).search(max_order=1)
     assert found.files == {"main.py": "def double(n):\n    return n + 2\n"}

@@ -164,3 +164,10 @@ def linter(name: str) -> Linter:
 )
 def test_how_others_word_what_they_find(name: str, output: str, found: list[str]) -> None:
     assert [str(finding) for finding in read(linter(name), output, "")] == found
+
+
+@pytest.mark.parametrize("linter", LINTERS, ids=lambda linter: linter.name)
+def test_what_a_program_of_the_project_prints_does_not_take_long_to_read(linter: Linter) -> None:
+    """It may print what it likes: these keep a search that tries every end from every start for minutes."""
+    for piece in ("\n", " ", "\t", "a", "1", ":", ".", "a:1:", "a.a ", " 1:1 ", "a\n 1"):
+        assert list(read(linter, piece * (262_144 // len(piece)) + "\0", "")) is not None

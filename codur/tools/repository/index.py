@@ -21,7 +21,7 @@ MAX_CHARS = 200_000
 _MAX_LINEAGE = 12
 _ENTRIES = frozenset({"index", "mod", "lib"})
 """Files that stand for their folder."""
-_WORDS = re.compile(r"\w[\w-]*(?:\.\w+)*(?=/)|\w[\w-]*")
+_WORDS = re.compile(r"\w[\w-]*(?:\.\w+){0,9}(?=/)|\w[\w-]*")
 _SUFFIX = re.compile(r"\.(?:[cm]?[jt]sx?|[ch])$|^import\b(?:\s+static\b)?")
 _NO_WORDS = frozenset({"crate", "super", "self", "std", "as"})
 _SOURCE_DIRECTORIES = ("", "src", "lib")
