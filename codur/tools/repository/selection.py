@@ -121,7 +121,7 @@ def select(
         *_lines(view, [node for node in best if node[0] in named][:_NEAR_BLOCKS], "needed"),
         *_lines(view, best[:_NEAR_BLOCKS], "needed"),
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in _files_of(best)[:_NEAR_FILES]),
-        *_lines(view, best[_NEAR_BLOCKS:_RANKED_BLOCKS], "needed"),
+        *_lines(view, best[_NEAR_BLOCKS:_RANKED_BLOCKS], "useful"),
         *(Want(path=path, partly=True) for path in (*named, *likely)),
         *(Want(path=place.path, line=place.line) for place in places if place.line),
         *_lines(view, tests[_TESTS:], "useful"),
