@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import stat
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 from codur.tools import git_config
 from codur.tools.tool import ToolContext, ToolError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from codur.sandbox.launcher import Launcher
     from codur.sandbox.process_result import ProcessResult
 
@@ -29,6 +34,8 @@ _DEADLINE_S = 30.0
 _ENV = "/usr/bin/env"
 _PATH = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin:/run/current-system/sw/bin"
 """Where git is looked for: never in a directory that a workspace could have put on the path."""
+_PROGRAM_VARIABLE = "GIT_PYTHON_GIT_EXECUTABLE"
+_importing = Lock()
 _NO_WORKSPACE = Path("/")
 _NOT_INSTALLED = 127
 _FILES = (
@@ -83,26 +90,31 @@ class Repository:
             ToolError: git is not installed, failed, or took too long.
         """
         environment = [f"{name}={value}" for name, value in (*self._environment(), *variables)]
-        settings = [part for key, value in config for part in ("-c", f"{key}={value}")]
-        output = _Capped()
-        # env -i leaves git nothing but what is listed here.
-        done = self.launcher.run(
-            [_ENV, "-i", *environment, "git", "--no-pager", "--no-replace-objects", *settings, *arguments],
-            cwd=self.root,
-            root=_NO_WORKSPACE,
-            readable=(self.top, *self.own, *readable),
-            writable=writable,
-            timeout_s=self.timeout_s,
-            max_output_bytes=_MAX_PROBLEM,
-            tap=output.write,
-        )
-        if done.exit_status != 0 and not done.flooded:
-            raise self._failure(done)
-        return output.data.decode("utf-8", "replace")
+
+        def run(command: list[str]) -> str:
+            output = _Capped()
+            done = self.launcher.run(
+                [_ENV, "-i", *environment, *command],  # nothing of the environment but what is listed
+                cwd=self.root,
+                root=_NO_WORKSPACE,
+                readable=(self.top, *self.own, *readable),
+                writable=writable,
+                timeout_s=self.timeout_s,
+                max_output_bytes=_MAX_PROBLEM,
+                tap=output.write,
+            )
+            if done.exit_status != 0 and not done.flooded:
+                raise self._failure(done)
+            return output.data.decode("utf-8", "replace")
+
+        git = _commands(self.path)(run)
+        git(no_pager=True, no_replace_objects=True, c=[f"{key}={value}" for key, value in config])
+        text: str = getattr(git, arguments[0])(*arguments[1:])
+        return text
 
     def _failure(self, done: ProcessResult) -> ToolError:
         if done.exit_status == _NOT_INSTALLED:
-            return ToolError("failed", f"git is not installed in {self.path}")
+            return _not_installed(self.path)
         if done.timed_out:
             return ToolError("timeout", f"git ran longer than {self.timeout_s:g} s")
         return _failure(done.stderr or f"it was stopped ({done.limit or 'cancelled'})")
@@ -136,6 +148,47 @@ class Repository:
             ("GIT_WORK_TREE", str(self.top)),
             *git_config.ENVIRONMENT,
         )
+
+
+@cache
+def _commands(path: str) -> Any:
+    """GitPython's commands, which what they are made with carries out; GitPython itself would start them uncontained.
+
+    It is told where git is: on its own it starts the first on the user's `PATH`, maybe one in the workspace.
+
+    Raises:
+        ToolError: git is not installed.
+    """
+    program = shutil.which("git", path=path)
+    if program is None:
+        raise _not_installed(path)
+    variables = os.environ  # noqa: TID251 - written, not read: GitPython takes it from nowhere else
+    with _importing:
+        before = variables.get(_PROGRAM_VARIABLE)
+        variables[_PROGRAM_VARIABLE] = program
+        try:
+            import git  # noqa: PLC0415 - lazy: 0.15 s, and it starts git
+        except ImportError as error:
+            raise _not_installed(path) from error
+        finally:
+            del variables[_PROGRAM_VARIABLE]
+            if before is not None:
+                variables[_PROGRAM_VARIABLE] = before
+
+    class Commands(git.Git):
+        def __init__(self, run: Callable[[list[str]], str]) -> None:
+            super().__init__()
+            self._run = run
+
+        # Of the many ways to call it only this one is used.
+        def execute(self, command: list[str], **_: Any) -> str:  # type: ignore[override]
+            return self._run(command)
+
+    return Commands
+
+
+def _not_installed(path: str) -> ToolError:
+    return ToolError("failed", f"git is not installed in {path}")
 
 
 def _failure(problem: str) -> ToolError:

@@ -162,10 +162,11 @@ def test_without_git(root: Path) -> None:
 
 @pytest.mark.parametrize("path", [".:{}", ":{}", "{}:.", "/nonexistent"])
 def test_a_git_in_the_workspace_is_not_started(root: Path, path: str) -> None:
-    """In a fresh process, started there."""
+    """In a fresh process: GitPython starts git when it is imported."""
     program = (
         "import sys; from pathlib import Path; from tests.tools.conftest import toolbox_on\n"
-        "result = toolbox_on(Path('.').resolve()).call('git_status', {}); print(result.code)"
+        "result = toolbox_on(Path('.').resolve()).call('git_status', {}); print(result.code)\n"
+        "import os; print('GIT_PYTHON_GIT_EXECUTABLE' in os.environ)"
     )
     for name in ("git", "env", "sh"):
         script(root, "exit 1").rename(root / name)
@@ -178,7 +179,7 @@ def test_a_git_in_the_workspace_is_not_started(root: Path, path: str) -> None:
         text=True,
         check=False,
     )
-    assert (done.stdout, done.stderr) == ("ok\n", "")
+    assert (done.stdout, done.stderr) == ("ok\nFalse\n", "")
     assert not mark_of(root).exists()
 
 
