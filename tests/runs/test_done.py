@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -143,13 +144,15 @@ def test_a_refactoring_that_breaks_what_passed_is_not_done(files: dict[str, str]
     assert (told in played.message(0)) is (files is RED_PROJECT)
 
 
-def test_what_the_projects_linter_finds_is_said_and_undoes_nothing(tmp_path: Path) -> None:
-    """The project's environment is the one of these tests, with its ruff."""
+def test_what_the_projects_linter_finds_is_said_and_undoes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The active environment is the one of these tests, with its ruff."""
+    monkeypatch.setenv("PATH", f"{sys.prefix}/bin{os.pathsep}{os.environ['PATH']}")
     unused = calls(("replace_function", {"path": "main.py", "name": "median", "code": f"import os\n\n{MEDIAN_RIGHT}"}))
     files = {**NEEDS_MODEL, "ruff.toml": 'lint.select = ["F"]\n'}
     for number, (sections, told) in enumerate([({}, True), ({"verification": {"linters": False}}, False)]):
-        (tmp_path / str(number) / "project").mkdir(parents=True)
-        (tmp_path / str(number) / "project" / ".venv").symlink_to(sys.prefix)
+        (tmp_path / str(number)).mkdir()
         played = play(tmp_path / str(number), files, "main.py is wrong", [EDIT, unused], sections=sections)
         assert (played.result.outcome, played.result.changed_files) == ("done", ("main.py",))
         note = [item for item in played.result.notes if "ruff check finds more than before: main.py:" in item]

@@ -10,6 +10,7 @@ import os
 import pty
 import subprocess
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,11 +104,16 @@ def read_all(root: Path, control: Control) -> dict[str, str]:
 def run_control(root: Path, control: Control) -> bool:
     """Do as a person would, with plain git; whether that executed something."""
     mark_of(root).unlink(missing_ok=True)
-    if control.terminal:
-        _git_in_terminal(root / control.directory, control.arguments)
-    else:
-        git(root / control.directory, *control.arguments, check=False)
-    return mark_of(root).exists()
+    for second in range(2, 5):  # a script that was just written may be busy
+        if control.terminal:
+            _git_in_terminal(root / control.directory, control.arguments)
+        else:
+            git(root / control.directory, *control.arguments, check=False)
+        if mark_of(root).exists():
+            return True
+        with suppress(FileNotFoundError):
+            os.utime(root / "sub" / "ü.txt", (second, second))
+    return False
 
 
 def _git_in_terminal(directory: Path, arguments: Sequence[str]) -> None:
