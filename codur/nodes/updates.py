@@ -212,10 +212,14 @@ def why_no_search(state: RunState, context: RunContext) -> str:
         return "The search for a repair is switched off (repair.mode)."
     if not (tools.allow_write and tools.allow_run):
         return "Changing files and running programs is not allowed here, so no repair is searched for."
-    if not asked and state["discovery"].task_type != "code_fix" and not context.workspace.changed_files():
-        return "The task asks for more than a fix, and a search only mends what the check finds wrong."
     if check is None or check.kind == "syntax":
         return "No check was found that tells a right program from a wrong one; name one with --check."
+    is_fix = state["discovery"].task_type == "code_fix" or context.workspace.changed_files()
+    if not (asked or is_fix or check.kind == "output"):  # the whole output says what is wanted; tests may say else
+        return (
+            "The task asks for more than a fix, and a search only mends what the check finds wrong; `codur repair` "
+            "does that."
+        )
     if check.text:
         return "The check is a test that was made for the task; such a one does not guide a search."
     if before is None or before.status != "failed":

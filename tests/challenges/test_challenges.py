@@ -7,6 +7,7 @@ newline do not count. Reference solutions lie in `tests/data/solutions`, out of 
 from __future__ import annotations
 
 import ast
+import json
 import re
 import shlex
 import shutil
@@ -20,6 +21,8 @@ from typing import Any
 
 import pytest
 import yaml
+
+from tests.cli.kit import codur_here
 
 ROOT = Path(__file__).parents[2]
 CHALLENGES = ROOT / "challenges"
@@ -173,6 +176,27 @@ def test_is_green_with_the_reference_solution(name: str, tmp_path: Path) -> None
 
     assert [outcome.how for outcome in outcomes if not outcome.passed] == []
     assert tree(folder) == before, "the program wrote files"
+
+
+# --- what Codur does with them ----------------------------------------------------------------------------------------
+
+ROWS = re.findall(
+    r"^\| (\d\d-[\w-]+) \|.*\| ([\w ]+) \|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+)
+
+
+def test_the_readme_has_a_row_for_each() -> None:
+    assert [name for name, _ in ROWS] == NAMES
+    assert {told for _, told in ROWS} == {"solved", "needs a model"}
+
+
+@pytest.mark.parametrize("name", [name for name, told in ROWS if told == "solved"])
+def test_is_solved_without_a_model_as_the_readme_says(name: str, tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    shutil.copytree(CHALLENGES / name, tmp_path / name)
+    ran = codur_here("solve", name, "--offline", "--json", cwd=tmp_path, home=tmp_path / "home")
+    told = json.loads(ran.out)
+    assert (told["challenges_solved"], told["tokens"], ran.code) == (1, 0, 0), ran.err
 
 
 # --- what they are made of --------------------------------------------------------------------------------------------
