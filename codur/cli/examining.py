@@ -273,9 +273,9 @@ def _lines(health: Health) -> list[str]:
     if health.note:
         lines.append(f"  {health.note}")
     lines += [f"  not held: {gap}" for gap in health.gaps]
-    for one in health.backends:
+    for one in health.backends:  # where nothing is missing nothing is to be installed
         lines.append(f"  {one.name}: {_works(one) if one.works else one.problem}")
-        lines += [f"    remedy: {one.remedy}"] if one.remedy else []
+        lines += [f"    remedy: {one.remedy}"] if one.remedy and (health.note or health.gaps) else []
     lines.append(f"system: {health.system}, kernel {health.kernel}, Landlock {health.landlock_abi or 'not available'}")
     if health.root:
         lines.append(f"warning: {_ROOT_WARNING}")

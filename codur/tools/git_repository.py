@@ -235,8 +235,6 @@ def repository_around(root: Path, launcher: Launcher, timeout_s: float) -> Repos
         for directory in own:
             _require_plain(directory)
         return Repository(top=top, root=root, launcher=launcher, timeout_s=timeout_s, own=own)
-    if (root / "HEAD").is_file() and (root / "objects").is_dir():
-        raise ToolError("not_found", "this is a bare repository, which has no files to work on; clone it, work there")
     raise ToolError("not_found", "the workspace is not in a git repository; git init makes one")
 
 

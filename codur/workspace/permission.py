@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from codur.config.protected import is_repository
 from codur.errors import WorkspaceError
 from codur.workspace import paths
 from codur.workspace.files import Image
@@ -22,7 +23,8 @@ def usable_root(path: Path, home: Path | None) -> Path:
         home: the user's home directory, which is too wide, as is all that holds it; None for a scratch copy.
 
     Raises:
-        WorkspaceError: the path is missing, not a directory, unreadable, the file system's root, or holds `home`.
+        WorkspaceError: the path is missing, not a directory, unreadable, the file system's root, a bare repository, or
+            holds `home`.
     """
     try:
         root = path.resolve(strict=True)
@@ -37,7 +39,15 @@ def usable_root(path: Path, home: Path | None) -> Path:
         )
     if not os.access(root, os.R_OK | os.X_OK):
         raise WorkspaceError(f"{root} cannot be read", remedy="Check the directory's permissions.")
+    if is_repository({path.name for path in root.iterdir()}) and not _is_in_work_tree(root):
+        raise WorkspaceError(
+            f"{root} is a bare git repository, which has no files to work on", remedy="Clone it, and work in the clone."
+        )
     return root
+
+
+def _is_in_work_tree(root: Path) -> bool:
+    return any(os.path.lexists(above / ".git") for above in (root, *root.parents))
 
 
 class Permission:

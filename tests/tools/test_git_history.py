@@ -139,12 +139,10 @@ def test_worktree_submodule_shallow_clone_and_detached_head(root: Path) -> None:
 
 
 def test_without_history_there_is_a_reason(root: Path, tmp_path: Path) -> None:
-    empty, bare, plain = tmp_path / "empty", tmp_path / "bare", tmp_path / "plain"
+    empty, plain = tmp_path / "empty", tmp_path / "plain"
     git(tmp_path, "init", "-q", str(empty))
-    git(tmp_path, "clone", "-q", "--bare", str(root), str(bare))
     plain.mkdir()
     assert read(empty).reason == "the repository has no commits yet"
-    assert read(bare).reason == "this is a bare repository, which has no files to work on; clone it, work there"
     assert read(plain).reason == "the workspace is not in a git repository; git init makes one"
     assert read(root, "v9").reason == "git knows no such revision: bad revision 'v9..HEAD'"
     assert read(root, "--output=x").reason.startswith("'--output=x' is no revision")

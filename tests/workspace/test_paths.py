@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import subprocess
 import threading
 from pathlib import Path
 
@@ -233,6 +234,7 @@ def test_roots_that_are_refused(tmp_path: Path) -> None:
     home = tmp_path / "users" / "me"
     home.mkdir(parents=True)
     (tmp_path / "file").write_text("")
+    subprocess.run(["git", "init", "-q", "--bare", str(tmp_path / "bare")], check=True)
     messages = {}
     for name, path in {
         "absent": tmp_path / "absent",
@@ -241,6 +243,7 @@ def test_roots_that_are_refused(tmp_path: Path) -> None:
         "home": home,
         "above home": home.parent,
         "NUL": Path("a\0b"),
+        "bare": tmp_path / "bare",
     }.items():
         with pytest.raises(WorkspaceError) as caught:
             Workspace.open(path, home=home)
@@ -253,5 +256,6 @@ def test_roots_that_are_refused(tmp_path: Path) -> None:
         "home": "T/users/me is too wide to work on: it holds your whole home or system",
         "above home": "T/users is too wide to work on: it holds your whole home or system",
         "NUL": "there is no directory a\0b",
+        "bare": "T/bare is a bare git repository, which has no files to work on",
     }
     assert Workspace.open(home, home=None).root == home.resolve()
