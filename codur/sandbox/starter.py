@@ -66,6 +66,7 @@ def main(descriptor: int) -> NoReturn:
     gc.disable()
     gc.freeze()
     _serve(requests, template)
+    process_tree.kill_below({})  # who has killed its supervisor may not be seen yet
     os._exit(0)
 
 
