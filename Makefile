@@ -6,12 +6,13 @@ BIN := $(VENV)/bin
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test test-all check tests tests-all tests-bare clean-root external-agents real-servers pytest-versions adversarial coverage bench-startup bench-repair bench-real-bugs lock clean
+.PHONY: help demo test test-ci test-all check tests tests-ci tests-all tests-bare clean-root external-agents real-servers pytest-versions adversarial coverage bench-startup bench-repair bench-real-bugs lock clean
 
 help:
 	@echo "make demo    solve the bundled challenges with no key and show the table"
 	@echo "make test    every gate, and the tests that are not slow (some minutes)"
-	@echo "make test-all    every gate and every test"
+	@echo "make test-ci     every gate and what CI runs: all but two of three of the longest tests"
+	@echo "make test-all    every gate and every test (half an hour)"
 	@echo "make check   format, lint, types and import contracts only"
 	@echo "make tests   the quick tests only; make tests-all: all of them"
 	@echo "make tests-bare  what depends on the sandbox, as on a machine without bubblewrap"
@@ -19,7 +20,7 @@ help:
 	@echo "make external-agents  delegate to a real Codex CLI, from npm, against a server on this machine"
 	@echo "make real-servers  speak to LiteLLM's proxy and llama.cpp's server, from PyPI, on this machine (BUILD=1: llama-cpp-python too)"
 	@echo "make pytest-versions  what a repair takes from pytest's inside, with older versions of it"
-	@echo "make adversarial    attack the sandbox and the rest, and print the table (some minutes)"
+	@echo "make adversarial    attack the sandbox and the rest, as two users, and print the table (an hour or two)"
 	@echo "make coverage       the tests, with the lines they miss"
 	@echo "make bench-startup  how long a start takes"
 	@echo "make bench-repair BENCH=DIR   how many buggy programs of a data set the offline repair mends"
@@ -58,17 +59,22 @@ $(VENV)/projects/.unpacked: $(VENV)/.dev tests/projects/requirements.txt
 tests: $(VENV)/.dev $(VENV)/projects/.unpacked
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"
 
+tests-ci: $(VENV)/.dev $(VENV)/projects/.unpacked
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not long"
+
 tests-all: $(VENV)/.dev $(VENV)/projects/.unpacked
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 test: check tests
 
+test-ci: check tests-ci
+
 test-all: check tests-all
 
 # Where bubblewrap is installed it is covered, in a mount namespace that ends with the tests.
-BARE_TESTS ?= tests/cli/test_back_ends.py tests/sandbox tests/mcp tests/batch/test_making.py tests/challenges
+BARE_TESTS ?= tests/cli/test_back_ends.py tests/sandbox tests/mcp tests/batch/test_new_challenge.py tests/challenges
 tests-bare: $(VENV)/.dev
-	@set -- $(BIN)/pytest -n $(WORKERS) --dist worksteal $(BARE_TESTS); \
+	@set -- $(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not long" $(BARE_TESTS); \
 	if bwrap=$$(command -v bwrap); then \
 	  set -- unshare --mount $$([ $$(id -u) -eq 0 ] || echo --map-root-user) \
 	    sh -c 'mount --bind /dev/null "$$0" && exec "$$@"' "$$bwrap" "$$@"; \
@@ -106,12 +112,15 @@ pytest-versions: $(VENV)/.dev
 	  $$place/bin/python -m pip install --quiet --no-deps --editable . && \
 	  $$place/bin/python -m pip install --quiet pytest==$$version hypothesis && \
 	  PATH=$$place/bin:$$PATH $$place/bin/python -m pytest -q -o addopts= -p no:cacheprovider \
-	    tests/repair/test_worker_tests.py tests/repair/test_worker_room.py tests/repair/test_worker_conftest.py || exit 1; \
+	    tests/repair/worker/test_worker_tests.py tests/repair/worker/test_worker_room.py tests/repair/worker/test_worker_conftest.py || exit 1; \
 	done
 
-# Exit 1 means that a figure was not reached; the table says which.
+# Exit 1 means that a figure was not reached; the table says which. PARTS: of containment, outsiders, listed, rest; USERS: of user, root.
+PARTS ?= containment outsiders listed rest
+BACK_ENDS ?= namespaces bubblewrap landlock
+USERS ?= user root
 adversarial: $(VENV)/.dev
-	$(BIN)/python -m tests.adversarial
+	$(BIN)/python -m tests.adversarial $(PARTS:%=--part %) $(BACK_ENDS:%=--backend %) $(USERS:%=--user %)
 
 coverage: $(VENV)/.dev $(VENV)/projects/.unpacked
 	$(BIN)/coverage run -m pytest -q

@@ -36,7 +36,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from codur.batch.finding import find_challenges
+from codur.batch.discovery import find_challenges
 from codur.config.settings import SandboxSettings
 from codur.python.interpreter import find_python
 from codur.sandbox.launcher import Launcher
@@ -225,7 +225,7 @@ class Sampler(threading.Thread):
         while not self._ended.wait(0.1):
             members = tree(self._pid)
             self.largest_mib = max(self.largest_mib, sum(map(_pss_kib, members)) / 1024)
-            named = [pid for pid in members if b"codur.sandbox.starter" in _file(pid, "cmdline")]
+            named = [pid for pid in members if b"codur.sandbox.starter.starter" in _file(pid, "cmdline")]
             for starter in named[:1]:  # those that it forks have its name
                 self._programs.update({pid: _cpu_s(pid) for pid in named[1:] if _parent(pid) == starter})
 
@@ -304,7 +304,7 @@ def checks_alone(challenges: Path, number: int) -> tuple[float, float]:
 
 def _started_s(pid: int) -> float:
     """Processor seconds of what a process's starter has started."""
-    return sum(_cpu_s(member) for member in tree(pid) if b"codur.sandbox.starter" in _file(member, "cmdline"))
+    return sum(_cpu_s(member) for member in tree(pid) if b"codur.sandbox.starter.starter" in _file(member, "cmdline"))
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------

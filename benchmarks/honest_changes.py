@@ -18,12 +18,12 @@ from pathlib import Path
 from shutil import copytree
 from tempfile import TemporaryDirectory
 
+from codur.checks.checker import Checker
+from codur.checks.confirmation.confirm import confirm
+from codur.checks.discover import find_check
 from codur.config.settings import VerificationSettings
 from codur.sandbox.launcher import Launcher
 from codur.types import Verdict
-from codur.verification.checker import Checker
-from codur.verification.confirmation import confirm
-from codur.verification.discover import find_check
 from codur.workspace.workspace import Workspace
 
 PROMPT = "fix main.py"

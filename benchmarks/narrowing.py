@@ -7,6 +7,10 @@
 - schemas: the candidates' own schemas against those of all tools, where the next tool is called natively.
 - loop: the requests of a conversation of an agent with every tool. `cached` is what of them begins as the
   request before did, tools first: services charge less for it, or nothing.
+- asked: the same conversation, and two shorter ones, if a model were asked after each result which of the few tools
+  that fit is next, as it is for a plan's step with `decide: guided`. Where its answer settles the call, the request of
+  the conversation that would have made it is saved; where the call needs more than the question shows (a new text,
+  another file), or the agent is done, the question comes on top. `rest` is without what is cached.
 - plan: the tools of the plan prompt for each kind of task.
 
 `--check` ends with 1 if the mean of `guided` is above 1/5, or any single one is.
@@ -22,7 +26,7 @@ import os
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,10 +37,18 @@ from codur.config.settings import LlmSettings, Settings, ToolSettings
 from codur.events import ignore
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
-from codur.llm.scripted import ScriptedModel
+from codur.llm.replay.scripted import ScriptedModel
 from codur.llm.tokens import BYTES_PER_TOKEN, estimate_tokens, prompt_tokens
-from codur.planning.full_plan import tool_lines
-from codur.planning.narrowing import GuidedDecisionPoint, ToolCandidate, context_for, guided_decision_points, prompt_for
+from codur.planning.narrowing import (
+    GuidedDecisionPoint,
+    ToolCandidate,
+    context_for,
+    decide_next,
+    guided_decision_points,
+    prompt_for,
+)
+from codur.planning.plans.full_plan import tool_lines
+from codur.planning.repair_choice import ToolQuestion
 from codur.sandbox.launcher import Launcher
 from codur.tools.catalogue import ALL
 from codur.tools.compatibility import ends_of
@@ -53,7 +65,8 @@ PROGRAM = """def total(numbers):
         result += number
     return result
 """
-CALLS: tuple[tuple[str, dict[str, object]], ...] = (
+Call = tuple[str, dict[str, object]]
+CALLS: tuple[Call, ...] = (
     ("list_files", {}),
     ("read_file", {"path": "main.py"}),
     ("grep_files", {"pattern": "total"}),
@@ -73,6 +86,8 @@ def main() -> int:
         worst, mean = guided(toolbox)
         print()
         loop(Path(folder), toolbox)
+        print()
+        asked(Path(folder), toolbox)
     print()
     plans(toolbox)
     reached = mean <= MOST and worst <= MOST
@@ -152,7 +167,9 @@ def loop(root: Path, toolbox: Toolbox) -> None:
             print(f"{name:34} {sum(sizes):7} {cached:7} {sum(sizes) - cached:7} {sizes[0]:7} {sizes[-1]:5}")
 
 
-def converse(root: Path, toolbox: Toolbox, *, narrow: bool, native: bool) -> list[ChatRequest]:
+def converse(
+    root: Path, toolbox: Toolbox, *, narrow: bool, native: bool, calls: Sequence[Call] = CALLS
+) -> list[ChatRequest]:
     (root / "main.py").write_text(PROGRAM)
     settings = Settings(llm=LlmSettings(default_profile="gpt-oss-120b"))
     known = AgentRegistry(settings).resolve("codur-explaining")
@@ -164,7 +181,7 @@ def converse(root: Path, toolbox: Toolbox, *, narrow: bool, native: bool) -> lis
         ChatReply(tool_calls=(ToolCall(id=f"c{number}", name=name, arguments=arguments),))
         if native
         else json.dumps({"tool_calls": [{"tool": name, "args": arguments}]})
-        for number, (name, arguments) in enumerate(CALLS)
+        for number, (name, arguments) in enumerate(calls)
     ]
     model = ScriptedModel([*replies, "Done."], profile_name=agent.profile, profile=profile)
     asyncio.run(
@@ -182,6 +199,56 @@ def converse(root: Path, toolbox: Toolbox, *, narrow: bool, native: bool) -> lis
         )
     )
     return list(model.requests)
+
+
+def asked(root: Path, toolbox: Toolbox) -> None:
+    print(f"{'a question after each result':34} {'without':>8} {'rest':>7} {'with':>8} {'rest':>7}  settled")
+    for calls in (CALLS[:2], CALLS[:4], CALLS):
+        requests = converse(root, toolbox, narrow=True, native=True, calls=calls)
+        sizes = [prompt_tokens(request) for request in requests]
+        rests = [size - (common(requests[at - 1], requests[at]) if at else 0) for at, size in enumerate(sizes)]
+        (root / "main.py").write_text(PROGRAM)
+        questions = [
+            question(toolbox, calls[at - 1], calls[at] if at < len(calls) else None) for at in range(1, len(sizes))
+        ]
+        settled = [at for at, (_, answered) in enumerate(questions, start=1) if answered]
+        extra = sum(tokens for tokens, _ in questions)
+        kept = [at for at in range(len(sizes)) if at not in settled]
+        # a request after one that was saved is cached as far as the last one that was made
+        late = sum(
+            sizes[at] - (common(requests[kept[place - 1]], requests[at]) if place else 0)
+            for place, at in enumerate(kept)
+        )
+        print(
+            f"{f'{len(calls)} calls, {len(questions)} questions':34} {sum(sizes):8} {sum(rests):7}"
+            f" {extra + sum(sizes[at] for at in kept):8} {extra + late:7}  {len(settled)}"
+        )
+
+
+def question(toolbox: Toolbox, before: Call, wanted: Call | None) -> tuple[int, bool]:
+    """The tokens of the question after a call, and whether the next call can be told from what it shows."""
+    result = toolbox.call(*before)
+    data = result.data if isinstance(result.data, dict) else {}
+    points = guided_decision_points(before[0], data=data, task_type="code_fix")
+    if not points:
+        return 0, False
+    model = ScriptedModel([json.dumps({"tool": "none", "arguments": []})], profile_name="gpt-oss-20b")
+    settings = Settings()
+    asking = ToolQuestion(
+        "make total start at one",
+        "",
+        pool=ModelPool(settings, {}, Limits(), emit=ignore, models={"gpt-oss-20b": model}),
+        prompts=PromptLibrary(),
+        profile="gpt-oss-20b",
+        spec=toolbox.spec,
+    )
+    asyncio.run(decide_next(points[0], data, asking))
+    if not model.requests:  # one tool alone can follow
+        return 0, True
+    text = model.requests[0].messages[-1].content
+    fits = wanted is not None and wanted[0] in {each.name for each in points[0].candidate_tools}
+    told = fits and wanted is not None and all(str(value) in text for value in wanted[1].values())
+    return prompt_tokens(model.requests[0]), told
 
 
 def common(first: ChatRequest, second: ChatRequest) -> int:

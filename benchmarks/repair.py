@@ -26,13 +26,13 @@ from pathlib import Path
 
 from repair_cases import Row, home_of, is_correct, is_scored, wanted
 
+from codur.checks.checker import Checker
+from codur.checks.discover import find_check
 from codur.config.settings import SandboxSettings, VerificationSettings
 from codur.events import ignore
 from codur.repair.engine import search
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
-from codur.verification.checker import Checker
-from codur.verification.discover import find_check
 from codur.workspace.workspace import Workspace
 
 

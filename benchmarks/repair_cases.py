@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from codur.verification.compare import equal
+from codur.checks.compare import equal
 
 HIDDEN_S = 10.0
 Row = dict[str, Any]

@@ -29,7 +29,7 @@ from pathlib import Path
 
 from repair_cases import Row, home_of, is_correct, wanted
 
-from codur.verification.compare import equal
+from codur.checks.compare import equal
 
 CHECK_S = 5.0
 MUTANTS = """

@@ -23,12 +23,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from codur.checks.checker import Checker
+from codur.checks.discover import find_check
 from codur.config.settings import VerificationSettings
-from codur.repair.judge import Judge
+from codur.repair.judge.candidate_judge import Judge
 from codur.sandbox.launcher import Launcher
 from codur.types import Check, Verdict
-from codur.verification.checker import Checker
-from codur.verification.discover import find_check
 from codur.workspace.workspace import Workspace
 
 SIGNS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "+": "-", "-": "+", "*": "//", "%": "*"}

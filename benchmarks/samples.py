@@ -29,7 +29,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from codur.config.settings import CodingSettings
-from codur.session.run import run_task
+from codur.session.task_run import run_task
 from codur.types import Limits, RunResult, Task
 from tests.runs.kit import EDIT, MEDIAN_RIGHT, NEEDS_MODEL, fill, host, settings_for
 from tests.support.groq_server import GroqServer, ServerReply, calls, error

@@ -25,7 +25,7 @@ from typing import Any
 
 from codur.config.settings import ToolSettings
 from codur.sandbox.launcher import Launcher
-from codur.tools.definitions import Definition, definitions, parse
+from codur.tools.code.definitions import Definition, definitions, parse
 from codur.tools.tool import ToolError
 from codur.tools.toolbox import Toolbox, ToolContext
 from codur.workspace.workspace import Workspace

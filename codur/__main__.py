@@ -13,12 +13,12 @@ def main() -> int:
     sys.path[:] = _elsewhere(sys.path)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # the caller has closed it
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - for the whole process
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - for the whole process
     if sys.argv[1:] in (["--version"], ["-V"]):
         sys.stdout.write(f"codur {__version__}\n")
         return 0
     from codur.cli.main import run  # noqa: PLC0415 - lazy: the version needs nothing of it
-    from codur.ui.guarded import guarded  # noqa: PLC0415 - lazy: as above
+    from codur.ui.guarded_streams import guarded  # noqa: PLC0415 - lazy: as above
 
     sys.stdout, sys.stderr = guarded(sys.stdout), guarded(sys.stderr)
     return run(sys.argv[1:])
@@ -30,9 +30,9 @@ def _elsewhere(path: list[str]) -> list[str]:
     `python -m codur` puts it first, and `PYTHONPATH` may name it. It stays if Codur itself is imported from it.
     """
     # os.path: pathlib takes time to load, and would be loaded from that very path.
-    own = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))  # noqa: PTH120 - see above
+    own = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     try:
-        here = os.path.realpath(os.getcwd())  # noqa: PTH109, TID251 - see above; this is the outermost layer
+        here = os.path.realpath(os.getcwd())  # noqa: TID251 - see above; this is the outermost layer
     except OSError:  # it has been removed
         return path
     return path if here == own else [item for item in path if os.path.realpath(item or ".") != here]

@@ -69,11 +69,12 @@ class TestMade:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckRan:
-    """The check has run; `when` is `before` any change, after an `attempt`, or to `confirm` a pass."""
+    """The check has run: `before` any change, or after an `attempt`, of which `number` says which it is (from 1)."""
 
     kind: Literal["check_ran"] = "check_ran"
-    when: Literal["before", "attempt", "confirm"]
+    when: Literal["before", "attempt"]
     verdict: Verdict
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +158,16 @@ class ToolRan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolChosen:
-    """An agent's next tool: what could follow, who was left to choose (the tier), and how long it took, in seconds."""
+    """The next tool of an agent or of a plan's step: what could follow and who was left to choose (the tier).
+
+    Attributes:
+        choice: empty if the choice was left open.
+        duration_s: time that it took, in seconds.
+        by: who decided; `fallback` is what applies when a model named none.
+        scores: how well each of the candidates fits what the tool before gave, 0 to 1; 0 where that is not known.
+        settled: what the tool before gave settled all arguments, and the choice took them so; the tool only reads.
+        tokens: what the model's answer cost, with its request.
+    """
 
     kind: Literal["tool_chosen"] = "tool_chosen"
     after: str
@@ -165,6 +175,10 @@ class ToolChosen:
     candidates: tuple[str, ...]
     choice: str
     duration_s: float
+    by: Literal["code", "model", "fallback"] = "model"
+    scores: tuple[float, ...] = ()
+    settled: bool = False
+    tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,12 +200,20 @@ class FileChanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairProgress:
-    """The offline search so far: candidates judged, the best progress (0 to 1), where it looks."""
+    """The offline search so far.
+
+    Attributes:
+        tried, passing: candidates judged, and those that pass.
+        best, best_place: the best progress (0 to 1), and where the candidate that came so far changes something.
+        place: where it looks.
+    """
 
     kind: Literal["repair_progress"] = "repair_progress"
     tried: int
     best: float
     place: str = ""
+    passing: int = 0
+    best_place: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,6 +55,7 @@ class RepairReport:
         best_progress: the highest share of the check that a candidate reached, 0 to 1.
         seconds: how long the search took.
         note: why candidates were judged in plain processes; empty if they were not.
+        hint: what was tried first because of a hint, in a few words; empty if there was none, or nothing it fits.
     """
 
     patches: tuple[Patch, ...] = ()
@@ -67,6 +68,7 @@ class RepairReport:
     best_progress: float = 0.0
     seconds: float = 0.0
     note: str = ""
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,7 +35,7 @@ CODE_TASKS: frozenset[TaskType] = frozenset({"code_fix", "code_generation", "ref
 LOOKING_TASKS: frozenset[TaskType] = frozenset({"greeting", "search", "explanation", "web_search"})
 """Tasks that change nothing."""
 
-Origin = Literal["pattern", "pre_plan", "plan", "repair", "llm_error", "user"]
+Origin = Literal["pattern", "pre_plan", "plan", "retry", "repair", "llm_error", "user"]
 """Who took a decision."""
 
 Tier = Literal["deterministic", "guided", "open"]
@@ -172,6 +172,7 @@ class Task:
         approved: the user has approved of any plan beforehand.
         keep_test: a test that is made for the task stays in the workspace if the task is done.
         scope: which files may change; None: as the settings say.
+        hint: what the user thinks is wrong; an offline search tries it first.
     """
 
     prompt: str
@@ -192,6 +193,7 @@ class Task:
     approved: bool = False
     keep_test: bool = False
     scope: ScopeRules | None = None
+    hint: str = ""
 
 
 # --- what Phase 0 finds out -------------------------------------------------------------------------------------------
@@ -209,7 +211,9 @@ class Discovery:
         missing_files: names in the prompt that look like files and do not exist.
         entry: the program that would be run, or None.
         check: the check that applies, or None.
+        explain: the file whose explanation is all that is asked for; empty if something else or more is.
         reason: one line: which rule decided.
+        sentence: what the classification said of the task; empty if nobody was asked.
     """
 
     task_type: TaskType = "unknown"
@@ -219,7 +223,9 @@ class Discovery:
     missing_files: tuple[str, ...] = ()
     entry: str | None = None
     check: Check | None = None
+    explain: str = ""
     reason: str = ""
+    sentence: str = ""
 
 
 # --- plans ------------------------------------------------------------------------------------------------------------
@@ -236,6 +242,10 @@ class Step:
         objective: what the step is for, in a sentence.
         inputs: ids of earlier steps whose output it needs.
         arguments: arguments of the tool; for `respond` and `ask`, `text`; for `coding`, `path` if one is settled.
+        decide: `guided`: the tool is chosen when the step is reached, by what the step before gave; `capability` is
+            empty till then.
+        decision_prompt, max_candidates, min_compatibility, fallback_tool: how, where it differs from the settings'
+            `tools:`; empty and below 0 stand for these.
         place: file and line, if it was read from a file: `plan.yaml:7`.
     """
 
@@ -248,7 +258,17 @@ class Step:
     inputs: tuple[str, ...] = ()
     arguments: Mapping[str, Any] = field(default_factory=dict)
     tier: Tier = "deterministic"
+    decide: Literal["", "guided"] = ""
+    decision_prompt: str = ""
+    max_candidates: int = -1
+    min_compatibility: float = -1.0
+    fallback_tool: str = ""
     place: str = field(default="", compare=False)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether its tool is still to be chosen."""
+        return self.decide == "guided" and self.action == "tool" and not self.capability
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,6 +277,7 @@ class Plan:
 
     Attributes:
         outcome: how the run ends if the plan is a last word (a `respond` or `ask` step); else ignored.
+        asks: the user is asked before it is carried out, whatever the settings say.
     """
 
     steps: tuple[Step, ...]
@@ -264,6 +285,7 @@ class Plan:
     reason: str = ""
     confidence: float = 1.0
     outcome: Outcome = "done"
+    asks: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

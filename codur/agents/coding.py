@@ -6,21 +6,21 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from codur.agents.brief import CodingBrief
-from codur.agents.guessed import refusal
-from codur.agents.looking import ASK, CANNOT, LOOK, READS, RUN_CHECK, Looks, specs, told_shortly
+from codur.agents.guessed_calls import refusal
+from codur.agents.look_tool import ASK, CANNOT, LOOK, READS, RUN_CHECK, Looks, specs, told_shortly
 from codur.agents.registry import Agent
-from codur.agents.sight import Sight, windows
 from codur.agents.talk import Talk
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import Profile
+from codur.context.brief import CodingBrief
+from codur.context.sight import Sight, windows
 from codur.events import Emit, ToolRan, ignore
 from codur.llm.model import ChatReply
 from codur.llm.pool import ModelPool
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.parsing.code import code_from_text
 from codur.parsing.tool_calls import tool_calls_from_text
-from codur.tools.files import nearest_line
+from codur.tools.files.file_tools import nearest_line
 from codur.tools.toolbox import Toolbox
 from codur.types import ToolCall, ToolCode
 from codur.workspace.workspace import Workspace
@@ -31,7 +31,11 @@ REFUSALS = 2
 _LOOK_SHARE = 8
 """Of a request: what the looks of one answer, or the lines of edits sent back, may add; a divisor."""
 _MORE = f"Call {LOOK} to see what is not shown and matters for the edit."
+_DECIDE = "Nobody can answer that now. Decide from what is known, and give the edits."
 _QUESTION_CHARS = 800
+
+_NAMED = ("class_name", "method_name", "function_name", "name")
+"""Arguments that name the definition which an edit is of."""
 
 Asking = Literal["user", "nobody", "asked"]
 
@@ -155,6 +159,7 @@ class _Step:
     asking: Asking
     emit: Emit
     refusals_left: int = REFUSALS
+    told_to_decide: bool = False
     sight: Sight = field(default_factory=Sight)
 
     def __post_init__(self) -> None:
@@ -170,7 +175,7 @@ class _Step:
             return _nothing("invalid", reply.problem)
         calls = reply.tool_calls or (_calls_in_text(reply.text, self.target) if self.in_text else ())
         if not calls:
-            return self._words(reply.text.strip())
+            return self._words(reply)
         edits = [call for call in calls if not self._is_own(call.name)]
         if edits:
             return self._edit(reply, calls, edits)
@@ -179,10 +184,16 @@ class _Step:
     def _is_own(self, name: str) -> bool:
         return name in {LOOK, RUN_CHECK, ASK, CANNOT} or (name in READS and name not in self.agent.config.tools)
 
-    def _words(self, text: str) -> CodingOutcome:
-        """An answer without a call: a question if it ends as one and somebody is there, else no answer at all."""
-        if self.asking == "user" and text.endswith("?") and len(text) <= _QUESTION_CHARS:
-            return CodingOutcome(kind="question", code="refused", summary="", error=text)
+    def _words(self, reply: ChatReply) -> CodingOutcome | None:
+        """An answer without a call: if it ends as a question, it is put, or answered once; else it is no answer."""
+        text = reply.text.strip()
+        if text.endswith("?") and len(text) <= _QUESTION_CHARS:
+            if self.asking == "user":
+                return CodingOutcome(kind="question", code="refused", summary="", error=text)
+            if not self.told_to_decide:
+                self.told_to_decide = True
+                self.talk.add(reply, (), (), more=_DECIDE)
+                return None
         return _nothing("invalid", f"the answer held no edit; it said: {' '.join(text.split())[:300] or '(nothing)'}")
 
     def _last_word(self, calls: Sequence[ToolCall]) -> CodingOutcome | None:
@@ -231,7 +242,7 @@ class _Step:
 
     def _edit(self, reply: ChatReply, calls: Sequence[ToolCall], edits: Sequence[ToolCall]) -> CodingOutcome | None:
         """Apply the edits; those to lines that were not shown, or are not there, are sent back with what is there."""
-        edits = [_with_path(call, self.target, self.toolbox) for call in edits]
+        edits = [_bound(call, self.target, self.toolbox) for call in edits]
         start = self.workspace.snapshot()
         earlier = {change.path: change.after for change in self.workspace.changes()}
         outcome, failed = apply_edits(edits, self.agent, self.toolbox, self.workspace)
@@ -290,7 +301,7 @@ def _calls_in_text(text: str, target: str | None) -> tuple[ToolCall, ...]:
     code = code_from_text(text)
     if code is None or target is None:
         return ()
-    return (ToolCall(name=WHOLE_FILE_TOOL, arguments={"path": target, "content": code}),)
+    return (ToolCall(name=WHOLE_FILE_TOOL, arguments={"path": target, "new_code": code}),)
 
 
 def apply_edits(
@@ -322,8 +333,9 @@ def _refuse(call: ToolCall, agent: Agent) -> str:
     return f"there is no such tool here; there are: {', '.join(agent.config.tools)}"
 
 
-def _with_path(call: ToolCall, target: str | None, toolbox: Toolbox) -> ToolCall:
-    """The call with the file it means, where the model left out a path that the tool needs."""
+def _bound(call: ToolCall, target: str | None, toolbox: Toolbox) -> ToolCall:
+    """The call with the tool's own names, and the file it means where a path that is needed was left out."""
+    call = replace(call, arguments=toolbox.own_names(call.name, call.arguments))
     if call.arguments.get("path") or target is None or toolbox.get(call.name) is None:
         return call
     needs_path = "path" in toolbox.spec(call.name).parameters["required"]
@@ -333,7 +345,8 @@ def _with_path(call: ToolCall, target: str | None, toolbox: Toolbox) -> ToolCall
 def _described(call: ToolCall) -> str:
     if "source" in call.arguments and "target" in call.arguments:
         return f"{call.name} {call.arguments['source']} to {call.arguments['target']}"
-    name, path = call.arguments.get("name"), call.arguments.get("path")
+    path = call.arguments.get("path")
+    name = ".".join(str(call.arguments[key]) for key in _NAMED if call.arguments.get(key))
     if not path:
         return call.name
     return f"{call.name} {name} in {path}" if name else f"{call.name} {path}"

@@ -8,21 +8,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from codur.agents.guessed import refusal
+from codur.agents.guessed_calls import refusal
 from codur.agents.offers import MORE, Offers
 from codur.agents.prompting import system_prompt
 from codur.agents.registry import Agent
+from codur.checks.describe import plain
 from codur.config.prompts import PromptLibrary
-from codur.config.settings import Profile
+from codur.config.settings import Profile, ToolSettings
 from codur.events import Emit, ToolChosen, ToolRan
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.parsing.tool_calls import is_call_alone, tool_calls_from_text
-from codur.tools.bounds import beginning, bounded
+from codur.tools.output_bounds import beginning, bounded
 from codur.tools.toolbox import Toolbox
 from codur.types import Message, TaskType, Tier, ToolCall, ToolResult, ToolSpec
-from codur.verification.describe import plain
 
 CALLS_PER_ANSWER = 8
 OUTPUT_CHARS = 4000
@@ -35,6 +35,7 @@ LINE_CHARS = 40
 """A usual line of a program, so that room can be told in lines."""
 SMALL_CHARS = 1000
 """Outputs up to this length, such as lists of places, give way after all that are longer."""
+DEFAULTS = ToolSettings()
 LAST_WORD = "This is your last step: answer now, in words, from what you know by now."
 
 
@@ -60,6 +61,7 @@ async def run_agent(
     narrow: bool = False,
     task_type: TaskType = "unknown",
     files: Sequence[str] = (),
+    settings: ToolSettings = DEFAULTS,
 ) -> LoopOutcome:
     """Let the agent work until it answers without a tool call, or its steps are used up.
 
@@ -68,6 +70,7 @@ async def run_agent(
         instructions: the end of the system prompt: what the user and the project want.
         narrow: offer a few of the tools at a time, and run what can only follow without asking (see `Offers`).
         task_type, files: what is known of the task.
+        settings: how many tools are offered, and which follow without asking.
 
     Raises:
         ModelUnavailable, ModelAnswerError, LimitReached: as `ModelPool.complete`.
@@ -79,7 +82,7 @@ async def run_agent(
         prompts,
         toolbox,
         emit,
-        offers=Offers(toolbox, agent.config.tools, narrow=narrow, task_type=task_type, files=files),
+        offers=Offers(toolbox, agent.config.tools, narrow=narrow, task_type=task_type, files=files, settings=settings),
         instructions=instructions,
     )
     for step in range(agent.config.max_steps):
@@ -125,7 +128,7 @@ class _Conversation:
         self._changed: list[str] = []
         self._seen: set[str] = set()
         self._outputs: list[_Output] = []
-        self._spent = 0.0
+        self._spent, self._tokens = 0.0, 0
         system = system_prompt(agent, prompts, default="explaining")
         if not self._native:
             system += prompts.render("agent.json_mode", tools=_tool_lines(offers.specs()))
@@ -136,9 +139,10 @@ class _Conversation:
         self._messages: list[Message] = [Message(role="system", content=system), Message(role="user", content=task)]
 
     async def ask(self, pool: ModelPool, *, last: bool) -> ChatReply:
-        started = time.monotonic()
+        started, tokens = time.monotonic(), pool.usage.total_tokens
         reply = await pool.complete(self._agent.profile, partial(self._request, last))
         self._spent = time.monotonic() - started
+        self._tokens = pool.usage.total_tokens - tokens
         return reply
 
     def _request(self, last: bool, profile: Profile) -> ChatRequest:
@@ -174,7 +178,7 @@ class _Conversation:
         offered, last = self._offers.names, None
         earlier, self._outputs = self._outputs, []
         for place, call in enumerate(named):
-            self._tell(self._offers.tier, offered, call.name, self._spent)
+            self._tell(self._offers.tier, offered, call)
             last = self._answer(call, earlier, share=len(named) - place, as_tool=native)
         self._outputs = [*earlier, *self._outputs]
         added = [name for call in named for name in self._offers.take(call.name)]
@@ -200,8 +204,9 @@ class _Conversation:
         self._offer(added)
         self._after = tool
         if forced is not None and alone:
-            self._tell("deterministic", (forced.tool,), forced.tool, 0.0)
-            self._answer(ToolCall(name=forced.tool, arguments=forced.arguments or {}), [], share=1, as_tool=False)
+            call = ToolCall(name=forced.tool, arguments=forced.arguments or {})
+            self._tell("deterministic", (forced.tool,), call)
+            self._answer(call, [], share=1, as_tool=False)
             self._after = forced.tool
 
     def _offer(self, added: Sequence[str]) -> None:
@@ -210,9 +215,20 @@ class _Conversation:
             lines = _tool_lines(self._toolbox.specs(added))
             self._messages.append(Message(role="user", content=f"You can also call:\n{lines}"))
 
-    def _tell(self, tier: Tier, candidates: Sequence[str], choice: str, duration_s: float) -> None:
+    def _tell(self, tier: Tier, candidates: Sequence[str], call: ToolCall) -> None:
+        asked = tier != "deterministic"
         self._emit(
-            ToolChosen(after=self._after, tier=tier, candidates=tuple(candidates), choice=choice, duration_s=duration_s)
+            ToolChosen(
+                after=self._after,
+                tier=tier,
+                candidates=tuple(candidates),
+                choice=call.name,
+                duration_s=self._spent if asked else 0.0,
+                by="model" if asked else "code",
+                scores=self._offers.scores(candidates),
+                settled=self._offers.settles(call),
+                tokens=self._tokens if asked else 0,
+            )
         )
 
     def _answer(self, call: ToolCall, earlier: list[_Output], *, share: int, as_tool: bool) -> ToolResult:

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from codur.tools.compatibility import MAX_CANDIDATES, Available, CompatibilityGraph, Edge
+from codur.config.settings import ToolSettings
+from codur.tools.compatibility import Available, CompatibilityGraph, Edge, promoted_after
 from codur.tools.toolbox import Toolbox
-from codur.types import TaskType, Tier, ToolSpec
+from codur.types import TaskType, Tier, ToolCall, ToolSpec
 
 MORE = "more_tools"
 """What a model calls to be offered everything."""
@@ -25,31 +26,42 @@ class Offers:
 
     Args:
         names: the agent's tools; of those that can be used before any result, the first ones of each sort are offered.
-        narrow: offer a few at a time if there are more than `MAX_CANDIDATES`; else all of them always.
+        narrow: offer a few at a time if there are more than `max_candidates` of the settings; else all of them always.
         task_type: the kind of task; `unknown` weighs nothing.
         files: the files of the task.
     """
 
     def __init__(
-        self, toolbox: Toolbox, names: Sequence[str], *, narrow: bool, task_type: TaskType, files: Sequence[str]
+        self,
+        toolbox: Toolbox,
+        names: Sequence[str],
+        *,
+        narrow: bool,
+        task_type: TaskType,
+        files: Sequence[str],
+        settings: ToolSettings,
     ) -> None:
-        self._names = tuple(dict.fromkeys(names))
+        self._names = tuple(name for name in dict.fromkeys(names) if toolbox.get(name) is not None)
         self._toolbox = toolbox
         self._task_type = None if task_type == "unknown" else task_type
         found = [found for name in self._names if (found := toolbox.get(name)) is not None]
         self._graph = CompatibilityGraph(found)
         self._narrow = narrow
         self._narrowed = False
+        self._settings = settings
+        self._near: dict[str, Edge] = {}
         self.tier: Tier = "open"
         self.names: tuple[str, ...] = self._names
-        if narrow and len(self._names) > MAX_CANDIDATES:
+        if narrow and len(self._names) > settings.max_candidates:
             known: Available = {"path": tuple(files)}
             edges = self._graph.after("", task_type=self._task_type, known=known)
             near = self._graph.nearest(
                 [replace(edge, order=(0.0, self._names.index(edge.tool), "")) for edge in edges],
+                max_candidates=settings.max_candidates,
                 min_compatibility=START_COMPATIBILITY,
             )
             if near:
+                self._near = {edge.tool: edge for edge in near}
                 self.names, self.tier = tuple(edge.tool for edge in near), "guided"
                 self._narrowed = True
 
@@ -68,13 +80,30 @@ class Offers:
             The tools that are offered from now on beside those before, and the one to run at once if only one can
             follow and all that it requires is known.
         """
+        self._near = {}
         if not self._narrow or self._graph.get(tool) is None:
             return (), None
         edges = self._graph.after(tool, task_type=self._task_type, data={} if data is None else data)
-        near = self._graph.nearest(edges)
+        near = self._graph.nearest(
+            edges,
+            max_candidates=self._settings.max_candidates,
+            min_compatibility=self._settings.min_compatibility,
+        )
+        self._near = {edge.tool: edge for edge in near}
         added = tuple(edge.tool for edge in near if edge.tool not in self.names) if self.tier == "guided" else ()
         self.names += added
-        return added, self._graph.forced(near)
+        return added, self._graph.forced(near, promoted_after(tool, self._settings.promote))
+
+    def scores(self, names: Sequence[str]) -> tuple[float, ...]:
+        """How well tools fit the last result, 0 to 1; 0 for those that are not among the nearest."""
+        return tuple(self._near[name].score if name in self._near else 0.0 for name in names)
+
+    def settles(self, call: ToolCall) -> bool:
+        """Whether the last result alone gives what a call is made with, so that code could have made it."""
+        edge = self._near.get(call.name)
+        return (
+            edge is not None and self._graph.forced((edge,), edge.tool) is not None and edge.arguments == call.arguments
+        )
 
     def take(self, name: str) -> tuple[str, ...]:
         """A tool was called: one of the agent's that was not offered is from now on; a stranger's name opens all.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
-from codur.config.agent_files import shipped_names
-from codur.config.settings import EXTERNAL_TYPES, AgentConfig, Settings
+from codur.config.reading.agent_files import shipped_agent, shipped_names
+from codur.config.settings import AUTO, EXTERNAL_TYPES, AgentConfig, Settings
 from codur.errors import UsageError
 from codur.types import CODE_TASKS, Discovery, TaskType
 
@@ -35,25 +35,32 @@ class Agent:
 
 
 class AgentRegistry:
-    """The agents of the settings."""
+    """The agents of the settings, and those that are shipped: these are read when one is first named."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._configs: Mapping[str, AgentConfig] = settings.agents.configs
+        self._shipped: dict[str, AgentConfig | None] = {}
 
     def names(self) -> tuple[str, ...]:
         """Names of all declared agents."""
         return tuple(self._configs)
 
-    def described(self) -> tuple[tuple[str, str], ...]:
-        """Name and description of each agent that a plan may name: not of other programs, which only the user picks."""
-        own = ((name, config) for name, config in self._configs.items() if config.type not in EXTERNAL_TYPES)
-        return tuple((name, config.description) for name, config in own)
+    def described(self, can_run: Callable[[Agent], bool], *, cost: Callable[[Agent], str]) -> list[tuple[str, str]]:
+        """Each agent that a plan may name, by the name with what it costs, and its description.
+
+        Args:
+            can_run: whether an agent can run here, and may be asked in this run.
+            cost: what it costs, in a few words.
+        """
+        known = dict.fromkeys((*self.names(), *shipped_names()))
+        found = [agent for name in known if self.knows(name) and can_run(agent := self.resolve(name))]
+        return [(f"{agent.name} ({cost(agent)})", agent.config.description) for agent in found]
 
     def knows(self, reference: str) -> bool:
         """Whether a reference names an agent or profile."""
         kind, name = _split(reference)
-        return name in (self._settings.llm.profiles if kind == "llm" else self._configs)
+        return name in self._settings.llm.profiles if kind == "llm" else self._config(name) is not None
 
     def resolve(self, reference: str, *, in_words: bool = False) -> Agent:
         """The agent of a reference: `agent:NAME`, `llm:PROFILE`, or a plain name.
@@ -68,11 +75,11 @@ class AgentRegistry:
         if kind == "llm" and name in self._settings.llm.profiles:
             config = self._explaining_config() if in_words else self._coding_config()
             return Agent(name=f"llm:{name}", profile=name, config=replace(config, profile=name))
-        if kind != "llm" and name in self._configs:
-            config = self._configs[name]
-            external = config.type in EXTERNAL_TYPES
-            profile = "" if external else config.profile or self._settings.llm.default_profile
-            return Agent(name=name, profile=profile, config=config)
+        found = self._config(name) if kind != "llm" else None
+        if found is not None:
+            external = found.type in EXTERNAL_TYPES
+            profile = "" if external else found.profile or self._settings.llm.default_profile
+            return Agent(name=name, profile=profile, config=found)
         known = sorted(self._settings.llm.profiles if kind == "llm" else {*self.names(), *shipped_names()})
         near = get_close_matches(name, known, n=2)
         raise UsageError(
@@ -122,6 +129,15 @@ class AgentRegistry:
     def coding(self, *, explicit: str | None = None) -> Agent:
         """The agent for edits."""
         return self.resolve(explicit or self._settings.agents.preferences.default_agent)
+
+    def _config(self, name: str) -> AgentConfig | None:
+        """The agent of that name; a shipped one needs its profile, where it has one."""
+        if name in self._configs:
+            return self._configs[name]
+        if name not in self._shipped:
+            self._shipped[name] = shipped_agent(name)
+        config = self._shipped[name]
+        return config if config and (config.profile or AUTO) in {AUTO, *self._settings.llm.profiles} else None
 
     def _coding_config(self) -> AgentConfig:
         return self._configs.get(CODING_AGENT) or AgentConfig(type="coding", prompt="coding")

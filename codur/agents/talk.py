@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from codur.agents.brief import Briefing, CodingBrief, brief_text
-from codur.agents.instructions import SHARE_OF_REQUEST
-from codur.agents.looking import size_of
+from codur.agents.instruction_text import SHARE_OF_REQUEST
+from codur.agents.look_tool import size_of
 from codur.agents.loop import result_message, said
 from codur.agents.prompting import system_prompt
 from codur.agents.registry import Agent
-from codur.agents.room import Room, is_small, offered, share
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import Profile
+from codur.context.brief import Briefing, CodingBrief, brief_text
+from codur.context.room import Room, is_small, offered, share
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
 from codur.llm.tokens import BYTES_PER_TOKEN
-from codur.tools.bounds import bounded
+from codur.tools.output_bounds import bounded
 from codur.tools.toolbox import Toolbox
 from codur.types import Message, ToolCall, ToolSpec
 
@@ -77,14 +77,15 @@ class Talk:
             max_completion_tokens=room.answer,
         )
 
-    def add(self, reply: ChatReply, calls: Sequence[ToolCall], results: Sequence[str]) -> None:
-        """Take an answer in, and what came of its calls."""
+    def add(self, reply: ChatReply, calls: Sequence[ToolCall], results: Sequence[str], *, more: str = "") -> None:
+        """Take an answer in, what came of its calls, and `more` to say to it."""
         native = self.native and bool(reply.tool_calls)
         named = [replace(call, id=call.id or f"call_{number}") for number, call in enumerate(calls)]
         self._since.append(said(reply, named if native else ()))
         self._since += [
             result_message(call, text, as_tool=native) for call, text in zip(named, results, strict=True) if text
         ]
+        self._since += [Message(role="user", content=more)] if more else []
 
     def _system(self, specs: Sequence[ToolSpec], profile: Profile) -> str:
         lines = str(self.whole_file_lines)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,23 @@ from codur.config.loader import load_settings
 from codur.config.settings import Settings
 from codur.session.host import Host
 from codur.types import Limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keeping:
+    """What is kept of each attempt.
+
+    Attributes:
+        below: the directory of all; empty keeps nothing.
+        exchange: also requests and answers.
+        log: also a log in words of all that happened.
+        prompts: requests are shown as they are sent.
+    """
+
+    below: str = ""
+    exchange: bool = False
+    log: bool = False
+    prompts: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +40,7 @@ class Setup:
         max_tokens, max_cost_usd: for the whole batch; None is no limit.
         tokens, cost_usd: what was spent before.
         in_place: write what is solved back to the challenge's own directory.
+        keeping: what is kept of each attempt.
     """
 
     settings: Settings
@@ -36,6 +54,7 @@ class Setup:
     tokens: int = 0
     cost_usd: float = 0.0
     in_place: bool = False
+    keeping: Keeping = field(default_factory=Keeping)
 
     def to_json(self) -> dict[str, Any]:
         """The setup as plain JSON types."""
@@ -45,6 +64,7 @@ class Setup:
             "settings": asdict(self.settings),
             "limits": asdict(self.limits),
             "host": {"environ": dict(host.environ)} | {key: path and str(path) for key, path in paths.items()},
+            "keeping": asdict(self.keeping),
             **{name: getattr(self, name) for name in _PLAIN},
         }
 
@@ -58,6 +78,7 @@ def setup_from(value: Mapping[str, Any]) -> Setup:
     return Setup(
         settings=_settings_from(value["settings"]),
         limits=Limits(**value["limits"]),
+        keeping=Keeping(**value["keeping"]),
         host=Host(
             environ=host["environ"],
             home=Path(host["home"]),

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from codur.batch.challenge import DEFAULT_PROMPT, PROMPT_FILE, Challenge
-from codur.batch.copying import copy_files
+from codur.batch.challenge_directory import DEFAULT_PROMPT, PROMPT_FILE, Challenge
+from codur.batch.worker.copying import copy_files
+from codur.checks.checker import Checker
+from codur.checks.describe import verdict_line
 from codur.config.settings import Settings
 from codur.errors import CodurError, Interrupted
 from codur.planning.patterns.decide import decide
@@ -15,8 +17,6 @@ from codur.sandbox.launcher import Launcher
 from codur.sandbox.scratch import private_directory, temporary_base
 from codur.session.host import Host
 from codur.types import Check, Verdict
-from codur.verification.checker import Checker
-from codur.verification.describe import verdict_line
 from codur.workspace.workspace import Workspace
 
 _NO_PROGRAM = 127

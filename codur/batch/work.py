@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from codur.batch.challenge import Challenge
+from codur.batch.challenge_directory import Challenge
 from codur.errors import UsageError
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")

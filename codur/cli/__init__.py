@@ -1,0 +1,1 @@
+"""The command line: the only package that reads arguments, the environment and the working directory."""

@@ -5,20 +5,20 @@ from __future__ import annotations
 import typer
 
 from codur import __version__
-from codur.cli.agents import agents_app
-from codur.cli.bisect import bisect
-from codur.cli.challenge import challenge_app
-from codur.cli.doctor import doctor
-from codur.cli.inspect import config_app, graph, route, tools
-from codur.cli.mcp import mcp_app
-from codur.cli.plan import plan
-from codur.cli.records import resume, runs, show
-from codur.cli.repair import repair
-from codur.cli.report import report
-from codur.cli.run import run
-from codur.cli.solve import solve
-from codur.cli.trust import trust
-from codur.cli.undo import diff, undo
+from codur.cli.commands.agents import agents_app
+from codur.cli.commands.bisect import bisect
+from codur.cli.commands.challenge import challenge_app
+from codur.cli.commands.doctor import doctor
+from codur.cli.commands.inspect import config_app, graph, route, tools
+from codur.cli.commands.mcp import mcp_app
+from codur.cli.commands.plan import plan
+from codur.cli.commands.repair import repair
+from codur.cli.commands.report import report
+from codur.cli.commands.run import run
+from codur.cli.commands.runs import resume, runs, show
+from codur.cli.commands.solve import solve
+from codur.cli.commands.trust import trust
+from codur.cli.commands.undo import diff, undo
 
 HELP = """A coding agent for the terminal whose fixes are checked.
 

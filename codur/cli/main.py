@@ -8,11 +8,13 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from types import FrameType
+from typing import NoReturn
 
-from codur.cli.boundary import JsonKind, exit_code_of
+from codur.cli.exit_codes import JsonKind, exit_code_of
 from codur.errors import UsageError
 from codur.session.stop import INTERRUPTED, TERMINATED, Stopped, leaving
 
@@ -23,6 +25,8 @@ _AGAIN_S = 2.0
 """A second Ctrl-C within this time leaves at once."""
 _GRACE_S = 8.0
 """Time to end in good order after a signal of the system: containers are given 10 s, and a busy machine needs some."""
+_SOON_S = 0.05
+"""When a stop that was ignored is raised again."""
 _LEFT = b"left at once; unfinished edits may be there: `codur resume` goes on, `codur undo` puts them back\n"
 
 
@@ -60,7 +64,7 @@ def _invoke(argv: Sequence[str]) -> int:
         from typer.exceptions import Exit, TyperException  # noqa: PLC0415 - lazy: see the module
 
         from codur.cli.app import app  # noqa: PLC0415 - lazy: see the module
-        from codur.cli.words import TASK_COMMAND, with_command  # noqa: PLC0415 - lazy: see the module
+        from codur.cli.default_command import TASK_COMMAND, with_command  # noqa: PLC0415 - lazy: see the module
 
         group = typer.main.get_command(app)
         if _COMPLETION_VARIABLE in os.environ:
@@ -94,6 +98,7 @@ def _stopped_by_signals() -> Iterator[None]:
     ours = {number: handler for number, handler in before.items() if handler != signal.SIG_IGN}
     for number in ours:
         signal.signal(number, stop)
+    sys.unraisablehook = stop.unraisable
     try:
         yield
     finally:
@@ -112,6 +117,8 @@ class _Stop:
     def __init__(self) -> None:
         self._asked = float("-inf")
         self._told_by_system = False
+        self._leave_at = float("inf")
+        self._told_of_ignored = sys.unraisablehook
 
     def __call__(self, number: int, _frame: FrameType | None) -> None:
         """Take a signal."""
@@ -123,13 +130,32 @@ class _Stop:
         if self._told_by_system:  # a shell and its terminal both send one
             return
         self._told_by_system = True
+        self._leave_at = time.monotonic() + _GRACE_S
         signal.signal(signal.SIGALRM, lambda _number, _frame: _leave(TERMINATED))
         signal.setitimer(signal.ITIMER_REAL, _GRACE_S)
         raise Stopped(TERMINATED)
 
+    def unraisable(self, ignored: sys.UnraisableHookArgs) -> None:
+        """Python ignores what is raised in a destructor or callback of its own; a stop is then raised again, soon."""
+        if isinstance(ignored.exc_value, Stopped):
+            signal.signal(signal.SIGALRM, lambda _number, _frame: self._again())
+            signal.setitimer(signal.ITIMER_REAL, _SOON_S)
+        else:
+            self._told_of_ignored(ignored)
+
+    def _again(self) -> NoReturn:
+        left = self._leave_at - time.monotonic()
+        if left <= 0:
+            _leave(TERMINATED)
+        if self._told_by_system:
+            signal.signal(signal.SIGALRM, lambda _number, _frame: _leave(TERMINATED))
+            signal.setitimer(signal.ITIMER_REAL, left)
+        raise Stopped(TERMINATED if self._told_by_system else INTERRUPTED)
+
     def over(self) -> None:
         """There is nothing left to stop."""
-        if self._told_by_system:
+        sys.unraisablehook = self._told_of_ignored
+        if self._asked > 0 or self._told_by_system:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
 

@@ -11,6 +11,7 @@ import typer
 from codur.errors import UsageError
 
 MAX_PROMPT_CHARS = 1_000_000
+MAX_HINT_CHARS = 2_000
 
 Directory = Annotated[
     Path, typer.Option("--directory", "-C", metavar="DIR", help="Work in DIR instead of the current directory.")
@@ -29,6 +30,10 @@ CheckCommand = Annotated[
 ]
 ExpectFile = Annotated[
     str | None, typer.Option("--expect", metavar="FILE", help="File with the output that the program must print.")
+]
+Hint = Annotated[
+    str | None,
+    typer.Option("--hint", metavar="TEXT", help="What you think is wrong, and where: it is tried first."),
 ]
 Offline = Annotated[bool, typer.Option("--offline", help="Ask no model.")]
 AgentName = Annotated[
@@ -118,6 +123,20 @@ def read_check(command: str | None) -> str | None:
     if command is not None and not command.strip():
         raise UsageError("the command of --check is empty", remedy="Give a shell command, or leave the option out.")
     return command
+
+
+def read_hint(hint: str | None) -> str:
+    """The text of `--hint`; empty if none was given.
+
+    Raises:
+        UsageError: it is empty, or longer than anyone says it.
+    """
+    if hint is not None and not 0 < len(hint.strip()) <= MAX_HINT_CHARS:
+        raise UsageError(
+            f"the text of --hint is {'too long' if hint.strip() else 'empty'}",
+            remedy='Say in a sentence what may be wrong, for example: --hint "off by one in total"',
+        )
+    return hint or ""
 
 
 def read_prompt(words: list[str] | None, file: Path | None) -> str:

@@ -11,11 +11,11 @@ from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any
 
-from codur.config import kinds
-from codur.config.constraints import PATTERNS, Bounds, bounds_of
-from codur.config.docstrings import meanings
+from codur.config.reading import setting_types
+from codur.config.reading.constraints import PATTERNS, Bounds, bounds_of
+from codur.config.reading.yaml_source import yaml_text
+from codur.config.setting_docs import meanings
 from codur.config.settings import Settings
-from codur.config.yaml_source import yaml_text
 
 REFERENCE = "codur.yaml"
 SCHEMA = "codur.schema.json"
@@ -112,16 +112,16 @@ def _section_lines(section: Any, indent: str, *, everything: bool) -> Iterator[s
         if top and position:
             yield ""
         yield f"{indent}# {meanings()[f'{kind.__name__}.{item.name}']}"
-        yield from _key_lines(item.name, value, kinds.fields_of(kind)[item.name], indent)
+        yield from _key_lines(item.name, value, setting_types.fields_of(kind)[item.name], indent)
 
 
 def _key_lines(name: str, value: Any, kind: Any, indent: str) -> Iterator[str]:
     inner = indent + "  "
-    entry = kinds.entry_kind(kind)
-    if kinds.is_section(kind):
+    entry = setting_types.entry_kind(kind)
+    if setting_types.is_section(kind):
         yield f"{indent}{name}:"
         yield from _section_lines(value, inner, everything=True)
-    elif entry is not None and kinds.is_section(entry) and value:
+    elif entry is not None and setting_types.is_section(entry) and value:
         yield f"{indent}{name}:"
         for position, (entry_name, section) in enumerate(value.items()):
             yield f"{inner}# {meanings()[entry.__name__]}"
@@ -147,10 +147,10 @@ def _object(section: Any, definitions: dict[str, Any]) -> dict[str, Any]:
     properties = {}
     for item in fields(section):
         owner = f"{section.__name__}.{item.name}"
-        kind = kinds.fields_of(section)[item.name]
+        kind = setting_types.fields_of(section)[item.name]
         default = item.default_factory() if item.default_factory is not MISSING else item.default
         properties[item.name] = {"description": meanings()[owner], **_schema_of(kind, owner, definitions)}
-        if default is not MISSING and not kinds.is_section(kind):
+        if default is not MISSING and not setting_types.is_section(kind):
             properties[item.name]["default"] = _json(default)
     return {
         "title": section.__name__,
@@ -168,10 +168,10 @@ def _json(value: Any) -> Any:
 
 
 def _schema_of(kind: Any, owner: str, definitions: dict[str, Any]) -> dict[str, Any]:
-    if kinds.is_section(kind):
+    if setting_types.is_section(kind):
         definitions[kind.__name__] = _object(kind, definitions)
         return {"$ref": f"#/$defs/{kind.__name__}"}
-    entry, item = kinds.entry_kind(kind), kinds.item_kind(kind)
+    entry, item = setting_types.entry_kind(kind), setting_types.item_kind(kind)
     if entry is not None:
         return {"type": "object", "additionalProperties": _schema_of(entry, owner, definitions)}
     if item is not None:
@@ -183,8 +183,8 @@ _JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
 
 
 def _scalar_schema(kind: Any, owner: str) -> dict[str, Any]:
-    plain, optional = kinds.without_none(kind)
-    allowed = list(kinds.choices(plain))
+    plain, optional = setting_types.without_none(kind)
+    allowed = list(setting_types.choices(plain))
     name = "string" if allowed else _JSON_TYPES[plain]
     found: dict[str, Any] = {"type": [name, "null"] if optional else name}
     if allowed:
@@ -193,7 +193,7 @@ def _scalar_schema(kind: Any, owner: str) -> dict[str, Any]:
         found.update(_range(bounds_of(owner)))
     if owner in PATTERNS:
         found["pattern"] = PATTERNS[owner].regex
-    words = list(kinds.words_beside(kind))
+    words = list(setting_types.words_beside(kind))
     return {"anyOf": [found, {"enum": words}]} if words else found
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from posixpath import dirname
 
 from codur.config.loader import user_directory
+from codur.config.project_rules import TrustOf
 from codur.config.settings import AgentInstructions, Settings
-from codur.config.trust import TrustOf
 from codur.config.trust_files import MAX_BYTES, OWN_INSTRUCTIONS, ControlFile, usable_instruction_files
 from codur.errors import ConfigError
 

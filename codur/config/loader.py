@@ -18,13 +18,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codur.config.environment import environment_source, setting_variables
+from codur.config.reading.environment_variables import environment_source, setting_variables
+from codur.config.reading.origin import Source
 from codur.config.settings import Settings
-from codur.config.source import Source
 from codur.errors import ConfigError
 
 if TYPE_CHECKING:
-    from codur.config.trust import TrustOf
+    from codur.config.project_rules import TrustOf
 
 PROJECT_FILES = ("codur.yaml", ".codur/config.yaml")
 
@@ -114,7 +114,7 @@ class _Layers:
 
     def add(self, source: Source) -> None:
         """Check `source` and lay it over the settings."""
-        from codur.config.validate import check  # noqa: PLC0415 - lazy: start-up time
+        from codur.config.reading.values import check  # noqa: PLC0415 - lazy: start-up time
 
         self._lay(source, check(source, Settings))
 
@@ -124,7 +124,7 @@ class _Layers:
         Args:
             named: what speaks of agents: names, parts of sources, variables.
         """
-        from codur.config.agent_files import read_agent, shipped_sources  # noqa: PLC0415 - lazy: start-up time
+        from codur.config.reading.agent_files import read_agent, shipped_sources  # noqa: PLC0415 - lazy: start-up time
 
         for source in shipped_sources((named, [path.stem for path in declared])):
             self.add(source)
@@ -135,9 +135,9 @@ class _Layers:
     def add_project(self, workspace: Path, file: Path, trust_of: TrustOf | None) -> None:
         """Check the project's file, and lay what narrows the settings over them."""
         # Imported here because a run without any source needs none of it.
-        from codur.config.trust import narrow, nobody  # noqa: PLC0415 - lazy: start-up time
-        from codur.config.validate import check  # noqa: PLC0415 - lazy: start-up time
-        from codur.config.yaml_source import parse_yaml, read_bytes  # noqa: PLC0415 - lazy: imports yaml
+        from codur.config.project_rules import narrow, nobody  # noqa: PLC0415 - lazy: start-up time
+        from codur.config.reading.values import check  # noqa: PLC0415 - lazy: start-up time
+        from codur.config.reading.yaml_source import parse_yaml, read_bytes  # noqa: PLC0415 - lazy: imports yaml
 
         name = file.relative_to(workspace).as_posix()
         content = read_bytes(file, name)  # read once: what is judged is what is used
@@ -148,21 +148,21 @@ class _Layers:
         self._lay(source, narrowed.values)
 
     def _lay(self, source: Source, values: Mapping[str, Any]) -> None:
-        from codur.config.merge import merge  # noqa: PLC0415 - lazy: start-up time
-        from codur.config.source import At, leaf_paths  # noqa: PLC0415 - lazy: start-up time
+        from codur.config.reading.merge import merge  # noqa: PLC0415 - lazy: start-up time
+        from codur.config.reading.origin import At, leaf_paths  # noqa: PLC0415 - lazy: start-up time
 
         self.settings = merge(self.settings, Settings, values, At(source=source))
         self._origins.update((path, source) for path, _ in leaf_paths(values))
         self._sources.insert(0, source.name)
 
     def finish(self) -> LoadedSettings:
-        from codur.config.agent_rules import check_agents  # noqa: PLC0415 - lazy: start-up time
-        from codur.config.references import check_references  # noqa: PLC0415 - lazy: start-up time
+        from codur.config.reading.agent_rules import check_agents  # noqa: PLC0415 - lazy: start-up time
+        from codur.config.reading.setting_references import check_references  # noqa: PLC0415 - lazy: start-up time
 
         check_agents(self.settings, self._origins)
         check_references(self.settings, self._origins)
         if self.settings.mcp_servers:
-            from codur.config.servers import check_servers  # noqa: PLC0415 - lazy: start-up time
+            from codur.config.reading.server_rules import check_servers  # noqa: PLC0415 - lazy: start-up time
 
             check_servers(self.settings.mcp_servers, self._origins)
         return LoadedSettings(
@@ -175,7 +175,7 @@ class _Layers:
 
 
 def _read(path: Path, name: str) -> Source:
-    from codur.config.yaml_source import read_yaml  # noqa: PLC0415 - lazy: imports yaml
+    from codur.config.reading.yaml_source import read_yaml  # noqa: PLC0415 - lazy: imports yaml
 
     return read_yaml(path, name)
 
@@ -196,7 +196,7 @@ def _user_agents(environ: Mapping[str, str], home: Path) -> tuple[Path, ...]:
     directory = user_directory(environ, home) / "agents"
     if not directory.exists():
         return ()
-    from codur.config.agent_files import agent_files  # noqa: PLC0415 - lazy: start-up time
+    from codur.config.reading.agent_files import agent_files  # noqa: PLC0415 - lazy: start-up time
 
     return agent_files(directory)
 

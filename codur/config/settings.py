@@ -217,7 +217,7 @@ class AgentConfig:
     prompt: str = ""
     """Name of a prompt in `config/prompts`, or the system prompt itself, written out."""
     tools: tuple[str, ...] = ()
-    """Tools it may call."""
+    """Tools it may call; those of an MCP server are named mcp__SERVER__TOOL."""
     max_steps: int = 5
     """Model calls of one delegation."""
     command: tuple[str, ...] = ()
@@ -364,6 +364,8 @@ class RuntimeSettings:
     """Wall time at most, in seconds."""
     detect_tool_calls_from_text: bool = True
     """Read edits that a model wrote as text instead of calling a tool; no more is read so where it can call tools."""
+    debug_log: bool = False
+    """`codur solve` keeps a codur_debug.log with each challenge's results: all that happened, and the requests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -378,6 +380,8 @@ class PlanningSettings:
     """Confidence from which a classification may route without a plan."""
     max_steps: int = 12
     """Steps of a plan at most."""
+    replan_edits: bool = False
+    """A single edit that failed in two ways is planned anew, once and for one more call, before it is tried again."""
     narrow_tools: bool = True
     """Show models the tools that fit the kind of task and the last result, rather than all."""
     approval: Literal["never", "writes", "always"] = "never"
@@ -452,6 +456,16 @@ class ToolSettings:
     """Largest file that is read or written, in KiB."""
     whole_file_lines: int = 200
     """A file of up to this many lines may be rewritten whole."""
+    max_candidates: int = 10
+    """Tools that are offered at most where a few can follow the one before."""
+    min_compatibility: float = 0.5
+    """How well a tool must fit what the one before gave, from 0 to 1, to be one of them (`codur tools --after`)."""
+    decision_prompt: str = ""
+    """What a model is asked where a plan's step has `decide: guided`; empty stands for a question of Codur's own."""
+    fallback_tool: str = ""
+    """The tool of such a step if the model names none; empty leaves the step to an agent with all of its tools."""
+    promote: tuple[str, ...] = ()
+    """Choices made without a model, as `find_definition > read_file`; `codur tools --learned` offers some."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -511,7 +525,7 @@ class McpServer:
     environment: tuple[str, ...] = ()
     """Names of the environment variables that it gets beside the few that every program gets."""
     cwd: str | None = None
-    """Directory where it starts and that it may read, as an absolute path; null is the workspace."""
+    """Absolute path of the directory where it starts (as an agent: that its command is of); null is the workspace."""
     network: bool = False
     """The started program may reach the network (and this machine's own services)."""
     url: str | None = None

@@ -18,7 +18,7 @@ from langgraph.types import Command, interrupt
 from codur.graph.observe import Finished, keep_nothing, run_model, run_plain
 from codur.graph.walk import Done, Walked, step_limit_reached
 from codur.graph.wiring import MODEL_NODES, PLAIN_NODES, ROUTES, START_NODE, STEP_LIMIT, route
-from codur.nodes.state import NodeName, RunContext, RunState, RunUpdate
+from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate
 from codur.questions import Answer, Question
 
 

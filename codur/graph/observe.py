@@ -8,7 +8,7 @@ from codur.errors import out_of_time
 from codur.events import Decided, NodeEntered
 from codur.graph.reduce import apply
 from codur.graph.wiring import ROUTES, model_node, plain_node
-from codur.nodes.state import NodeName, RunContext, RunState, RunUpdate
+from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate
 
 Finished = Callable[[NodeName, RunUpdate, RunState], None]
 """Gets each node that has finished: its name, its update and the state after it."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, cast, get_type_hints
 
-from codur.nodes.state import RunState, RunUpdate
+from codur.nodes.run_state import RunState, RunUpdate
 
 
 def apply(state: RunState, update: RunUpdate) -> RunState:

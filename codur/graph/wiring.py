@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from importlib import import_module  # noqa: TID251 - of nodes alone, all of which this layer may import
 from typing import Final
 
-from codur.nodes.state import NodeName, Route, RunContext, RunState, RunUpdate
+from codur.nodes.run_state import NodeName, Route, RunContext, RunState, RunUpdate
 
 PlainNode = Callable[[RunState, RunContext], RunUpdate]
 ModelNode = Callable[[RunState, RunContext], Awaitable[RunUpdate]]
@@ -32,6 +32,7 @@ MODEL_NODES: Final[tuple[NodeName, ...]] = (
     "choose",
     "coding",
     "execute",
+    "accept",
 )
 """Those that may wait for a model or for the user."""
 
@@ -39,16 +40,17 @@ ROUTES: Final[dict[NodeName, tuple[Route, ...]]] = {
     "pattern_plan": ("llm_pre_plan", "llm_plan", "policy"),
     "llm_pre_plan": ("llm_plan", "policy"),
     "llm_plan": ("policy",),
-    "policy": ("make_check", "consult", "repair", "coding", "tool", "delegate", "llm_plan", "end"),
+    "policy": ("make_check", "consult", "choose", "repair", "coding", "tool", "delegate", "llm_plan", "accept", "end"),
     "make_check": ("consult", "policy"),
     "consult": ("policy", "make_check", "coding", "execute", "review"),
     "repair": ("choose", "review"),
-    "choose": ("repair",),
+    "choose": ("repair", "policy"),
     "coding": ("consult", "review"),
     "tool": ("review",),
     "delegate": ("execute",),
     "execute": ("consult", "review"),
-    "review": ("policy", "repair", "llm_pre_plan", "llm_plan", "end"),
+    "review": ("policy", "repair", "llm_pre_plan", "llm_plan", "accept", "end"),
+    "accept": ("end",),
 }
 
 

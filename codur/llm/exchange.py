@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from codur.errors import ModelError
 from codur.events import ModelAnswered, ModelCalled, ModelPrompted, ModelWaiting
-from codur.llm.failure import FailedGenerationError, ServiceFailure
 from codur.llm.model import ChatReply
 from codur.llm.pricing import cost_usd
-from codur.llm.prompt_text import prompt_text
-from codur.llm.retry import Patience
+from codur.llm.replay.prompt_text import prompt_text
+from codur.llm.request_failure import FailedGenerationError, ServiceFailure
+from codur.llm.request_retry import Patience
 from codur.llm.tokens import SMALLEST_ANSWER, prompt_chars
 from codur.redaction import redact_value
 from codur.types import Message, Usage
@@ -22,11 +22,11 @@ from codur.types import Message, Usage
 if TYPE_CHECKING:
     from codur.config.settings import LlmSettings
     from codur.events import Emit
-    from codur.llm.asking import Asking
     from codur.llm.budget import Budget
-    from codur.llm.gate import Gate
     from codur.llm.model import ChatModel, ChatRequest
-    from codur.llm.recording import Recorder
+    from codur.llm.rate_limits.demand import Asking
+    from codur.llm.rate_limits.gate import Gate
+    from codur.llm.replay.model_recording import Recorder
     from codur.redaction import Redactor
 
 

@@ -10,7 +10,7 @@ from codur.types import Message, ToolCall, ToolSpec, Usage
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile
-    from codur.llm.quota import Quota
+    from codur.llm.rate_limit import Quota
 
 ToolChoice = Literal["auto", "required", "none"]
 

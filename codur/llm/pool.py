@@ -16,25 +16,25 @@ from codur.config.settings import AUTO
 from codur.errors import LimitReached, ModelError, ModelUnavailable
 from codur.events import AnswerDelta, ModelSwitched, Note
 from codur.llm.budget import Budget
-from codur.llm.endpoint import secrets_of_provider
 from codur.llm.exchange import Exchange, Spending
-from codur.llm.failure import ServiceFailure
-from codur.llm.gate import Gate
-from codur.llm.profiles import Profiles
-from codur.llm.retry import come_back
-from codur.llm.shared import SharedModels
+from codur.llm.profiles.availability import Standing
+from codur.llm.profiles.endpoint import secrets_of_provider
+from codur.llm.profiles.profiles import Profiles
+from codur.llm.rate_limits.gate import Gate
+from codur.llm.rate_limits.shared_limits import SharedModels
+from codur.llm.request_failure import ServiceFailure
+from codur.llm.request_retry import come_back
 from codur.llm.sizing import Sizing
-from codur.llm.standing import Standing
 from codur.llm.tokens import answer_tokens
 from codur.redaction import Redactor, secrets_of
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile, Settings
     from codur.events import Emit, ModelPrompted
-    from codur.llm.auto import AutoChoice
     from codur.llm.model import ChatModel, ChatReply, ChatRequest
-    from codur.llm.recording import Recorder
-    from codur.llm.remembered import Remembered
+    from codur.llm.profiles.auto import AutoChoice
+    from codur.llm.remembered_sizes import Remembered
+    from codur.llm.replay.model_recording import Recorder
     from codur.types import Limits, Usage
 
 Make = Callable[["Profile"], "ChatRequest"]
@@ -331,7 +331,7 @@ class ModelPool:
         if name in self._given:
             return self._given[name]
         if name not in self._opened:
-            from codur.llm.service_model import ServiceModel  # noqa: PLC0415 - lazy: for runs that ask a model
+            from codur.llm.services.service_model import ServiceModel  # noqa: PLC0415 - lazy: for runs that ask a model
 
             self._opened[name] = ServiceModel(
                 name, self._profiles.get(name), self._profiles.endpoint(name), now=self._now, show=self._show(name)

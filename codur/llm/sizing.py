@@ -8,16 +8,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codur.errors import LimitReached
-from codur.llm.endpoint import is_local
-from codur.llm.lane import Most
+from codur.llm.profiles.endpoint import is_local
+from codur.llm.rate_limits.lane import Most
 from codur.llm.tokens import SMALLEST_ANSWER, estimate_tokens
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile
-    from codur.llm.gate import Gate
     from codur.llm.model import ChatModel
-    from codur.llm.profiles import Profiles
-    from codur.llm.remembered import Remembered
+    from codur.llm.profiles.profiles import Profiles
+    from codur.llm.rate_limits.gate import Gate
+    from codur.llm.remembered_sizes import Remembered
 
 _AROUND_TOKENS = 1000
 """What a request holds beside the task at least: instructions, tools, the situation."""
@@ -144,7 +144,7 @@ class Sizing:
             return
         if provider.api != "openai" or not is_local(provider.base_url or ""):
             return
-        from codur.llm.local_models import served_window  # noqa: PLC0415 - lazy: only for local servers
+        from codur.llm.profiles.local_models import served_window  # noqa: PLC0415 - lazy: only for local servers
 
         found = served_window(provider.base_url or "", profile.model)
         if found is None or found.settled:

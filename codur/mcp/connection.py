@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from codur.config.settings import McpServer
 from codur.errors import CodurError, Interrupted
-from codur.mcp.errors import McpError, McpRefused, McpUsage
-from codur.mcp.loop import LoopThread
+from codur.mcp.event_loop import LoopThread
+from codur.mcp.server_errors import McpError, McpRefused, McpUsage
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
-from codur.sandbox.stream import Stream
-from codur.web.errors import FetchRefused
+from codur.sandbox.process.output_stream import Stream
+from codur.web.page_errors import FetchRefused
 
 if TYPE_CHECKING:
-    from codur.mcp.session import Session
-    from codur.mcp.wire import Streams
+    from codur.mcp.server_session import Session
+    from codur.mcp.transports import Streams
 
 T = TypeVar("T")
 Ask = Callable[["Session"], Awaitable[T]]
@@ -126,8 +126,8 @@ class Connection:
 
     def _made(self) -> Session:
         try:
-            from codur.mcp.session import Session  # noqa: PLC0415 - lazy: the protocol library takes 0.6 s
-            from codur.mcp.wire import Trouble  # noqa: PLC0415 - lazy: as above
+            from codur.mcp.server_session import Session  # noqa: PLC0415 - lazy: the protocol library takes 0.6 s
+            from codur.mcp.transports import Trouble  # noqa: PLC0415 - lazy: as above
         except ImportError as error:
             raise McpUsage(
                 "MCP servers need a package that is not installed", remedy='Install it: pip install "codur[mcp]".'
@@ -137,12 +137,12 @@ class Connection:
 
     def _way(self, trouble: Any) -> Callable[[], AbstractAsyncContextManager[Streams]]:
         if self._server.url is None:
-            from codur.mcp.wire import Pipes  # noqa: PLC0415 - lazy: as above
+            from codur.mcp.transports import Pipes  # noqa: PLC0415 - lazy: as above
 
             self._stream = self._started()
             return Pipes(self._name, self._stream, trouble).open
         from codur.mcp.http import Web  # noqa: PLC0415 - lazy: as above
-        from codur.mcp.wire import Address  # noqa: PLC0415 - lazy: as above
+        from codur.mcp.transports import Address  # noqa: PLC0415 - lazy: as above
 
         names = self._server.headers_env
         values = self._variables(tuple(names.values()), "headers_env")
@@ -156,13 +156,25 @@ class Connection:
         server = self._server
         cwd = self._root or (self._place.workspace if server.cwd is None else Path(server.cwd))
         return self._place.launcher.open_stream(
-            server.command,
+            self._command(),
             cwd=cwd,
             env=self._variables(server.environment, "environment"),
-            readable=_named_paths(server.command[1:], Path(self._place.environ.get("HOME", "/"))),
+            readable=(
+                *_named_paths(server.command[1:], Path(self._place.environ.get("HOME", "/"))),
+                *([Path(server.cwd)] if server.cwd is not None else []),
+            ),
             root=self._root,
             network=server.network,
         )
+
+    def _command(self) -> tuple[str, ...]:
+        """What starts it; where it starts elsewhere, relative paths of its own directory are told in full."""
+        command, own = self._server.command, self._server.cwd
+        if self._root is None or own is None:
+            return command
+        program, *words = command
+        program = str(Path(own, program)) if "/" in program else program
+        return (program, *(str(Path(own, word)) if word and Path(own, word).is_file() else word for word in words))
 
     def _variables(self, names: Sequence[str], key: str) -> dict[str, str]:
         missing = [name for name in names if not self._place.environ.get(name)]

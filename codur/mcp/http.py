@@ -13,9 +13,9 @@ from ipaddress import ip_address
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
-from codur.mcp.errors import McpRefused
-from codur.mcp.loop import in_thread
-from codur.mcp.wire import MAX_MESSAGE, MAX_UNASKED, Address, Streams, Trouble
+from codur.mcp.event_loop import in_thread
+from codur.mcp.server_errors import McpRefused
+from codur.mcp.transports import MAX_MESSAGE, MAX_UNASKED, Address, Streams, Trouble
 from codur.web.address import is_public
 from codur.web.target import Target, read_url
 

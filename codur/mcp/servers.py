@@ -13,10 +13,10 @@ from typing import Any, TypeVar
 
 from codur.config.settings import McpServer
 from codur.mcp.connection import Ask, Connection, Place
-from codur.mcp.definitions import Answer, Definition, Listing, ResourceEntry, server_of
-from codur.mcp.errors import McpError, McpRefused, McpUsage
-from codur.mcp.loop import LoopThread
+from codur.mcp.event_loop import LoopThread
+from codur.mcp.offered_tools import Answer, Definition, Listing, ResourceEntry, server_of
 from codur.mcp.pins import Pinned, Pins, PinState
+from codur.mcp.server_errors import McpError, McpRefused, McpUsage
 from codur.sandbox.cancel import CancelToken
 
 T = TypeVar("T")

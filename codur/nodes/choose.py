@@ -1,4 +1,7 @@
-"""Has a model choose among repairs that all pass the check; without an answer, the first of the ranking is taken."""
+"""Has a model choose where a few are left: among repairs that all pass the check, and among tools that can be next.
+
+Without an answer, the first of the ranking is taken; of tools, what the plan says for that case.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,18 @@ import json
 from dataclasses import replace
 
 from codur.errors import LimitReached, ModelError
-from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import go
+from codur.nodes.parts.tool_decision import decided
+from codur.nodes.parts.updates import go
+from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.patches import RepairReport
-from codur.planning.choice import choose_patch
+from codur.planning.repair_choice import choose_patch
 
 
 async def choose(state: RunState, context: RunContext) -> RunUpdate:
-    """Ask the fast profile for the number of a repair."""
+    """Ask the fast profile for the tool of a step that is left open, or for the number of a repair."""
+    plan = state["plan"]
+    if plan is not None and plan.steps[state["cursor"]].undecided:
+        return await decided(plan, state, context)
     report = state["repair"]
     if report is None:
         raise AssertionError("there are no repairs to choose from")

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from codur.agents.brief import CodingBrief
 from codur.agents.coding import CodingOutcome, write_code
 from codur.agents.registry import Agent
+from codur.checks.describe import diff_text, verdict_text
+from codur.context.brief import CodingBrief
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable
-from codur.nodes.criteria import held_to
-from codur.nodes.judge import may_fail, seen_before
-from codur.nodes.samples import Copy, best_of, how_many
-from codur.nodes.sources import inputs, instruction_notes, material, objective, target
-from codur.nodes.state import NodeName, RunContext, RunState, RunUpdate
-from codur.nodes.updates import current_step, go, origin_of, outcome_of, tell_changes
+from codur.nodes.parts.attempt_verdict import seen_before
+from codur.nodes.parts.finding import may_fail
+from codur.nodes.parts.samples import Copy, best_of, how_many
+from codur.nodes.parts.sources import inputs, instruction_notes, material, objective, target
+from codur.nodes.parts.step_criteria import held_to
+from codur.nodes.parts.updates import current_step, go, hint_of, origin_of, outcome_of, tell_changes
+from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate
 from codur.python.interpreter import python_version
 from codur.questions import Question
 from codur.types import Check, StepRecord, Verdict
-from codur.verification.describe import diff_text, verdict_text
 
 _LOOKED = 8
 """So many parts of files that were looked at are shown again."""
@@ -108,7 +109,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
         attempts=state["attempts"],
         on_disk=diff_text(context.for_models.diff()),
         will_retry=state["iteration"] + 1 < state["task"].limits.max_iterations,
-        steer=state["steer"],
+        steer=hint_of(state),
     )
     check = state["discovery"].check
     can_check = check is not None and check.kind != "syntax" and settings.tools.allow_run

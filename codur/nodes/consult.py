@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from codur.nodes.state import Route, RunContext, RunState, RunUpdate
-from codur.nodes.updates import NEEDS_ANSWER, current_step, go, origin_of
+from codur.nodes.parts.updates import NEEDS_ANSWER, current_step, go, origin_of
+from codur.nodes.run_state import Route, RunContext, RunState, RunUpdate
 from codur.questions import Answer
 from codur.types import StepRecord
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from codur.agents.registry import Agent
 from codur.events import Note
-from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import can_run, current_step, go, origin_of
+from codur.nodes.parts.updates import can_run, current_step, go, origin_of
+from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.types import CODE_TASKS
 
 

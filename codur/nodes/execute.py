@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codur.agents.brief import question_text
 from codur.agents.loop import LoopOutcome, run_agent
 from codur.agents.registry import Agent
+from codur.context.brief import question_text
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.coding import code_with
-from codur.nodes.criteria import held_to
-from codur.nodes.judge import seen_before
-from codur.nodes.sources import inputs, instruction_notes, material, objective
-from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import current_step, edits, go, origin_of, outcome_of
+from codur.nodes.parts.attempt_verdict import seen_before
+from codur.nodes.parts.sources import inputs, instruction_notes, material, objective
+from codur.nodes.parts.step_criteria import held_to
+from codur.nodes.parts.updates import current_step, edits, go, origin_of, outcome_of
+from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.types import CODE_TASKS, StepRecord
 
 
@@ -23,7 +23,7 @@ async def execute(state: RunState, context: RunContext) -> RunUpdate:
     if agent.config.type == "coding":
         return await code_with(agent, "execute", state, context)
     if agent.external:
-        from codur.nodes.external import delegate_to  # noqa: PLC0415 - lazy: few runs delegate
+        from codur.nodes.parts.external_step import delegate_to  # noqa: PLC0415 - lazy: few runs delegate
 
         return await delegate_to(agent, state, context)
     spent = context.models.usage
@@ -99,4 +99,5 @@ async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcom
         narrow=context.settings.planning.narrow_tools,
         task_type=state["discovery"].task_type,
         files=state["discovery"].files,
+        settings=context.settings.tools,
     )

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
+from codur.agents.registry import Agent
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
-from codur.nodes.sources import instruction_notes
-from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import delegated, go, plan_after_model_error, plannable, require_room, worker
-from codur.planning.facts import LISTED_FILES
-from codur.planning.full_plan import PlanningBrief, make_plan, retry_plan
+from codur.events import Note
+from codur.llm.profiles.auto import server_problem
+from codur.llm.profiles.endpoint import is_local
+from codur.nodes.parts.sources import instruction_notes
+from codur.nodes.parts.updates import delegated, go, hint_of, plan_after_model_error, plannable, require_room, worker
+from codur.nodes.run_state import RunContext, RunState, RunUpdate
+from codur.planning.plans.full_plan import PlanningBrief, make_plan, nearest_to, retry_plan
+from codur.planning.plans.plan_facts import LISTED_FILES
 from codur.types import Plan, TaskType
+
+_BY_NAME = frozenset({"list_mcp_tools", "call_mcp_tool"})
+"""What a plan need not ask for: each server's tools are offered by their names."""
 
 
 async def llm_plan(state: RunState, context: RunContext) -> RunUpdate:
     """Make a plan, or, for the retry of a single edit, take the same step again without asking."""
-    if state["attempts"]:
-        agent = _who(state, context)
-        again = retry_plan(state["plan"], agent=agent, codes=context.agents.codes(agent))
-        if again is not None:
-            return RunUpdate(plan=again, cursor=0, **go("llm_plan", "policy", origin="plan", reason=again.reason))
+    import asyncio  # noqa: PLC0415 - lazy: a model-free run never loads it
+
+    again = _again(state, context)
+    anew = again is not None and _planned_anew(state, context)
+    if again is not None and not anew:
+        return _retried(again)
     others = delegated(state, context)
     if others is not None and state["task"].agent:  # who named a program did not choose a service to plan for it
         return RunUpdate(plan=others, cursor=0, **go("llm_plan", "policy", origin="user", reason=others.reason))
@@ -27,10 +35,12 @@ async def llm_plan(state: RunState, context: RunContext) -> RunUpdate:
     notes = instruction_notes(context)
     try:
         require_room(state, context)
-        plan = await make_plan(
-            _brief(state, context), pool=context.models, prompts=context.prompts, settings=context.settings
-        )
+        notes += [text for text in await asyncio.to_thread(_with_servers, context) if text not in state["notes"]]
+        brief = await asyncio.to_thread(_brief, state, context)
+        plan = await make_plan(brief, pool=context.models, prompts=context.prompts, settings=context.settings)
     except (ModelAnswerError, ModelUnavailable, LimitReached) as error:
+        if again is not None:  # there is something to go on with
+            return RunUpdate(**_retried(again), replans=1, usage=context.models.usage - spent, notes=notes)
         return RunUpdate(
             usage=context.models.usage - spent,
             notes=notes,
@@ -43,8 +53,34 @@ async def llm_plan(state: RunState, context: RunContext) -> RunUpdate:
         reason="",
         usage=context.models.usage - spent,
         notes=notes,
+        **({"replans": 1} if anew else {}),
         **go("llm_plan", "policy", origin="plan", tier="open", reason=_summary(plan)),
     )
+
+
+def _again(state: RunState, context: RunContext) -> Plan | None:
+    """The plan of a retry that needs no model; None if there was no attempt, or more than a single edit."""
+    if not state["attempts"]:
+        return None
+    agent = _who(state, context)
+    return retry_plan(state["plan"], agent=agent, codes=context.agents.codes(agent))
+
+
+def _retried(again: Plan) -> RunUpdate:
+    return RunUpdate(plan=again, cursor=0, **go("llm_plan", "policy", origin=again.origin, reason=again.reason))
+
+
+def _planned_anew(state: RunState, context: RunContext) -> bool:
+    """Whether a single edit that came no further and failed in two ways is worth a plan: once, if a call is left.
+
+    What the user planned, and what another program works on, is done as it was said.
+    """
+    last = state["attempts"][-2:]
+    failed_in_two_ways = state["stalls"] > 1 and len({attempt.signature for attempt in last}) > 1
+    left = state["task"].limits.max_llm_calls - context.models.usage.calls
+    own = state["plan"] is not None and state["plan"].origin == "user"
+    free = not own and not worker(state, context).external
+    return context.settings.planning.replan_edits and failed_in_two_ways and free and left > 1 and not state["replans"]
 
 
 def _who(state: RunState, context: RunContext) -> str:
@@ -57,26 +93,62 @@ def _brief(state: RunState, context: RunContext) -> PlanningBrief:
     name = context.models.default_profile
     files = state["discovery"].files
     shown = context.workspace.list_files()
-    fitting = _fitting(state["discovery"].task_type, context)
+    fitting = _fitting(state["discovery"].task_type, state["task"].prompt, context)
     return PlanningBrief(
         prompt=state["task"].prompt,
         discovery=state["discovery"],
         files=shown,
         read_only=frozenset(path for path in shown[:LISTED_FILES] if not context.workspace.may_edit(path)),
         tools=context.toolbox.specs(_plannable(fitting, state, context)),
-        agents=context.agents.described(),
+        agents=context.agents.described(lambda agent: _is_candidate(agent, state, context), cost=_cost_in(context)),
         verdict=state["verdict"],
         attempts=state["attempts"],
         problem=_problem(state, context),
-        steer=state["steer"],
+        steer=hint_of(state),
         instructions=context.instructions.for_planning(name, context.models.fitted(name), files),
         fitting=fitting,
     )
 
 
+def _with_servers(context: RunContext) -> list[str]:
+    """Have the tools of MCP servers offered by name; what keeps some from it is told."""
+    problems = context.toolbox.with_servers()
+    for text in problems:
+        context.emit(Note(level="warning", text=text))
+    return problems
+
+
+def _is_candidate(agent: Agent, state: RunState, context: RunContext) -> bool:
+    """Whether a plan may name an agent: it can run here, and is not of another service than the user's choice."""
+    named = context.agents.resolve(state["task"].agent) if state["task"].agent else None
+    if agent.external:
+        return context.externals.obstacle(agent) is None if named is None else agent.name == named.name
+    models, profile = context.models, context.models.named(agent.profile)
+    provider = models.profile(profile).provider
+    if named is not None and not named.external and provider != models.profile(named.profile).provider:
+        return False
+    if profile == models.default_profile:
+        return models.available(profile)
+    return not models.problem(profile) and not server_problem(context.settings, profile)[0]
+
+
+def _cost_in(context: RunContext) -> Callable[[Agent], str]:
+    """What an agent costs, in a few words."""
+
+    def cost(agent: Agent) -> str:
+        priced = agent.config if agent.external else context.models.profile(agent.profile)
+        if priced.price_in or priced.price_out:
+            return f"${priced.price_in:g} in, ${priced.price_out:g} out per million tokens"
+        provider = context.settings.providers.get(getattr(priced, "provider", ""))
+        free = provider is not None and not provider.api_key_env and is_local(provider.base_url or "")
+        return "free" if free else "price not known"
+
+    return cost
+
+
 def _plannable(fitting: Collection[str] | None, state: RunState, context: RunContext) -> list[str]:
     """The tools that a step can name; for a second plan those that fit the kind of task and those of the first."""
-    names, plan = plannable(context), state["plan"]
+    names, plan = [name for name in plannable(context) if name not in _BY_NAME], state["plan"]
     if fitting is None or plan is None or plan.origin != "plan":
         return names
     return [name for name in names if name in {*fitting, *(step.capability for step in plan.steps)}]
@@ -92,12 +164,16 @@ def _problem(state: RunState, context: RunContext) -> str:
     return " ".join((reason, *(f"The user answered before: {answer}" for answer in answers))).strip()
 
 
-def _fitting(task_type: TaskType, context: RunContext) -> frozenset[str] | None:
-    """The tools that serve the kind of task; None if it is not known, or narrowing is off."""
-    if not context.settings.planning.narrow_tools or task_type == "unknown":
+def _fitting(task_type: TaskType, prompt: str, context: RunContext) -> frozenset[str] | None:
+    """The tools that serve the kind of task, and those of servers nearest to its words; None if that is not known."""
+    if not context.settings.planning.narrow_tools:
         return None
-    rows = ((name, context.toolbox.get(name)) for name in context.toolbox.names())
-    return frozenset(name for name, found in rows if found is not None and task_type in found.task_types)
+    found = [tool for name in context.toolbox.names() if (tool := context.toolbox.get(name)) is not None]
+    foreign = [(tool.name, tool.description) for tool in found if tool.parameters is not None]
+    if task_type == "unknown" and not foreign:
+        return None
+    fitting = [tool.name for tool in found if task_type == "unknown" or task_type in tool.task_types]
+    return frozenset(fitting) - {name for name, _ in foreign} | nearest_to(prompt, foreign)
 
 
 def _summary(plan: Plan) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
-from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import delegated, go, plan_after_model_error, plannable, require_room
-from codur.planning.first import is_settled
+from codur.nodes.parts.updates import delegated, go, plan_after_model_error, plannable, require_room
+from codur.nodes.run_state import RunContext, RunState, RunUpdate
+from codur.planning.plans.first_plan import is_settled
 from codur.planning.pre_plan import classify, edit_plan, plan_from
 from codur.planning.replies import PrePlanReply
-from codur.types import CODE_TASKS, Discovery, ToolSpec
+from codur.types import CODE_TASKS, LOOKING_TASKS, Discovery, ToolSpec
 from codur.workspace.workspace import Workspace
 
 
@@ -56,13 +56,13 @@ async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
     return RunUpdate(usage=context.models.usage - spent, **_decide(reply, state, context))
 
 
-def _tools(state: RunState, context: RunContext) -> tuple[ToolSpec, ...]:
-    """Tools that only read, one call of which may be all that a task needs that is not surely about code."""
+def _tools(state: RunState, context: RunContext, *, reads: bool = False) -> tuple[ToolSpec, ...]:
+    """Tools: one call may be all that a task needs that is not surely about code; they read, or write files."""
     if state["discovery"].task_type in CODE_TASKS:
         return ()
-    return context.toolbox.specs(
-        [name for name in plannable(context) if (tool := context.toolbox.get(name)) and tool.side_effect == "read"]
-    )
+    effects = {"read", "write"} if context.settings.tools.allow_write and not reads else {"read"}
+    rows = ((name, context.toolbox.get(name)) for name in plannable(context))
+    return context.toolbox.specs([name for name, tool in rows if tool and tool.side_effect in effects])
 
 
 def _settled(state: RunState, context: RunContext) -> RunUpdate:
@@ -82,7 +82,7 @@ def _decide(reply: PrePlanReply, state: RunState, context: RunContext) -> RunUpd
     coder = context.agents.for_discovery(of_code, explicit=task.agent)
     plan = plan_from(
         reply,
-        _tools(state, context),
+        _tools(state, context, reads=reply.task_type in LOOKING_TASKS),
         threshold=context.settings.planning.confidence_threshold,
         coder=coder.name,
         coder_edits=context.agents.codes(coder.name),
@@ -111,4 +111,5 @@ def _merged(reply: PrePlanReply, discovery: Discovery, workspace: Workspace) -> 
         confidence=reply.confidence,
         files=(*discovery.files, *extra),
         guessed=(*discovery.guessed, *extra),
+        sentence=reply.reasoning,
     )

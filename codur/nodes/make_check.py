@@ -7,19 +7,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from codur.agents.brief import question_text
+from codur.checks.entry import is_pytest_file
+from codur.checks.made_check import made_check, text_problem, why_not_red
+from codur.context.brief import question_text
+from codur.context.selection import Want
 from codur.errors import LimitReached, ModelError, WorkspaceError
 from codur.events import Note, TestMade
-from codur.nodes.judge import check_before, seen_before
-from codur.nodes.sources import Material, inputs, material, objective
-from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import current_step, go, may_make_check
-from codur.planning.making import TestWriter
+from codur.nodes.parts.attempt_verdict import check_before, given_up, seen_before, tried
+from codur.nodes.parts.sources import Material, inputs, material, objective
+from codur.nodes.parts.updates import current_step, go, may_make_check
+from codur.nodes.run_state import RunContext, RunState, RunUpdate
+from codur.planning.check_request import TestWriter
 from codur.questions import Answer, Question
-from codur.tools.repository.selection import Want
 from codur.types import Check
-from codur.verification.entry import is_pytest_file
-from codur.verification.made import made_check, text_problem, why_not_red
 
 TRIES = 2
 """Tests that are asked for: one, and one more that knows what became of it."""
@@ -114,11 +114,11 @@ def _tried(text: str, state: RunState, context: RunContext) -> tuple[Check | Non
     project = discovery.check if before is not None and before.passed else None
     check = made_check(text, project, files, timeout_s=context.settings.verification.test_timeout_s)
     try:
-        verdict = context.checker.run(replace(check, beside=None))
+        verdict, ended = tried(check, context)
     except WorkspaceError as error:
         return None, error.message, ""
     names = _Names(context, files)
-    return check, why_not_red(check, verdict, context.checker.last_tests, prompt, known=names.defined), verdict.error
+    return check, why_not_red(check, verdict, ended, prompt, known=names.defined), verdict.error
 
 
 class _Names:
@@ -171,11 +171,7 @@ def _adopt(check: Check, state: RunState, context: RunContext) -> RunUpdate:
     discovery = replace(state["discovery"], check=check)
     verdict = check_before(discovery, context)
     if verdict.status != "failed":
-        context.workspace.unprotect([check.entry or ""])
-        if state["discovery"].check is not None:
-            context.checker.guard(state["discovery"].check)
-        if state["before"] is not None:
-            context.best.found(state["before"].progress)
+        given_up(check, state, context)
         reason = f"the one that was made is not red each time: {verdict.note or verdict.status}"
         return _without(reason, context)
     return RunUpdate(

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codur.nodes.judge import check_before
-from codur.nodes.rules import completed, problem_of
-from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import can_ask, can_repair, go, not_of_the_program, why_no_search, why_not
+from codur.checks.suites.run_problem import RunProblem
+from codur.nodes.parts.attempt_verdict import check_before
+from codur.nodes.parts.plan_rules import completed, problem_of
+from codur.nodes.parts.updates import can_ask, can_repair, explained, go, not_of_the_program, why_no_search, why_not
+from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.patches import RepairRequest
-from codur.planning.first import first_plan, repair_plan
 from codur.planning.patterns.decide import decide
-from codur.planning.patterns.several import lists_steps
+from codur.planning.patterns.request_count import lists_steps
+from codur.planning.plans.first_plan import first_plan, repair_plan
 from codur.types import CODE_TASKS, Discovery, Plan, Step, Verdict
-from codur.verification.run_problem import RunProblem
 
 
 def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
@@ -58,6 +58,8 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
         no_search=_no_search(seen, context),
         no_model=None if can_ask(seen, context) else why_not(seen, context),
     )
+    if plan is not None and plan.origin == "llm_error":
+        plan = explained(seen, context) or plan
     update = RunUpdate(discovery=discovery, before=before, verdict=before)
     if plan is None and lists_steps(task.prompt):
         reason = "the request lists several steps, so it needs a plan"

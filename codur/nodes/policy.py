@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from codur.nodes.approving import ask_about_command, ask_first, effects, rejected
-from codur.nodes.rules import completed, problem_at_last, problem_of, told
-from codur.nodes.state import Route, RunContext, RunState, RunUpdate
-from codur.nodes.updates import (
+from codur.nodes.parts.approval_question import ask_first, ask_late, effects, rejected
+from codur.nodes.parts.plan_rules import completed, problem_at_last, problem_of, told
+from codur.nodes.parts.step_criteria import left_open
+from codur.nodes.parts.updates import (
     NEEDS_ANSWER,
     can_ask,
     edits,
     go,
     left_failed,
     may_make_check,
+    only_words_left,
     output_of,
     unfinished,
     why_not,
+    without_words,
 )
-from codur.planning.plan_file import plan_text
-from codur.planning.references import UnresolvedReference, filled
-from codur.planning.validate import Problem
+from codur.nodes.run_state import Route, RunContext, RunState, RunUpdate
+from codur.planning.plans.plan_file import plan_text
+from codur.planning.plans.plan_validation import Problem
+from codur.planning.plans.step_references import UnresolvedReference, filled
 from codur.questions import Answer, Question
 from codur.types import Action, Plan, Step
 
@@ -118,17 +121,23 @@ def _only_planned(plan: Plan, state: RunState, context: RunContext) -> RunUpdate
 
 def _let_through(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
     step = plan.steps[state["cursor"]]
+    if step.undecided:
+        return go("policy", "choose", origin=plan.origin, tier="guided", reason=step.objective or "the next tool")
     if step.action == "ask" and context.consult is not None:
         question = Question(kind="question", text=str(step.arguments.get("text", "")))
         return RunUpdate(question=question, **go("policy", "consult", origin=plan.origin, reason=step.objective))
     if step.action in {"respond", "ask"}:
         return _last_word(step, plan, state, context)
     if step.action in {"coding", "delegate"} and not can_ask(state, context):
+        if only_words_left(state, context):
+            why = why_not(state, context).message
+            end = go("policy", "end", origin="llm_error", reason=why)
+            return RunUpdate(**without_words(why, state, context), **end)
         return _no_model(state, context)
     problem = problem_at_last(step, plan, state, context)
     if problem is not None:
         return _reject(problem, plan, state, context)
-    asked = ask_about_command(step, plan, state, context)
+    asked = ask_late(step, plan, state, context)
     if asked is not None:
         return asked
     if _needs_test(step, plan, state, context):
@@ -164,12 +173,15 @@ def _last_word(step: Step, plan: Plan, state: RunState, context: RunContext) -> 
             reason = unfinished(state, context)
         outcome = "not_achieved" if reason else "done"
     solved_by = "pattern" if plan.origin == "pattern" else state["solved_by"]
+    end = go("policy", "end", origin=plan.origin, reason=plan.reason)
+    if outcome == "done" and left_open({**state, "plan": plan}):
+        end = go("policy", "accept", origin=plan.origin, reason="what the plan says must hold")
     return RunUpdate(
         answer_ref=answer_ref,
         outcome=outcome,
         reason=reason,
         solved_by=solved_by if outcome == "done" else "",
-        **go("policy", "end", origin=plan.origin, reason=plan.reason),
+        **end,
     )
 
 

@@ -7,18 +7,20 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from codur.checks.python_syntax import syntax_problem
 from codur.errors import UsageError, WorkspaceError
-from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import can_ask, go, tell_changes, worker
+from codur.nodes.parts.updates import can_ask, go, tell_changes, worker
+from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.patches import RepairReport
 from codur.repair.engine import RepairOutcome, search
-from codur.tools.git_history import read_history, revision_problem
-from codur.types import StepRecord, ToolCode, Verdict
-from codur.verification.syntax import syntax_problem
+from codur.tools.git.git_history import read_history, revision_problem
+from codur.types import Origin, StepRecord, ToolCode, Verdict
 
 _RESERVE, _LEAST_RESERVE_S = 1.5, 2.0
 """Time kept for the check after a search, in times of the check before it, and in seconds."""
 _LEAST_SHARE = 0.3
+_BY_CODE = frozenset[Origin]({"pattern", "repair", "llm_error"})
+"""Plans that code made: their steps say the same of every task."""
 
 
 def repair(state: RunState, context: RunContext) -> RunUpdate:
@@ -77,11 +79,19 @@ def _search(state: RunState, verdict: Verdict, context: RunContext) -> RepairOut
         cancel=context.cancel,
         workers=settings.workers or None,
         task=state["task"].prompt,
+        hints=_hints(state),
         every=asked is not None and (asked.every or asked.pick > 1),
         past=lambda texts: read_history(
             Path(state["task"].workspace), context.launcher, texts.get, since=asked.since if asked else ""
         ),
     )
+
+
+def _hints(state: RunState) -> list[str]:
+    """What the user, the classification and the plan's steps say of what is wrong."""
+    plan = state["plan"]
+    told = plan.steps if plan is not None and plan.origin not in _BY_CODE else ()
+    return [state["task"].hint, state["discovery"].sentence, *(step.objective for step in told)]
 
 
 def _report(outcome: RepairOutcome, state: RunState, seconds: float) -> RepairReport:
@@ -98,6 +108,7 @@ def _report(outcome: RepairOutcome, state: RunState, seconds: float) -> RepairRe
         best_progress=outcome.best_progress,
         seconds=round(seconds, 3),
         note=outcome.note,
+        hint=outcome.hint,
     )
 
 

@@ -1,237 +1,65 @@
-"""Judges what a step did. The only place that counts iterations and decides to go on, try again or stop."""
+"""Judges what a step did. The only place that counts iterations and decides to go on, try again or stop.
+
+What it finds (`finding`), what it keeps of it (`comes_further`, by `judge`) and where it goes (`onward`) are pure.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from functools import partial
 
-from codur.errors import CodurError
-from codur.nodes.handover import Handover, affordable, escalation_after, stand_in_for
-from codur.nodes.judge import Judged, judge, keeps, linted
-from codur.nodes.state import RunContext, RunState, RunUpdate
-from codur.nodes.updates import (
-    about_code,
-    blocked,
+from codur.nodes.parts.attempt_verdict import judge, linted, put_back, start_clean
+from codur.nodes.parts.handover import affordable, escalation_after, stand_in_for
+from codur.nodes.parts.onward import Around, is_due, onward
+from codur.nodes.parts.step_criteria import left_open
+from codur.nodes.parts.updates import (
     can_ask,
     can_repair,
     edits,
-    failed_steps,
     go,
     left_failed,
-    repair_tried,
+    only_words_left,
     unfinished,
     why_not,
+    without_words,
 )
-from codur.planning.full_plan import retry_plan
-from codur.planning.retry import UNAFFORDABLE, Decision, Situation, decide
-from codur.types import CODE_TASKS, Attempt, Outcome, Plan, StepRecord, Verdict
-
-_KEEP_REMEDY = "Run it again with --keep to keep what came furthest, or without --offline."
-_LIMITS_REMEDY = (
-    "Raise the limits (--max-llm-calls, --max-tokens, --timeout), or shorten agents.preferences.escalation."
-)
-_MOST_QUESTIONS = 3
+from codur.nodes.run_state import RunContext, RunState, RunUpdate
 
 
 def review(state: RunState, context: RunContext) -> RunUpdate:
     """What follows the step just done; what programs changed out of scope meanwhile is put back first."""
-    broken = list(context.workspace.enforce_scope())
-    return RunUpdate(**_review(state, context), violations=broken) if broken else _review(state, context)
+    record, around = state["records"][-1], _around(context)
+    broken = put_back(context)
+    judged = judge(record, state, context) if is_due(record, state, around) else None
+    update = onward(record, judged, state, around)
+    if update.get("outcome") == "done" and left_open(state):
+        to_accept = go("review", "accept", origin=record.origin, reason="what the plan says must hold")
+        update = RunUpdate(**{**update, **to_accept})
+    if judged is not None and judged.attempt is None and judged.last is not None and judged.last.status != "flaky":
+        update["notes"] = [*update.get("notes", []), *linted(context)]
+    if judged is not None and "coder" in update and context.settings.agents.preferences.escalation_start == "clean":
+        start_clean(state, context)
+        update["verdict"] = state["before"]
+    return RunUpdate(**update, violations=broken) if broken else update
 
 
-def _review(state: RunState, context: RunContext) -> RunUpdate:
-    record = state["records"][-1]
-    if record.node != "repair" and record.origin == "llm_error":
-        return _model_failed(record, state, context)
-    if record.node == "repair":
-        return _after_repair(record, state, context)
-    if not record.ok and _needs_the_user(record, state):
-        return _end(record, "not_achieved", record.error, answer_ref=record.output_ref)
-    if _to_be_judged(record, state, context):
-        return _after_edits(record, judge(record, state, context), state, context)
-    if _steps_left(state):
-        return _next_step(state)
-    if record.action == "ask" and record.ok:
-        return _with_answer(record, state, context)
-    lost = blocked(state)
-    if lost:
-        return _plan_failed(lost, state, context)
-    return _end_of_plan(record, state, context)
-
-
-def _needs_the_user(record: StepRecord, state: RunState) -> bool:
-    """Whether a step that edits ended with a question that nobody answered, or with what it cannot do and why."""
-    words = {"ask", "respond"}
-    return record.action in words and _plan(state).steps[state["cursor"]].action not in words
-
-
-def _plan(state: RunState) -> Plan:
-    plan = state["plan"]
-    if plan is None:
-        raise AssertionError("a step was reviewed before there was a plan")
-    return plan
-
-
-def _steps_left(state: RunState) -> bool:
-    return _following(state) is not None
-
-
-def _following(state: RunState) -> int | None:
-    """The index of the next step that can still run."""
-    steps, lost = _plan(state).steps, blocked(state)
-    return next((index for index in range(state["cursor"] + 1, len(steps)) if steps[index].id not in lost), None)
-
-
-def _next_step(state: RunState) -> RunUpdate:
-    following = _following(state)
-    if following is None:
-        raise AssertionError("there is no step left")
-    return RunUpdate(cursor=following, **go("review", "policy", origin=_plan(state).origin, reason="next step"))
-
-
-def _with_answer(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
-    """The plan was a question: with the answer, one that carries out the task."""
-    step = _plan(state).steps[state["cursor"]]
-    if not can_ask(state, context) or state["answers"] >= _MOST_QUESTIONS:
-        return _end(record, "not_achieved", "the plan ended with a question")
-    reason = (
-        f"You asked: {step.arguments.get('text', '')} The user answered: {context.artifacts.get(record.output_ref)}"
+def _around(context: RunContext) -> Around:
+    return Around(
+        can_ask=partial(can_ask, context=context),
+        why_not=partial(why_not, context=context),
+        can_repair=partial(can_repair, context=context),
+        edits=partial(edits, context=context),
+        output=context.artifacts.get,
+        left_failed=partial(left_failed, context=context),
+        unfinished=partial(unfinished, context=context),
+        stand_in=partial(stand_in_for, context=context),
+        next_agent=partial(escalation_after, context=context),
+        affordable=partial(affordable, context=context),
+        left_out=partial(_left_out, context=context),
+        only_words_left=partial(only_words_left, context=context),
+        without_words=partial(without_words, context=context),
+        patience=context.settings.agents.preferences.patience,
     )
-    return RunUpdate(
-        answers=1, reason=reason, **go("review", "llm_plan", origin="user", tier="open", reason="answered")
-    )
-
-
-def _plan_failed(lost: Sequence[str], state: RunState, context: RunContext) -> RunUpdate:
-    """Steps could not run because one before them failed: a new plan that knows what was done, or the end."""
-    plan, failed = _plan(state), failed_steps(state)
-    first = failed[0]
-    reason = f"step {first.step_id} failed: {first.error}"
-    if plan.origin == "plan" and state["replans"] < 1 and can_ask(state, context):
-        told = f"{reason}. {_done(state)} Make a plan for what is left; its steps may use these outputs as inputs."
-        return RunUpdate(replans=1, reason=told, **go("review", "llm_plan", origin="plan", tier="open", reason=reason))
-    return _end(first, "not_achieved", f"{reason}; not run: {', '.join(lost)}")
-
-
-def _done(state: RunState) -> str:
-    done = [f"{record.step_id} ({record.capability})" for record in state["records"][state["since"] :] if record.ok]
-    return f"Done already: {', '.join(done)}." if done else "Nothing was done yet."
-
-
-def _to_be_judged(record: StepRecord, state: RunState, context: RunContext) -> bool:
-    """Whether the check is due: after the last step of a plan that edits, and after an edit that failed.
-
-    What the user asked for in so many words ("append x to notes.txt") is carried out, not judged; so are the tool calls
-    of the user's own plan for a task that is not about code.
-    """
-    plan = _plan(state)
-    if plan.origin == "user" and not about_code(plan, state):
-        return False
-    code = state["discovery"].task_type in CODE_TASKS or bool(record.changed_files)
-    if plan.origin == "pattern" or not edits(plan.steps[state["cursor"]], context, code=code):
-        return False
-    if not record.ok:
-        return True
-    later = plan.steps[state["cursor"] + 1 :]
-    return not any(edits(step, context) for step in later)
-
-
-def _end_of_plan(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
-    """The last step only read: its output is the answer, if the task asked for one."""
-    plan = _plan(state)
-    if not record.ok:
-        outcome: Outcome = "refused" if record.code == "refused" else "not_achieved"
-        return _end(record, outcome, record.error, answer_ref=record.output_ref)
-    reason = left_failed(state, context)
-    if not reason and plan.origin != "pattern" and not keeps(state["verdict"], state):
-        reason = unfinished(state, context)
-    if reason:
-        return _end(record, "not_achieved", reason, answer_ref=record.output_ref)
-    solver = "pattern" if plan.origin == "pattern" else state["solved_by"] or record.capability
-    return _end(record, "done", "", answer_ref=record.output_ref, solved_by=solver)
-
-
-def _after_repair(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
-    asked, report = state["task"].repair, state["repair"]
-    if record.ok and asked is not None and asked.every and report is not None:
-        return _end(record, "done" if report.patches else "not_achieved", record.error)
-    if record.ok:
-        return _after_edits(record, judge(record, state, context), state, context)
-    if asked is not None:
-        return _end(record, "not_achieved", record.error)
-    return _nothing_found(record, state, context)
-
-
-def _model_failed(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
-    """No model answered: another agent if one stands in, offline work if there is some left to do, else the end."""
-    other = _standing_in(record, state, context)
-    if other:
-        return other
-    if can_repair(state, context) and not repair_tried(state):
-        return go("review", "repair", origin="llm_error", reason=f"{state['reason']}; searching offline instead")
-    outcome = state["outcome"] or "no_model"
-    return RunUpdate(outcome=outcome, **go("review", "end", origin="llm_error", reason=state["reason"]))
-
-
-def _standing_in(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
-    """The same edit by an agent that stands in; empty if there is none, or nothing left to pay for it."""
-    found = stand_in_for(record.capability, state, context)
-    if found.agent is None or not affordable(found.agent, state, context):
-        return RunUpdate()
-    agent = found.agent
-    plan = retry_plan(state["plan"], agent=agent.name, codes=agent.config.type == "coding")
-    if plan is None:
-        return RunUpdate()
-    reason = f"{record.capability} cannot run; {agent.name} stands in"
-    return RunUpdate(
-        plan=plan,
-        cursor=0,
-        coder=agent.name,
-        outcome=None,
-        reason="",
-        remedy="",
-        notes=[*found.notes, f"{reason}: {record.error}"],
-        **go("review", "policy", origin="llm_error", reason=reason),
-    )
-
-
-def _nothing_found(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
-    """The offline search found nothing: on to a model, back to the retry, or the end."""
-    if state["outcome"] is not None:
-        return go("review", "end", origin="llm_error", reason=state["reason"])
-    if not can_ask(state, context):
-        error: CodurError = why_not(state, context)
-        return RunUpdate(
-            outcome="no_model",
-            reason=record.error if state["task"].offline else f"{record.error} {error.message}",
-            remedy=error.remedy,
-            **go("review", "end", origin="repair", reason=record.error),
-        )
-    if state["attempts"]:
-        return go("review", "llm_plan", origin="repair", tier="open", reason=record.error)
-    return go("review", "llm_pre_plan", origin="repair", tier="open", reason=record.error)
-
-
-def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: RunContext) -> RunUpdate:
-    verdict = judged.verdict
-    if verdict is not None and verdict.status != "flaky" and judged.attempt is None:
-        notes = [*_left_out(state, context), *linted(context)]
-        solver = "repair" if record.node == "repair" else record.capability
-        more = record.node != "repair" and _steps_left(state)
-        reason = "" if more else left_failed({**state, "verdict": verdict}, context)
-        end = _next_step(state) if more else _end(record, "not_achieved" if reason else "done", reason)
-        return RunUpdate(**{**end, "solved_by": solver}, verdict=verdict, iteration=1, notes=notes)
-    if verdict is not None and verdict.status == "flaky":
-        reason = f"the check is flaky: {verdict.note}"
-        return RunUpdate(verdict=verdict, iteration=1, **_end(record, "not_achieved", reason))
-    if judged.attempt is None:
-        raise AssertionError("a failed step left no attempt behind")
-    if state["task"].repair is not None:
-        reason = "the repair does not hold outside of the search"
-        return RunUpdate(
-            verdict=judged.last, iteration=1, attempts=[judged.attempt], **_end(record, "not_achieved", reason)
-        )
-    return _after_failure(record, judged.attempt, judged, state, context)
 
 
 def _left_out(state: RunState, context: RunContext) -> list[str]:
@@ -244,104 +72,3 @@ def _left_out(state: RunState, context: RunContext) -> list[str]:
 
 def _names(prompt: str, path: str) -> bool:
     return re.search(rf"(?<![\w/.-]){re.escape(path)}(?![\w/-])", prompt) is not None
-
-
-def _after_failure(
-    record: StepRecord, attempt: Attempt, judged: Judged, state: RunState, context: RunContext
-) -> RunUpdate:
-    following = escalation_after(_agent_at_work(record, state), state, context)
-    decision = decide(_situation(record, attempt, judged, following, state, context))
-    update = RunUpdate(
-        iteration=1,
-        attempts=[attempt],
-        stalls=decision.stalls,
-        steer=decision.steer,
-        verdict=judged.last if decision.move == "stop" else judged.verdict,
-    )
-    if judged.last is not None and attempt.edit:
-        update["failures"] = {attempt.edit: judged.last}
-    if decision.move == "escalate" or (decision.move == "stop" and decision.stalls):
-        update["notes"] = list(following.notes)
-    if decision.move == "escalate" and following.agent is not None:
-        update["coder"] = following.agent.name
-        if context.settings.agents.preferences.escalation_start == "clean":
-            update["verdict"] = _start_clean(state, context)
-    return RunUpdate(**update, **_move(record, decision, {**state, **update}, context))
-
-
-def _agent_at_work(record: StepRecord, state: RunState) -> str:
-    """Whose attempt it was; what an offline search came to counts for the agent that it helped."""
-    if record.node != "repair":
-        return record.capability
-    return next((attempt.by for attempt in reversed(state["attempts"]) if attempt.by != "repair"), state["coder"])
-
-
-def _situation(
-    record: StepRecord, attempt: Attempt, judged: Judged, following: Handover, state: RunState, context: RunContext
-) -> Situation:
-    agent = following.agent
-    return Situation(
-        attempt=attempt,
-        earlier=state["attempts"],
-        before=state["before"],
-        gained=judged.gained,
-        stalls=state["stalls"],
-        patience=context.settings.agents.preferences.patience,
-        iteration=state["iteration"] + 1,
-        max_iterations=state["task"].limits.max_iterations,
-        near_miss_repair=can_repair(state, context) and record.ok and attempt.progress > 0,
-        another_agent=agent is not None,
-        affordable=agent is None or affordable(agent, state, context),
-    )
-
-
-def _start_clean(state: RunState, context: RunContext) -> Verdict | None:
-    """Put the workspace back to how it was found; the verdict on it."""
-    before = state["before"]
-    context.best.start_clean(before.progress if before else -1.0)
-    context.workspace.restore(context.best.start)
-    return before
-
-
-def _move(record: StepRecord, decision: Decision, state: RunState, context: RunContext) -> RunUpdate:
-    if decision.move == "stop":
-        remedy = _LIMITS_REMEDY if UNAFFORDABLE in decision.reason else ""
-        return _end(record, decision.outcome, decision.reason, remedy=remedy)
-    if decision.move == "near_miss":
-        return go("review", "repair", origin="repair", reason=decision.reason)
-    if not can_ask(state, context):
-        error = why_not(state, context)
-        if record.node == "repair" and state["task"].offline:
-            return _end(record, "no_model", _mends_a_part(state), remedy=_KEEP_REMEDY)
-        return _end(record, "no_model", error.message, remedy=error.remedy)
-    return go("review", "llm_plan", origin=record.origin, tier="open", reason=decision.reason)
-
-
-def _mends_a_part(state: RunState) -> str:
-    """What an offline repair came to that passed in a copy and is not enough in the workspace."""
-    before, verdict = state["before"], state["failures"].get(state["attempts"][-1].edit)
-    rest = verdict.failing if verdict is not None else ()
-    if before is None or verdict is None or verdict.progress <= before.progress or not rest:
-        return "The repair that was found does not make the check pass in the workspace."
-    more = f" and {len(rest) - 1} more" if len(rest) > 1 else ""
-    kind = "fails as before" if set(rest) <= set(before.failing) else "then fails"
-    return f"The repair that was found mends a part: {rest[0]}{more} {kind}."
-
-
-def _end(
-    record: StepRecord,
-    outcome: Outcome,
-    reason: str,
-    *,
-    remedy: str = "",
-    answer_ref: str = "",
-    solved_by: str = "",
-) -> RunUpdate:
-    return RunUpdate(
-        outcome=outcome,
-        reason=reason,
-        remedy=remedy,
-        answer_ref=answer_ref,
-        solved_by=solved_by,
-        **go("review", "end", origin=record.origin, tier=record.tier, reason=reason or record.summary),
-    )

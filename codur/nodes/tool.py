@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from codur.events import ToolRan
-from codur.nodes.criteria import not_met
-from codur.nodes.judge import seen_before
-from codur.nodes.state import DATA, DEPENDENCIES, RunContext, RunState, RunUpdate
-from codur.nodes.updates import blocked, current_step, edits, go, origin_of, output_of, tell_changes
-from codur.planning.references import UnresolvedReference, filled_step
-from codur.planning.schedule import side_by_side
+from codur.nodes.parts.attempt_verdict import seen_before
+from codur.nodes.parts.step_criteria import not_met
+from codur.nodes.parts.updates import blocked, current_step, edits, go, origin_of, output_of, tell_changes
+from codur.nodes.run_state import DATA, DEPENDENCIES, RunContext, RunState, RunUpdate
+from codur.planning.plans.step_references import UnresolvedReference, filled_step
+from codur.planning.plans.step_schedule import side_by_side
 from codur.types import Plan, Step, StepRecord, ToolCode, ToolResult
 
 SMALL_LISTING = 5

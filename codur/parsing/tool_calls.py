@@ -203,7 +203,7 @@ def _file_of(value: Mapping[str, Any], *, alone: bool) -> _Found:
     code, path = value.get("code"), value.get("path")
     if not isinstance(code, str) or not code.strip() or not value.keys() <= FILE_KEYS:
         return [], False
-    given = {"path": path, "content": code} if isinstance(path, str) and path else {"content": code}
+    given = {"path": path, "new_code": code} if isinstance(path, str) and path else {"new_code": code}
     return [(REPLACE_FILE, given)], not alone and "\n" not in code
 
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from codur.config.settings import PlanningSettings
-from codur.planning.references import referred
+from codur.mcp.offered_tools import server_of
+from codur.planning.plans.step_references import referred
 from codur.questions import EFFECTS, Effect, PlanEffects
-from codur.tools.patch_text import read_patch
+from codur.tools.files.patch_text import read_patch
 from codur.tools.tool import ToolError
 from codur.types import Plan, SideEffect, Step
 
@@ -157,10 +158,15 @@ def _command(step: Step, means: Means) -> str:
         case "run_check":
             return "the check"
         case "call_mcp_tool":
-            sent = given.get("arguments")
-            words = json.dumps(sent, ensure_ascii=False, sort_keys=True, default=str) if sent else ""
-            return f"{given.get('tool') or step.capability} {words}".strip()
+            return f"{given.get('tool') or step.capability} {_sent(given.get('arguments'))}".strip()
+    if server_of(step.capability):
+        return f"{step.capability} {_sent(given)}".strip()
     return " ".join([step.capability, *(str(given[key]) for key in ("server", "uri") if given.get(key))])
+
+
+def _sent(arguments: Any) -> str:
+    """What a server's tool is given."""
+    return json.dumps(arguments, ensure_ascii=False, sort_keys=True, default=str) if arguments else ""
 
 
 def _fed(command: str, stdin: Any) -> str:
@@ -174,6 +180,8 @@ def _typed(program: str, *arguments: Any) -> str:
 
 
 def _calls(step: Step, means: Means) -> tuple[int, int]:
+    if step.undecided:  # one call to choose, and an agent where none fits
+        return 0, 1 + means.agent_steps
     if step.action == "coding":
         return 1, means.attempts
     return (1, means.agent_steps) if step.action == "delegate" else (0, 0)

@@ -1,6 +1,6 @@
 """What comes after a step: settled by code, chosen among a few tools, or open.
 
-- `deterministic`: one tool can follow, all that it requires is known and it only reads; nobody is asked.
+- `deterministic`: one tool can follow or is promoted, all that it requires is known and it only reads: nobody is asked.
 - `guided`: a few can; a `DecisionCallback` sees them and the fields of the output that they use, and names one.
 - `open`: none can, or nobody made use of the choice; all tools of the kind of task are there.
 
@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
 from codur.tools.catalogue import ALL
@@ -25,9 +26,10 @@ from codur.tools.compatibility import (
     CompatibilityGraph,
     Edge,
     Ends,
+    promoted_after,
     runs_unasked,
 )
-from codur.types import SideEffect, TaskType, Tier
+from codur.types import SideEffect, TaskType, Tier, ToolCall
 
 FIELD_CHARS = 300
 """Longest value of a field that a callback is shown, in characters of its JSON."""
@@ -64,6 +66,7 @@ class GuidedDecisionPoint:
         decision_prompt: the question; empty for one made of the candidates' descriptions.
         context_fields: names of what the callback is shown of the context; empty shows all of it.
         fallback_tool: what is taken if the callback names none; None leaves the choice open.
+        promoted: the candidate that the user wants to follow, where all that it requires is known.
     """
 
     after_step: str
@@ -71,13 +74,16 @@ class GuidedDecisionPoint:
     decision_prompt: str = ""
     context_fields: tuple[str, ...] = ()
     fallback_tool: str | None = None
+    promoted: str = ""
 
 
 class DecisionCallback(Protocol):
     """Whoever chooses: an object with a coroutine, so that a slow one can be left behind when its time is up."""
 
-    async def decide(self, context: Mapping[str, Any], candidates: Sequence[ToolCandidate], prompt: str) -> str | None:
-        """The name of a candidate; None or `none` if none fits.
+    async def decide(
+        self, context: Mapping[str, Any], candidates: Sequence[ToolCandidate], prompt: str
+    ) -> ToolCall | str | None:
+        """The name of a candidate, or a call of it with what is not known; None or `none` if none fits.
 
         Args:
             context: the fields that matter, bounded.
@@ -95,9 +101,10 @@ class Decision:
         choice: the tool; empty if it is open.
         by: who decided: the code, the callback, or what applies when it names none.
         reason: one line.
-        offered: the tools that are there now: the choice, or all of the kind of task where it is open.
-        arguments: what is known for the chosen tool.
+        arguments: what is known for the chosen tool, with what the callback gave.
         duration_s: time that it took, in seconds.
+        scores: the candidates' scores.
+        settled: the arguments are those that were known, and the tool only reads.
     """
 
     after_step: str
@@ -106,9 +113,10 @@ class Decision:
     choice: str = ""
     by: Literal["code", "callback", "fallback"] = "code"
     reason: str = ""
-    offered: tuple[str, ...] = ()
     arguments: Mapping[str, Any] = field(default_factory=dict)
     duration_s: float = 0.0
+    scores: tuple[float, ...] = ()
+    settled: bool = False
 
 
 @cache
@@ -128,8 +136,11 @@ def guided_decision_points(
     known: Available | None = None,
     decision_prompt: str = "",
     fallback_tool: str | None = None,
+    promote: Sequence[str] = (),
 ) -> tuple[GuidedDecisionPoint, ...]:
     """The choice after a tool, or after each tool if none is named; none where no tool can follow.
+
+    The empty name stands for a step that was no tool.
 
     Args:
         max_candidates: candidates at most.
@@ -138,6 +149,7 @@ def guided_decision_points(
         data: the output of the tool as plain JSON (`ToolResult.data`), if it has run: its values are counted then
             instead of its declaration.
         known: values that are known beside it.
+        promote: what follows what without asking, as `TOOL > NEXT`.
 
     Raises:
         KeyError: there is no such tool.
@@ -155,6 +167,7 @@ def guided_decision_points(
                     decision_prompt=decision_prompt,
                     context_fields=_fields(tools.get(name), near),
                     fallback_tool=fallback_tool,
+                    promoted=promoted_after(name, promote),
                 )
             )
     return tuple(points)
@@ -164,18 +177,30 @@ def tier_of(point: GuidedDecisionPoint) -> Tier:
     """How much a choice leaves to whoever decides."""
     if not point.candidate_tools:
         return "open"
+    return "deterministic" if _unasked(point) is not None else "guided"
+
+
+def _unasked(point: GuidedDecisionPoint) -> ToolCandidate | None:
+    """The candidate that is taken without asking, or None."""
+    wanted = next((each for each in point.candidate_tools if each.name == point.promoted), None)
+    if wanted is not None and runs_unasked(wanted.arguments, 1.0, wanted.side_effect):
+        return wanted
     first = point.candidate_tools[0]
     unasked = runs_unasked(first.arguments, first.compatibility_score, first.side_effect)
-    return "deterministic" if len(point.candidate_tools) == 1 and unasked else "guided"
+    return first if len(point.candidate_tools) == 1 and unasked else None
 
 
 def prompt_for(point: GuidedDecisionPoint) -> str:
-    """The question that a callback is asked: the point's own, or one made of the candidates' descriptions."""
-    if point.decision_prompt:
-        return point.decision_prompt
-    rows = [f"- {each.name}({each.input_schema_summary}): {each.description}" for each in point.candidate_tools]
-    question = f"{point.after_step} has run. Which tool is next? Answer with one name, or {NONE} if none fits."
-    return "\n".join([question, *rows])
+    """What a callback is asked: the point's own question or a usual one, with the candidates and what is known."""
+    rows = [_row(each) for each in point.candidate_tools]
+    ran = f"{point.after_step} has run. " if point.after_step else ""
+    usual = f"{ran}Which tool is next? Answer with one name, or {NONE} if none fits."
+    return "\n".join([point.decision_prompt or usual, *rows])
+
+
+def _row(each: ToolCandidate) -> str:
+    known = f" Known: {json.dumps(each.arguments, ensure_ascii=False, default=str)}" if each.arguments else ""
+    return f"- {each.name}({each.input_schema_summary}): {each.description}{known}"
 
 
 def context_for(point: GuidedDecisionPoint, context: Mapping[str, Any]) -> dict[str, Any]:
@@ -194,23 +219,34 @@ async def decide_next(
     context: Mapping[str, Any],
     callback: DecisionCallback | None = None,
     *,
-    open_tools: Sequence[str] = (),
     timeout_s: float = TIMEOUT_S,
     clock: Callable[[], float] = time.monotonic,
+    problem: Callable[[str, Mapping[str, Any]], str] = lambda _tool, _arguments: "",
 ) -> Decision:
     """Decide what comes after a step. What the callback raises ends the step: it is not caught here.
 
     Args:
         context: what is known, such as the output of the step; the callback sees the point's fields of it.
         callback: who chooses in the guided tier.
-        open_tools: what is there where the choice stays open: the tools of the kind of task.
         timeout_s: time that the callback has, in seconds.
+        problem: why a tool cannot be called with what is known of its arguments; empty if it can. One that cannot
+            is not taken.
     """
     started, tier = clock(), tier_of(point)
     names = tuple(each.name for each in point.candidate_tools)
 
-    def decided(tier: Tier, choice: str, by: Literal["code", "callback", "fallback"], reason: str) -> Decision:
-        known = next((each.arguments for each in point.candidate_tools if each.name == choice), None)
+    def known(name: str) -> Mapping[str, Any]:
+        return next((each.arguments for each in point.candidate_tools if each.name == name), None) or {}
+
+    def decided(
+        tier: Tier,
+        choice: str,
+        by: Literal["code", "callback", "fallback"],
+        reason: str,
+        given: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Decision:
+        arguments = {**known(choice), **given}
+        reads = any(each.name == choice and each.side_effect == "read" for each in point.candidate_tools)
         return Decision(
             after_step=point.after_step,
             tier=tier,
@@ -218,42 +254,48 @@ async def decide_next(
             choice=choice,
             by=by,
             reason=reason,
-            offered=(choice,) if choice else tuple(open_tools),
-            arguments=known or {},
+            arguments=arguments,
             duration_s=clock() - started,
+            scores=tuple(each.compatibility_score for each in point.candidate_tools),
+            settled=reads and bool(arguments) and arguments == known(choice),
         )
 
-    if tier == "deterministic":
-        return decided(tier, names[0], "code", "the only tool that can follow, and all that it requires is known")
     if tier == "open":
         return decided(tier, "", "code", "no tool follows from this output")
-    answer, reason = await _asked(callback, point, context, timeout_s)
-    if answer:
-        return decided(tier, answer, "callback", reason)
-    if point.fallback_tool:
+    unasked = _unasked(point)
+    if unasked is not None:
+        why = "promoted" if len(names) > 1 else "the only tool that can follow"
+        return decided(tier, unasked.name, "code", f"{why}, and all that it requires is known")
+    answer, given, reason = await _asked(callback, point, context, timeout_s)
+    wrong = problem(answer, {**known(answer), **given}) if answer else ""
+    if answer and not wrong:
+        return decided(tier, answer, "callback", reason, given)
+    reason = f"{answer}: {wrong}" if wrong else reason
+    if point.fallback_tool and not problem(point.fallback_tool, known(point.fallback_tool)):
         return decided(tier, point.fallback_tool, "fallback", reason)
     return decided("open", "", "fallback", reason)
 
 
 async def _asked(
     callback: DecisionCallback | None, point: GuidedDecisionPoint, context: Mapping[str, Any], timeout_s: float
-) -> tuple[str, str]:
-    """The candidate that the callback names, or nothing, and why."""
+) -> tuple[str, Mapping[str, Any], str]:
+    """The candidate that the callback names, or nothing; the arguments that it gave; and why."""
     if callback is None:
-        return "", "nobody is there to choose"
+        return "", {}, "nobody is there to choose"
     try:
         async with asyncio.timeout(timeout_s) as scope:
             answer = await callback.decide(context_for(point, context), point.candidate_tools, prompt_for(point))
     except TimeoutError:
         if not scope.expired():
             raise
-        return "", f"no answer within {timeout_s:g} s"
-    name = answer.strip().strip("`'\".") if isinstance(answer, str) else ""
+        return "", {}, f"no answer within {timeout_s:g} s"
+    name, given = (answer.name, answer.arguments) if isinstance(answer, ToolCall) else (answer, dict[str, Any]())
+    name = name.strip().strip("`'\".") if isinstance(name, str) else ""
     if not name or name.lower() == NONE:
-        return "", "none of the candidates was chosen"
+        return "", {}, "none of the candidates was chosen"
     if name not in {each.name for each in point.candidate_tools}:
-        return "", f"{name:.60} is no candidate"
-    return name, f"chosen of {len(point.candidate_tools)}"
+        return "", {}, f"{name:.60} is no candidate"
+    return name, given, f"chosen of {len(point.candidate_tools)}"
 
 
 def _candidate(graph: CompatibilityGraph, edge: Edge) -> ToolCandidate:

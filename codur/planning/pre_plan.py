@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from codur.checks.describe import check_text, verdict_line
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import Settings
+from codur.context.file_order import standing
 from codur.llm.model import ChatRequest
 from codur.llm.pool import ModelPool
-from codur.planning.facts import discovery_text, file_list
-from codur.planning.full_plan import signature
+from codur.planning.plans.full_plan import signature
+from codur.planning.plans.plan_facts import discovery_text, file_list
 from codur.planning.replies import PrePlanReply, argument_values, ask
-from codur.tools.repository.standing import standing
 from codur.types import CODE_TASKS, Action, Discovery, Message, Plan, Step, ToolSpec, Verdict
-from codur.verification.describe import check_text, verdict_line
 
 ANSWER_TOKENS = 700
 PROMPT_CHARS = 4000
@@ -101,7 +101,7 @@ def plan_from(
     step = None
     if reply.task_type == "explanation" and reply.suggested_action == "explain":
         step = Step(id="explain", action="delegate", capability=explainer, objective=reply.reasoning, tier="open")
-    elif reply.suggested_action == "tool":
+    elif reply.suggested_action == "tool" and reply.task_type not in CODE_TASKS:
         step = _call(reply, tools)
     elif reply.suggested_action == "end" and reply.answer and reply.task_type not in CODE_TASKS:
         step = Step(id="answer", action="respond", arguments={"text": reply.answer})
@@ -115,7 +115,7 @@ def _call(reply: PrePlanReply, tools: Sequence[ToolSpec]) -> Step | None:
     spec = next((spec for spec in tools if spec.name == reply.capability), None)
     if spec is None:
         return None
-    arguments = argument_values(reply.arguments, spec.parameters)
+    arguments = argument_values(reply.arguments, spec)
     return Step(id="look", action="tool", capability=spec.name, objective=reply.reasoning, arguments=arguments)
 
 

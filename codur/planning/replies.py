@@ -1,4 +1,4 @@
-"""What the planning models answer: types, their JSON schemas, and reading an answer into them."""
+"""What the models that plan and judge answer: types, their JSON schemas, and reading an answer into them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from codur.errors import ModelAnswerError
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import Make, ModelPool
 from codur.parsing.json_text import parse_json_object
-from codur.types import Message, TaskType
+from codur.tools.synonyms import meant
+from codur.types import Message, TaskType, ToolSpec
 
 SuggestedAction = Literal["edit", "explain", "tool", "end", "plan"]
 
@@ -66,7 +67,31 @@ class PlanReply:
     steps: tuple[StepReply, ...]
 
 
-Reply = TypeVar("Reply", PrePlanReply, PlanReply)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriterionReply:
+    """Whether a criterion is met, by its number."""
+
+    number: int
+    met: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriteriaReply:
+    """The answer to the request that judges criteria."""
+
+    verdicts: tuple[CriterionReply, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolReply:
+    """The answer to the question which tool is next: its name, or `none`, and the arguments that are not known."""
+
+    tool: str
+    arguments: tuple[ArgumentReply, ...]
+
+
+Reply = TypeVar("Reply", PrePlanReply, PlanReply, CriteriaReply, ToolReply)
 
 
 async def ask(pool: ModelPool, profile: str, request: ChatRequest | Make, kind: type[Reply], *, attempts: int) -> Reply:
@@ -154,14 +179,16 @@ def _strict(node: Any) -> Any:
     return kept
 
 
-def argument_values(arguments: tuple[ArgumentReply, ...], parameters: Mapping[str, Any]) -> dict[str, Any]:
+def argument_values(arguments: tuple[ArgumentReply, ...], tool: ToolSpec | None) -> dict[str, Any]:
     """The planned arguments as a tool takes them.
 
     Args:
-        parameters: the tool's JSON schema; what it says is no text is read as JSON.
+        tool: what its schema says is no text is read as JSON; None: all is text.
     """
-    properties = parameters.get("properties", {})
-    return {item.name: _value(item.value, properties.get(item.name, {})) for item in arguments}
+    properties = tool.parameters.get("properties", {}) if tool is not None else {}
+    given = {item.name: item.value for item in arguments}
+    named = meant(tool.name if tool is not None else "", properties, given)
+    return {name: _value(value, properties.get(name, {})) for name, value in named.items()}
 
 
 def _value(text: str, schema: Mapping[str, Any]) -> Any:

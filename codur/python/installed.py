@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from codur.python.project_files import parsed, read_ini, read_text
-from codur.sandbox.system_paths import link_chain
+from codur.sandbox.backends.system_paths import link_chain
 
 _DISTRIBUTION = re.compile(r"(?P<name>.+?)(?:-[^-]+)*\.(?:dist-info|egg-info)")
 _VERSION = re.compile(r"python(3\.\d+)")

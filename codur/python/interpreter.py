@@ -19,6 +19,7 @@ from codur.sandbox.launcher import Launcher
 
 _NAMES = ("python3", "python")
 _VERSION = re.compile(r"[0-9][\w.+-]*")
+_MAX_LINE = 4096
 _SHOWN_NAMES = 4
 
 
@@ -205,10 +206,12 @@ def _behind_pyenv_shim(root: Path, pyenv: Path, environ: Mapping[str, str]) -> P
 
 def _first_line(path: Path) -> str:
     try:
-        lines = path.read_text("utf-8", "replace").splitlines()
+        if not path.is_file():  # a pipe would keep whoever opens it
+            return ""
+        with path.open(encoding="utf-8", errors="replace") as stream:
+            return stream.readline(_MAX_LINE).strip()
     except OSError:
         return ""
-    return lines[0].strip() if lines else ""
 
 
 def _is_program(path: Path) -> bool:

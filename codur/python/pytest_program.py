@@ -50,7 +50,7 @@ class Reporter:
         self.raised: dict[str, BaseException] = {}
         self.stopped = 0
 
-    def pytest_collection_modifyitems(self, session: Any, config: Any, items: list[Any]) -> None:  # noqa: ARG002
+    def pytest_collection_modifyitems(self, session: Any, config: Any, items: list[Any]) -> None:
         """Called by pytest with the tests that it found."""
         if self.tests:
             left_out = [item for item in items if not self.wants(item.nodeid)]
@@ -73,10 +73,10 @@ class Reporter:
         error = excinfo.value
         self.write(internal=f"{type(error).__name__}: {error}"[:TEXT] if is_outside(error) else "")
 
-    def pytest_runtest_logstart(self, nodeid: str, location: Any) -> None:  # noqa: ARG002 - pytest's interface
+    def pytest_runtest_logstart(self, nodeid: str, location: Any) -> None:
         self.write(start=nodeid)
 
-    def pytest_exception_interact(self, node: Any, call: Any, report: Any) -> None:  # noqa: ARG002
+    def pytest_exception_interact(self, node: Any, call: Any, report: Any) -> None:
         self.raised[getattr(report, "nodeid", "")] = call.excinfo.value
 
     def note(self, item: Any, call: Any) -> None:
@@ -93,7 +93,7 @@ class Reporter:
             event.update(text=str(report.longrepr)[-TEXT:], raised=type(error).__name__, **reasons(error))
         self.write(**event)
 
-    def limited(self, item: Any) -> Iterator[None]:  # noqa: ARG002 - pytest's interface
+    def limited(self, item: Any) -> Iterator[None]:
         """Stops a phase of a test that takes too long, with the stack that it has then.
 
         The alarm is off when pytest makes the report, which would end the whole run if it were stopped.
@@ -130,7 +130,7 @@ def reasons(error: BaseException | None) -> dict[str, Any]:
 
 def is_outside(error: BaseException | None) -> bool:
     """Whether no frame of an exception, or of those that led to it, is in a file of the workspace."""
-    here = f"{os.getcwd()}/"  # noqa: TID251, PTH109 - a program of its own
+    here = f"{os.getcwd()}/"  # noqa: TID251 - a program of its own
     for _ in range(DEPTH):
         if error is None:
             return True
@@ -165,14 +165,14 @@ def denied(error: BaseException | None) -> str:
 def is_own(module: str) -> bool:
     """Whether a module would be the workspace's."""
     top = module.partition(".")[0]
-    here = f"{os.getcwd()}/"  # noqa: TID251, PTH109 - a program of its own
+    here = f"{os.getcwd()}/"  # noqa: TID251 - a program of its own
     roots = {here, *(f"{path}/" for path in sys.path if f"{path}/".startswith(here))}
-    return any(os.path.exists(f"{root}{top}{end}") for root in roots for end in ("", ".py"))  # noqa: PTH110
+    return any(os.path.exists(f"{root}{top}{end}") for root in roots for end in ("", ".py"))
 
 
 def channel(path: str, word: str) -> Callable[..., None]:
     """What writes events to a file that is open before anything of the workspace is loaded."""
-    file = open(path, "a", encoding="utf-8")  # noqa: PTH123, SIM115 - open until the process ends
+    file = open(path, "a", encoding="utf-8")  # noqa: SIM115 - open until the process ends
     dumps, put, flush = json.dumps, file.write, file.flush
     signed = {"word": word} if word else {}
 
@@ -215,7 +215,7 @@ def main(told: dict[str, Any]) -> int:
     for phase in ("setup", "call", "teardown"):
         setattr(Reporter, f"pytest_runtest_{phase}", pytest.hookimpl(hookwrapper=True, tryfirst=True)(Reporter.limited))
     Reporter.pytest_runtest_makereport = pytest.hookimpl(tryfirst=True)(Reporter.note)  # type: ignore[attr-defined]
-    sys.path[0] = os.getcwd()  # noqa: TID251, PTH109 - as with `-m`
+    sys.path[0] = os.getcwd()  # noqa: TID251 - as with `-m`
     sys.argv = [pytest.__file__, *told["arguments"]]
     status = int(pytest.main(told["arguments"], plugins=[reporter]))
     after = look()

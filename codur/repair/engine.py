@@ -15,29 +15,30 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from codur.checks.checker import Checker
+from codur.checks.confirmation.confirm import confirm
+from codur.checks.signature import normalised
 from codur.errors import LimitReached, WorkspaceError
 from codur.events import Emit
 from codur.python.pytest_equivalent import search_argv
-from codur.repair.failure import read_failure
-from codur.repair.history import undone
-from codur.repair.judge import Flaky, Judge
-from codur.repair.localise import Suspicion, flow_of, localise, moved
-from codur.repair.mentions import named_lines, named_tables, names_in_tests
-from codur.repair.observed import Observed
+from codur.repair.candidates.candidates import Candidate, Program
+from codur.repair.candidates.history import undone
+from codur.repair.candidates.late_candidates import Prospect, Sight, Which, prospects
+from codur.repair.choice.probing import Prober
+from codur.repair.evidence.failing_lines import read_failure
+from codur.repair.evidence.observed_values import Observed
+from codur.repair.evidence.tracing import Coverage, Line, run_traced
+from codur.repair.hints import Hints, read_hints
+from codur.repair.judge.candidate_judge import Flaky, Judge
+from codur.repair.judge.obstacles import RUNS_NONE, why_not
+from codur.repair.judge.worker_pool import processors
 from codur.repair.outcome import RepairOutcome
-from codur.repair.pool import processors
-from codur.repair.probing import Prober
-from codur.repair.program import Candidate, Program
-from codur.repair.prospects import Prospect, Sight, Which, prospects
 from codur.repair.search import Search
-from codur.repair.tracing import Coverage, Line, run_traced
-from codur.repair.unfit import RUNS_NONE, why_not
+from codur.repair.suspicion.localise import Suspicion, flow_of, localise, moved
+from codur.repair.suspicion.mentions import named_lines, named_tables, names_in_tests
 from codur.sandbox.cancel import CancelToken
-from codur.tools.git_history import History
+from codur.tools.git.git_history import History
 from codur.types import Check, Verdict
-from codur.verification.checker import Checker
-from codur.verification.confirmation import confirm
-from codur.verification.signature import normalised
 from codur.workspace.workspace import Workspace
 
 __all__ = ["RepairOutcome", "search"]
@@ -81,6 +82,7 @@ def search(
     workers: int | None = 0,
     every: bool = False,
     task: str = "",
+    hints: Sequence[str] = (),
     past: Past = lambda _: History(),
 ) -> RepairOutcome:
     """Looks for edits of the workspace's Python files that make the check pass.
@@ -95,7 +97,8 @@ def search(
         max_order: edits combined at most.
         workers: warm workers that judge candidates; 0 for plain processes alone, None for one for each processor. The
             outcome does not depend on it.
-        task: the user's words; functions named there are more likely at fault.
+        task: the user's words; functions named there are more likely at fault, and what they suspect is a hint.
+        hints: what somebody thinks is wrong: it comes first, and nothing is left out for it.
         every: go on after the first repair, until the time is up or every candidate is judged.
         past: reads the recent past of the files whose present texts it is given.
 
@@ -129,10 +132,10 @@ def search(
         with Judge(workspace, hurried, narrow, first, workers=hands, whole=before) as judge:
             if paths:
                 judge.prepare()  # the first worker starts while the program is traced
-            scene = _look(workspace, checker, narrow, first, paths, files, task, past, trace_s=trace_s)
+            scene = _look(workspace, checker, narrow, first, paths, files, task, hints, past, trace_s=trace_s)
             if isinstance(scene, str):
                 return RepairOutcome(reason=scene, best_progress=before.progress)
-            return Search(
+            found = Search(
                 judge=judge,
                 changes=scene.changes,
                 original=Program(texts=scene.texts),
@@ -145,6 +148,7 @@ def search(
                 cancel=cancel,
                 every=every,
             ).run()
+            return replace(found, hint=scene.hints.told)
     except Flaky as flaky:
         return RepairOutcome(reason=str(flaky), best_progress=before.progress, note=flaky.note)
     except LimitReached:
@@ -197,6 +201,7 @@ class _Scene:
     texts: dict[str, str]
     coverage: Coverage | None
     likelier: Mapping[Line, float]
+    hints: Hints
     history: History
 
     def changes(self, program: Program, verdict: Verdict, which: Which) -> Iterator[Candidate | Prospect]:
@@ -215,6 +220,7 @@ class _Scene:
             which=which,
             observed=partial(Observed.of, here),
             expected=self.before.expected,
+            hints=self.hints,
         )
         yield from prospects(sight)
 
@@ -227,6 +233,7 @@ def _look(
     paths: list[str],
     files: Sequence[str],
     task: str,
+    hints: Sequence[str],
     past: Past,
     *,
     trace_s: float,
@@ -243,7 +250,13 @@ def _look(
     history = past(texts)
     likelier = _likelier(workspace, texts, task, check.tests, history)
     return _Scene(
-        root=workspace.root, before=before, texts=texts, coverage=coverage, likelier=likelier, history=history
+        root=workspace.root,
+        before=before,
+        texts=texts,
+        coverage=coverage,
+        likelier=likelier,
+        hints=read_hints(texts, task, hints),
+        history=history,
     )
 
 

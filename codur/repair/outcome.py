@@ -31,6 +31,7 @@ class RepairOutcome:
         best_progress: the highest progress seen, the program as found included.
         exhausted: whether every candidate was judged (else the budget ended the search, or it found a repair).
         note: why candidates were judged in plain processes, or why the first repair was not run again in one.
+        hint: what was judged earlier because of a hint, in a few words.
     """
 
     repairs: tuple[Repair, ...] = ()
@@ -42,6 +43,7 @@ class RepairOutcome:
     best_progress: float = 0.0
     exhausted: bool = False
     note: str = ""
+    hint: str = ""
 
     @property
     def files(self) -> Mapping[str, str]:

@@ -9,15 +9,15 @@ from math import sqrt
 
 from codur.errors import LimitReached
 from codur.events import Emit, RepairProgress
-from codur.repair.agenda import Agenda
-from codur.repair.angelic import Places
-from codur.repair.choice import Choice, Passed, changed, choose
-from codur.repair.fingerprint import fingerprint
-from codur.repair.judge import Judge
+from codur.repair.candidates.angelic import Places
+from codur.repair.candidates.candidates import Candidate, Mark, Program
+from codur.repair.candidates.fingerprint import fingerprint
+from codur.repair.candidates.late_candidates import Prospect, Which
+from codur.repair.candidates.queue import Agenda
+from codur.repair.choice.probing import Prober
+from codur.repair.choice.ranked_repairs import Choice, Passed, changed, choose
+from codur.repair.judge.candidate_judge import Judge
 from codur.repair.outcome import Repair, RepairOutcome
-from codur.repair.probing import Prober
-from codur.repair.program import Candidate, Mark, Program
-from codur.repair.prospects import Prospect, Which
 from codur.sandbox.cancel import CancelToken
 from codur.types import Verdict
 
@@ -34,6 +34,8 @@ _LEAST_MORE = 40
 _MOST_SLOW = 12
 _SAME_RANK = 0.15
 """After a pass, candidates of at least this share of its priority are judged too, within these bounds."""
+_COMPARED = 1 / 3
+"""The share where a hint led to the pass, at most: what is likelier than that would leave it unclear."""
 _SHOWN_FILES = 3
 _UNCONFIRMED = "the time was up before what passed could be run once more in a process of its own"
 _SHORT = 3
@@ -79,6 +81,7 @@ class Search:
         self._tried = 0
         self._places_judged: set[tuple[str, int]] = set()
         self._best: Verdict | None = None
+        self._best_place = ""
         self._refused: Verdict | None = None
         self._beam: list[float] = []
         self._widened = False
@@ -90,6 +93,12 @@ class Search:
 
     def run(self) -> RepairOutcome:
         """Judges candidates until some pass and hold, none is left or the time is up."""
+        outcome = self._run()
+        if self._tried >= _EVERY:
+            self._tell("", outcome.passing)
+        return outcome
+
+    def _run(self) -> RepairOutcome:
         self._expand(self._original, self._before, 1.0, "executed")
         while True:
             exhausted = self._search()
@@ -124,7 +133,7 @@ class Search:
 
     def _judge_later(self, most: int) -> None:
         """Judges the likeliest of those that take long, because nothing that is loaded can be used for them."""
-        self._later.sort(key=lambda each: -each[1].priority)
+        self._later.sort(key=lambda each: -each[1].priority * each[1].hinted)
         batch, self._later = self._later[:most], self._later[most:]
         self._take(self._judged(batch, apart=True))
 
@@ -186,13 +195,19 @@ class Search:
             self._agenda.sort()
         if self._best is None or verdict.progress > self._best.progress:
             self._best = verdict
+            self._best_place = f"{candidate.path}:{candidate.line}" if self._progress() > self._before.progress else ""
         if verdict.passed:
             self._passed.append(Passed(program=program, verdict=verdict))
         elif verdict.timed_out:
             self._slow.append((-verdict.progress, -program.priority, self._tried, candidate, program))
         if self._tried % _EVERY == 0:
-            place = f"{candidate.path}:{candidate.line}"
-            self._emit(RepairProgress(tried=self._tried, best=self._progress(), place=place))
+            self._tell(f"{candidate.path}:{candidate.line}", len(self._passed))
+
+    def _tell(self, place: str, passing: int) -> None:
+        best = self._progress()
+        self._emit(
+            RepairProgress(tried=self._tried, best=best, place=place, passing=passing, best_place=self._best_place)
+        )
 
     def _progress(self) -> float:
         return max(self._before.progress, self._best.progress if self._best else 0.0)
@@ -248,8 +263,9 @@ class Search:
             Whether all of them were judged, or at least a fair number.
         """
         stop = max(self._time_left() - _MORE_S, 0.0)
-        least = _SAME_RANK * max(each.program.priority for each in self._passed)
-        left = _MORE_CANDIDATES
+        programs = [each.program for each in self._passed]
+        least = max(min(_SAME_RANK * each.hinted, _COMPARED) * each.priority for each in programs)
+        left = most = max(int(_MORE_CANDIDATES / max(each.hinted for each in programs)), _LEAST_MORE)
         try:
             while left > 0 and self._time_left() > stop:
                 batch = self._batch(min(_BATCH, left), least=least)
@@ -262,7 +278,7 @@ class Search:
                             break
         except LimitReached:  # a repair is found; only the comparison would be longer
             self._judge.close()
-        return _MORE_CANDIDATES - left >= _LEAST_MORE
+        return most - left >= _LEAST_MORE
 
     def _chosen(self, *, compared: bool) -> RepairOutcome | None:
         """The best of what passed that holds in a clean process; None if nothing does."""

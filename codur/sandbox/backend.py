@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from codur.sandbox.policy import FileRules, Mount, Policy
+from codur.sandbox.program_policy import FileRules, Mount, Policy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,21 +23,21 @@ from typing import TYPE_CHECKING
 from codur.config.settings import SandboxSettings
 from codur.sandbox.backend import Chosen, Confined, NoBackend
 from codur.sandbox.cancel import CancelToken
-from codur.sandbox.channel import Channel
-from codur.sandbox.child import Child, GroupProcess, Process
-from codur.sandbox.limits import limits_of
-from codur.sandbox.output import BoundedOutput
-from codur.sandbox.policy import Limits, Policy
-from codur.sandbox.process_result import ProcessResult, ended, not_begun, not_started, status_of_shell
-from codur.sandbox.quota import Quota
+from codur.sandbox.process.channel import Channel
+from codur.sandbox.process.child import Child, GroupProcess, Process
+from codur.sandbox.process.disk_quota import Quota
+from codur.sandbox.process.output import BoundedOutput
+from codur.sandbox.process.output_stream import Stream
+from codur.sandbox.process.process_result import ProcessResult, ended, not_begun, not_started, status_of_shell
+from codur.sandbox.program_environment import Surroundings
+from codur.sandbox.program_limits import limits_of
+from codur.sandbox.program_policy import Limits, Policy
 from codur.sandbox.scratch import private_directory, temporary_base
-from codur.sandbox.stream import Stream
-from codur.sandbox.surroundings import Surroundings
-from codur.sandbox.watch import ProgramObserver, WorkspaceWatch
+from codur.sandbox.tripwire.watch import ProgramObserver, WorkspaceWatch
 
 if TYPE_CHECKING:
-    from codur.sandbox.starter_client import Starter
-    from codur.sandbox.turns import SharedPrograms, Waited
+    from codur.sandbox.processor_turns import SharedPrograms, Waited
+    from codur.sandbox.starter.starter_client import Starter
 
 __all__ = ["Launcher", "ProcessResult", "ProgramObserver"]
 
@@ -415,7 +415,7 @@ class Launcher:
         return GroupProcess.start(confined.argv, cwd=confined.cwd, env=confined.env, has_input=has_input)
 
     def _helper(self) -> Starter:
-        from codur.sandbox.starter_client import Starter  # noqa: PLC0415 - lazy: not every run starts a program
+        from codur.sandbox.starter.starter_client import Starter  # noqa: PLC0415 - lazy: not every run starts a program
 
         with self._lock:
             if self._starter is None:
@@ -431,7 +431,7 @@ class Launcher:
             return self._backend
 
     def _choose(self) -> Chosen:
-        from codur.sandbox.probe import choose_backend  # noqa: PLC0415 - lazy: not every run starts a program
+        from codur.sandbox.backends.probe import choose_backend  # noqa: PLC0415 - lazy: not every run starts a program
 
         strict = self._settings.require == "strict"
         return choose_backend(self._settings.backend, self._environ, cache=self._state_cache, strict=strict)

@@ -5,21 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codur.agents.instructions import Instructions
+from codur.agents.instruction_text import Instructions
 from codur.config.settings import Settings
 from codur.session.host import Host
 from codur.store.directory import StateDirectory
-from codur.store.trust import TrustStore
+from codur.store.trusted_files import TrustStore
 from codur.types import Task
 
 if TYPE_CHECKING:
     from codur.agents.external.copy import MayInstruct
     from codur.config.instructions import InstructionSet
-    from codur.config.trust import TrustOf
+    from codur.config.project_rules import TrustOf
 
 
 def _trust_of(host: Host) -> TrustOf:
-    from codur.config.trust import nobody  # noqa: PLC0415 - lazy: a model-free run needs none
+    from codur.config.project_rules import nobody  # noqa: PLC0415 - lazy: a model-free run needs none
 
     return TrustStore(StateDirectory(host.state).trust_file).state_of if host.state else nobody
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 
 from codur.questions import Answer, Question
-from codur.sandbox.turns import Waited
+from codur.sandbox.processor_turns import Waited
 from codur.tools.tool import ToolError
 
 

@@ -13,10 +13,10 @@ from codur.events import Asked, Note
 from codur.graph.build import run_graph
 from codur.graph.observe import Finished, keep_nothing
 from codur.graph.walk import Walked
-from codur.nodes.state import RunContext, RunState
+from codur.nodes.run_state import RunContext, RunState
 from codur.questions import Answer, Question
-from codur.session.checkpoints import Checkpoints, checkpoints
-from codur.session.recording import Recording
+from codur.session.record.checkpoints import Checkpoints, checkpoints
+from codur.session.record.run_recording import Recording
 
 _MOVED_EVERY_S = 1.0
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from codur.config.settings import Settings
-from codur.llm.endpoint import secrets_of_provider
 from codur.llm.model import ChatModel
+from codur.llm.profiles.endpoint import secrets_of_provider
 from codur.questions import Answer, Question
 from codur.redaction import Redactor, secrets_of
 from codur.sandbox.cancel import CancelToken
-from codur.sandbox.turns import Waited
-from codur.session.exchanges import Exchanges, SkippedTime
-from codur.session.shared import Shared
+from codur.sandbox.processor_turns import Waited
+from codur.session.record.exchanges import Exchanges, SkippedTime
+from codur.session.side_by_side import Shared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

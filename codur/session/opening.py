@@ -13,34 +13,34 @@ from typing import TYPE_CHECKING, Any
 from codur.agents.external.delegation import ExternalAgents
 from codur.agents.external.server import server_runner
 from codur.agents.registry import AgentRegistry
+from codur.checks.checker import Checker
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import Settings
+from codur.context.index import RepositoryIndex
 from codur.events import Emit, Note, RunStarted
 from codur.llm.pool import ModelPool
-from codur.llm.remembered import Remembered
-from codur.nodes.state import BestState, Latest, RunContext
-from codur.planning.plan_file import plan_text
+from codur.llm.remembered_sizes import Remembered
+from codur.nodes.run_state import BestState, Latest, RunContext
+from codur.planning.plans.plan_file import plan_text
 from codur.python.interpreter import find_python
 from codur.sandbox.cancel import CancelToken, Until
 from codur.sandbox.launcher import Launcher
-from codur.sandbox.turns import Waited
+from codur.sandbox.processor_turns import Waited
 from codur.session.accepted import instructions_of, may_instruct
 from codur.session.consulting import asking, consulting
-from codur.session.exchanges import exchanging
 from codur.session.host import Host, redactor_of
 from codur.session.programs import Programs
-from codur.session.recording import START_MARK, Recording
+from codur.session.record.exchanges import exchanging
+from codur.session.record.run_recording import START_MARK, Recording
 from codur.session.scoping import scoped
-from codur.session.scratch import Scratch, scratch_directories
+from codur.session.scratch_directory import Scratch, scratch_directories
 from codur.store.blobs import BlobStore
 from codur.store.directory import StateDirectory
-from codur.tools.repository.index import RepositoryIndex
-from codur.tools.repository.private import may_hold_secrets
 from codur.tools.toolbox import Toolbox, ToolContext
 from codur.types import Plan, Task, Usage
-from codur.verification.checker import Checker
 from codur.workspace.artifacts import ArtifactStore
-from codur.workspace.disk_journal import DiskJournal
+from codur.workspace.history.disk_journal import DiskJournal
+from codur.workspace.private import may_hold_secrets
 from codur.workspace.workspace import Workspace
 
 if TYPE_CHECKING:

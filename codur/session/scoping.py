@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from codur.checks.challenge_file import read_challenge
 from codur.config.settings import ScopeSettings, Settings
 from codur.events import Note
-from codur.nodes.state import RunContext
-from codur.session.scratch import Scratch
+from codur.nodes.run_state import RunContext
+from codur.session.scratch_directory import Scratch
 from codur.store.blobs import BlobStore
 from codur.types import RunResult, ScopeRules, ScopeViolation, Task
-from codur.verification.challenge_file import read_challenge
-from codur.workspace.disk_journal import DiskJournal
+from codur.workspace.history.disk_journal import DiskJournal
 from codur.workspace.scope import Scope
 from codur.workspace.workspace import Workspace
 

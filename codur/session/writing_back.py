@@ -11,7 +11,7 @@ from codur.errors import WorkspaceError
 from codur.events import ignore
 from codur.session.host import Host, redactor_of
 from codur.session.opening import journal_of, open_workspace
-from codur.session.recording import recording
+from codur.session.record.run_recording import recording
 from codur.store.directory import StateDirectory
 from codur.types import RunResult, Task
 

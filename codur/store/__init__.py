@@ -1,0 +1,1 @@
+"""Files of Codur's own under the state directory: atomic, locked, bounded."""

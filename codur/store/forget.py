@@ -21,9 +21,9 @@ from codur.store.atomic import state_errors
 from codur.store.blobs import LOCK_NAME
 from codur.store.directory import StateDirectory
 from codur.store.flock import exclusive
-from codur.store.lock import running
 from codur.store.run_record import RunRecord
-from codur.store.runs import RunStore
+from codur.store.run_records import RunStore
+from codur.store.workspace_lock import running
 
 _REFERENCE = re.compile(rb"[0-9a-f]{64}")
 _REFERRING = ("journal.jsonl", "base.json")

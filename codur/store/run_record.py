@@ -63,8 +63,8 @@ class RunRecord:
 
     @property
     def can_be_resumed(self) -> bool:
-        """Whether it was cut off."""
-        return self.status in {"interrupted", "crashed"}
+        """Whether it was cut off, and its task was kept."""
+        return self.status in {"interrupted", "crashed"} and bool(self.task)
 
 
 def record_from(value: Mapping[str, Any], run_id: str) -> RunRecord:

@@ -10,8 +10,9 @@ from dataclasses import MISSING, Field, field, fields, is_dataclass
 from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from codur.tools.flow.io_kinds import Value
+from codur.tools.synonyms import meant
 from codur.tools.tool import ToolError
-from codur.tools.values import Value
 
 _JSON_TYPES: dict[type, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
@@ -46,16 +47,22 @@ def schema(input_type: type) -> dict[str, Any]:
     }
 
 
+def own_names(tool_name: str, input_type: type, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments under the names that the tool has for them, as far as they can be meant."""
+    return meant(tool_name, _members(input_type), arguments)
+
+
 def build(tool_name: str, input_type: type, arguments: Mapping[str, Any]) -> Any:
     """An instance of the input class.
 
-    A null for an argument that has a default, a whole number written as text or with `.0`, and one text where a list of
-    texts is asked for are accepted, since models write them.
+    Synonyms of its arguments (`synonyms`), a null for an argument that has a default, a whole number written as text or
+    with `.0`, and one text where a list of texts is asked for are accepted, since models write them.
 
     Raises:
         ToolError: `invalid`: an argument is missing, unknown or of another type.
     """
     members = _members(input_type)
+    arguments = own_names(tool_name, input_type, arguments)
     unknown = [name for name in arguments if name not in members]
     if unknown:
         raise ToolError("invalid", f"{tool_name} has no argument {unknown[0]:.80}; it takes {_listed(members)}")
@@ -70,7 +77,23 @@ def build(tool_name: str, input_type: type, arguments: Mapping[str, Any]) -> Any
     return input_type(**values)
 
 
-def _listed(members: Mapping[str, tuple[Field[Any], Any]]) -> str:
+def built_for(schema: Mapping[str, Any], tool_name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments of a foreign tool; what they must be beyond their names its server says.
+
+    Raises:
+        ToolError: `invalid`: an argument is missing or unknown.
+    """
+    known, needed = schema["properties"], schema["required"]
+    unknown = [name for name in arguments if name not in known]
+    if unknown and not schema.get("additionalProperties"):
+        raise ToolError("invalid", f"{tool_name} has no argument {unknown[0]:.80}; it takes {_listed(known)}")
+    missing = [name for name in needed if name not in arguments]
+    if missing:
+        raise ToolError("invalid", f"{tool_name} needs the argument {missing[0]}; it takes {_listed(known)}")
+    return arguments
+
+
+def _listed(members: Mapping[str, Any]) -> str:
     return ", ".join(members) or "none"
 
 

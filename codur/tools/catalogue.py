@@ -2,47 +2,31 @@
 
 from __future__ import annotations
 
-from codur.tools import (
-    apply_patch,
-    data_ini,
-    data_json,
-    data_yaml,
-    edits,
-    files,
-    git,
-    git_write,
-    grep,
-    lines,
-    lint,
-    listing,
-    mcp,
-    meta,
-    python_ast,
-    python_graph,
-    run,
-    symbols,
-    web,
-)
+from codur.tools import meta_tools, run_tools, server_tools, web_tools
+from codur.tools.code import edit_tools, find_symbols, lint, python_graph, python_outline
+from codur.tools.data import ini_files, json_files, yaml_files
+from codur.tools.files import apply_patch, file_tools, grep, line_tools, list_tools
+from codur.tools.git import git_reading, git_writing
 from codur.tools.tool import Tool
 
 ALL: tuple[Tool, ...] = (
-    *files.TOOLS,
-    *lines.TOOLS,
-    *listing.TOOLS,
+    *file_tools.TOOLS,
+    *line_tools.TOOLS,
+    *list_tools.TOOLS,
     *grep.TOOLS,
-    *data_json.TOOLS,
-    *data_yaml.TOOLS,
-    *data_ini.TOOLS,
-    *python_ast.TOOLS,
+    *json_files.TOOLS,
+    *yaml_files.TOOLS,
+    *ini_files.TOOLS,
+    *python_outline.TOOLS,
     *python_graph.TOOLS,
-    *symbols.TOOLS,
+    *find_symbols.TOOLS,
     *lint.TOOLS,
-    *edits.TOOLS,
+    *edit_tools.TOOLS,
     *apply_patch.TOOLS,
-    *run.TOOLS,
-    *git.TOOLS,
-    *mcp.TOOLS,
-    *git_write.TOOLS,
-    *web.TOOLS,
-    *meta.TOOLS,
+    *run_tools.TOOLS,
+    *git_reading.TOOLS,
+    *server_tools.TOOLS,
+    *git_writing.TOOLS,
+    *web_tools.TOOLS,
+    *meta_tools.TOOLS,
 )

@@ -22,8 +22,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, get_origin, get_type_hints
 
+from codur.tools.flow.io_kinds import Value, accepts, can_feed, fits, gives, values_in
 from codur.tools.tool import EVERY_TASK, Tool
-from codur.tools.values import Value, accepts, can_feed, fits, gives, values_in
 from codur.types import SideEffect, TaskType
 
 MAX_CANDIDATES = 10
@@ -49,6 +49,12 @@ _NAMES: Final[Mapping[str, Value]] = {
     "symbol": "symbol",
 }
 """Arguments of foreign tools whose name tells the kind."""
+
+
+def promoted_after(tool: str, promote: Sequence[str]) -> str:
+    """The tool that is to follow one by `tools.promote`, whose items are `TOOL > NEXT`; empty if none is."""
+    pairs = (tuple(item.split(" > ")) for item in promote)
+    return next((pair[1] for pair in pairs if pair[0] == tool), "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +116,10 @@ def runs_unasked(arguments: Mapping[str, Any] | None, score: float, side_effect:
 
 
 def ends_of(tool: Tool) -> Ends:
-    """A built-in tool's ends, from its input and output classes."""
+    """A tool's ends: a built-in one's from its input and output classes, a foreign one's from its schema."""
+    if tool.parameters is not None:
+        found = ends_of_schema(tool.name, tool.description, tool.parameters)
+        return dataclasses.replace(found, task_types=tool.task_types)
     hints = get_type_hints(tool.input)
     members = dataclasses.fields(tool.input)
     kinds = accepts(tool.input)
@@ -211,12 +220,18 @@ class CompatibilityGraph:
         taken = list(_in_turn(list(sorts.values())))[: max(0, max_candidates)]
         return tuple(sorted(taken, key=_order))
 
-    def forced(self, edges: Sequence[Edge]) -> Edge | None:
-        """The only tool that can follow, if all that it requires is known and it does no more than read; else None."""
-        alone = edges[0] if len(edges) == 1 else None
-        if alone is None or not runs_unasked(alone.arguments, alone.score, self._ends[alone.tool].side_effect):
+    def forced(self, edges: Sequence[Edge], promoted: str = "") -> Edge | None:
+        """The tool that is run without asking; None if there is a choice.
+
+        Args:
+            promoted: the tool that the user wants to follow, whatever else could.
+        """
+        wanted = next((edge for edge in edges if edge.tool == promoted), None)
+        alone = wanted or (edges[0] if len(edges) == 1 else None)
+        if alone is None:
             return None
-        return alone
+        score = 1.0 if wanted else alone.score
+        return alone if runs_unasked(alone.arguments, score, self._ends[alone.tool].side_effect) else None
 
 
 def _available(ends: Ends | None, data: Any) -> Available:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from codur.config.settings import ToolSettings
 from codur.errors import CodurError
 from codur.redaction import REDACTED
-from codur.tools.outputs import Text
+from codur.tools.flow.outputs import Text
 from codur.types import CODE_TASKS, SideEffect, TaskType, ToolCode, ToolResult, Verdict
 from codur.workspace.workspace import Workspace
 
@@ -85,8 +85,9 @@ class Tool:
         run: does it; may raise `ToolError` or `WorkspaceError`, and then has changed nothing.
         task_types: kinds of request that it serves.
         output: the kind of output that `ToolResult.data` holds after a call that is `ok`; a frozen dataclass of
-            `codur.tools.outputs` or `codur.tools.code_outputs`.
+            `codur.tools.flow.outputs` or `codur.tools.flow.code_outputs`.
         permission: a switch of the settings that must be on.
+        parameters: of a tool that is somebody else's: the JSON schema of its arguments, which `run` gets as they are.
         asks: it may ask the user, and so is not run beside others.
     """
 
@@ -98,6 +99,7 @@ class Tool:
     task_types: frozenset[TaskType]
     output: type = Text
     permission: Permission = ""
+    parameters: Mapping[str, Any] | None = None
     asks: bool = False
 
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import difflib
+import threading
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from codur.errors import WorkspaceError
-from codur.tools.arguments import build, schema
-from codur.tools.bounds import MAX_PROBLEM, MAX_TEXT, bounded
+from codur.errors import CodurError, WorkspaceError
+from codur.mcp.offered_tools import server_of
+from codur.tools.arguments import build, built_for, own_names, schema
 from codur.tools.catalogue import ALL
-from codur.tools.outputs import to_json
-from codur.tools.repository.private import may_hold_secrets
+from codur.tools.flow.outputs import to_json
+from codur.tools.output_bounds import MAX_PROBLEM, MAX_TEXT, bounded
+from codur.tools.server_tools import server_tools
 from codur.tools.tool import Tool, ToolContext, ToolError
 from codur.types import ToolResult, ToolSpec
+from codur.workspace.private import may_hold_secrets
 from codur.workspace.problems import FileError
 
 if TYPE_CHECKING:
@@ -40,6 +44,8 @@ class Toolbox:
         self._context = replace(context, tools=tuple(sorted(tools, key=lambda tool: tool.name)))
         self._for_models = replace(self._context, workspace=context.workspace.withholding(may_hold_secrets))
         self._tools = {tool.name: tool for tool in tools}
+        self._asked: dict[str, str] = {}
+        self._lock = threading.Lock()
 
     def on(self, workspace: Workspace, launcher: Launcher) -> Toolbox:
         """The same tools for a copy of the workspace, where they can neither run the check nor ask the user."""
@@ -56,8 +62,31 @@ class Toolbox:
         return tuple(sorted(self._tools))
 
     def get(self, name: str) -> Tool | None:
-        """The tool, or None."""
+        """The tool, or None. A server is asked for its tools when one of them is first named."""
+        server = server_of(name)
+        if server and name not in self._tools and self.mcp is not None and server in self.mcp.names():
+            self._ask_server(server)
         return self._tools.get(name)
+
+    def with_servers(self) -> list[str]:
+        """Have the tools of all servers among `names` from now on; why some are not there, a sentence each."""
+        servers = self.mcp.names() if self.mcp is not None else ()
+        if servers:
+            with ThreadPoolExecutor(max_workers=len(servers)) as threads:
+                list(threads.map(self._ask_server, servers))
+        return [f"{name}'s tools are not offered: {why}" for name in servers if (why := self._asked[name])]
+
+    def _ask_server(self, name: str) -> None:
+        """Take in a server's tools, once; one that cannot be used is remembered with the reason."""
+        if name in self._asked:
+            return
+        try:
+            found, why = server_tools(self._for_models, name), ""
+        except CodurError as error:
+            found, why = (), error.message
+        with self._lock:
+            self._asked[name] = why
+            self._tools = {**self._tools, **{tool.name: tool for tool in found}}
 
     def spec(self, name: str) -> ToolSpec:
         """The tool as a model sees it.
@@ -66,7 +95,8 @@ class Toolbox:
             KeyError: there is no such tool.
         """
         tool = self._tools[name]
-        return ToolSpec(name=tool.name, description=tool.description, parameters=schema(tool.input))
+        parameters = schema(tool.input) if tool.parameters is None else tool.parameters
+        return ToolSpec(name=tool.name, description=tool.description, parameters=parameters)
 
     def specs(self, names: Iterable[str]) -> tuple[ToolSpec, ...]:
         """Several tools as a model sees them.
@@ -75,6 +105,11 @@ class Toolbox:
             KeyError: there is no such tool.
         """
         return tuple(self.spec(name) for name in names)
+
+    def own_names(self, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The arguments of a call under the tool's own names; those of no tool of Codur as they are."""
+        tool = self._tools.get(name)
+        return arguments if tool is None or tool.parameters is not None else own_names(name, tool.input, arguments)
 
     def check(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Whether a call would be let through: `ok`, `invalid` or `refused`; nothing is run."""
@@ -111,8 +146,11 @@ class Toolbox:
             return _unforeseen(name, error)
 
     def _admit(self, name: str, arguments: Mapping[str, Any]) -> tuple[Tool, Any]:
-        tool = self._tools.get(name)
+        tool = self.get(name)
         if tool is None:
+            why = self._asked.get(server_of(name), "")
+            if why:
+                raise ToolError("failed", f"{name:.80} cannot be used: {why}")
             near = difflib.get_close_matches(name, self._tools, n=1, cutoff=0.5)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(self.names())}"
             raise ToolError("invalid", f"there is no tool {name:.80}; {hint}")
@@ -125,6 +163,8 @@ class Toolbox:
             raise ToolError("refused", f"{name} uses the network, which tools.allow_network forbids")
         if tool.permission and not getattr(settings, tool.permission):
             raise ToolError("refused", f"{name} needs tools.{tool.permission}, which is off")
+        if tool.parameters is not None:
+            return tool, built_for(tool.parameters, name, arguments)
         return tool, build(name, tool.input, arguments)
 
 

@@ -11,10 +11,10 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from codur.ui.batch import PHASES, BatchRow, Progress, row_line
-from codur.ui.lines import count, line
 from codur.ui.screen import _console, _text
+from codur.ui.shown.batch_report import PHASES, BatchRow, Progress, row_line
 from codur.ui.stream import SafeStream
+from codur.ui.styled_lines import count, line
 
 _REFRESH_PER_SECOND = 4
 _OTHER_LINES = 4

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, TextIO
 
 from codur.events import Event, NodeEntered
 from codur.types import RunResult
-from codur.ui.diffs import TERMINAL_LIMIT
-from codur.ui.plain import put_lines
-from codur.ui.progress import QUICK_NODES, Narrator, Status
-from codur.ui.report import answers_only, body_lines, summary_lines
+from codur.ui.plain_output import put_lines
 from codur.ui.sanitise import Shown
+from codur.ui.shown.diffs import TERMINAL_LIMIT
+from codur.ui.shown.progress_lines import QUICK_NODES, Narrator, Status
+from codur.ui.shown.run_report import answers_only, body_lines, summary_lines
 from codur.ui.stream import SafeStream
 
 if TYPE_CHECKING:

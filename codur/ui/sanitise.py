@@ -9,7 +9,6 @@ and Egyptian signs that have a visible form, and without U+FE0E and U+FE0F, whic
 
 from __future__ import annotations
 
-import codecs
 import re
 from typing import NewType
 
@@ -71,18 +70,3 @@ def sanitise(text: str, *, keep_newlines: bool = True) -> Shown:
     if not found:
         return Shown(text)
     return Shown(text.translate({ord(char): _visible(char) for char in found}))
-
-
-class Sanitiser:
-    """The sanitiser for text that comes in chunks, cut anywhere; bytes are read as UTF-8."""
-
-    def __init__(self) -> None:
-        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="surrogateescape")
-
-    def feed(self, chunk: str | bytes) -> Shown:
-        """Give what can be shown now; an unfinished character waits for its other bytes."""
-        return sanitise(chunk if isinstance(chunk, str) else self._decoder.decode(chunk))
-
-    def close(self) -> Shown:
-        """Give what was left waiting."""
-        return sanitise(self._decoder.decode(b"", final=True))

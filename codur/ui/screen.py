@@ -11,9 +11,9 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from codur.ui.lines import Line, Style
 from codur.ui.sanitise import Shown
 from codur.ui.stream import SafeStream
+from codur.ui.styled_lines import Line, Style
 
 _STYLES: dict[Style, str] = {
     "plain": "",

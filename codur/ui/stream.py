@@ -7,7 +7,7 @@ import io
 import os
 from typing import TextIO
 
-from codur.ui.guarded import beneath
+from codur.ui.guarded_streams import beneath
 from codur.ui.sanitise import Shown
 
 _READER_GONE = (errno.EPIPE, errno.EIO)

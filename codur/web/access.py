@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from codur.web.address import is_public
-from codur.web.errors import FetchFailed
 from codur.web.fetch import Fetched, FetchLimits, Resolve, addresses_of, fetch
+from codur.web.page_errors import FetchFailed
 from codur.web.pages import Page, read_page
-from codur.web.search import DuckDuckGo, Hit, search
+from codur.web.web_search import DuckDuckGo, Hit, search
 
 SEARCH_URL = "https://html.duckduckgo.com/html/"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 
-from codur.web.errors import FetchFailed
+from codur.web.page_errors import FetchFailed
 
 ENCODINGS = "gzip, deflate"
 _AUTOMATIC = 32 + zlib.MAX_WBITS  # gzip or zlib, as its header says

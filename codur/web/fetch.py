@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 
 from codur.web.address import is_public
 from codur.web.body import ENCODINGS, Body
-from codur.web.errors import FetchFailed, FetchRefused, FetchTimedOut
+from codur.web.page_errors import FetchFailed, FetchRefused, FetchTimedOut
 from codur.web.target import Target, join, read_url
 
 if TYPE_CHECKING:

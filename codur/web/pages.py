@@ -7,8 +7,8 @@ import logging
 import re
 from dataclasses import dataclass
 
-from codur.web.errors import ExtraMissing
 from codur.web.fetch import Fetched
+from codur.web.page_errors import ExtraMissing
 
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _TEXT_TYPES = re.compile(r"text/.*|application/(?:.*\+)?(?:json|xml|yaml|x-yaml|toml|javascript|ecmascript|x-sh)")

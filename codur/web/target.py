@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from codur.web.errors import FetchRefused
+from codur.web.page_errors import FetchRefused
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 MAX_URL_CHARS = 4096

@@ -6,9 +6,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codur.workspace.files import read_image
+from codur.workspace.disk.file_access import read_image
+from codur.workspace.disk.root import Root
 from codur.workspace.problems import FileError
-from codur.workspace.root import Root
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from codur.store.atomic import is_temporary
 from codur.workspace import ignore
+from codur.workspace.disk.root import Root
 from codur.workspace.ignore import IgnoreRules
 from codur.workspace.paths import can_be_shown
 from codur.workspace.problems import FileError
-from codur.workspace.root import Root
 
 SKIPPED_DIRECTORIES: frozenset[str] = frozenset(
     {

@@ -10,8 +10,8 @@ from pathlib import Path
 from codur.config.protected import is_repository
 from codur.errors import WorkspaceError
 from codur.workspace import paths
-from codur.workspace.files import Image
-from codur.workspace.journal import Journal
+from codur.workspace.disk.file_access import Image
+from codur.workspace.history.journal import Journal
 from codur.workspace.problems import FileError, from_os_error, require_mode
 from codur.workspace.protection import Protection
 

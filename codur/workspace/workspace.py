@@ -16,19 +16,21 @@ from pathlib import Path
 
 from codur.errors import StateError
 from codur.types import ScopeViolation
-from codur.workspace import files, listing, paths, put_back, scratch, text
-from codur.workspace.command_changes import CommandChange, command_changes
-from codur.workspace.disk_journal import By, DiskJournal
-from codur.workspace.files import Image
-from codur.workspace.journal import FileChange, Journal, Snapshot
-from codur.workspace.observed import Observed, ProgramWatch
+from codur.workspace import copies, listing, paths, text
+from codur.workspace.disk import file_access
+from codur.workspace.disk.file_access import Image
+from codur.workspace.disk.root import Root
+from codur.workspace.history import put_back
+from codur.workspace.history.command_changes import CommandChange, command_changes
+from codur.workspace.history.disk_journal import By, DiskJournal
+from codur.workspace.history.journal import FileChange, Journal, Snapshot
+from codur.workspace.history.program_changes import Observed, ProgramWatch
+from codur.workspace.history.scope_breaches import breaches, violations
+from codur.workspace.history.sweep import sweep
 from codur.workspace.permission import Permission, usable_root
 from codur.workspace.problems import FileError
 from codur.workspace.protection import Protection
-from codur.workspace.root import Root
 from codur.workspace.scope import Scope
-from codur.workspace.scope_breaches import breaches, violations
-from codur.workspace.sweep import sweep
 from codur.workspace.text import TextFile
 from codur.workspace.withheld import Withheld
 
@@ -190,7 +192,7 @@ class Workspace:
         Raises:
             WorkspaceError: as `read_bytes`, but for the size.
         """
-        return files.holds(self._pinned, self._withheld.readable(rel), expression, limit=limit)
+        return file_access.holds(self._pinned, self._withheld.readable(rel), expression, limit=limit)
 
     def list_files(self, under: str = "", *, pattern: str | None = None, limit: int = 10_000) -> list[str]:
         """Relative paths of the files below `under`, sorted, without caches, environments and what `.gitignore` names.
@@ -466,9 +468,9 @@ class Workspace:
         Raises:
             WorkspaceError: more than 10,000 files.
         """
-        listed = self.list_files(limit=scratch.MAX_FILES + 1)
+        listed = self.list_files(limit=copies.MAX_FILES + 1)
         asked = (paths.real(self.root, path) for path in (*self._protection.keys, *extra) if self.is_file(path))
-        return scratch.few_enough((*listed, *asked))
+        return copies.few_enough((*listed, *asked))
 
     def generated_files(self) -> list[str]:
         """Paths of files that git ignores beside those that are listed, which programs may need in a copy."""
@@ -487,7 +489,7 @@ class Workspace:
         Raises:
             WorkspaceError: more than 10,000 files or 256 MiB, or a file cannot be copied.
         """
-        scratch.copy_files(self._pinned, self.to_copy(extra) if only is None else only, target)
+        copies.copy_files(self._pinned, self.to_copy(extra) if only is None else only, target)
         made = Workspace(target.resolve(), max_file_bytes=self.max_file_bytes, durable=False)
         made.protect(self._protection.keys)
         made.scope = self.scope.on(made.root)

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from codur.checks.checker import Checker
+from codur.checks.confirmation.confirm import confirm
 from codur.config.settings import SandboxSettings, VerificationSettings
 from codur.sandbox.launcher import Launcher
 from codur.types import Check
-from codur.verification.checker import Checker
-from codur.verification.confirmation import confirm
 from codur.workspace.workspace import Workspace
 from tests.adversarial.scene import Scene, end_marked, marked, survivors
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from codur.config.settings import SandboxSettings
 from codur.errors import CodurError
 from codur.sandbox.launcher import Launcher
@@ -24,6 +26,8 @@ def works(backend: str) -> bool:
         return False
 
 
+FORCED = os.environ.get("CODUR_TEST_BACK_END", "")
+"""The one back end that tests are to look at."""
 AVAILABLE: tuple[str, ...] = tuple(
-    name for name in ("namespaces", "bubblewrap", "landlock", "seatbelt") if works(name)
+    name for name in ([FORCED] if FORCED else ("namespaces", "bubblewrap", "landlock", "seatbelt")) if works(name)
 ) or ("none",)

@@ -16,6 +16,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
 ROOT = Path(__file__).parents[2]
 ORDINARY = 61_803
 """A user id that is nobody's."""
@@ -25,7 +28,8 @@ _CODUR_LIBRARIES = ("pathspec",)
 """What the launcher and the checks import; everything else is loaded when it is needed."""
 _TRIAL = (
     "import ctypes, subprocess, sys\n"
-    "sys.exit(sys.version_info < (3, 11) or subprocess.call([sys.executable, '-I', '-c', 'import ctypes']))"
+    f"sys.exit(sys.version_info[:2] != {sys.version_info[:2]}"
+    " or subprocess.call([sys.executable, '-I', '-c', 'import ctypes']))"
 )
 _NOT_COPIED = shutil.ignore_patterns("__pycache__", "site-packages", "test", "tests", "idlelib", "tkinter", "ensurepip")
 
@@ -48,12 +52,12 @@ class Person:
     code: Path
     python: str
 
-    def start(self, *words: str) -> subprocess.Popen[str]:
-        """Start a module of Python as this user."""
+    def start(self, *words: str, python: str = "", **variables: str) -> subprocess.Popen[str]:
+        """Start a module of Python as this user, by another interpreter if one is named."""
         return subprocess.Popen(
-            [*self.before, self.python, "-B", "-m", *words],
+            [*self.before, python or self.python, "-B", "-m", *words],
             cwd=self.code,
-            env=_environment(self.base),
+            env={**_environment(self.base), **variables},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             text=True,
@@ -100,14 +104,58 @@ def _ordinary(tool: str, base: Path) -> Person:
     _copy_libraries(_TEST_LIBRARIES, base / "libraries")
     code = base / "code"
     shutil.copytree(ROOT / "codur", code / "codur", ignore=_NOT_COPIED)
-    shutil.copytree(ROOT / "tests" / "adversarial", code / "tests" / "adversarial", ignore=_NOT_COPIED)
-    (code / "tests" / "__init__.py").touch()
+    shutil.copytree(ROOT / "tests", code / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy2(ROOT / "pyproject.toml", code)
     _copy_libraries(_CODUR_LIBRARIES, code)
     python = _interpreter(before, base)
-    for directory, _, names in os.walk(base):
+    _give(base)
+    return Person(kind="user", before=before, base=base, code=code, python=python)
+
+
+def _give(place: Path) -> None:
+    """Let all below `place` be the ordinary user's."""
+    for directory, _, names in os.walk(place):
         for name in ("", *names):
             os.chown(os.path.join(directory, name), ORDINARY, ORDINARY, follow_symlinks=False)  # noqa: PTH118 - os.walk's
-    return Person(kind="user", before=before, base=base, code=code, python=python)
+
+
+def install(person: Person) -> None:
+    """Install Codur, with pytest, in an environment of the person's own: `installed` in its directory.
+
+    What Codur depends on is copied from where this runs, so that nothing is downloaded.
+    """
+    target = person.base / "installed"
+    words = [*person.before, person.python, "-m", "venv", "--without-pip", str(target)]
+    subprocess.run(words, check=True, cwd="/", env=_environment(person.base))
+    packages = next((target / "lib").glob("python*")) / "site-packages"
+    for name in sorted(_needed({}, "codur", ("mcp",)) | _needed({}, "pytest") | _needed({}, "jsonschema")):
+        distribution = importlib.metadata.distribution(name)
+        for file in distribution.files or () if name != "codur" else ():
+            source = Path(str(distribution.locate_file(file)))
+            if ".." not in file.parts and source.suffix != ".pyc" and source.is_file():
+                (packages / file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(source, packages / file)
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "install", "--no-deps", "--no-index"]
+    subprocess.run([*pip, "--no-build-isolation", "--target", str(packages), str(ROOT)], check=True, cwd=person.base)
+    script = "import sys\nfrom codur.__main__ import main\nsys.exit(main())\n"
+    command = target / "bin" / "codur"
+    command.write_text(f"#!{target}/bin/python\n{script}")
+    command.chmod(0o755)
+    if person.before:
+        _give(target)
+
+
+def _needed(found: dict[str, set[str]], name: str, extras: tuple[str, ...] = ()) -> set[str]:
+    """The distributions that one needs here, and itself."""
+    key = canonicalize_name(name)
+    if key not in found or not found[key].issuperset(extras):
+        found.setdefault(key, set()).update(extras)
+        for line in importlib.metadata.distribution(name).requires or ():
+            needed = Requirement(line)
+            wanted = [{"extra": extra} for extra in ("", *extras)]
+            if needed.marker is None or any(needed.marker.evaluate(each) for each in wanted):
+                _needed(found, needed.name, tuple(needed.extras))
+    return set(found)
 
 
 def _interpreter(before: tuple[str, ...], base: Path) -> str:

@@ -286,13 +286,13 @@ class Scene:
     def outside(self) -> dict[str, str]:
         """A fingerprint of every file that must not change, with its mode, time and attributes."""
         roots = (self.root / "victim", self.home, self.root / "challenges" / "beta")
-        return {str(path): _fingerprint(path, times=True) for root in roots for path in (root, *root.rglob("*"))}
+        return {str(path): fingerprint(path, times=True) for root in roots for path in (root, *root.rglob("*"))}
 
     def protected(self) -> dict[str, str]:
         """A fingerprint of what must not change inside the workspace: bytes, kind and mode."""
         git = self.workspace / ".git"
         paths = [git, *git.rglob("*"), self.expected, self.workspace / ".vscode", self.workspace / ".codur"]
-        return {str(path): _fingerprint(path, times=False) for path in paths if os.path.lexists(path)}
+        return {str(path): fingerprint(path, times=False) for path in paths if os.path.lexists(path)}
 
 
 def _free_port() -> int:
@@ -301,7 +301,7 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _fingerprint(path: Path, *, times: bool) -> str:
+def fingerprint(path: Path, *, times: bool) -> str:
     status = path.lstat()
     parts: list[Any] = [stat.S_IFMT(status.st_mode), stat.S_IMODE(status.st_mode)]
     if stat.S_ISREG(status.st_mode):

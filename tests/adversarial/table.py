@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from tests.adversarial.containment import ATTACKS, CASES, USEFUL, Case, Outcome
 from tests.adversarial.figures import Figure, Results
 from tests.adversarial.ids import ALL_IDS, GROUPS, evidence
+from tests.adversarial.outsider_rows import ATTACKS as OUTSIDERS
 
 Column = tuple[str, str]
 """Back end (or `control`), and who ran it: `user` or `root`."""
@@ -119,6 +120,51 @@ def containment_figures(table: Table) -> list[Figure]:
     alive = sum(said.startswith("live") for said in lives.values())
     found.append(Figure("live controls", f"{alive} of {len(ATTACKS)}", not dead, "; ".join(dead)))
     return found
+
+
+OUTSIDE: dict[Column, dict[str, str]] = {}
+"""As `KNOWN`, of the attacks by the command line."""
+LISTED = (("cheating", 32), ("beyond", 12), ("outside", 3), ("reach", 27))
+"""Tests of the command line that are attacks with controls of their own, and how many there are for one back end."""
+
+
+def outside_lines(table: Table) -> list[str]:
+    """A line for each attack by the command line, with every column."""
+    titles = [f"{arm} ({who})".ljust(18) for arm, who in table]
+    lines = ["  ".join(["family".ljust(10), "what".ljust(26), *titles]).rstrip()]
+    for attack in OUTSIDERS:
+        cells = [outcomes[attack.name].status.ljust(18) for outcomes in table.values() if attack.name in outcomes]
+        lines += ["  ".join([attack.family.ljust(10), attack.name.ljust(26), *cells]).rstrip()] if cells else []
+    return lines
+
+
+def outside_figures(table: Table) -> list[Figure]:
+    """As `containment_figures`, for the attacks by the command line; each control must be live for each user."""
+    names = [attack.name for attack in OUTSIDERS]
+    found = []
+    for column, outcomes in table.items():
+        known = OUTSIDE.get(column, {})
+        expected = dict.fromkeys(names, "") if column[0] == "control" else known
+        wrong = _wrong(outcomes, expected, {}, names)
+        count = sum(outcomes[name].status == "held" for name in names if name in outcomes)
+        said = f"{count} of {len(names)} held; known not to: {', '.join(known) or 'none'}"
+        if column[0] == "control":
+            said = f"{sum(item.status == 'BROKEN' for item in outcomes.values())} of {len(names)} live"
+        found.append(Figure(f"outsiders, {column[0]} ({column[1]})", said, not wrong, "; ".join(wrong)))
+    return found
+
+
+def listed_figure(column: Column, results: Results) -> Figure:
+    """The attacks among the tests of the command line, for a back end and a user."""
+    wanted = dict(LISTED)
+    passed = dict.fromkeys(wanted, 0)
+    wrong = []
+    for test, count in results.items():
+        passed[test.partition("test_")[2].partition(".")[0]] += count["passed"]
+        wrong += [f"{test}: {dict(count)}"] if count["failed"] or count["skipped"] else []
+    wrong += [f"{name}: {passed[name]} of {number}" for name, number in wanted.items() if passed[name] != number]
+    said = f"{sum(passed.values())} of {sum(wanted.values())}, with their controls"
+    return Figure(f"listed, {column[0]} ({column[1]})", said, not wrong, "; ".join(wrong))
 
 
 def _wrong(

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from codur.checks.checker import Checker
+from codur.checks.confirmation.confirm import confirm
 from codur.config.settings import SandboxSettings, VerificationSettings
 from codur.sandbox.launcher import Launcher
 from codur.types import Check, Verdict
-from codur.verification.checker import Checker
-from codur.verification.confirmation import confirm
 from codur.workspace.workspace import Workspace
 from tests.adversarial.backends import AVAILABLE
 from tests.runs.kit import fill

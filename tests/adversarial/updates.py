@@ -13,7 +13,7 @@ import time
 from contextlib import nullcontext
 from pathlib import Path
 
-from codur.store.lock import workspace_lock
+from codur.store.workspace_lock import workspace_lock
 from codur.workspace.workspace import Workspace
 
 ROOT = Path(__file__).parents[2]

@@ -11,16 +11,16 @@ from typing import Literal
 
 import pytest
 
-from codur.agents.brief import CodingBrief
 from codur.agents.coding import CodingOutcome, write_code
 from codur.agents.loop import DROPPED, LAST_WORD, LoopOutcome, run_agent
 from codur.agents.registry import AgentRegistry
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import LlmSettings, Profile, Settings, ToolSettings
+from codur.context.brief import CodingBrief
 from codur.events import ignore
 from codur.llm.model import ChatReply
 from codur.llm.pool import ModelPool
-from codur.llm.scripted import ScriptedModel
+from codur.llm.replay.scripted import ScriptedModel
 from codur.sandbox.launcher import Launcher
 from codur.tools.toolbox import Toolbox, ToolContext
 from codur.types import Limits, ToolCall
@@ -176,7 +176,7 @@ def test_a_model_without_tool_calls_is_told_the_json_form(tmp_path: Path) -> Non
     (request,) = model.requests
     assert request.tools == ()
     assert "Answer with one JSON object" in request.messages[0].content
-    assert "- replace_function(path, name, code): " in request.messages[0].content
+    assert "- replace_function(path, function_name, new_code): " in request.messages[0].content
 
 
 def explore(

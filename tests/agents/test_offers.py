@@ -12,10 +12,11 @@ from codur.agents.loop import LoopOutcome, run_agent
 from codur.agents.offers import MORE
 from codur.agents.registry import Agent, AgentRegistry
 from codur.config.prompts import PromptLibrary
+from codur.config.settings import ToolSettings
 from codur.events import Event, ToolChosen
 from codur.llm.model import ChatReply
 from codur.llm.pool import ModelPool
-from codur.llm.scripted import ScriptedModel
+from codur.llm.replay.scripted import ScriptedModel
 from codur.tools.catalogue import ALL
 from codur.types import Limits
 from codur.workspace.workspace import Workspace
@@ -31,6 +32,7 @@ def work(
     names: tuple[str, ...] = EVERY,
     narrow: bool = True,
     native: bool = True,
+    promote: tuple[str, ...] = (),
 ) -> tuple[LoopOutcome, ScriptedModel, list[ToolChosen]]:
     known = AgentRegistry(SETTINGS).resolve("codur-explaining")
     agent: Agent = replace(known, config=replace(known.config, tools=names))
@@ -51,6 +53,7 @@ def work(
             narrow=narrow,
             task_type="code_fix",
             files=("main.py",),
+            settings=ToolSettings(promote=promote),
         )
     )
     return outcome, model, [event for event in events if isinstance(event, ToolChosen)]
@@ -137,6 +140,28 @@ def test_what_alone_can_follow_is_run_unasked(tmp_path: Path) -> None:
         ("list_files", "deterministic", "read_file"),
     ]
     assert chosen[1].duration_s == 0
+
+
+USAGES = ("find_definition", "find_usages", "grep_files")
+DEFINITION = ChatReply(tool_calls=(call("find_definition", name="one"),))
+
+
+def test_what_is_promoted_is_run_unasked_though_others_could_follow(tmp_path: Path) -> None:
+    _, model, chosen = work(tmp_path, DEFINITION, "Done.", names=USAGES, promote=("find_definition > find_usages",))
+    assert [(item.tier, item.choice, item.by) for item in chosen] == [
+        ("open", "find_definition", "model"),
+        ("deterministic", "find_usages", "code"),
+    ]
+    assert model.requests[1].messages[-1].content.startswith("Result of find_usages:")
+
+
+def test_a_choice_is_on_record_with_its_scores_tokens_and_whether_code_could_have_made_it(tmp_path: Path) -> None:
+    known = ChatReply(tool_calls=(call("find_usages", path="main.py", name="one"),))
+    more = ChatReply(tool_calls=(call("grep_files", pattern="two"),))
+    _, _, chosen = work(tmp_path, DEFINITION, known, DEFINITION, more, "Done.", names=USAGES)
+    assert [item.settled for item in chosen] == [False, True, True, False]
+    assert all(item.tokens > 0 for item in chosen)
+    assert dict(zip(chosen[1].candidates, chosen[1].scores, strict=True))["find_usages"] == 1.0
 
 
 @pytest.mark.parametrize("name", ["delete_file", "run_python_file"])

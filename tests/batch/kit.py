@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from codur.batch.earlier import Mode
-from codur.batch.finding import find_challenges
-from codur.batch.record import ChallengeResult
+from codur.batch.batch_run import BatchResult, solve_batch
+from codur.batch.discovery import find_challenges
+from codur.batch.results.challenge_record import ChallengeResult
+from codur.batch.results.earlier import Mode
 from codur.batch.setup import Setup
-from codur.batch.solve import BatchResult, solve_batch
 from codur.batch.work import Work, work_of
 from codur.config.settings import Settings
+from codur.events import ModelPrompted
 from codur.types import Limits
 from tests.runs.kit import fill, host
 
@@ -42,6 +43,7 @@ class Watched:
     finishes: list[str] = field(default_factory=list)
     phases: list[tuple[str, str]] = field(default_factory=list)
     restarts: list[str] = field(default_factory=list)
+    prompts: list[tuple[str, str]] = field(default_factory=list)
 
     def started(self, work: Work) -> None:
         self.starts.append(work.title)
@@ -54,6 +56,9 @@ class Watched:
     def finished(self, work: Work, result: ChallengeResult) -> None:
         self.finishes.append(work.title)
         self.on_finish(work)
+
+    def prompted(self, work: Work, request: ModelPrompted) -> None:
+        self.prompts.append((work.title, request.text))
 
     def again(self, work: Work) -> None:
         self.restarts.append(work.title)
@@ -112,7 +117,7 @@ def worker_of(pid: int | None = None) -> int:
     while time.monotonic() < deadline:
         for child in children(pid):
             with contextlib.suppress(OSError):  # it has ended meanwhile
-                if b"codur.batch.worker" in Path(f"/proc/{child}/cmdline").read_bytes():
+                if b"codur.batch.worker.worker_main" in Path(f"/proc/{child}/cmdline").read_bytes():
                     return child
         time.sleep(0.01)
     raise AssertionError("there is no worker")

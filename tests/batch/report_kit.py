@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from typing import Any
 
-from codur.batch.record import ChallengeResult, RouteEntry
+from codur.batch.results.challenge_record import ChallengeResult, RouteEntry
 
 DIFF = """--- a/main.py
 +++ b/main.py

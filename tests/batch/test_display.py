@@ -9,8 +9,8 @@ import re
 from contextlib import suppress
 from dataclasses import replace
 
-from codur.ui.batch import BatchRow, LineDisplay, Progress, batch_table
 from codur.ui.batch_live import LiveDisplay
+from codur.ui.shown.batch_report import BatchRow, LineDisplay, Progress, batch_table
 from codur.ui.stream import SafeStream
 
 SOLVED = BatchRow(name="sums", status="solved", solved_by="repair", tier="repair", seconds=0.42)

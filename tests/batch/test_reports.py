@@ -12,7 +12,7 @@ import pytest
 from codur.batch.reports import write_reports
 from codur.batch.reports.charts import bars_of, charts_of
 from codur.batch.reports.comparison import PassAtK, Tried, compare, pass_at_k
-from codur.batch.reports.junit import junit_xml
+from codur.batch.reports.junit_report import junit_xml
 from codur.batch.reports.markdown import duration, markdown, money
 from codur.batch.reports.totals import totals_of
 from tests.batch.report_kit import DIFF, failed, solved
@@ -39,6 +39,7 @@ MARKDOWN = """\
 | --- | --- |
 | solved | 2 of 5 (40 %), 1 without a model |
 | not solved | 1 |
+| passes already | 0 |
 | error | 1 |
 | ended by a limit | 1 |
 | solved by | offline repair 1, first call 1 |
@@ -137,7 +138,7 @@ def test_junit_has_a_suite_for_each_agent_and_a_case_for_each_attempt() -> None:
 
 def test_totals() -> None:
     totals = totals_of(ONE_AGENT)
-    assert totals.by_status == {"solved": 2, "failed": 1, "error": 1, "limit": 1}
+    assert totals.by_status == {"solved": 2, "failed": 1, "passes": 0, "error": 1, "limit": 1}
     assert list(totals.by_tier.items()) == [("repair", 1), ("pre_plan", 1)]
     assert (totals.without_model, totals.calls, totals.tokens) == (1, 7, 7500)
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from codur.batch.reports.junit import junit_xml
+from codur.batch.reports.junit_report import junit_xml
 from codur.batch.reports.markdown import markdown
 from codur.batch.reports.page import MAX_DATA_BYTES, page
-from codur.batch.reports.text import cut, encodable, markdown_cell, visible, xml_text
+from codur.batch.reports.report_text import cut, encodable, markdown_cell, visible, xml_text
 from tests.batch.report_kit import HOSTILE, data_of, elements, hostile, solved, strings, text_of
 
 EMPTY = page([], title="t")

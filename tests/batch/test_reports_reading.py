@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from codur.batch.reading import read_results
-from codur.batch.record import ChallengeResult
+from codur.batch.reports.report_inputs import read_results
+from codur.batch.results.challenge_record import ChallengeResult
 from codur.errors import UsageError
 from tests.batch.report_kit import HOSTILE, failed, hostile, solved
 

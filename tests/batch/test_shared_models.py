@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from codur.errors import LimitReached
-from codur.llm.failure import ServiceFailure
-from codur.llm.shared import OVER_BUDGET, Asking, SharedModels
+from codur.llm.rate_limits.shared_limits import OVER_BUDGET, Asking, SharedModels
+from codur.llm.request_failure import ServiceFailure
 from codur.types import Usage
 
 ASKING = Asking(provider="p", tokens=100, answer_tokens=50, cost_usd=0.1)

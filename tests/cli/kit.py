@@ -18,6 +18,7 @@ import jsonschema
 import pytest
 
 from codur.cli.main import run
+from tests.adversarial.backends import FORCED
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = json.loads((ROOT / "docs" / "run-result.schema.json").read_text())
@@ -35,7 +36,8 @@ class Ran:
 def environment(home: Path, **more: str) -> dict[str, str]:
     """A small environment with an empty home, in which no local server of models is found."""
     nowhere = {"CODUR_PROVIDERS__OLLAMA__BASE_URL": "http://127.0.0.1:9/v1"}
-    return {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8", **nowhere, **more}
+    forced = {"CODUR_SANDBOX__BACKEND": FORCED} if FORCED else {}
+    return {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8", **nowhere, **forced, **more}
 
 
 def bound_by_permissions() -> list[str]:

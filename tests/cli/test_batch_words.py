@@ -9,18 +9,28 @@ from typing import Any
 
 import pytest
 
-from codur.batch.earlier import Mode
+from codur.batch.results.earlier import Mode
 from codur.cli import options
-from codur.cli.batch_shown import ShownAs
-from codur.cli.batch_words import How, Where, Which, resume_words
-from codur.cli.solve import solve
+from codur.cli.commands.solve import solve
+from codur.cli.solve_display import ShownAs
+from codur.cli.solve_request import How, Where, Which, resume_words
 
 
 def words(*directories: str, mode: Mode = "new", **given: Any) -> list[str]:
     """What is said, for all that can be asked for if nothing else is given."""
     everything: dict[str, Any] = {
         "which": Which(agents=("a", "llm:b"), attempts=3, pattern="x y*", limit=7),
-        "how": How(jobs=4, budget_usd=1.5, max_tokens=9, offline=True, in_place=True, no_sandbox=True, yes=True),
+        "how": How(
+            jobs=4,
+            budget_usd=1.5,
+            max_tokens=9,
+            offline=True,
+            in_place=True,
+            no_sandbox=True,
+            yes=True,
+            record=True,
+            prompts=True,
+        ),
         "where": Where(results=Path("out"), mode=mode, junit=Path("j.xml")),
         "shown": ShownAs(json=True, quiet=True),
         "config": Path("c.yaml"),
@@ -50,7 +60,7 @@ def test_everything_that_was_asked_for_is_asked_for_again() -> None:
             "--in-place",
             "--no-sandbox",
         ),
-        *("--yes", "--json", "--quiet", "--resume", "--results", "/nowhere/out"),
+        *("--yes", "--record", "--show-prompts", "--json", "--quiet", "--resume", "--results", "/nowhere/out"),
     ]
 
 

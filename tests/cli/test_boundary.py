@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from codur.cli.boundary import JsonKind, exit_code_of
+from codur.cli.exit_codes import JsonKind, exit_code_of
 from codur.errors import LimitReached, UsageError, internal_error
 from codur.types import Usage
 from tests.cli.kit import ROOT, Ran, codur, the_object

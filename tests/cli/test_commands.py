@@ -107,7 +107,7 @@ def test_route_executes_nothing(project: Path, home: Path) -> None:
 
 def test_graph_shows_the_nodes(project: Path, home: Path) -> None:
     text = codur("graph", cwd=project, home=home).out
-    assert "review → end, llm_plan, llm_pre_plan, policy, repair" in text
+    assert "review → accept, end, llm_plan, llm_pre_plan, policy, repair" in text
     assert "pattern_plan" in codur_here("graph", "--mermaid", cwd=project, home=home).out
     ran = codur_here("graph", "--png", "graph.png", cwd=project, home=home)
     assert ran.code == 0, ran.err

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from codur.sandbox.probe import candidates, choose_backend
+from codur.sandbox.backends.probe import candidates, choose_backend
 from tests.adversarial.backends import AVAILABLE
 from tests.cli.kit import bound_by_permissions, codur
 from tests.support.ollama_server import OllamaServer

@@ -285,3 +285,26 @@ def test_twice_leaves_at_once(project: Path, home: Path) -> None:
         resumed = codur("resume", cwd=project, home=home, stdin=b"", before=(), **MODEL)
         assert resumed.code == 0, resumed.err
     assert MEDIAN_RIGHT in contents(project)["main.py"]
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_stop_that_python_ignores_is_raised_again(name: str) -> None:
+    """What a handler raises while a destructor runs is lost; the run would go on."""
+    program = f"""
+import signal, time
+from codur.cli.main import _stopped_by_signals
+from codur.session.stop import Stopped
+
+class Ends:
+    def __del__(self):
+        signal.raise_signal(signal.{name})
+
+try:
+    with _stopped_by_signals():
+        Ends()
+        time.sleep(60)
+except Stopped as stop:
+    print(stop.exit_code)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=50, check=False)
+    assert (done.stdout, done.stderr) == (f"{code_of(signal.Signals[name])}\n", "")

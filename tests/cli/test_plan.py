@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from codur.planning.plan_file import read_plan
+from codur.planning.plans.plan_file import read_plan
 from tests.cli.kit import environment, the_object
 from tests.runs.kit import EDIT, MEDIAN_RIGHT, NEEDS_MODEL, contents, fill
 from tests.runs.test_plans import CODING, RIGHT, classified, plan, tool

@@ -36,7 +36,10 @@ def steps(*lines: str) -> str:
             steps("- {id: a, action: coding, capability: nobody}"), ":4: ", "there are: codur-coding", id="agent gone"
         ),
         pytest.param(
-            steps("- {id: a, action: tool, capability: read_file, arguments: {file: x}}"), ":4: ", "path", id="argument"
+            steps("- {id: a, action: tool, capability: read_file, arguments: {where: x}}"),
+            ":4: ",
+            "path",
+            id="argument",
         ),
         pytest.param(
             steps(

@@ -171,3 +171,19 @@ def test_a_read_only_file_is_told_before_anything_is_searched(project: Path, hom
     assert "main.py is read-only" in ran.err
     assert "→ Make it writable first." in ran.err
     assert "before:" not in ran.err
+
+
+def test_a_hint_is_told_with_the_evidence_and_a_wrong_one_solves_as_well(project: Path, home: Path) -> None:
+    for hint, told in (("off by one in total", "off by one; main.py:4"), ("a regular expression", "pattern")):
+        fill(project, REPAIRABLE)
+        ran = codur_here("repair", "--hint", hint, "--json", cwd=project, home=home)
+        report = the_object(ran.out)["repair"]
+        assert (ran.code, contents(project)["main.py"]) == (0, FIXED)
+        assert report["hint"].startswith(told)
+    fill(project, REPAIRABLE)
+    assert "tried first: pattern" in codur_here("repair", "--hint", "a regular expression", cwd=project, home=home).err
+
+
+def test_an_empty_hint_is_refused(project: Path, home: Path) -> None:
+    ran = codur_here("repair", "--hint", " ", cwd=project, home=home)
+    assert (ran.code, "--hint" in ran.err) == (2, True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from codur.batch.record import ChallengeResult
+from codur.batch.results.challenge_record import ChallengeResult
 from tests.batch.report_kit import HOSTILE, failed, hostile, solved
 from tests.cli.kit import codur, codur_here
 
@@ -55,7 +55,7 @@ def test_json(tmp_path: Path, home: Path) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert told["written"] == ["there/report.md", "there/report.html"]
     assert told["notes"] == [f"{tmp_path / 'out' / 'results.jsonl'}:3: left out: it is damaged"]
-    assert told["totals"]["by_status"] == {"solved": 1, "failed": 1, "error": 0, "limit": 0}
+    assert told["totals"]["by_status"] == {"solved": 1, "passes": 0, "failed": 1, "error": 0, "limit": 0}
     assert told["pass_at_k"][0] == {"agent": "default", "k": 1, "value": 0.5, "challenges": 1}
 
 

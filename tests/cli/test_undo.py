@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codur.store.lock import workspace_lock
+from codur.store.workspace_lock import workspace_lock
 from tests.cli.kit import Ran, codur, codur_here
 from tests.workspace.kit import picture
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codur.cli.words import with_command
+from codur.cli.default_command import with_command
 from codur.errors import UsageError
 
 COMMANDS = ("run", "route", "solve", "config")

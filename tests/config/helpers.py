@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from codur.config.loader import LoadedSettings, load_settings
-from codur.config.trust import TrustOf
+from codur.config.project_rules import TrustOf
 from codur.errors import ConfigError
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from codur.config.agent_files import agent_files, shipped_agents, shipped_names
 from codur.config.document import agent_yaml
+from codur.config.reading.agent_files import agent_files, shipped_agents, shipped_names
 from codur.config.settings import Settings
 from tests.config.helpers import load, refusal
 

@@ -11,15 +11,15 @@ import jsonschema
 import pytest
 import yaml
 
-from codur.config import kinds
-from codur.config.constraints import BOUNDS, PATTERNS
-from codur.config.docstrings import meanings
 from codur.config.document import effective_yaml, reference_yaml, schema, schema_text, write_reference
-from codur.config.merge import build
+from codur.config.reading import setting_types
+from codur.config.reading.constraints import BOUNDS, PATTERNS
+from codur.config.reading.merge import build
+from codur.config.reading.origin import At, Source
+from codur.config.reading.values import check
 from codur.config.resources import read_resource
+from codur.config.setting_docs import meanings
 from codur.config.settings import Settings
-from codur.config.source import At, Source
-from codur.config.validate import check
 from codur.errors import ConfigError
 from tests.config.helpers import load
 
@@ -52,13 +52,17 @@ def test_the_reference_file_holds_exactly_the_defaults() -> None:
 
 def _keys(value: Any, kind: Any, path: str = "") -> Iterator[str]:
     """Every key that the reference must hold: all of a section's, and all of a mapping's first entry."""
-    if kinds.is_section(kind):
-        for name, inner in kinds.fields_of(kind).items():
+    if setting_types.is_section(kind):
+        for name, inner in setting_types.fields_of(kind).items():
             yield f"{path}{name}"
             yield from _keys(value[name], inner, f"{path}{name}.")
-    elif kinds.entry_kind(kind) is not None and kinds.is_section(kinds.entry_kind(kind)) and value:
+    elif (
+        setting_types.entry_kind(kind) is not None
+        and setting_types.is_section(setting_types.entry_kind(kind))
+        and value
+    ):
         first, entry = next(iter(value.items()))
-        yield from _keys(entry, kinds.entry_kind(kind), f"{path}{first}.")
+        yield from _keys(entry, setting_types.entry_kind(kind), f"{path}{first}.")
 
 
 def test_the_reference_file_holds_every_key() -> None:
@@ -79,15 +83,15 @@ def test_every_key_has_one_comment_line_above_it() -> None:
 
 def test_every_setting_has_a_meaning_of_one_sentence() -> None:
     def sections(kind: Any) -> Iterator[Any]:
-        inner = kinds.entry_kind(kind)
+        inner = setting_types.entry_kind(kind)
         if inner is not None:
             yield from sections(inner)
-        if kinds.is_section(kind):
+        if setting_types.is_section(kind):
             yield kind
-            for child in kinds.fields_of(kind).values():
+            for child in setting_types.fields_of(kind).values():
                 yield from sections(child)
 
-    wanted = {f"{kind.__name__}.{name}" for kind in sections(Settings) for name in kinds.fields_of(kind)}
+    wanted = {f"{kind.__name__}.{name}" for kind in sections(Settings) for name in setting_types.fields_of(kind)}
 
     assert {name for name in wanted if not meanings().get(name, "").endswith(".")} == set()
     assert set(BOUNDS) | set(PATTERNS) <= wanted
@@ -122,7 +126,7 @@ VALUES: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("path", list(kinds.leaves(Settings)))
+@pytest.mark.parametrize("path", list(setting_types.leaves(Settings)))
 def test_schema_and_loader_accept_the_same_values(path: tuple[str, ...]) -> None:
     for value in VALUES:
         tree: Any = value

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from codur.config.reading.yaml_source import MAX_BYTES
 from codur.config.settings import Settings
-from codur.config.yaml_source import MAX_BYTES
 from tests.config.helpers import load, refusal
 
 DEFAULT = "Correct the value, or remove it to use the default."

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from codur.config.loader import LoadedSettings, load_settings
+from codur.config.reading.yaml_source import read_yaml
 from codur.config.settings import AgentPreferences, McpServer, Profile, Provider, RepairSettings, Settings
-from codur.config.yaml_source import read_yaml
 from tests.config.helpers import load, refusal
 
 USER = "~/.config/codur/config.yaml"

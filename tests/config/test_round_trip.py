@@ -10,14 +10,14 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codur.config import kinds
-from codur.config.agent_files import shipped_names
-from codur.config.constraints import PATTERNS, bounds_of
 from codur.config.document import effective_yaml
 from codur.config.loader import load_settings
+from codur.config.reading import setting_types
+from codur.config.reading.agent_files import shipped_names
+from codur.config.reading.constraints import PATTERNS, bounds_of
+from codur.config.reading.yaml_source import yaml_text
 from codur.config.settings import Settings
 from codur.config.tool_names import TOOL_NAMES
-from codur.config.yaml_source import yaml_text
 
 # References are left out, because most names name nothing, and what must go together; text is what YAML can hold.
 _REFERENCES = {
@@ -50,11 +50,11 @@ def _scalar(kind: Any, owner: str) -> st.SearchStrategy[Any]:
     bounds = bounds_of(owner)
     if owner == "AgentConfig.tools":
         return st.sampled_from(sorted(TOOL_NAMES))
-    if kinds.choices(kind):
-        return st.sampled_from(kinds.choices(kind))
+    if setting_types.choices(kind):
+        return st.sampled_from(setting_types.choices(kind))
     if owner in PATTERNS:
         return st.from_regex(
-            PATTERNS[owner].regex.replace(r"\s", " \\t-\\x20").removesuffix("$") + r"\Z", alphabet="aZ_9:/.htps"
+            PATTERNS[owner].regex.replace(r"\s", " \\t-\\x20").removesuffix("$") + r"\Z", alphabet="aZ_9:/.htps >"
         )
     if kind is bool:
         return st.booleans()
@@ -67,21 +67,21 @@ def _scalar(kind: Any, owner: str) -> st.SearchStrategy[Any]:
 
 
 def _value(kind: Any, owner: str) -> st.SearchStrategy[Any]:
-    if kinds.is_section(kind):
+    if setting_types.is_section(kind):
         return _section(kind)
-    entry, item = kinds.entry_kind(kind), kinds.item_kind(kind)
+    entry, item = setting_types.entry_kind(kind), setting_types.item_kind(kind)
     if entry is not None:
         return st.fixed_dictionaries({}, optional={_ENTRIES[entry.__name__]: _section(entry)})
     if item is not None:
         return st.lists(_value(item, owner), max_size=3)
-    plain, optional = kinds.without_none(kind)
-    words = kinds.words_beside(kind)
+    plain, optional = setting_types.without_none(kind)
+    words = setting_types.words_beside(kind)
     found = _scalar(plain, owner) | st.sampled_from(words) if words else _scalar(plain, owner)
     return found | st.none() if optional else found
 
 
 def _section(section: Any) -> st.SearchStrategy[dict[str, Any]]:
-    fields = {name: (kind, f"{section.__name__}.{name}") for name, kind in kinds.fields_of(section).items()}
+    fields = {name: (kind, f"{section.__name__}.{name}") for name, kind in setting_types.fields_of(section).items()}
     return st.fixed_dictionaries(
         {}, optional={name: _value(*field) for name, field in fields.items() if field[1] not in _REFERENCES}
     )

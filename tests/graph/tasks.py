@@ -27,7 +27,7 @@ from tests.runs.test_plans import (
     tool,
 )
 from tests.runs.test_repair_choice import DOUBLED
-from tests.support.groq_server import Replies, ServerReply, calls, error, text
+from tests.support.groq_server import Replies, ServerReply, calls, error, json_reply, text
 
 FIX = "main.py is wrong"
 ASK = "what should main.py print?"
@@ -378,11 +378,32 @@ TASKS: dict[str, Scripted] = {
         prompt="copy it",
         given=user_plan(replace(LOOK, arguments={"path": "absent"}), replace(LOOK, id="again", inputs=("look",))),
     ),
+    "a tool is decided on the way": Scripted(
+        way="pattern policy tool review policy choose policy tool review",
+        outcome="done",
+        prompt="look",
+        replies=[json_reply({"tool": "python_ast_outline", "arguments": []})],
+        given=user_plan(LOOK, Step(id="next", action="tool", decide="guided", arguments={"path": "main.py"})),
+    ),
     "a criterion that does not hold": Scripted(
         way="pattern policy tool review",
         outcome="not_achieved",
         prompt="look",
         given=user_plan(replace(LOOK, success_criteria="output contains Median")),
+    ),
+    "a criterion that a model judges": Scripted(
+        way="pattern policy tool review accept",
+        outcome="not_achieved",
+        prompt="look",
+        replies=[json_reply({"verdicts": [{"number": 1, "met": False, "why": "No."}]})],
+        given=user_plan(replace(LOOK, success_criteria="it is short")),
+    ),
+    "a criterion of the last word that nobody can judge": Scripted(
+        way="pattern policy accept",
+        outcome="not_achieved",
+        prompt="look",
+        key=False,
+        given=user_plan(Step(id="say", action="respond", arguments={"text": "Hi."}, success_criteria="it is warm")),
     ),
     # the user is asked
     "approved": Scripted(

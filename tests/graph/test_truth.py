@@ -24,10 +24,10 @@ from codur.graph.drawing import drawn_edges
 from codur.graph.observe import run_model, run_plain
 from codur.graph.reduce import apply
 from codur.graph.walk import Walked
-from codur.graph.wiring import MODEL_NODES, START_NODE, route
-from codur.nodes.state import NodeName, RunContext, RunState, RunUpdate, initial_state
+from codur.graph.wiring import MODEL_NODES, ROUTES, START_NODE, route
+from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate, initial_state
 from codur.questions import Answer, Question
-from codur.session.run import opened
+from codur.session.task_run import opened
 from codur.types import Task
 from tests.graph.tasks import TASKS, Scripted
 from tests.runs.kit import fill, host, settings_for
@@ -165,18 +165,19 @@ def keeps_to_its_part(visit: Visit) -> None:
         assert set(drawn_edges()[node]) <= {"review", "choose", "consult"}
     else:
         assert {record.node for record in update.get("records", [])} <= {"consult"}
-        assert visit.after == visit.before or node == "review", f"{node} changed files"
 
 
 def only_puts_back(visits: tuple[Visit, ...]) -> None:
-    """After a review, each file is as it was at some time before."""
+    """After a node that decides, each file is as it was at some time before, but for what a check's program wrote."""
     known: dict[str, set[bytes | None]] = {}
     for visit in visits:
         for path in {*visit.before, *visit.after, *known}:
             states = known.setdefault(path, {None})
             states.add(visit.before.get(path))
-            if visit.node == "review" and path in visit.state["records"][-1].changed_files:
-                assert visit.after.get(path) in states
+            if visit.node not in DOES and visit.after.get(path) != visit.before.get(path):
+                edited = any(path in record.changed_files for record in visit.state["records"])
+                by_program = visit.node in CHECKS and not edited
+                assert visit.after.get(path) in states or by_program, f"{visit.node} changed {path}"
             states.add(visit.after.get(path))
 
 
@@ -198,7 +199,7 @@ def test_there_are_forty_tasks_and_together_they_take_every_edge_of_the_drawing(
 def named_in_sources() -> set[tuple[str, str]]:
     """The edges that calls of `go` name; where a name is no literal, `*` stands for it."""
     found = set()
-    for path in sorted(Path(codur.nodes.__path__[0]).glob("*.py")):
+    for path in sorted(Path(codur.nodes.__path__[0]).rglob("*.py")):
         for call in calls_in(path, "go"):
             node, target = (item.value if isinstance(item, ast.Constant) else "*" for item in call.args[:2])
             found.add((str(node), str(target)))
@@ -231,7 +232,7 @@ def test_every_way_out_of_a_node_is_an_edge_and_every_edge_a_way_out() -> None:
 def test_no_node_calls_another_and_none_leaves_but_by_a_route() -> None:
     """The only way from node to node is an edge: a node's function is named by the table of the graph alone."""
     nodes = set(drawn_edges()) - {"start"}
-    for path in sorted(Path(codur.nodes.__path__[0]).glob("*.py")):
+    for path in sorted(Path(codur.nodes.__path__[0]).rglob("*.py")):
         tree = ast.parse(path.read_text())
         imported = {name.name for item in ast.walk(tree) if isinstance(item, ast.ImportFrom) for name in item.names}
         assert not imported & nodes, path.name
@@ -245,30 +246,59 @@ LOOKS = frozenset(
     {
         *("workspace.list_files", "workspace.is_file", "workspace.may_edit", "workspace.changed_files"),
         *("workspace.read_text", "workspace.require_writable", "toolbox.names", "toolbox.get", "toolbox.check"),
-        *("toolbox.specs", "toolbox.mcp", "externals.obstacle", "checker.guard"),
+        *("toolbox.spec", "toolbox.specs", "toolbox.own_names", "toolbox.mcp", "toolbox.with_servers"),
+        *("externals.obstacle", "checker.guard"),
     }
 )
-"""Uses of them that change nothing and start nothing."""
-PUTS_BACK = {"review.py": {"workspace.enforce_scope", "workspace.restore"}}
-DECIDERS = (
-    *("policy.py", "approving.py", "delegate.py", "consult.py", "choose.py", "review.py", "handover.py"),
-    *("pattern_plan.py", "llm_pre_plan.py", "llm_plan.py"),
+"""Uses of them that change nothing, and start nothing but servers that are asked what they have."""
+DOING = ("codur.agents.loop", "codur.agents.coding", "codur.repair", "codur.sandbox", "codur.tools")
+LOOKING = ("codur.context", "codur.tools.compatibility", "codur.tools.synonyms")
+"""Modules by which something is done, and those below them that only look."""
+DECIDING = (
+    "codur.nodes.parts.onward",
+    "codur.nodes.parts.handover",
+    "codur.planning.retry",
+    "codur.planning.plans.plan_validation",
 )
+HELPERS = tuple(
+    f"parts/{name}" for name in ("approval_question", "handover", "tool_decision", "onward", "finding", "plan_rules")
+)
+"""Modules beside the nodes that decide for them."""
 
 
-@pytest.mark.parametrize("name", DECIDERS)
-def test_a_node_that_decides_starts_no_program_and_writes_no_file(name: str) -> None:
-    """What it uses of the context only looks; `review` and `pattern_plan` have the check run by `judge`."""
-    tree = ast.parse((Path(codur.nodes.__path__[0]) / name).read_text())
+def used_and_imported(name: str) -> tuple[set[str], set[str]]:
+    """What a module of nodes uses of the context by which something is done, and the modules that it imports."""
+    tree = ast.parse((Path(codur.nodes.__path__[0]) / f"{name}.py").read_text())
     used = set()
     for item in ast.walk(tree):
         if isinstance(item, ast.Attribute) and isinstance(item.value, ast.Attribute):
             part = item.value
             if isinstance(part.value, ast.Name) and part.value.id == "context" and part.attr in OUTSIDE:
                 used.add(f"{part.attr}.{item.attr}")
-    assert used <= LOOKS | PUTS_BACK.get(name, set())
-    modules = {item.module for item in ast.walk(tree) if isinstance(item, ast.ImportFrom)}
-    judges = name in {f"{node}.py" for node in CHECKS}
-    assert ("codur.nodes.judge" in modules) == judges
-    doing = ("codur.agents.loop", "codur.agents.coding", "codur.repair", "codur.sandbox", "codur.tools")
-    assert not {module for module in modules if module and module.startswith(doing)}
+    return used, {item.module for item in ast.walk(tree) if isinstance(item, ast.ImportFrom) and item.module}
+
+
+@pytest.mark.parametrize("name", [*ROUTES, *HELPERS])
+def test_each_node_decides_or_carries_out_and_never_both(name: str) -> None:
+    """Who decides starts no program and writes no file (`judge` runs the check); who carries out decides nothing."""
+    used, modules = used_and_imported(name)
+    if name in DOES:
+        assert not {module for module in modules if module.startswith(DECIDING)}
+        return
+    assert used <= LOOKS
+    assert ("codur.nodes.parts.attempt_verdict" in modules) == (name in CHECKS)
+    assert not {module for module in modules if module.startswith(DOING) and not module.startswith(LOOKING)}
+
+
+@pytest.mark.parametrize("name", ["parts/finding", "parts/onward"])
+def test_what_a_review_finds_and_where_it_goes_are_pure(name: str) -> None:
+    """They see the state and what they are given; the context, and all that is done with it, is out of their reach."""
+    tree = ast.parse((Path(codur.nodes.__path__[0]) / f"{name}.py").read_text())
+    names = {item.id for item in ast.walk(tree) if isinstance(item, ast.Name)}
+    imported = {alias.name for item in ast.walk(tree) if isinstance(item, ast.ImportFrom) for alias in item.names}
+    assert not {"RunContext", "context", "Workspace", "Checker", "asyncio"} & (names | imported)
+
+
+def test_a_review_is_small() -> None:
+    source = (Path(codur.nodes.__path__[0]) / "review.py").read_text()
+    assert len(source.splitlines()) <= 80

@@ -14,9 +14,9 @@ from codur.graph.drawing import drawn_edges, mermaid_text
 from codur.graph.reduce import apply
 from codur.graph.walk import walk
 from codur.graph.wiring import MODEL_NODES, PLAIN_NODES, ROUTES, STEP_LIMIT, model_node, plain_node, route
-from codur.nodes.state import RunState, initial_state
+from codur.nodes.run_state import RunState, initial_state
 from codur.session.graph_run import run_graph_blocking
-from codur.session.run import opened
+from codur.session.task_run import opened
 from codur.types import RouteStep, Task, Usage
 from tests.runs.kit import EDIT, MEDIAN_RIGHT, NEEDS_MODEL, REPAIRABLE, fill, host, settings_for
 from tests.support.groq_server import GroqServer, calls
@@ -42,16 +42,28 @@ def test_the_compiled_graph_has_exactly_these_edges() -> None:
         "pattern_plan": ("llm_plan", "llm_pre_plan", "policy"),
         "llm_pre_plan": ("llm_plan", "policy"),
         "llm_plan": ("policy",),
-        "policy": ("coding", "consult", "delegate", "end", "llm_plan", "make_check", "repair", "tool"),
+        "policy": (
+            "accept",
+            "choose",
+            "coding",
+            "consult",
+            "delegate",
+            "end",
+            "llm_plan",
+            "make_check",
+            "repair",
+            "tool",
+        ),
         "make_check": ("consult", "policy"),
         "consult": ("coding", "execute", "make_check", "policy", "review"),
         "repair": ("choose", "review"),
-        "choose": ("repair",),
+        "choose": ("policy", "repair"),
         "coding": ("consult", "review"),
         "tool": ("review",),
         "delegate": ("execute",),
         "execute": ("consult", "review"),
-        "review": ("end", "llm_plan", "llm_pre_plan", "policy", "repair"),
+        "accept": ("end",),
+        "review": ("accept", "end", "llm_plan", "llm_pre_plan", "policy", "repair"),
     }
     assert "review -.-> llm_plan" in mermaid_text().replace("&nbsp;", "").replace(" ;", ";")
 

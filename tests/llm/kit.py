@@ -11,7 +11,7 @@ from codur.config.settings import LlmSettings, Profile, Provider, Settings
 from codur.events import AnswerDelta, Event
 from codur.llm.model import ChatModel, ChatReply, ChatRequest
 from codur.llm.pool import Make, ModelPool
-from codur.llm.remembered import Remembered
+from codur.llm.remembered_sizes import Remembered
 from codur.types import Limits, Message, ToolSpec, Usage
 
 CANARY = "gsk_canary-0123456789abcdef"

@@ -15,7 +15,7 @@ from codur.errors import ConfigError, LimitReached, ModelUnavailable
 from codur.events import ignore
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
-from codur.llm.scripted import ScriptedModel
+from codur.llm.replay.scripted import ScriptedModel
 from codur.types import Limits, ToolCall, Usage
 from tests.llm.kit import KEYS, PRICED, Client, ask, settings
 from tests.support.groq_server import GroqServer, error, failed_generation, hold, text
@@ -375,7 +375,8 @@ def test_a_pool_waits_by_itself() -> None:
 def test_importing_the_pool_loads_nothing_heavy() -> None:
     code = (
         "import sys\n"
-        "from codur.llm import model, pool, scripted\n"
+        "from codur.llm import model, pool\n"
+        "from codur.llm.replay import scripted\n"
         "from codur.config.settings import Settings\n"
         "from codur.types import Limits\n"
         "from codur.events import ignore\n"

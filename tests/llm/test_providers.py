@@ -439,9 +439,9 @@ def test_the_key_is_in_no_error(api: str) -> None:
 
 WITHOUT = """
 import asyncio, json, sys
-from codur.llm.failure import ServiceFailure
+from codur.llm.request_failure import ServiceFailure
 from codur.config.settings import Profile, Provider
-from codur.llm.extras import installed
+from codur.llm.profiles.extras import installed
 from tests.llm.kit import Client, ask, settings
 api, url, spare = sys.argv[1:]
 home = {"home": Provider(base_url=spare)} if spare else {}

@@ -18,7 +18,7 @@ from codur.errors import CodurError
 from codur.events import ignore
 from codur.llm.model import ChatRequest
 from codur.llm.pool import ModelPool
-from codur.llm.scripted import ScriptedModel
+from codur.llm.replay.scripted import ScriptedModel
 from codur.redaction import REDACTED, Redactor
 from codur.types import Limits, Message, ToolCall
 from tests.llm.kit import CANARY, KEYS, READ_FILE, SCHEMA, Client, ask, settings

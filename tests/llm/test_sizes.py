@@ -11,9 +11,9 @@ import pytest
 from codur.config.settings import Profile
 from codur.errors import LimitReached, ModelUnavailable
 from codur.events import Note
-from codur.llm.limits import SaidLimit, is_too_long, said_limit
 from codur.llm.model import ChatRequest
-from codur.llm.remembered import KEPT_S, Remembered
+from codur.llm.rate_limits.told_limits import SaidLimit, is_too_long, said_limit
+from codur.llm.remembered_sizes import KEPT_S, Remembered
 from codur.llm.tokens import BYTES_PER_TOKEN, prompt_tokens
 from codur.types import Message
 from tests.llm.kit import CANARY, KEYS, Client, ask, settings

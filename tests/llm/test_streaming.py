@@ -13,10 +13,10 @@ import pytest
 
 from codur.config.settings import Profile
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelError, ModelUnavailable
-from codur.llm.endpoint import Endpoint
-from codur.llm.failure import ServiceFailure
 from codur.llm.model import ChatReply, ChatRequest
-from codur.llm.service_model import ServiceModel
+from codur.llm.profiles.endpoint import Endpoint
+from codur.llm.request_failure import ServiceFailure
+from codur.llm.services.service_model import ServiceModel
 from codur.types import ToolCall, Usage
 from tests.llm.kit import CANARY, PRICED, READ_FILE, SCHEMA, Client, ask, settings
 from tests.support import anthropic_server as anthropic

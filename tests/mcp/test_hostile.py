@@ -12,9 +12,9 @@ import pytest
 
 from codur.config.settings import McpServer, SandboxSettings
 from codur.errors import Interrupted
-from codur.mcp.definitions import MAX_TOOLS
-from codur.mcp.errors import McpError, McpRefused
+from codur.mcp.offered_tools import MAX_TOOLS
 from codur.mcp.pins import Pins
+from codur.mcp.server_errors import McpError, McpRefused
 from codur.sandbox.cancel import CancelToken
 from tests.adversarial.backends import AVAILABLE
 from tests.mcp import kit

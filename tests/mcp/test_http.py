@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from codur.config.settings import McpServer
-from codur.mcp.errors import McpError
+from codur.mcp.server_errors import McpError
 from tests.mcp import kit
 from tests.mcp.web import by_hand
 

@@ -12,7 +12,7 @@ from codur.planning.approval import Means, covers, effects_of, needs_approval
 from codur.questions import PlanEffects
 from codur.tools.catalogue import ALL
 from codur.types import Plan, Step
-from codur.ui.plans import plan_lines
+from codur.ui.shown.plans import plan_lines
 
 TOOLS = {tool.name: tool.side_effect for tool in ALL}
 MEANS = Means(

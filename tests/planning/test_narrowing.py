@@ -24,11 +24,11 @@ from codur.planning.narrowing import (
     prompt_for,
     tier_of,
 )
+from codur.types import ToolCall
 
 READ = ToolCandidate(name="read_file", description="Read.", input_schema_summary="path", compatibility_score=1.0)
 GREP = ToolCandidate(name="grep_files", description="Grep.", input_schema_summary="pattern", compatibility_score=0.5)
 POINT = GuidedDecisionPoint(after_step="list_files", candidate_tools=(READ, GREP), context_fields=("files",))
-OPEN = ("grep_files", "list_files", "read_file")
 
 
 @dataclass
@@ -62,9 +62,7 @@ class Never:
 def decide(point: GuidedDecisionPoint, callback: DecisionCallback | None, timeout_s: float = 30.0) -> Decision:
     times = iter((100.0, 102.5))
     context = {"files": ["a.py"], "secret": "not for this choice"}
-    return asyncio.run(
-        decide_next(point, context, callback, open_tools=OPEN, timeout_s=timeout_s, clock=lambda: next(times))
-    )
+    return asyncio.run(decide_next(point, context, callback, timeout_s=timeout_s, clock=lambda: next(times)))
 
 
 def test_a_deterministic_step_asks_nobody() -> None:
@@ -73,7 +71,7 @@ def test_a_deterministic_step_asks_nobody() -> None:
     decision = decide(replace(POINT, candidate_tools=(only,)), callback)
     assert callback.asked == []
     assert (decision.tier, decision.choice, decision.by) == ("deterministic", "read_file", "code")
-    assert (decision.arguments, decision.offered) == ({"path": "a.py"}, ("read_file",))
+    assert decision.arguments == {"path": "a.py"}
 
 
 @pytest.mark.parametrize(
@@ -103,8 +101,8 @@ def test_a_guided_step_shows_the_narrowed_set_and_the_fields_that_matter() -> No
         choice="grep_files",
         by="callback",
         reason="chosen of 2",
-        offered=("grep_files",),
         duration_s=2.5,
+        scores=(1.0, 0.5),
     )
 
 
@@ -125,9 +123,9 @@ def test_no_answer_falls_back(callback: DecisionCallback | None, reason: str, fa
     decision = decide(replace(POINT, fallback_tool=fallback), callback)
     assert (decision.by, decision.reason) == ("fallback", reason)
     if fallback:
-        assert (decision.tier, decision.choice, decision.offered) == ("guided", "read_file", ("read_file",))
+        assert (decision.tier, decision.choice) == ("guided", "read_file")
     else:
-        assert (decision.tier, decision.choice, decision.offered) == ("open", "", OPEN)
+        assert (decision.tier, decision.choice) == ("open", "")
 
 
 def test_a_slow_callback_is_left_behind() -> None:
@@ -147,14 +145,16 @@ def test_no_candidate_is_open_and_asks_nobody() -> None:
     callback = Says("read_file")
     decision = decide(replace(POINT, candidate_tools=()), callback)
     assert callback.asked == []
-    assert (decision.tier, decision.offered, decision.candidates) == ("open", OPEN, ())
+    assert (decision.tier, decision.choice, decision.candidates) == ("open", "", ())
 
 
 def test_a_custom_prompt_takes_the_place_of_the_one_from_the_metadata() -> None:
     callback = Says("read_file")
     (point,) = guided_decision_points("list_files", decision_prompt="Which?")
     decide(point, callback)
-    assert [prompt for _, _, prompt in callback.asked] == ["Which?"]
+    ((_, candidates, prompt),) = callback.asked
+    assert prompt.splitlines()[0] == "Which?"
+    assert len(prompt.splitlines()) == 1 + len(candidates)
 
 
 def test_points_are_made_of_the_graph() -> None:
@@ -192,6 +192,29 @@ def test_a_result_narrows_further_than_its_declaration() -> None:
     names = {each.name: each.arguments for each in point.candidate_tools}
     assert names["read_file"] == {"path": "a.txt"}
     assert "python_ast_outline" not in names
+
+
+def test_a_call_gives_what_is_not_known_and_one_that_cannot_be_made_is_none() -> None:
+    known = replace(READ, arguments={"path": "a.py"})
+    point = replace(POINT, candidate_tools=(known, GREP))
+    first = decide(point, Says(ToolCall(name="read_file", arguments={"start_line": 3})))
+    assert (first.choice, first.arguments, first.settled) == ("read_file", {"path": "a.py", "start_line": 3}, False)
+    assert decide(point, Says(ToolCall(name="read_file"))).settled
+    wrong = asyncio.run(
+        decide_next(point, {}, Says(ToolCall(name="grep_files")), problem=lambda tool, given: "" if given else "what?")
+    )
+    assert (wrong.tier, wrong.choice, wrong.reason) == ("open", "", "grep_files: what?")
+
+
+def test_what_is_promoted_is_taken_if_it_is_known_whole_and_reads() -> None:
+    known = replace(READ, arguments={"path": "a.py"}, compatibility_score=0.6)
+    point = replace(POINT, candidate_tools=(GREP, known), promoted="read_file")
+    decision = decide(point, Says("grep_files"))
+    assert (decision.tier, decision.choice, decision.settled) == ("deterministic", "read_file", True)
+    for other in (READ, replace(known, side_effect="write")):
+        assert decide(replace(point, candidate_tools=(GREP, other)), Says("grep_files")).choice == "grep_files"
+    (made,) = guided_decision_points("list_files", promote=("grep_files > find_usages", "list_files > read_file"))
+    assert made.promoted == "read_file"
 
 
 def test_long_fields_are_cut() -> None:

@@ -104,6 +104,38 @@ def test_settled_plans_name_tools_and_arguments_that_exist(tmp_path: Path) -> No
             assert step.action == "respond" or set(step.arguments) <= tools[step.capability]
 
 
+@pytest.mark.parametrize(
+    ("prompt", "file"),
+    [
+        ("explain app.py", "app.py"),
+        ("Could you please explain the file src/parser.py to me?", "src/parser.py"),
+        ("what does parser.py do?", "src/parser.py"),
+        ("how does app.py work", "app.py"),
+        ("walk me through main.py", "main.py"),
+        ("erkläre mir app.py", "app.py"),
+        ("explain app.py and fix it", ""),
+        ("explain why the tests fail and fix app.py", ""),
+        ("explain the bug in app.py", ""),
+        ("explain app.py:3", ""),
+        ("explain app.py and utils.py", ""),
+        ("explain how app.py could be faster", ""),
+        ("what does app.py do wrong?", ""),
+        ("what does the fix in app.py do?", ""),
+        ("what is package.json for?", ""),
+        ("explain recursion", ""),
+    ],
+)
+def test_an_explanation_of_a_file_is_known_and_left_to_a_model(prompt: str, file: str, tmp_path: Path) -> None:
+    decision = ask(prompt, tmp_path)
+    assert (decision.plan, decision.discovery.explain) == (None, file)
+
+
+def test_only_rm_has_to_be_approved_of(tmp_path: Path) -> None:
+    prompts = ("rm tmp.txt", "mv tmp.txt old.txt", "cp tmp.txt old.txt", "delete tmp.txt")
+    plans = [plan for prompt in prompts if (plan := ask(prompt, tmp_path).plan)]
+    assert [plan.asks for plan in plans] == [True, False, False, False]
+
+
 # --- what depends on the workspace ------------------------------------------------------------------------------------
 
 
@@ -272,9 +304,7 @@ def test_a_long_fenced_block_does_not_hide_the_request(shared: Workspace) -> Non
 
 # --- start-up ---------------------------------------------------------------------------------------------------------
 
-HEAVY = "pydantic yaml rich asyncio langgraph groq httpx git pathspec subprocess codur.llm codur.verification".split(
-    " "
-)
+HEAVY = "pydantic yaml rich asyncio langgraph groq httpx git pathspec subprocess codur.llm codur.checks".split(" ")
 
 
 def test_a_settled_request_imports_nothing_heavy(tmp_path: Path) -> None:

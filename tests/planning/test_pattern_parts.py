@@ -8,10 +8,10 @@ import pytest
 
 from codur.planning.patterns.courtesy import greeting_in, without_courtesy
 from codur.planning.patterns.danger import clauses
-from codur.planning.patterns.paths import FileNames, Mention, mentions
+from codur.planning.patterns.named_paths import FileNames, Mention, mentions
 from codur.planning.patterns.phrases import MAX_WORDS, match, parse
+from codur.planning.patterns.prompt_tokens import EDGE, Token, read_prompt
 from codur.planning.patterns.strategies import STRATEGIES
-from codur.planning.patterns.text import EDGE, Token, read_prompt
 from tests.planning.data.pattern_workspace import make_workspace
 
 

@@ -2,9 +2,9 @@
 
 `pattern_prompts` grew with the rules; `fresh_prompts` was written by someone who had not read them, and then labelled
 anew where a rule did more than that person expected and was right. `third_prompts` was written without a look at the
-rules too (its first 210; the other 124 after these had been mended), and two of its labels were changed to agree with
-the other sets: `cp` is a shell command, and "have a look at" a file may ask for a judgement of it. The labels are for a
-user who allows the web.
+rules too (its first 210; the other 124 after these had been mended), and one of its labels was changed to agree with
+the other sets: "have a look at" a file may ask for a judgement of it. The labels are for a user who allows the web, and
+to write to git.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from codur.workspace.workspace import Workspace
 from tests.planning.data.pattern_workspace import make_workspace
 
 DATA = Path(__file__).parent / "data"
-SETTINGS = replace(Settings(), tools=replace(Settings().tools, allow_network=True))
+SETTINGS = replace(Settings(), tools=replace(Settings().tools, allow_network=True, allow_git_write=True))
 
 
 def labels(name: str) -> list[dict[str, Any]]:

@@ -12,9 +12,9 @@ from codur.errors import ModelAnswerError
 from codur.events import ignore
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
-from codur.llm.scripted import ScriptedModel
+from codur.llm.replay.scripted import ScriptedModel
 from codur.planning.replies import ArgumentReply, PlanReply, PrePlanReply, argument_values, ask, read, strict_schema
-from codur.types import Limits, Message
+from codur.types import Limits, Message, ToolSpec
 
 GOOD = (
     '{"task_type": "code_fix", "confidence": 0.9, "detected_files": ["a.py"], "suggested_action": "edit",'
@@ -93,7 +93,8 @@ def test_arguments_take_the_types_of_the_tool() -> None:
             "limit": {"type": "integer"},
         }
     }
-    assert argument_values(given, schema) == {
+    tool = ToolSpec(name="t", description="", parameters=schema)
+    assert argument_values(given, tool) == {
         "path": "1",
         "start_line": 3,
         "all": True,

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from codur.checks.suites.junit import read_report
 from codur.python.project_files import read_text
 from codur.python.test_run import TestRun, narrowed, read_run, reported_argv
-from codur.verification.junit import read_report
 
 TESTS = """
 import socket, time, pytest

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
-from codur.llm.local_models import served_models
 from codur.llm.model import ChatReply, ChatRequest
+from codur.llm.profiles.local_models import served_models
 from codur.types import Message, ToolCall
 from tests.llm.kit import READ_FILE, ask
 from tests.real_servers.kit import ASKED_FOR, KEY, RealServer, client_of, free_port, once_there, running

@@ -14,12 +14,12 @@ import pytest
 from codur.config.settings import Provider
 from codur.errors import ModelUnavailable
 from codur.events import AnswerDelta, Event
-from codur.llm.auto import server_problem
-from codur.llm.endpoint import endpoint_of
-from codur.llm.failure import ServiceFailure
-from codur.llm.local_models import served_models
 from codur.llm.model import ChatReply, ChatRequest
-from codur.llm.service_model import ServiceModel
+from codur.llm.profiles.auto import server_problem
+from codur.llm.profiles.endpoint import endpoint_of
+from codur.llm.profiles.local_models import served_models
+from codur.llm.request_failure import ServiceFailure
+from codur.llm.services.service_model import ServiceModel
 from codur.parsing.json_text import parse_json_object
 from codur.types import Message, ToolCall
 from tests.llm.kit import READ_FILE, SCHEMA, ask

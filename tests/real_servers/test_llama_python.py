@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from codur.errors import ModelUnavailable
-from codur.llm.local_models import served_models
+from codur.llm.profiles.local_models import served_models
 from tests.llm.kit import SCHEMA, ask
 from tests.real_servers.kit import ASKED_FOR, KEY, RealServer, client_of, free_port, has, once_there, running
 

@@ -10,23 +10,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
 
+from codur.checks.checker import Checker
 from codur.config.settings import VerificationSettings
 from codur.events import Emit, ignore
-from codur.repair.context import Context
-from codur.repair.edits import apply_edits
+from codur.repair.candidates.candidates import Candidate, Program
+from codur.repair.candidates.late_candidates import Prospect, Sight, Which, prospects
+from codur.repair.code.node_context import Context
+from codur.repair.code.source_edits import apply_edits
+from codur.repair.code.source_file import Source, parse_source
 from codur.repair.engine import RepairOutcome, search
-from codur.repair.failure import Failure
-from codur.repair.localise import Suspicion
-from codur.repair.observed import Observed
-from codur.repair.operators import OPERATORS, Offer, changeable, heads, rows_for
-from codur.repair.operators import offers as offers_of
-from codur.repair.program import Candidate, Program
-from codur.repair.prospects import Prospect, Sight, Which, prospects
-from codur.repair.source import Source, parse_source
+from codur.repair.evidence.failing_lines import Failure
+from codur.repair.evidence.observed_values import Observed
+from codur.repair.operators.table import OPERATORS, Offer, changeable, heads, rows_for
+from codur.repair.operators.table import offers as offers_of
+from codur.repair.suspicion.localise import Suspicion
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
 from codur.types import Check, Verdict
-from codur.verification.checker import Checker
 from codur.workspace.workspace import Workspace
 
 OUTPUT = Check(
@@ -81,16 +81,16 @@ def candidates(
         observed=lambda path: seen.get(path, Observed()),
         expected=expected,
     )
-    return sorted(_opened(prospects(sight)), key=lambda each: each.order)
+    return sorted(opened(prospects(sight)), key=lambda each: each.order)
 
 
-def _opened(waiting: Iterable[Candidate | Prospect]) -> Iterator[Candidate]:
+def opened(waiting: Iterable[Candidate | Prospect]) -> Iterator[Candidate]:
     for each in waiting:
         if isinstance(each, Candidate):
             yield each
         else:
             while each.priority > 0:
-                yield from _opened(each.open())
+                yield from opened(each.open())
 
 
 def made_by(operator: str, text: str, failure: Failure | None = None) -> list[str]:
@@ -126,6 +126,7 @@ class Bench:
         workers: int = 0,
         every: bool = False,
         task: str = "",
+        hints: Sequence[str] = (),
     ) -> RepairOutcome:
         return search(
             workspace=self.workspace,
@@ -141,6 +142,7 @@ class Bench:
             workers=workers,
             every=every,
             task=task,
+            hints=hints,
         )
 
     def contents(self) -> dict[str, bytes]:

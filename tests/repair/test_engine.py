@@ -12,19 +12,19 @@ from textwrap import dedent
 
 import pytest
 
+from codur.checks.checker import Checker
 from codur.config.settings import VerificationSettings
 from codur.errors import Interrupted, out_of_time
 from codur.events import Event, RepairProgress, ignore
+from codur.repair.candidates.candidates import Program
+from codur.repair.candidates.late_candidates import Sight, prospects
+from codur.repair.choice.probing import Prober
 from codur.repair.engine import RepairOutcome
-from codur.repair.judge import Judge
-from codur.repair.probing import Prober
-from codur.repair.program import Program
-from codur.repair.prospects import Sight, prospects
+from codur.repair.judge.candidate_judge import Judge
 from codur.repair.search import Search
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
 from codur.types import Check, Verdict
-from codur.verification.checker import Checker
 from tests.repair.support import OUTPUT, QUICK_PYTEST, TESTS, Bench, bench
 
 CASES: list[tuple[str, str, str, str, str, tuple[str, ...]]] = [
@@ -291,8 +291,10 @@ def test_a_failed_search_says_so_and_leaves_everything_as_it_was(tmp_path: Path)
     assert found.tried > 10
     assert found.explanation == f"No edit made the check pass; {found.tried} candidates were judged in main.py."
     assert prepared.contents() == contents
-    assert len(events) == found.tried // 20
-    assert all(isinstance(event, RepairProgress) and event.place.startswith("main.py:") for event in events)
+    assert len(events) == found.tried // 20 + 1
+    assert all(isinstance(event, RepairProgress) and event.place.startswith("main.py:") for event in events[:-1])
+    assert isinstance(events[-1], RepairProgress)
+    assert (events[-1].tried, events[-1].place) == (found.tried, "")  # how it ended
 
 
 def test_the_same_input_gives_the_same_repair(tmp_path: Path) -> None:

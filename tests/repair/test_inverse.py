@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from codur.repair.edits import apply_edits
+from codur.repair.code.source_edits import apply_edits
 from tests.repair.support import all_offers, bench
 
 SLIPS = frozenset(

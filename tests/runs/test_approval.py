@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from codur.events import PlanShown
-from codur.planning.plan_file import read_plan
+from codur.planning.plans.plan_file import read_plan
 from codur.questions import Answer, Question
 from codur.types import Plan, Step
 from tests.runs.kit import EDIT, MEDIAN_RIGHT, NEEDS_MODEL, Played, play
 from tests.runs.test_plans import ASK_AGENT, CODING, EXPLAIN, RIGHT, SAY, WRONG, classified, plan, tool
-from tests.support.groq_server import ServerReply, calls, text
+from tests.support.groq_server import ServerReply, calls, json_reply, text
 
 FIX = "main.py is wrong"
 YES = Answer(decision="approve")
@@ -373,7 +373,8 @@ def fix_by(**fields: Any) -> Plan:
 
 def test_what_a_plan_of_the_user_says_of_a_step_reaches_the_agent_at_every_attempt(tmp_path: Path) -> None:
     given = fix_by(objective="Sort a copy.", expected_output="one function", success_criteria="main.py changed")
-    played = run(tmp_path, [WRONG, RIGHT], None, plan=given)
+    one_function = json_reply({"verdicts": [{"number": 1, "met": True, "why": "There is one."}]})
+    played = run(tmp_path, [WRONG, RIGHT, one_function], None, plan=given)
     assert (played.result.exit_code, played.result.iterations) == (0, 2)
     for number in (0, 1):
         assert "Sort a copy.\nExpected output: one function\nDone when: main.py changed" in played.message(number)

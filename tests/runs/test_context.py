@@ -12,8 +12,8 @@ import pytest
 
 from codur.config.settings import AgentConfig, Settings
 from codur.llm.tokens import BYTES_PER_TOKEN
-from codur.session.run import run_task
-from codur.store.trust import TrustStore
+from codur.session.task_run import run_task
+from codur.store.trusted_files import TrustStore
 from codur.types import Task
 from tests.runs.kit import Played, fill, host, play, settings_for
 from tests.runs.test_plans import classified

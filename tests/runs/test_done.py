@@ -12,7 +12,7 @@ import pytest
 
 from codur.questions import Answer
 from codur.types import Limits
-from codur.ui.report import summary_lines
+from codur.ui.shown.run_report import summary_lines
 from tests.agents.external.kit import CODEX_DONE
 from tests.agents.external.kit import RIGHT as PRINTS_2
 from tests.graph.tasks import FLAKY
@@ -84,6 +84,7 @@ ROWS: dict[str, Callable[[Path], Played]] = {
     "a question": lambda place: play(
         place, NEEDS_MODEL, "why does main.py matter", [EXPLAIN, text("It prints two medians.")]
     ),
+    "`explain FILE`, no model answers": lambda place: play(place, NEEDS_MODEL, "explain main.py", [], key=None),
     "a tool call, an edit in so many words": lambda place: play(place, NEEDS_MODEL, "list files", []),
     "a plan of several steps": lambda place: play(
         place, NEEDS_MODEL, "main.py is wrong", [classified(confidence=0.1), STEPS, RIGHT]
@@ -96,7 +97,7 @@ ROWS: dict[str, Callable[[Path], Played]] = {
     "a limit is reached first": lambda place: play(
         place, NEEDS_MODEL, "main.py is wrong", [EDIT, WRONG], limits=Limits(max_iterations=1)
     ),
-    "you say no": refused,
+    "you say no, or cannot be asked (`rm a`)": refused,
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from codur.config.settings import AgentConfig, AgentPreferences, AgentSettings, Settings
 from codur.events import AgentMessage, ModelCalled
-from codur.store.trust import TrustStore
+from codur.store.trusted_files import TrustStore
 from codur.types import Limits
 from tests.agents.external.kit import CODEX_DONE, RIGHT, Script, config_of
 from tests.runs.kit import EDIT, Played, play

@@ -13,8 +13,8 @@ import pytest
 
 from codur.config.settings import AgentPreferences, Provider, RepairSettings, Settings
 from codur.events import CheckRan, ignore
-from codur.session.exchanges import SkippedTime
-from codur.session.run import run_task
+from codur.session.record.exchanges import SkippedTime
+from codur.session.task_run import run_task
 from codur.types import BestAttempt, Limits, Task
 from tests.runs.kit import (
     EDIT,

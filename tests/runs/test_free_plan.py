@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from codur.events import Event, Note
-from codur.session.run import run_task
+from codur.session.task_run import run_task
 from codur.types import Limits, Task
 from tests.runs.kit import (
     EDIT,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from codur.questions import Answer, Question
-from codur.tools.files import nearest_line
+from codur.tools.files.file_tools import nearest_line
 from codur.types import Limits
 from tests.runs.kit import EDIT, MEDIAN_RIGHT, NEEDS_MODEL, Played, play
 from tests.support.groq_server import ServerReply, calls, text

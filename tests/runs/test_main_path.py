@@ -10,9 +10,9 @@ import pytest
 
 from codur.config.settings import Profile, Provider
 from codur.events import ignore
-from codur.session.run import run_task
+from codur.session.task_run import run_task
 from codur.types import Task
-from codur.ui.report import summary_lines
+from codur.ui.shown.run_report import summary_lines
 from tests.runs.kit import (
     EDIT,
     MEDIAN,

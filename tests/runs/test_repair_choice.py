@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from codur.planning.choice import read_choice
+from codur.planning.repair_choice import read_choice
 from tests.runs.kit import Played, play
 from tests.support.groq_server import ServerReply, error, text
 

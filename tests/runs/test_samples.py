@@ -17,8 +17,8 @@ from codur.config.settings import CodingSettings
 from codur.events import Event, Note, ignore
 from codur.questions import Answer
 from codur.sandbox.cancel import CancelToken
-from codur.session.exchanges import Exchanges
-from codur.session.run import run_task
+from codur.session.record.exchanges import Exchanges
+from codur.session.task_run import run_task
 from codur.types import Limits, Task
 from tests.runs.kit import (
     EDIT,

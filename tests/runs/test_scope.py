@@ -10,7 +10,7 @@ import pytest
 from codur.config.settings import ScopeSettings
 from codur.errors import WorkspaceError
 from codur.events import ignore
-from codur.session.run import run_task
+from codur.session.task_run import run_task
 from codur.types import ScopeRules, ScopeViolation, Task
 from tests.runs.kit import (
     EDIT,

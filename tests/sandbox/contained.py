@@ -13,13 +13,13 @@ from pathlib import Path
 
 import codur
 from codur.sandbox.backend import Backend, Confined, NoBackend
-from codur.sandbox.bubblewrap import BubblewrapBackend, find_bubblewrap
-from codur.sandbox.child import Child
-from codur.sandbox.namespaces import NamespacesBackend
-from codur.sandbox.output import BoundedOutput
-from codur.sandbox.policy import Limits, Policy
-from codur.sandbox.starter_client import Starter
-from codur.sandbox.system_paths import interpreter_paths
+from codur.sandbox.backends.bubblewrap import BubblewrapBackend, find_bubblewrap
+from codur.sandbox.backends.namespaces import NamespacesBackend
+from codur.sandbox.backends.system_paths import interpreter_paths
+from codur.sandbox.process.child import Child
+from codur.sandbox.process.output import BoundedOutput
+from codur.sandbox.program_policy import Limits, Policy
+from codur.sandbox.starter.starter_client import Starter
 
 SOURCE = Path(codur.__file__).parents[1]
 ORDINARY = 65534

@@ -13,13 +13,13 @@ import pytest
 
 from codur.errors import ConfigError
 from codur.sandbox.backend import Backend, Confined, NoBackend
-from codur.sandbox.bubblewrap import BubblewrapBackend, find_bubblewrap
-from codur.sandbox.landlock import landlock_abi
-from codur.sandbox.policy import Policy
-from codur.sandbox.probe import candidates, choose_backend
-from codur.sandbox.seatbelt import SeatbeltBackend, profile_text
-from codur.sandbox.system_paths import interpreter_paths, link_chain, toolchain_paths, way_to
-from codur.sandbox.trial import try_backend
+from codur.sandbox.backends.bubblewrap import BubblewrapBackend, find_bubblewrap
+from codur.sandbox.backends.landlock import landlock_abi
+from codur.sandbox.backends.probe import candidates, choose_backend
+from codur.sandbox.backends.seatbelt import SeatbeltBackend, profile_text
+from codur.sandbox.backends.system_paths import interpreter_paths, link_chain, toolchain_paths, way_to
+from codur.sandbox.backends.trial import try_backend
+from codur.sandbox.program_policy import Policy
 from tests.sandbox.contained import SOURCE
 
 ENVIRON = {"PATH": "/usr/bin:/bin"}

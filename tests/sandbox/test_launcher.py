@@ -12,9 +12,9 @@ import pytest
 
 from codur.config.settings import SandboxSettings
 from codur.sandbox.cancel import CancelToken
-from codur.sandbox.child import Child, GroupProcess
 from codur.sandbox.launcher import Launcher, ProcessResult
-from codur.sandbox.output import BoundedOutput
+from codur.sandbox.process.child import Child, GroupProcess
+from codur.sandbox.process.output import BoundedOutput
 
 LONG = 60.0
 

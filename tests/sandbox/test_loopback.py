@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from codur.config.settings import SandboxSettings
-from codur.sandbox.landlock import LandlockBackend
+from codur.sandbox.backends.landlock import LandlockBackend
 from codur.sandbox.launcher import Launcher
-from codur.sandbox.policy import Policy
+from codur.sandbox.program_policy import Policy
 from tests.adversarial.backends import AVAILABLE
 from tests.sandbox.contained import ORDINARY, SOURCE, SYSTEM_PYTHON, ordinary_user_missing
 

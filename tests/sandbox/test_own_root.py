@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from codur.errors import CodurError
-from codur.sandbox.policy import Policy
-from codur.sandbox.system_paths import interpreter_paths
+from codur.sandbox.backends.system_paths import interpreter_paths
+from codur.sandbox.program_policy import Policy
 from tests.adversarial.backends import AVAILABLE
 from tests.sandbox import contained
 

@@ -23,7 +23,8 @@ PATIENCE_S = 60.0
 
 def edit(code: str, explanation: str = "") -> ServerReply:
     """An answer that replaces the program's one function."""
-    return calls(("replace_function", {"path": "main.py", "name": "median", "code": code}), content=explanation)
+    given = {"path": "main.py", "function_name": "median", "new_code": code}
+    return calls(("replace_function", given), content=explanation)
 
 
 def by_content(body: Any) -> ServerReply:

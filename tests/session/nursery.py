@@ -22,10 +22,34 @@ from tests.cli.kit import ROOT, Ran, environment
 
 _MOST_BYTES = 65536
 _LOADED = (
-    *("codur.cli.app", "codur.cli.working", "codur.cli.recording", "codur.session.graph_run", "codur.nodes.external"),
-    *("codur.config.validate", "codur.config.trust_files", "codur.config.yaml_source", "codur.sandbox.trial"),
-    *("codur.sandbox.namespaces", "codur.sandbox.starter_client", "codur.llm.service_model", "codur.store.forget"),
-    *("codur.ui.machine", "codur.ui.report", "groq", "pydantic", "anyio._backends._asyncio", "httpcore", "h11"),
+    *(
+        "codur.cli.app",
+        "codur.cli.actions.run",
+        "codur.cli.actions.runs",
+        "codur.session.graph_run",
+        "codur.nodes.parts.external_step",
+    ),
+    *(
+        "codur.config.reading.values",
+        "codur.config.trust_files",
+        "codur.config.reading.yaml_source",
+        "codur.sandbox.backends.trial",
+    ),
+    *(
+        "codur.sandbox.backends.namespaces",
+        "codur.sandbox.starter.starter_client",
+        "codur.llm.services.service_model",
+        "codur.store.forget",
+    ),
+    *(
+        "codur.ui.json_output",
+        "codur.ui.shown.run_report",
+        "groq",
+        "pydantic",
+        "anyio._backends._asyncio",
+        "httpcore",
+        "h11",
+    ),
 )
 """Modules that bring the others with them. One that is missing here costs time, nothing else."""
 

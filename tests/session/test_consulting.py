@@ -6,7 +6,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from codur.questions import Answer, Question
-from codur.sandbox.turns import Waited
+from codur.sandbox.processor_turns import Waited
 from codur.session.consulting import asking, consulting
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from codur.graph.wiring import fingerprint
-from codur.planning.plan_file import plan_text
+from codur.planning.plans.plan_file import plan_text
 from codur.types import Plan, Step
 from tests.session.kit import KEY, MEDIAN_RIGHT, NEEDS_MODEL, Place, contents, edit, place
 from tests.session.nursery import Nursery

@@ -12,9 +12,9 @@ from codur.store.append_log import AppendLog
 from codur.store.blobs import BlobStore
 from codur.store.directory import StateDirectory
 from codur.store.forget import Forgotten, forget_oldest
-from codur.store.lock import workspace_lock
 from codur.store.run_record import RunRecord
-from codur.store.runs import RunStore
+from codur.store.run_records import RunStore
+from codur.store.workspace_lock import workspace_lock
 
 OLD = datetime(2023, 1, 1, tzinfo=UTC).timestamp()
 

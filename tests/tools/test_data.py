@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from codur.tools.json_splice import splice
-from codur.tools.keys import parse_key, with_value
+from codur.tools.data.json_splice import splice
+from codur.tools.data.keys import parse_key, with_value
 from codur.tools.tool import ToolError
 from codur.tools.toolbox import Toolbox
 

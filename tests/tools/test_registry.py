@@ -11,13 +11,13 @@ import jsonschema
 import pytest
 
 from codur.config.settings import ToolSettings
-from codur.tools import code_outputs, outputs
 from codur.tools.arguments import argument, schema
 from codur.tools.catalogue import ALL
-from codur.tools.outputs import Edit, Matches, Place, to_json
+from codur.tools.flow import code_outputs, outputs
+from codur.tools.flow.io_kinds import PATHS, Value, accepts, can_feed, fits, gives, values_in
+from codur.tools.flow.outputs import Edit, Matches, Place, to_json
 from codur.tools.tool import Tool, ToolContext, tool
 from codur.tools.toolbox import Toolbox
-from codur.tools.values import PATHS, Value, accepts, can_feed, fits, gives, values_in
 from codur.types import ToolResult, Verdict
 from tests.tools.conftest import toolbox_on
 from tests.tools.git_vectors import git

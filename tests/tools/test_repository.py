@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from codur.tools.repository.index import RepositoryIndex
-from codur.tools.repository.places import Place, edited_lines, places_in
-from codur.tools.repository.private import may_hold_secrets
-from codur.tools.repository.ranking import mentions, ranks, seeds
-from codur.tools.repository.selection import MAX_FILES, Selection, select
-from codur.tools.repository.standing import standing
+from codur.context.file_order import standing
+from codur.context.index import RepositoryIndex
+from codur.context.places import Place, edited_lines, places_in
+from codur.context.ranking import mentions, ranks, seeds
+from codur.context.selection import MAX_FILES, Selection, select
+from codur.workspace.private import may_hold_secrets
 from codur.workspace.workspace import Workspace
 from tests.runs.kit import fill
 

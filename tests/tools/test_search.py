@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from codur.tools.grep import _surely_fast
+from codur.tools.files.grep import _surely_fast
 from codur.tools.toolbox import Toolbox
 from codur.types import ToolResult
 from tests.tools.conftest import toolbox_on

@@ -11,7 +11,7 @@ import pytest
 
 from codur.config.settings import Settings, ToolSettings
 from codur.config.tool_names import TOOL_NAMES
-from codur.tools.bounds import bounded
+from codur.tools.output_bounds import bounded
 from codur.tools.toolbox import Toolbox
 from codur.types import ToolResult, ToolSpec
 from tests.tools.conftest import toolbox_on
@@ -77,7 +77,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("read_file", {}, "read_file needs the argument path; it takes path, start_line, end_line"),
     ("read_file", {"path": None}, "read_file: path must be text, not None"),
     ("read_file", {"path": 1}, "read_file: path must be text, not 1"),
-    ("read_file", {"file": "a"}, "read_file has no argument file; it takes path, start_line, end_line"),
+    ("read_file", {"colour": "a"}, "read_file has no argument colour; it takes path, start_line, end_line"),
     ("read_file", {"path": "a", "start_line": "x"}, "read_file: start_line must be a whole number, not 'x'"),
     ("read_file", {"path": "a", "start_line": True}, "read_file: start_line must be a whole number, not True"),
     ("read_file", {"path": "a", "start_line": 1.5}, "read_file: start_line must be a whole number, not 1.5"),

@@ -24,7 +24,7 @@ from codur.events import (
     ToolRan,
 )
 from codur.types import Attempt, Difference, RouteStep, RunResult, StepRecord, Usage, Verdict
-from codur.ui.output import Output
+from codur.ui.output_formats import Output
 
 COMMAND = "python main.py"
 RED = Verdict(
@@ -55,7 +55,7 @@ DONE = RunResult(
     duration_s=4.5,
     changed_files=("main.py",),
     diff=DIFF,
-    attempts=(BY_REPAIR, Attempt(number=2, by="codur-coding", progress=1.0)),
+    attempts=(BY_REPAIR,),
     records=(StepRecord(step_id="s1", node="coding", action="coding", origin="plan", tier="open"),),
     route=(RouteStep(node="pattern_plan", route="repair", origin="pattern", tier="deterministic", reason="red"),),
     notes=("programs run without a sandbox",),
@@ -81,7 +81,7 @@ EVENTS: tuple[Event, ...] = (
     Decided(node="pattern_plan", route="repair", origin="pattern", tier="deterministic", reason="the check is red"),
     NodeEntered(node="repair"),
     RepairProgress(tried=10, best=0.3),
-    RepairProgress(tried=1312, best=0.666, place="main.py:3"),
+    RepairProgress(tried=1312, best=0.666, place="main.py:9", best_place="main.py:3"),
     CheckRan(when="attempt", verdict=replace(RED, difference=Difference(line=2, expected="2", actual=None))),
     NodeEntered(node="coding"),
     ModelCalled(profile="fast", model="vendor/fast", purpose="coding", prompt_chars=3210),
@@ -99,7 +99,6 @@ EVENTS: tuple[Event, ...] = (
     FileChanged(path="main.py", added=1, removed=1),
     Note(level="warning", text="programs run without a sandbox"),
     CheckRan(when="attempt", verdict=GREEN),
-    CheckRan(when="confirm", verdict=GREEN),
     RunFinished(result=DONE),
 )
 

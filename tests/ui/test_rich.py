@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from codur.events import AnswerDelta, ModelAnswered, ModelCalled, ModelWaiting, NodeEntered, RepairProgress
-from codur.ui.diffs import diff_lines
-from codur.ui.output import make_output
-from codur.ui.progress import Status
+from codur.ui.output_formats import make_output
+from codur.ui.shown.diffs import diff_lines
+from codur.ui.shown.progress_lines import Status
 
 from .samples import DONE, EVENTS, FAILED, Terminal, play
 
@@ -123,7 +123,7 @@ def test_the_last_words_of_an_answer() -> None:
 LIVE = """
 import sys
 from codur.events import AnswerDelta, NodeEntered
-from codur.ui.output import make_output
+from codur.ui.output_formats import make_output
 from tests.ui.samples import DONE, EVENTS, play
 output = make_output("rich", stdout=sys.stdout, stderr=sys.stderr, verbose=False, color=True)
 if sys.argv[1] == "whole":

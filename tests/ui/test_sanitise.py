@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 import unicodedata
-from itertools import pairwise
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from codur.ui.sanitise import Sanitiser, sanitise
+from codur.ui.sanitise import sanitise
 
 ATTACKS = {
     "OSC 0 title": ("\x1b]0;owned\x07", "\\x1b]0;owned\\x07"),
@@ -108,25 +107,6 @@ def test_output_is_safe_and_stays_as_it_is(text: str) -> None:
     assert sanitise(shown) == shown
     assert "\n" not in sanitise(text, keep_newlines=False)
     shown.encode("utf-8")
-
-
-@settings(deadline=None, database=None)
-@given(HOSTILE, st.lists(st.integers(0, 60), max_size=5))
-def test_chunks_of_text_make_no_difference(text: str, cuts: list[int]) -> None:
-    places = sorted({0, *(min(cut, len(text)) for cut in cuts), len(text)})
-    stream = Sanitiser()
-    shown = "".join(stream.feed(text[a:b]) for a, b in pairwise(places)) + stream.close()
-    assert shown == sanitise(text)
-
-
-@settings(deadline=None, database=None)
-@given(st.binary(max_size=60), st.integers(0, 60))
-@example("世".encode(), 1)
-@example(b"\x1b[31m\xe4\xb8", 6)
-def test_chunks_of_bytes_make_no_difference(data: bytes, cut: int) -> None:
-    stream = Sanitiser()
-    shown = stream.feed(data[:cut]) + stream.feed(data[cut:]) + stream.close()
-    assert shown == sanitise(data.decode("utf-8", "surrogateescape"))
 
 
 @pytest.mark.parametrize(

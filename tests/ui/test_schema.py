@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
 from codur.types import RunResult
-from codur.ui.output import make_output
+from codur.ui.output_formats import make_output
 from codur.ui.schema import run_result_schema
 
 from .samples import ANSWER, DONE, FAILED

@@ -70,7 +70,7 @@ def test_a_full_disk_is_told() -> None:
 WRITER = """
 import sys
 from codur.types import RunResult
-from codur.ui.output import make_output
+from codur.ui.output_formats import make_output
 sys.stdin.read()
 output = make_output(sys.argv[1], stdout=sys.stdout, stderr=sys.stderr, verbose=False, color=False)
 answer = "" if sys.argv[1] == "raw" else "line\\n" * 50_000

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from codur.web.errors import FetchFailed, FetchRefused
 from codur.web.fetch import Fetched, FetchLimits, fetch
+from codur.web.page_errors import FetchFailed, FetchRefused
 from tests.web.server import Script, Server, forever, page
 from tests.web.test_guard import Names, local
 

@@ -10,8 +10,8 @@ import pytest
 
 from codur.redaction import Redactor
 from codur.web.address import is_public
-from codur.web.errors import FetchRefused
 from codur.web.fetch import Fetched, FetchLimits, fetch
+from codur.web.page_errors import FetchRefused
 from codur.web.target import read_url
 from tests.web.hostile import HOSTILE, PUBLIC, Hostile
 from tests.web.server import Server, page, redirect

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from codur.store.blobs import BlobStore
 from codur.store.directory import StateDirectory
-from codur.workspace.disk_journal import DiskJournal
-from codur.workspace.root import Root
-from codur.workspace.undo import UndoReport, redo, undo
+from codur.workspace.disk.root import Root
+from codur.workspace.history.disk_journal import DiskJournal
+from codur.workspace.history.undo_run import UndoReport, redo, undo
 from codur.workspace.workspace import Workspace
 
 Tree = dict[str, tuple[str, int, bytes]]

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from codur.errors import WorkspaceError
-from codur.workspace import files, listing
-from codur.workspace.openat2 import open_beneath
-from codur.workspace.root import Root
+from codur.workspace import listing
+from codur.workspace.disk import file_access
+from codur.workspace.disk.openat2 import open_beneath
+from codur.workspace.disk.root import Root
 from codur.workspace.workspace import Workspace
 from tests.workspace.kit import Run, picture
 
@@ -67,13 +68,13 @@ def race(place: Path, *, enough: int, walk: bool) -> tuple[int, int]:
             if done >= enough:
                 break
             with contextlib.suppress(WorkspaceError):
-                leaks += files.read_image(root, "sub/b.txt", max_bytes=100).data != b"below\n"
+                leaks += file_access.read_image(root, "sub/b.txt", max_bytes=100).data != b"below\n"
                 done += 1
             with contextlib.suppress(WorkspaceError):
-                files.write_image(root, "sub/new.txt", b"ours\n", mode=0o600, durable=False)
+                file_access.write_image(root, "sub/new.txt", b"ours\n", mode=0o600, durable=False)
                 done += 1
             with contextlib.suppress(WorkspaceError):
-                files.remove(root, "sub/new.txt", durable=False)
+                file_access.remove(root, "sub/new.txt", durable=False)
                 done += 1
             names = list(listing.walk(root, "sub"))
             leaks += any("secret" in name for name in names)

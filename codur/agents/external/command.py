@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from codur.config.agent_rules import PLACE, WORD_LISTS
+from codur.config.reading.agent_rules import PLACE, WORD_LISTS
 from codur.config.settings import AgentConfig
 
 

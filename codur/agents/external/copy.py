@@ -13,8 +13,8 @@ from pathlib import Path
 from codur.config.agent_names import instructs_agents, sets_agents
 from codur.config.protected import has_protected_name
 from codur.errors import WorkspaceError
-from codur.tools.repository.private import may_hold_secrets
 from codur.workspace.listing import SKIPPED_DIRECTORIES
+from codur.workspace.private import may_hold_secrets
 from codur.workspace.workspace import Workspace
 
 MAX_CHANGED = 500

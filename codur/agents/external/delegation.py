@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from codur.agents.external.copy import MayInstruct
+    from codur.agents.external.delegated_work import Delegated
     from codur.agents.external.protocol import McpRunner
     from codur.agents.external.ready import Obstacle
-    from codur.agents.external.taking import Allowed
-    from codur.agents.external.work import Delegated
+    from codur.agents.external.take_over import Allowed
     from codur.agents.registry import Agent
     from codur.events import Emit
     from codur.sandbox.launcher import Launcher
@@ -78,7 +78,7 @@ class ExternalAgents:
         Raises:
             CodurError: the copy cannot be made, or the program cannot be contained.
         """
-        from codur.agents.external.work import work  # noqa: PLC0415 - lazy: few runs delegate
+        from codur.agents.external.delegated_work import work  # noqa: PLC0415 - lazy: few runs delegate
 
         return work(
             agent,

@@ -7,8 +7,8 @@ import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from codur.sandbox.backends.system_paths import interpreter_paths, link_chain
 from codur.sandbox.environment import child_environment
-from codur.sandbox.system_paths import interpreter_paths, link_chain
 
 _SHEBANG_BYTES = 512
 _PACKAGES = "node_modules"

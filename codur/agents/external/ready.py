@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from codur.agents.external.install import find_program
 from codur.agents.external.plugins import find_plugin
-from codur.config.environment import INSIDE_AGENT
+from codur.config.reading.environment_variables import INSIDE_AGENT
 from codur.config.settings import AgentConfig
 
 _NETWORK_VARIABLES = (

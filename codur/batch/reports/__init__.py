@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from codur.batch.record import ChallengeResult
-from codur.batch.reports.junit import junit_xml
+from codur.batch.reports.junit_report import junit_xml
 from codur.batch.reports.markdown import markdown
 from codur.batch.reports.page import page
-from codur.batch.reports.text import encodable
-from codur.batch.results import MARKDOWN_FILE, PAGE_FILE
+from codur.batch.reports.report_text import encodable
+from codur.batch.results.challenge_record import ChallengeResult
+from codur.batch.results.results_directory import MARKDOWN_FILE, PAGE_FILE
 from codur.store.atomic import write_whole
 
 

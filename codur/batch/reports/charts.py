@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from codur.batch.record import ChallengeResult
 from codur.batch.reports.comparison import agent_name
 from codur.batch.reports.totals import TIER_WORDS, totals_of
+from codur.batch.results.challenge_record import ChallengeResult
 
 _DIGITS = 6
 

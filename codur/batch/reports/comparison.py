@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from math import comb
 from statistics import median
 
-from codur.batch.record import ChallengeResult
 from codur.batch.reports.totals import totals_of
+from codur.batch.results.challenge_record import ChallengeResult
 
 DEFAULT_AGENT = "default"
 _SHOWN_K = (1, 2, 3, 5, 10, 20, 50, 100)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from codur.batch.record import ChallengeResult
 from codur.batch.reports.comparison import Comparison, Tried, agent_name, compare
-from codur.batch.reports.text import markdown_cell as cell
+from codur.batch.reports.report_text import markdown_cell as cell
 from codur.batch.reports.totals import TIER_WORDS, Totals, totals_of
+from codur.batch.results.challenge_record import ChallengeResult
 
 _SOURCE = "[Chen et al. 2021](https://arxiv.org/abs/2107.03374)"
 
@@ -47,6 +47,7 @@ def _summary(totals: Totals) -> str:
     rows = [
         ("solved", f"{totals.solved:,} of {totals.results:,}{share}, {totals.without_model:,} without a model"),
         ("not solved", f"{totals.by_status['failed']:,}"),
+        ("passes already", f"{totals.by_status['passes']:,}"),
         ("error", f"{totals.by_status['error']:,}"),
         ("ended by a limit", f"{totals.by_status['limit']:,}"),
         ("solved by", ", ".join(f"{TIER_WORDS[tier]} {number:,}" for tier, number in totals.by_tier.items()) or "–"),

@@ -9,6 +9,7 @@
   const STATUS = {
     solved: { word: "solved", sign: "✔" },
     failed: { word: "not solved", sign: "✘" },
+    passes: { word: "already passes", sign: "=" },
     error: { word: "error", sign: "!" },
     limit: { word: "limit", sign: "◔" },
   };
@@ -422,7 +423,8 @@
   function facts(row) {
     const pairs = [
       ["check", row.check], ["verdict", row.verdict], ["solved by", row.by], ["agent", row.agent], ["attempt", several.attempts ? count(row.attempt) : ""],
-      ["tries judged", count(row.tries)], ["files", row.files.join(", ")], ["patch", row.patch], ["failure", row.signature],
+      ["tries judged", count(row.tries)], ["files", row.files.join(", ")], ["patch", row.patch],
+      ["run", row.kept && el("a", { href: `${row.kept}/` }, row.kept)], ["failure", row.signature],
       ["SHA-256", row.verified], ["sandbox", row.sandbox], ["directory", row.directory], ["started", row.started],
     ];
     return el("dl", { class: "facts" }, pairs.filter(([, value]) => value).map(([word, value]) =>

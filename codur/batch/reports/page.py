@@ -17,11 +17,12 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from codur.batch.record import ChallengeResult, RouteEntry
 from codur.batch.reports.charts import bars_of, charts_of
 from codur.batch.reports.comparison import agent_name, compare
-from codur.batch.reports.text import UNSEEN, cut, encodable, visible
+from codur.batch.reports.report_text import UNSEEN, cut, encodable, visible
 from codur.batch.reports.totals import TIER_WORDS, totals_of
+from codur.batch.results.challenge_record import ChallengeResult, RouteEntry
+from codur.batch.results.kept_run import kept_place
 
 MAX_DATA_BYTES = 4_500_000
 """The size that the data is brought below, by cutting its long texts, as far as that goes."""
@@ -135,6 +136,7 @@ def _row(item: ChallengeResult, limit: int) -> dict[str, Any]:
         "directory": cut(item.directory, small),
         "files": [cut(path, small) for path in item.changed_files[:_FILES]],
         "patch": cut(item.patch, small),
+        "kept": cut(kept_place(item), small),
         "diff": cut(item.diff, limit),
         "before": cut(item.output_before, limit),
         "after": cut(item.output_after, limit),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from codur.batch.record import ChallengeResult, SolvedTier, Status
+from codur.batch.results.challenge_record import ChallengeResult, SolvedTier, Status
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 TIERS: tuple[SolvedTier, ...] = tuple(tier for tier in get_args(SolvedTier) if tier != "none")

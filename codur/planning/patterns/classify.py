@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from codur.planning.patterns.danger import clauses
-from codur.planning.patterns.text import Token, word_set
+from codur.planning.patterns.prompt_tokens import Token, word_set
 from codur.types import CODE_TASKS, TaskType
 
 _VERBS: Mapping[TaskType, frozenset[str]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cache
 
-from codur.planning.patterns.text import Token, keys
+from codur.planning.patterns.prompt_tokens import Token, keys
 
 _HELLO = """
 hi|hello|hey|hiya|howdy|yo|hi there|hello there|hey there|good morning|good afternoon|good evening|good day|morning

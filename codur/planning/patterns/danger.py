@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from codur.planning.patterns.courtesy import without_courtesy
 from codur.planning.patterns.phrases import Captures, match
-from codur.planning.patterns.text import Token, read_prompt, word_set
+from codur.planning.patterns.prompt_tokens import Token, read_prompt, word_set
 
 _PROGRAMS = word_set(
     "rm mv cp mkdir rmdir cd sudo su chmod chown chgrp ln dd mkfs fdisk shutdown reboot halt poweroff kill"

@@ -6,20 +6,23 @@ is passed on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from codur.planning.patterns.classify import Classification, classify
 from codur.planning.patterns.courtesy import without_courtesy
 from codur.planning.patterns.danger import danger_in
-from codur.planning.patterns.greeting_rules import answer_greeting
 from codur.planning.patterns.holes import hole_reader
-from codur.planning.patterns.paths import FileNames, mentions
+from codur.planning.patterns.named_paths import FileNames, mentions
 from codur.planning.patterns.phrases import match
-from codur.planning.patterns.rules import Found, Rule, Settled
+from codur.planning.patterns.prompt_tokens import Token, read_prompt, word_set
+from codur.planning.patterns.rules.file_change_rules import COMMANDS
+from codur.planning.patterns.rules.git_rules import GIT_WRITES
+from codur.planning.patterns.rules.greeting_rules import answer_greeting
+from codur.planning.patterns.rules.rule import Found, Rule, Settled, not_allowed
+from codur.planning.patterns.rules.web_rules import NETWORK_TOOLS
 from codur.planning.patterns.strategies import STRATEGIES, Request, discover_files
-from codur.planning.patterns.text import Token, read_prompt, word_set
-from codur.planning.patterns.web_rules import NETWORK_TOOLS, NOT_ALLOWED
 from codur.types import CODE_TASKS, Discovery, Plan, TaskType
 
 if TYPE_CHECKING:
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from codur.workspace.workspace import Workspace
 
 _ASKING = word_set("can could would will")
+_COMMANDS: Mapping[TaskType, tuple[Rule, ...]] = {"file_operation": COMMANDS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,21 +80,27 @@ def decide(
         expect_file=expect_file,
     )
     danger = danger_in(text.tokens)
-    if danger:
-        return PatternDecision(plan=None, discovery=discover_files(request, Classification(reason=danger)))
     goal = check_is_goal or bool(check_command or expect_file)
     if text.complete and not goal:
-        settled = _settle(text.tokens, names)
+        settled = _settle(text.tokens, names) if not danger else _by_rules(_COMMANDS, text.tokens, names)
+        if settled is not None and settled[2].explains:
+            discovery = replace(_discover(request, goal=False), explain=settled[2].explains)
+            return PatternDecision(plan=None, discovery=discovery)
         if settled is not None:
             return _decision(request, *_permitted(settled, settings))
+    if danger:
+        return PatternDecision(plan=None, discovery=discover_files(request, Classification(reason=danger)))
     return PatternDecision(plan=None, discovery=_discover(request, goal=goal))
 
 
 def _permitted(settled: tuple[TaskType, str, Settled], settings: Settings) -> tuple[TaskType, str, Settled]:
-    """What is settled, or how to allow it if it needs the web and that is off."""
+    """What is settled, or how to allow it if it needs the web, or to write to git, and that is off."""
     kind, rule, found = settled
-    off = found.step.capability in NETWORK_TOOLS and not settings.tools.allow_network
-    return kind, rule, NOT_ALLOWED if off else found
+    if found.step.capability in NETWORK_TOOLS and not settings.tools.allow_network:
+        found = not_allowed("the web", "allow_network")
+    if found.step.capability in GIT_WRITES and not settings.tools.allow_git_write:
+        found = not_allowed("writing to the git repository", "allow_git_write")
+    return kind, rule, found
 
 
 def _settle(tokens: tuple[Token, ...], names: FileNames) -> tuple[TaskType, str, Settled] | None:
@@ -98,9 +108,15 @@ def _settle(tokens: tuple[Token, ...], names: FileNames) -> tuple[TaskType, str,
     greeting = answer_greeting(tokens)
     if greeting is not None:
         return "greeting", "a greeting", greeting
+    return _by_rules({kind: strategy.rules for kind, strategy in STRATEGIES.items()}, tokens, names)
+
+
+def _by_rules(
+    rules: Mapping[TaskType, tuple[Rule, ...]], tokens: tuple[Token, ...], names: FileNames
+) -> tuple[TaskType, str, Settled] | None:
     said = without_courtesy(tokens)
-    for kind, strategy in STRATEGIES.items():
-        for rule in strategy.rules:
+    for kind, rows in rules.items():
+        for rule in rows:
             settled = _apply(rule, said, names)
             if settled is not None and not (rule.writes and _only_asks(tokens)):
                 return kind, rule.name, settled
@@ -127,7 +143,7 @@ def _decision(request: Request, kind: TaskType, rule: str, settled: Settled) -> 
     missing = settled.outcome != "done"
     reason = str(step.arguments["text"]) if missing else f"rule: {rule}"
     found = Classification(task_type=kind, confidence=1.0, reason=f"rule: {rule}")
-    plan = Plan(steps=(step,), origin="pattern", reason=reason, outcome=settled.outcome)
+    plan = Plan(steps=(step,), origin="pattern", reason=reason, outcome=settled.outcome, asks=settled.asks)
     return PatternDecision(plan=plan, discovery=discover_files(request, found))
 
 

@@ -6,15 +6,17 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from codur.planning.patterns.paths import FileNames
+from codur.planning.patterns.named_paths import FileNames
 from codur.planning.patterns.phrases import ReadHole
-from codur.planning.patterns.text import Token, word_set
+from codur.planning.patterns.prompt_tokens import Token, word_set
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?:\(\))?")
 _CODE_WORD = re.compile(r"\w*(?:_\w|\w_|[a-z]\d|[a-z][A-Z])[\w.]*|[A-Z][A-Z_]{2,}|[A-Za-z_][\w.]*\(\)")
 _RANGE = re.compile(r"(\d{1,7})(?:-|–|\.\.|:)(\d{1,7})")
 _GLOB = re.compile(r"[\w.*?/+\-]*[*?][\w.*?/+\-]*")
 _REVISION = re.compile(r"[0-9a-f]{7,40}|(?:HEAD|@)(?:[~^]\d{0,4})*|v?\d+\.\d+(?:\.\d+)?")
+_FIGURES = re.compile(r"[\w.\-]*\d[\w.\-]*")
+_PATH = re.compile(r"[\w.+@/][\w.+@/\- ]*")
 _URL = re.compile(r"https?://[^\s<>\"']+")
 _NUMBERS = dict(zip("one two three four five six seven eight nine ten".split(), range(1, 11), strict=True))
 _KINDS: Mapping[str, str] = {
@@ -49,6 +51,11 @@ _VAGUE = word_set(
     " where unused dead missing wrong broken slow ways way place spot failure crash warning exception secret password"
     " wildcard inefficiency deadlock race memory repetition hotspot logic root deprecated obsolete legacy"
 )
+_FORMS = word_set(
+    "uppercase lowercase capitals caps italic bold markdown html german english french spanish placeholder synonym"
+    " blank whitespace tab space comma newline semicolon colon dash hyphen dot period quote number date"
+)
+"""What a text may be turned into, rather than a word that takes its place."""
 _FINDINGS = word_set("bug bugs problem problems issue issues mistakes the a an all any")
 _VAGUE_ENDINGS = ("s", "tion", "sion", "ness", "ment", "ity", "ing", "ance", "ence", "cy", "ies", "age", "ism")
 
@@ -109,6 +116,20 @@ def _grep(names: FileNames, token: Token) -> Any:
     return token.text.removesuffix("()") if fits and "(" not in token.text.removesuffix("()") else None
 
 
+def _piece(names: FileNames, token: Token) -> Any:
+    """A text that is replaced, or put in its place: quoted, or a word as `_plain` takes it, or one with figures."""
+    if token.kind != "word":
+        return token if token.kind in {"quote", "code"} and token.text else None
+    literal = _FIGURES.fullmatch(token.text) or _plain(names, token) is not None
+    return token if literal and token.key not in _FORMS else None
+
+
+def _path(token: Token) -> Any:
+    """A word of a command line that can only be a path."""
+    fits = token.kind in {"word", "quote", "code"} and _PATH.fullmatch(token.text)
+    return token.text if fits and (token.kind != "word" or " " not in token.text) else None
+
+
 def _name(token: Token) -> Any:
     if token.kind not in {"word", "quote", "code"} or not _IDENTIFIER.fullmatch(token.text):
         return None
@@ -166,6 +187,7 @@ _ON_FILES: Mapping[str, Callable[[FileNames, Token], Any]] = {
     "LITERAL": _literal,
     "PLAIN": _plain,
     "GREP": _grep,
+    "PIECE": _piece,
 }
 _ON_TEXT: Mapping[str, Callable[[Token], Any]] = {
     "TEXT": lambda token: token if token.kind in {"quote", "code", "fence"} and token.text else None,
@@ -178,6 +200,7 @@ _ON_TEXT: Mapping[str, Callable[[Token], Any]] = {
     "GLOB": _glob,
     "KIND": lambda token: _KINDS.get(token.key),
     "MARKER": _marker,
+    "PATH": _path,
     "URL": lambda token: token.text if token.kind in {"word", "quote", "code"} and _URL.fullmatch(token.text) else None,
     "REVISION": lambda token: (
         token.text if token.kind in {"word", "code"} and _REVISION.fullmatch(token.text) else None

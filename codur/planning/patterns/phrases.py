@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias
 
-from codur.planning.patterns.text import Token
+from codur.planning.patterns.prompt_tokens import Token
 
 MAX_WORDS = 40
 _SYMBOL = re.compile(r"[()\[\]|]|[^()\[\]|\s]+")

@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codur.config.settings import Settings
-from codur.planning.patterns import (
+from codur.planning.patterns.classify import Classification
+from codur.planning.patterns.involved_files import involved_files
+from codur.planning.patterns.named_paths import SOURCE_SUFFIXES, FileNames, Mention, suffix_of
+from codur.planning.patterns.prompt_tokens import PromptText, word_set
+from codur.planning.patterns.rules import (
     file_change_rules,
     file_rules,
     git_rules,
@@ -17,12 +21,8 @@ from codur.planning.patterns import (
     structure_rules,
     web_rules,
 )
-from codur.planning.patterns.classify import Classification
-from codur.planning.patterns.involved import involved_files
-from codur.planning.patterns.paths import SOURCE_SUFFIXES, FileNames, Mention, suffix_of
-from codur.planning.patterns.rules import Rule
-from codur.planning.patterns.text import PromptText, word_set
-from codur.tools.git_history import uncommitted
+from codur.planning.patterns.rules.rule import Rule
+from codur.tools.git.git_history import uncommitted
 from codur.types import Check, Discovery, TaskType
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def discover_code(request: Request, found: Classification) -> Discovery:
     Raises:
         UsageError: `expect_file` does not exist, or a file that defines the check is wrong.
     """
-    from codur.verification.discover import find_entry  # noqa: PLC0415 - lazy: settled requests need no check
+    from codur.checks.discover import find_entry  # noqa: PLC0415 - lazy: settled requests need no check
 
     if _names_absent_source(request, found.task_type):
         return discover_files(request, found)
@@ -137,7 +137,7 @@ def discover_unknown(request: Request, found: Classification) -> Discovery:
 
 
 def _check(request: Request, files: tuple[str, ...]) -> Check | None:
-    from codur.verification.discover import find_check  # noqa: PLC0415 - lazy: settled requests need no check
+    from codur.checks.discover import find_check  # noqa: PLC0415 - lazy: settled requests need no check
 
     root, launcher = request.names.workspace.root, request.launcher
     return find_check(

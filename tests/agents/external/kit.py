@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from codur.agents.external.delegated_work import Delegated
 from codur.agents.external.delegation import ExternalAgents
-from codur.agents.external.work import Delegated
 from codur.agents.registry import Agent
 from codur.config.settings import AgentConfig, SandboxSettings
 from codur.events import AgentMessage, Event, ToolRan

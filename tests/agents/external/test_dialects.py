@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from codur.agents.external.dialects.claude import ClaudeReader
 from codur.agents.external.dialects.codex import CodexReader
+from codur.agents.external.dialects.declared import PlainReader
 from codur.agents.external.dialects.gemini import GeminiReader
 from codur.agents.external.dialects.opencode import OpencodeReader
-from codur.agents.external.dialects.plain import PlainReader
 from codur.agents.external.dialects.reader import Reader
-from codur.agents.external.lines import MAX_LINE, JsonLines
+from codur.agents.external.json_lines import MAX_LINE, JsonLines
 from codur.agents.external.protocol import Happening, Said, Used
 from codur.types import Usage
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from codur.config.settings import AgentConfig, McpServer, Settings
 from codur.events import ignore
-from codur.session.run import run_task
+from codur.session.task_run import run_task
 from codur.types import RunResult, Task
 from tests.mcp.kit import HONEST, LONG_S
 from tests.runs.kit import contents, fill, host

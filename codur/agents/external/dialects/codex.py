@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from codur.agents.external.dialects.values import count, items, mapping, text
+from codur.agents.external.dialects.event_values import count, items, mapping, text
 from codur.agents.external.protocol import Happening, Said, Used
 from codur.types import Usage
 

@@ -1,0 +1,164 @@
+"""Runs an agent's program in the sandbox, and reads what it prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from codur.agents.external.command import words_of
+from codur.agents.external.dialects.claude import ClaudeReader
+from codur.agents.external.dialects.codex import CodexReader
+from codur.agents.external.dialects.declared import PlainReader
+from codur.agents.external.dialects.gemini import GeminiReader
+from codur.agents.external.dialects.opencode import OpencodeReader
+from codur.agents.external.dialects.reader import Reader
+from codur.agents.external.install import find_program, installation_of
+from codur.agents.external.json_lines import JsonLines, read_json
+from codur.agents.external.protocol import Answer, End, Job, Said
+from codur.config.settings import AgentConfig
+from codur.llm.pricing import PER_MILLION
+from codur.sandbox.launcher import Launcher
+from codur.sandbox.process.process_result import ProcessResult
+from codur.types import Usage
+
+OUTPUT_BYTES = 2_097_152
+"""Kept of each output; events are read as they arrive, so that none is lost to that."""
+_TEXT_CHARS = 20_000
+_ERROR_CHARS = 600
+_PROMPT_FILE = "prompt.md"
+
+
+def run_program(
+    config: AgentConfig, job: Job, *, launcher: Launcher, environ: Mapping[str, str], user_home: Path
+) -> Answer:
+    """Run the program of a `cli` agent to its end, or until its time is over.
+
+    Args:
+        environ: the user's environment, of which it gets the job's variables and a minimal set.
+        user_home: what `~/` stands for in `readable`.
+
+    Raises:
+        CodurError: it cannot be contained.
+    """
+    program = find_program(config.command[0], environ)
+    if program is None:
+        return Answer(error=f"the program {config.command[0]} is not installed", end="not_started")
+    contained = launcher.name != "none"
+    words = words_of(config, _places(config, job), contained=contained)
+    reader = _reader(config)
+    lines = JsonLines(lambda event: _tell(reader, event, job))
+    result = launcher.run(
+        (str(program), *words[1:]),
+        cwd=job.directory,
+        stdin=job.prompt.encode() if config.prompt_by == "stdin" else b"",
+        timeout_s=job.timeout_s,
+        env=job.variables,
+        max_output_bytes=OUTPUT_BYTES,
+        read_only=[job.directory / path for path in job.read_only],
+        readable=(*installation_of(program, environ), *_stated(config, user_home)),
+        home=job.home,
+        network=config.network,
+        tap=lines.add if config.output == "jsonl" else None,
+    )
+    lines.close()
+    return _answer(config, reader, lines, result, job)
+
+
+def _places(config: AgentConfig, job: Job) -> dict[str, str]:
+    file = job.home / _PROMPT_FILE
+    if config.prompt_by == "file":
+        file.write_text(job.prompt, encoding="utf-8")
+    return {
+        "prompt": job.prompt if config.prompt_by == "argument" else "",
+        "prompt_file": str(file),
+        "workspace": str(job.directory),
+        "model": config.model or "",
+    }
+
+
+def _stated(config: AgentConfig, user_home: Path) -> list[Path]:
+    return [user_home / path[2:] if path.startswith("~/") else Path(path) for path in config.readable]
+
+
+def _reader(config: AgentConfig) -> Reader:
+    match config.dialect:
+        case "codex":
+            return CodexReader()
+        case "claude":
+            return ClaudeReader()
+        case "gemini":
+            return GeminiReader()
+        case "opencode":
+            return OpencodeReader()
+        case _:
+            return PlainReader(config.answer)
+
+
+def _tell(reader: Reader, event: Mapping[str, Any], job: Job) -> None:
+    for happening in reader.take(event):
+        job.tell(happening)
+
+
+def _answer(config: AgentConfig, reader: Reader, lines: JsonLines, result: ProcessResult, job: Job) -> Answer:
+    if config.output == "json":
+        value = read_json(result.stdout)
+        if isinstance(value, dict):
+            _tell(reader, value, job)
+    said = reader.text
+    if config.output == "text":
+        said = result.stdout.strip()[-_TEXT_CHARS:]
+        if said:
+            job.tell(Said(text=said))
+    error = reader.error or _why(result, in_words=config.output == "text")
+    if config.output != "text" and not said and not error:
+        error = f"it printed nothing in {config.output} that could be read"
+    if lines.skipped and not lines.objects:
+        error = f"{error}; {lines.skipped} lines of its output are no JSON"
+    return Answer(
+        text=said,
+        error=error,
+        usage=_priced(config, reader.usage),
+        end=_end(result),
+        exit_status=result.exit_status,
+    )
+
+
+def _end(result: ProcessResult) -> End:
+    if result.timed_out:
+        return "timed_out"
+    if result.cancelled:
+        return "cancelled"
+    if not result.started:
+        return "not_started"
+    if result.flooded:
+        return "flooded"
+    return "limit" if result.limit else "ended"
+
+
+def _why(result: ProcessResult, *, in_words: bool) -> str:
+    """What the program's end says; empty for an end in good order. Its standard output tells if that is in words."""
+    match _end(result):
+        case "timed_out":
+            return f"it was stopped after {result.duration_s:.0f} s, its time limit"
+        case "cancelled":
+            return "it was stopped"
+        case "flooded":
+            return "it was stopped because its output did not end"
+        case "limit":
+            return f"it was stopped at a limit of the sandbox: {result.limit}"
+    if result.exit_status == 0:
+        return ""
+    told = result.stderr.strip() or (result.stdout.strip() if in_words else "")
+    said = " ".join(told[-_ERROR_CHARS:].split())
+    return f"it ended with exit status {result.exit_status}{f': {said}' if said else ''}"
+
+
+def _priced(config: AgentConfig, usage: Usage) -> Usage:
+    """The usage with its cost by the settings' prices, if the program did not tell one."""
+    if usage.cost_usd:
+        return usage
+    fresh = max(0, usage.prompt_tokens - usage.cached_tokens)
+    cost = fresh * config.price_in + usage.cached_tokens * config.price_cached
+    return replace(usage, cost_usd=(cost + usage.completion_tokens * config.price_out) / PER_MILLION)

@@ -1,0 +1,106 @@
+"""One delegation: copy, run, read, take over what is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from codur.agents.external.agent_program import run_program
+from codur.agents.external.copy import Copy, MayInstruct, changes_in, copy_workspace
+from codur.agents.external.plugins import run_plugin
+from codur.agents.external.protocol import Answer, Happening, Job, McpRunner, Said
+from codur.agents.external.ready import variables_of
+from codur.agents.external.take_over import Allowed, Taken, take_over
+from codur.agents.registry import Agent
+from codur.errors import WorkspaceError
+from codur.events import AgentMessage, Emit, ToolRan
+from codur.sandbox.launcher import Launcher
+from codur.workspace.workspace import Workspace
+
+_SHOWN_CHARS = 300
+MAX_PROMPT_BYTES = 100_000
+"""One argument of a program has 128 KiB on Linux."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delegated:
+    """What came of a delegation.
+
+    Attributes:
+        answer: what the agent says.
+        taken: what became of its changes.
+        changed_nothing: it changed nothing at all in its copy.
+        note: what of the workspace was kept from it although it could be accepted; empty if nothing was.
+    """
+
+    answer: Answer
+    taken: Taken = field(default_factory=Taken)
+    changed_nothing: bool = True
+    note: str = ""
+
+
+def work(
+    agent: Agent,
+    prompt: str,
+    workspace: Workspace,
+    *,
+    launcher: Launcher,
+    environ: Mapping[str, str],
+    user_home: Path,
+    mcp: McpRunner | None,
+    timeout_s: float,
+    emit: Emit,
+    read_only: tuple[str, ...],
+    allowed: Allowed,
+    may_instruct: MayInstruct,
+) -> Delegated:
+    """Let an agent work in a copy; see `ExternalAgents.run_external`."""
+    with launcher.temporary_directory() as directory:
+        home = directory / "home"
+        home.mkdir(mode=0o700)
+        copy = copy_workspace(workspace, directory / "work", may_instruct=may_instruct)
+        job = Job(
+            prompt=prompt.encode()[:MAX_PROMPT_BYTES].decode("utf-8", "ignore"),
+            directory=copy.root,
+            home=home,
+            timeout_s=min(timeout_s, agent.config.timeout_s),
+            variables=variables_of(agent.name, agent.config, environ, str(home)),
+            read_only=tuple(path for path in read_only if path in copy.digests),
+            tell=lambda happening: _tell(happening, agent.name, emit),
+        )
+        if agent.config.type == "cli":
+            answer = run_program(agent.config, job, launcher=launcher, environ=environ, user_home=user_home)
+        else:
+            answer = _run(agent, job, mcp)
+        if answer.end in {"cancelled", "not_started"}:
+            return Delegated(answer=answer)
+        return replace(_settled(agent, answer, copy, workspace, allowed), note=copy.note)
+
+
+def _run(agent: Agent, job: Job, mcp: McpRunner | None) -> Answer:
+    if agent.config.type == "python":
+        return run_plugin(agent.config.entry_point or agent.name, job)
+    if mcp is None:
+        return Answer(error="no MCP servers are configured", end="not_started")
+    return mcp(agent, job)
+
+
+def _settled(agent: Agent, answer: Answer, copy: Copy, workspace: Workspace, allowed: Allowed) -> Delegated:
+    try:
+        changes = changes_in(copy, max_file_bytes=workspace.max_file_bytes, leaves=agent.config.leaves)
+    except (WorkspaceError, OSError) as error:
+        return Delegated(answer=answer, taken=Taken(problem=f"its copy cannot be read: {error}"), changed_nothing=False)
+    taken = take_over(agent.name, changes, copy, workspace, allowed=allowed)
+    nothing = not (changes.files or changes.refused or changes.problem)
+    return Delegated(answer=answer, taken=taken, changed_nothing=nothing)
+
+
+def _tell(happening: Happening, agent: str, emit: Emit) -> None:
+    if isinstance(happening, Said):
+        shown = " ".join(happening.text.split())[:_SHOWN_CHARS]
+        if shown:
+            emit(AgentMessage(agent=agent, text=shown))
+    else:
+        code = "ok" if happening.ok else "failed"
+        emit(ToolRan(tool=f"{agent}:{happening.tool}", code=code, summary=happening.summary))

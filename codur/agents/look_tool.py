@@ -1,0 +1,169 @@
+"""How an agent that edits looks at more than it was shown: one compact tool, carried out by those of the toolbox."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from codur.context.sight import Sight
+from codur.tools.output_bounds import beginning
+from codur.tools.toolbox import Toolbox
+from codur.types import ToolCall, ToolResult, ToolSpec
+
+LOOK, RUN_CHECK, ASK, CANNOT = "look", "run_check", "ask_user", "cannot"
+READS = ("read_file", "find_definition", "find_usages", "grep_files", "list_files", "python_ast_outline")
+"""Tools of the toolbox that are carried out as well if a model calls them, offered or not."""
+ITEMS = 6
+"""What one call may look at."""
+MIN_CHARS = 300
+_AROUND = 20
+_PLACES, _USES = 3, 20
+_LINES = re.compile(r"(?P<path>.+?)(?::|#L| lines? )(?P<start>\d+)(?:\s*(?:-|to|:|L)+\s*(?P<end>\d+))?")
+_NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+
+
+def specs(*, looks: bool, check: bool) -> tuple[ToolSpec, ...]:
+    """What is offered beside the editing tools.
+
+    Args:
+        check: there is a check that can be run.
+    """
+    look = _spec(
+        LOOK,
+        "See more before you edit. Each item is a file (`a.py`), lines of it (`a.py:10-80`), a folder, the name of a"
+        " function, class or test (shown where it is defined, and where it is used), or any text to search for.",
+        at={"type": "array", "items": {"type": "string"}},
+    )
+    run = _spec(RUN_CHECK, "Run the check on the files as they are now, before your edits.")
+    ask = _spec(
+        ASK,
+        "Ask the user, if the task can be meant in ways that need different programs; at most once.",
+        question={"type": "string"},
+    )
+    cannot = _spec(
+        CANNOT,
+        "End without an edit: what is asked cannot be done, or the check itself cannot run.",
+        reason={"type": "string"},
+    )
+    return (*((look,) if looks else ()), *((run,) if looks and check else ()), ask, cannot)
+
+
+def _spec(name: str, description: str, **properties: Mapping[str, object]) -> ToolSpec:
+    schema = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return ToolSpec(name=name, description=description, parameters=schema)
+
+
+class Looks:
+    """Carries looks out, and keeps which lines were shown.
+
+    Attributes:
+        told: what was looked at, in a few words each.
+        ranges: the parts of files that were shown, as `path:start-end`, the latest last.
+    """
+
+    def __init__(self, toolbox: Toolbox, sight: Sight) -> None:
+        self._toolbox = toolbox
+        self._sight = sight
+        self.told: list[str] = []
+        self.ranges: list[str] = []
+
+    def carry_out(self, call: ToolCall, room: int) -> str:
+        """What a call shows, in `room` characters."""
+        if call.name != LOOK:
+            self.told.append(call.name + "".join(f" {value}" for value in list(call.arguments.values())[:1]))
+            return self._call(call.name, room, **call.arguments)
+        given = call.arguments.get("at", next(iter(call.arguments.values()), ()))
+        items = [given] if isinstance(given, str) else given if isinstance(given, list | tuple) else ()
+        wanted = [str(item).strip().strip("`") for item in items if str(item).strip()]
+        self.told += wanted[:ITEMS]
+        if not wanted:
+            return "error: say what to look at, such as a file, a name or a text"
+        each = max(MIN_CHARS, room // min(len(wanted), ITEMS))
+        left_out = [f"(at most {ITEMS} at a time; left out: {', '.join(wanted[ITEMS:])})"] if wanted[ITEMS:] else []
+        return "\n\n".join([*(self._item(item, each) for item in wanted[:ITEMS]), *left_out])
+
+    def lines(self, path: str, lines: range, room: int) -> str:
+        """Some lines of a file, under its name."""
+        return self._call("read_file", room, path=path, start_line=lines.start, end_line=lines.stop - 1)
+
+    def count(self, path: str) -> int:
+        """How many lines a file has; 0 if it cannot be shown."""
+        data = self._toolbox.call("read_file", {"path": path}).data
+        return int(data["total_lines"]) if isinstance(data, dict) else 0
+
+    def _item(self, item: str, room: int) -> str:
+        path, _, test = item.partition("::")
+        if test:
+            return self._named(test.partition("[")[0].replace("::", "."), room, path)
+        file = self._toolbox.call("read_file", {"path": item})
+        if file.ok:
+            return self._shown(file, item, room)
+        some = _LINES.fullmatch(item)
+        if some is not None and file.code == "not_found" and self.count(some["path"]):
+            start, end = int(some["start"]), int(some["end"] or 0)
+            first, last = (start, end) if end else (max(1, start - _AROUND), start + _AROUND)
+            return self._call("read_file", room, path=some["path"], start_line=first, end_line=last)
+        if file.code == "not_a_file":
+            return self._call("list_files", room, path=item)
+        if file.code != "not_found":
+            return f"{item}: error: {file.text}"
+        return self._named(item, room) if _NAME.fullmatch(item) else self._text(item, room)
+
+    def _named(self, name: str, room: int, path: str = "") -> str:
+        """Where a name is defined, with the text, and where it is used."""
+        found = self._toolbox.call("find_definition", {"name": name, **({"path": path} if path else {})})
+        if not found.ok:
+            return self._text(name, room, path)
+        places = found.data["places"][:_PLACES]
+        parts = [self._definition(place, name, room // (len(places) + 1)) for place in places]
+        return "\n".join([*parts, self._text(name.rpartition(".")[2], room // (len(places) + 1))])
+
+    def _definition(self, place: Mapping[str, object], name: str, room: int) -> str:
+        path, line = str(place["path"]), int(str(place["line"]))
+        outline = self._toolbox.call("python_ast_outline", {"path": path}).data
+        around = outline["definitions"] if isinstance(outline, dict) else ()
+        last = name.rpartition(".")[2]
+        mine = [
+            range(item["start_line"], item["end_line"] + 1)
+            for item in around
+            if item["start_line"] <= line <= item["end_line"] and item["name"].rpartition(".")[2] == last
+        ]
+        return self.lines(path, min(mine, key=len, default=range(line, line + 1)), room)
+
+    def _text(self, text: str, room: int, path: str = "") -> str:
+        return self._call("grep_files", room, pattern=text, path=path, limit=_USES)
+
+    def _call(self, tool: str, room: int, /, **arguments: object) -> str:
+        told = " ".join(str(value) for value in arguments.values() if isinstance(value, str) and value)
+        return self._shown(self._toolbox.call(tool, arguments), told, room)
+
+    def _shown(self, result: ToolResult, told: str, room: int) -> str:
+        """A result as text, and its lines taken note of."""
+        data = result.data if isinstance(result.data, dict) else {}
+        if not result.ok:
+            return f"{told}: error: {result.text}"
+        if "total_lines" not in data:
+            found = data.get("matches") or data.get("places") or ()
+            text = beginning(result.text, room)
+            kept = found[: text.count("\n") + 1]
+            self._sight.add({place["path"]: [range(place["line"], place["line"] + 1)] for place in kept})
+            return f"{told}, wherever it is:\n{text}" if "matches" in data else f"{told}:\n{text}"
+        path, first = str(data["path"]), int(data["start_line"])
+        text = beginning(result.text, room, first)
+        whole = len(result.text) <= room
+        lines = range(first, int(data["end_line"]) + 1 if whole else first + text.count("\n"))
+        self._sight.add({path: [lines]})
+        self.ranges.append(f"{path}:{lines.start}-{lines.stop - 1}")
+        shown = f"lines {first} to {lines.stop - 1} of {data['total_lines']}"
+        return f"===== {path} ({shown})\n{text.rstrip()}\n===== end of {path}"
+
+
+def size_of(tools: Iterable[ToolSpec]) -> int:
+    """Characters that tools take in a request."""
+    return sum(len(tool.name) + len(tool.description) + len(json.dumps(dict(tool.parameters))) + 60 for tool in tools)
+
+
+def told_shortly(told: Sequence[str]) -> str:
+    """What was looked at, for a sentence."""
+    return ", ".join(text[:80] for text in told[:8]) + (", …" if len(told) > 8 else "")

@@ -1,0 +1,188 @@
+"""A whole batch: what is left to do is done, kept, and made into reports."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from codur.batch.results.challenge_record import ChallengeResult
+from codur.batch.results.earlier import GOES_ON, Mode, counting, of_other_settings, of_other_work
+from codur.batch.results.identity import settings_hash
+from codur.batch.results.kept_files import Keeper, Keys
+from codur.batch.results.kept_run import RUNS
+from codur.batch.results.progress import Ended, Watch
+from codur.batch.results.results_directory import ResultsDirectory, has_results, read_results, read_spent, total_spent
+from codur.batch.setup import Setup
+from codur.batch.work import Work
+from codur.batch.worker_supervisor import Supervisor
+from codur.config.settings import Settings
+from codur.errors import CodurError, Refused, UsageError
+from codur.sandbox.backends.probe import choose_backend
+from codur.session.host import Host
+from codur.session.stop import TERMINATED, code_of
+from codur.types import EXIT_CODES
+
+Begins = Callable[[Sequence[Work], Sequence[ChallengeResult], str], None]
+
+GRACE_S, SHORT_GRACE_S = 10.0, 1.0
+"""Seconds in which what runs may end in good order, after the user's and after the system's signal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchResult:
+    """What came of a batch.
+
+    Attributes:
+        results: of all work of the batch that is finished, in the batch's order, also of earlier parts.
+        ended: `all` was done, or the `budget` was used up, or the user `stopped` it.
+        code: the exit code.
+        done_before: pieces of work that were finished before.
+        reports: files that were made of the results.
+        others: what earlier results do not count, as it was told when the batch began; empty if all do.
+        notes: what else the user should know.
+        seconds: wall time of this part.
+    """
+
+    results: tuple[ChallengeResult, ...]
+    ended: Ended
+    code: int
+    done_before: int
+    reports: tuple[Path, ...] = ()
+    others: str = ""
+    notes: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+def solve_batch(
+    work: Sequence[Work],
+    setup: Setup,
+    results: Path,
+    *,
+    mode: Mode,
+    watch: Watch,
+    begins: Begins,
+    junit: Path | None = None,
+) -> BatchResult:
+    """Do the work of a batch that is not done yet.
+
+    Args:
+        results: the directory of results.
+        watch: sees it go on, from another thread.
+        begins: gets what is to be done, the results that are there already, and what to know about the others.
+        junit: where to write JUnit XML, if at all.
+
+    Raises:
+        UsageError: the results directory holds results and the mode does not say what to do with them; or it cannot be
+            used.
+        WorkspaceBusy: another batch writes there.
+        CodurError: the worker cannot be started.
+    """
+    begun = time.monotonic()
+    if mode == "new" and has_results(results):
+        raise UsageError(
+            f"{results} holds results already",
+            remedy="Go on with --resume or --rerun-failed, start over with --fresh, or name another with --results.",
+        )
+    keys = Keys(settings_hash(setup.settings, setup.limits, offline=setup.offline))
+    with ResultsDirectory(results) as directory:
+        aside = directory.set_aside() if mode == "fresh" else None
+        earlier = read_results(results)
+        valid = counting(work, earlier, keys, mode="resume", in_place=setup.in_place)
+        others = of_other_settings(work, earlier, valid, keys.settings)
+        found = counting(work, earlier, keys, mode=mode, in_place=setup.in_place)
+        done_before = len(found)
+        missing = [item for item in work if item.number not in found]
+        tokens, cost_usd = total_spent(found.values())
+        if mode in GOES_ON:  # what was under way when it was cut off, and what is done again, has been paid for too
+            had_tokens, had_cost_usd = read_spent(results)
+            tokens, cost_usd = max(tokens, had_tokens), max(cost_usd, had_cost_usd)
+        keeping = replace(setup.keeping, below=str(results.absolute() / RUNS))
+        setup = replace(setup, tokens=tokens, cost_usd=cost_usd, keeping=keeping)
+        keeper = Keeper(directory, setup, keys)
+        begins(missing, list(found.values()), others)
+        supervisor = Supervisor(setup, missing, key_of=keys, keep=keeper, watch=watch, keep_spent=directory.write_spent)
+        ended, code = _supervised(supervisor) if missing else ("all", 0)
+        found |= keeper.kept
+        ordered = tuple(found[number] for number in sorted(found))
+        elsewhere = of_other_work(work, earlier)
+        everything = sorted((*ordered, *elsewhere), key=lambda item: (item.name, item.agent, item.attempt))
+        reports, notes = _reports(directory, everything, setup, junit)
+    return BatchResult(
+        results=ordered,
+        ended=ended,
+        code=code or exit_code(ordered, ended),
+        done_before=done_before,
+        reports=reports,
+        others=others,
+        notes=((f"earlier results are in {aside}",) if aside else ()) + _told(elsewhere) + notes,
+        seconds=round(time.monotonic() - begun, 3),
+    )
+
+
+def exit_code(results: Sequence[ChallengeResult], ended: Ended) -> int:
+    """0 if every challenge was solved by every agent, in one attempt at least; 1 if not; 4 if the budget ended it."""
+    if ended == "budget":
+        return EXIT_CODES["limit"]
+    wanted = {(result.name, result.agent) for result in results}
+    solved = {(result.name, result.agent) for result in results if result.solved}
+    return 0 if wanted == solved else 1
+
+
+def require_sandbox(settings: Settings, host: Host) -> None:
+    """Make sure that the programs of challenges are contained.
+
+    Raises:
+        Refused: nothing contains programs here.
+    """
+    chosen = choose_backend(settings.sandbox.backend, host.environ, cache=host.cache)
+    if chosen.backend.name == "none":
+        why = chosen.note or "the settings say so (sandbox.backend)"
+        raise Refused(
+            f"the programs of challenges would run without a sandbox: {why}",
+            remedy="See `codur doctor` for how to get one, or add --no-sandbox.",
+        )
+
+
+def _supervised(supervisor: Supervisor) -> tuple[Ended, int]:
+    """Run a supervisor, in a thread of its own: a signal ends the wait for it, and nothing that it does half-way.
+
+    Returns:
+        Why it ended, and the exit code that a signal asks for, or 0.
+    """
+    code = 0
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="supervisor") as pool:
+        future = pool.submit(supervisor.run)
+        while True:
+            try:
+                return future.result(), code
+            except KeyboardInterrupt as stop:
+                code = code_of(stop)
+                supervisor.stop(SHORT_GRACE_S if code == TERMINATED else GRACE_S)
+
+
+def _told(elsewhere: Sequence[ChallengeResult]) -> tuple[str, ...]:
+    """That the reports tell of more than the work of now."""
+    if not elsewhere:
+        return ()
+    results = "1 result" if len(elsewhere) == 1 else f"{len(elsewhere):,} results"
+    return (f"the reports also hold {results} of the directory that this command does not ask for",)
+
+
+def _reports(
+    directory: ResultsDirectory, results: Sequence[ChallengeResult], setup: Setup, junit: Path | None
+) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """The reports that were written, and what kept one from being written: the results are kept without them, too."""
+    from codur.batch.reports import write_reports  # noqa: PLC0415 - lazy: at the end of a batch only
+
+    path = directory.path
+    try:
+        directory.write_predictions(results, setup.settings.agents.preferences.default_agent)
+        return tuple(write_reports(path, results, title=f"codur solve: {path.name}", junit=junit)), ()
+    except CodurError as error:
+        return (), (f"the reports cannot be written: {error.message}",)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        return (), (f"the reports cannot be written: {error.filename or path}: {reason}",)

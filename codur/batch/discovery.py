@@ -1,0 +1,141 @@
+"""Finds challenges below directories. Only names are looked at, so that thousands of directories take a moment."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from codur.batch.challenge_directory import PROMPT_FILE, Challenge
+from codur.checks.discover import EXPECTED_NAMES
+from codur.checks.entry import MAKEFILES, is_pytest_file, is_test_file
+from codur.errors import UsageError
+
+RESULTS_NAME = "codur-results"
+"""Where results are put by default; never a challenge, nor part of one."""
+LOOKED_FOR = "a prompt.txt, a challenge.yaml, or sources with an expected.txt or with tests"
+_MARKERS = frozenset({PROMPT_FILE, "challenge.yaml"})
+_EXPECTED = frozenset(EXPECTED_NAMES)
+_TEST_DIRECTORIES = frozenset({"tests", "test", "__tests__"})
+_PROJECTS = frozenset({"pyproject.toml", "package.json", "Cargo.toml", "go.mod", "setup.py", *MAKEFILES})
+_SOURCES = frozenset(
+    ".py .go .rs .js .mjs .cjs .jsx .ts .tsx .sh .rb .java .kt .c .cc .cpp .h .hpp .cs .php .pl .lua .swift".split()
+)
+_SKIPPED = frozenset({"node_modules", "site-packages", "__pycache__", "venv", RESULTS_NAME})
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """What is directly in a directory: names of files, and of directories that may be entered."""
+
+    files: frozenset[str]
+    directories: tuple[str, ...]
+
+
+def find_challenges(directories: Sequence[Path]) -> list[Challenge]:
+    """The challenges in (or at) the given directories, by name, each once.
+
+    What is inside a challenge is not searched; links that are found on the way are not followed. A directory that
+    cannot be read is a challenge with a problem.
+
+    Raises:
+        UsageError: a directory is absent, or none holds a challenge.
+    """
+    found: dict[str, Challenge] = {}
+    for directory in directories:
+        problem = _no_directory(directory)
+        if problem:
+            raise UsageError(
+                f"{directory}: {problem}",
+                remedy='Name challenge directories; to give these words as a task, quote them: codur run "solve …".',
+            )
+        start = os.path.realpath(directory)
+        for path, unreadable in _search(start):
+            name = os.path.basename(path) if path == start else os.path.relpath(path, start)  # noqa: PTH119
+            found.setdefault(path, Challenge(name=name or "/", directory=Path(path), problem=unreadable))
+    if not found:
+        names = ", ".join(str(item) for item in directories)
+        raise UsageError(f"{names}: no challenge found", remedy=f"A challenge is a directory with {LOOKED_FOR}.")
+    return sorted(_with_unique_names(found.values()), key=lambda item: item.name)
+
+
+def _no_directory(path: Path) -> str:
+    """Why a path is no directory that can be looked at; empty if it is one."""
+    try:
+        return "" if stat.S_ISDIR(path.stat().st_mode) else "no such directory"
+    except FileNotFoundError:
+        return "no such directory"
+    except OSError as error:
+        return (error.strerror or "unknown error").lower()
+
+
+def _search(start: str) -> Iterator[tuple[str, str]]:
+    """Paths of challenges, each with what is wrong with it."""
+    waiting = [start]
+    while waiting:
+        directory = waiting.pop()
+        try:
+            listing = _listing(directory)
+            is_challenge = _is_challenge(directory, listing)
+        except OSError as error:
+            reason = (error.strerror or "unknown error").lower()
+            yield directory, f"{error.filename or directory}: cannot be read: {reason}"
+            continue
+        if is_challenge:
+            yield directory, ""
+        else:
+            waiting += [f"{directory.rstrip('/')}/{name}" for name in listing.directories if name not in _SKIPPED]
+
+
+def _listing(directory: str) -> _Listing:
+    files: list[str] = []
+    directories: list[str] = []
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                if not entry.name.startswith("."):
+                    directories.append(entry.name)
+            elif entry.name in _MARKERS or entry.is_file():
+                files.append(entry.name)
+    return _Listing(frozenset(files), tuple(directories))
+
+
+def _is_challenge(directory: str, listing: _Listing) -> bool:
+    if not _MARKERS.isdisjoint(listing.files):
+        return True
+    if not any(_is_source(name) for name in listing.files) and _PROJECTS.isdisjoint(listing.files):
+        return False
+    if not _EXPECTED.isdisjoint(listing.files) or any(_is_test(name) for name in listing.files):
+        return True
+    return any(_holds_tests(f"{directory}/{name}") for name in _TEST_DIRECTORIES.intersection(listing.directories))
+
+
+def _is_source(name: str) -> bool:
+    return os.path.splitext(name)[1] in _SOURCES  # noqa: PTH122 - a name, thousands of times
+
+
+def _is_test(name: str) -> bool:
+    return name != "conftest.py" and (is_pytest_file(name) or is_test_file(name))
+
+
+def _holds_tests(directory: str) -> bool:
+    return any(_is_source(name) for name in _listing(directory).files)
+
+
+def _with_unique_names(challenges: Iterable[Challenge]) -> list[Challenge]:
+    """Challenges of the same name get as much of their path before it as tells them apart."""
+    items = list(challenges)
+    while True:  # ends: no two of them have the same path
+        names = Counter(item.name for item in items)
+        if len(names) == len(items):
+            return items
+        items = [replace(item, name=_longer(item)) if names[item.name] > 1 else item for item in items]
+
+
+def _longer(item: Challenge) -> str:
+    parts = item.directory.parts
+    shown = item.name.count("/") + 2
+    return "/".join(parts[-shown:]) if shown < len(parts) else str(item.directory)

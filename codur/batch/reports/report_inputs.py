@@ -1,0 +1,92 @@
+"""Reads result files: what a batch has put on record, for its reports."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from codur.batch.reports.comparison import agent_name
+from codur.batch.results.challenge_record import ChallengeResult
+from codur.batch.results.result_lines import RESULTS_FILE, FileLines, latest, read_lines
+from codur.errors import UsageError
+
+_REMEDY = (
+    f"Name result files of `codur solve`, or directories with a {RESULTS_FILE}; "
+    'to give these words as a task, quote them: codur run "report …".'
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What result files hold.
+
+    Attributes:
+        results: the last one of each attempt, in the order of the files.
+        notes: what could not be used, a line each, with its place.
+    """
+
+    results: tuple[ChallengeResult, ...]
+    notes: tuple[str, ...]
+
+
+def read_results(paths: Sequence[Path]) -> Found:
+    """The results in files, in directories with a `results.jsonl`, or in directories that hold such directories.
+
+    Of several results of one attempt in a file, the last counts. If two files hold results of the same agent for the
+    same attempt at a challenge, its name is told apart by the file's directory, so that they can be compared.
+
+    Raises:
+        UsageError: a file cannot be read, or there is no usable result in any.
+    """
+    files = list(dict.fromkeys(file.resolve() for path in paths for file in _files(path)))
+    found = [_read(file) for file in files]
+    batches = [latest(lines.results) for lines in found]
+    notes = tuple(note for lines in found for note in lines.notes)
+    if not any(batches):
+        more = f"; {notes[0]}" if notes else ""
+        raise UsageError(
+            f"{', '.join(map(str, files))}: no usable result{more}",
+            remedy=_REMEDY,
+        )
+    told_apart = _told_apart(batches, _labels(files))
+    return Found(results=tuple(item for batch in told_apart for item in batch), notes=notes)
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    if not path.is_dir():
+        raise UsageError(f"{path}: there is no such file", remedy=_REMEDY)
+    own = path / RESULTS_FILE
+    found = [own] if own.is_file() else sorted(file for file in path.glob(f"*/{RESULTS_FILE}") if file.is_file())
+    if not found:
+        raise UsageError(f"{path}: there is no {RESULTS_FILE} in it", remedy=_REMEDY)
+    return found
+
+
+def _read(file: Path) -> FileLines:
+    try:
+        return read_lines(file)
+    except OSError as error:
+        raise UsageError(
+            f"{file}: cannot be read: {(error.strerror or 'unknown error').lower()}",
+            remedy="Check the file's permissions.",
+        ) from error
+
+
+def _told_apart(batches: Sequence[list[ChallengeResult]], labels: Sequence[str]) -> Iterator[list[ChallengeResult]]:
+    places = Counter((item.name, item.agent, item.attempt) for batch in batches for item in batch)
+    clashing = {agent for (_, agent, _), number in places.items() if number > 1}
+    for batch, label in zip(batches, labels, strict=True):
+        yield [
+            replace(item, agent=f"{agent_name(item)} ({label})") if item.agent in clashing else item for item in batch
+        ]
+
+
+def _labels(files: Sequence[Path]) -> list[str]:
+    """A short name for each file, of its directory; numbered where that does not tell them apart."""
+    names = [file.parent.name if file.name == RESULTS_FILE else file.stem for file in files]
+    repeated = {name for name, number in Counter(names).items() if number > 1}
+    return [f"{name}, file {number}" if name in repeated else name for number, name in enumerate(names, start=1)]

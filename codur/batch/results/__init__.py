@@ -1,0 +1,1 @@
+"""What a batch keeps on disk, and reads again when it goes on."""

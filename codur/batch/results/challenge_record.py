@@ -1,0 +1,157 @@
+"""What is kept of a finished challenge: a line of `results.jsonl`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Final, Literal, cast, get_args
+
+Status = Literal["solved", "failed", "passes", "error", "limit"]
+"""Solved: the check was red before and passes now. Passes: it was green before. Error: it could not be worked on.
+Limit: a limit ended it."""
+
+SolvedTier = Literal["none", "pattern", "repair", "pre_plan", "plan", "retry", "agent"]
+"""The cheapest way that solved it; `retry` and `agent` are told apart further by `retries` and `solved_by`."""
+
+SCHEMA: Final = 1
+_MOST = 1e15
+
+
+class UnusableResult(ValueError):
+    """A line is no result, or not one of this version; the text says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteEntry:
+    """One decision on the way: which node decided, where to, who, how much was left to a model, and why."""
+
+    node: str
+    route: str
+    origin: str
+    tier: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChallengeResult:
+    """What came of one attempt at a challenge.
+
+    Attributes:
+        name: the name it is listed under; unique in a batch.
+        directory: where it was found, absolute.
+        agent: the agent's name; empty for the default one.
+        attempt: 1 to the batch's number of attempts.
+        key: identifies the work: a hash of the challenge's files, the agent, the settings that matter and the attempt.
+        verdict: status of the check's last verdict, or empty.
+        solved_by: who solved it, as a run's result names it; empty if nobody did.
+        tier: the way that solved it.
+        retries: which retry it was, if `tier` is `retry`; else 0.
+        reason: why it was not solved, in a line.
+        explanation: what was wrong, where it is known.
+        prompt: the task, bounded.
+        check: the check's command as a person would type it.
+        calls, tokens, cost_usd, seconds: what it took; dollars, wall seconds.
+        attempts: how many tries of the run were judged.
+        signature: of the last failure; empty if it passes.
+        changed_files: paths in the challenge.
+        patch: path of the patch relative to the results directory; empty if nothing was changed.
+        diff: the patch itself, bounded for the page (`patch` is whole).
+        output_before, output_after: what the check showed before and at the end, bounded.
+        verified: SHA-256 of the changed files' bytes as they were when the check passed; empty if it did not.
+        route: decisions in their order.
+        started: UTC, ISO 8601.
+        key_written: the key that the same work has once the verified files are written back; empty if they are not.
+        kept: where the run is kept, relative to the results directory: its record, trace, attempts and result.
+        settings: a hash of the settings and limits, which is part of the key; empty if it was not kept.
+    """
+
+    schema: int = SCHEMA
+    name: str
+    directory: str
+    agent: str = ""
+    attempt: int = 1
+    key: str
+    status: Status
+    verdict: str = ""
+    solved_by: str = ""
+    tier: SolvedTier = "none"
+    reason: str = ""
+    explanation: str = ""
+    prompt: str = ""
+    check: str = ""
+    calls: int = 0
+    tokens: int = 0
+    cost_usd: float = 0.0
+    seconds: float = 0.0
+    attempts: int = 0
+    signature: str = ""
+    changed_files: tuple[str, ...] = ()
+    patch: str = ""
+    diff: str = ""
+    output_before: str = ""
+    output_after: str = ""
+    verified: str = ""
+    sandbox: str = ""
+    notes: tuple[str, ...] = ()
+    route: tuple[RouteEntry, ...] = ()
+    started: str = ""
+    key_written: str = ""
+    settings: str = ""
+    retries: int = 0
+    kept: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as plain JSON types."""
+        return asdict(self)
+
+    @property
+    def solved(self) -> bool:
+        """Whether it is solved."""
+        return self.status == "solved"
+
+    @property
+    def way(self) -> str:
+        """The tier, and which retry it was: `retry 2`."""
+        return f"{self.tier} {self.retries}" if self.retries else self.tier
+
+
+def result_from(value: Any) -> ChallengeResult:
+    """The result that a JSON object is; fields that this version does not know are passed over.
+
+    Raises:
+        UnusableResult: it is none.
+    """
+    if not isinstance(value, Mapping):
+        raise UnusableResult("it is no JSON object")
+    if isinstance(value.get("schema"), int) and value["schema"] > SCHEMA:
+        raise UnusableResult("it was written by a newer version of Codur")
+    known = {field.name for field in fields(ChallengeResult)}
+    given = {name: item for name, item in value.items() if name in known}
+    try:
+        given["route"] = tuple(RouteEntry(**entry) for entry in given.get("route", ()))
+        given["changed_files"] = tuple(map(str, given.get("changed_files", ())))
+        given["notes"] = tuple(map(str, given.get("notes", ())))
+        found = ChallengeResult(**given)
+    except (TypeError, ValueError) as error:
+        raise UnusableResult("it is damaged") from error
+    if not _makes_sense(found):
+        raise UnusableResult("it is damaged")
+    return found
+
+
+def _makes_sense(found: ChallengeResult) -> bool:
+    known = cast("str", found.status) in get_args(Status) and cast("str", found.tier) in get_args(SolvedTier)
+    return known and _is_typed(found) and all(_is_typed(entry) for entry in found.route)
+
+
+def _is_typed(entry: ChallengeResult | RouteEntry) -> bool:
+    """Whether texts are texts, and numbers such as a person can have meant."""
+    values = [(field.type, getattr(entry, field.name)) for field in fields(entry)]
+    return all(
+        isinstance(value, str) if kind == "str" else _is_figure(value) if kind in ("int", "float") else True
+        for kind, value in values
+    )
+
+
+def _is_figure(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _MOST

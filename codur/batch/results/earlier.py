@@ -1,0 +1,107 @@
+"""What earlier results are worth for the work that is wanted now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from codur.batch.results.challenge_outcome import over_budget
+from codur.batch.results.challenge_record import ChallengeResult
+from codur.batch.results.identity import settings_hash
+from codur.batch.results.kept_files import Keys
+from codur.batch.results.results_directory import read_results
+from codur.batch.setup import Setup
+from codur.batch.work import Work
+
+Mode = Literal["new", "resume", "rerun_failed", "fresh"]
+"""What becomes of results that are there: `new` wants none; `resume` does what is missing; `rerun_failed` also what was
+not solved; `fresh` puts them aside."""
+
+GOES_ON: frozenset[Mode] = frozenset({"resume", "rerun_failed"})
+"""The ways that need earlier results."""
+
+
+def counting(
+    work: Sequence[Work],
+    results: Sequence[ChallengeResult],
+    key_of: Callable[[Work], str],
+    *,
+    mode: Mode,
+    in_place: bool,
+) -> dict[int, ChallengeResult]:
+    """The results that count as done, by the number of their work.
+
+    Args:
+        results: the earlier ones, the last of each piece of work.
+    """
+    if mode not in GOES_ON:
+        return {}
+    found = finished(work, results, key_of, in_place=in_place)
+    return found if mode == "resume" else {number: result for number, result in found.items() if result.solved}
+
+
+def counting_in(path: Path, work: Sequence[Work], setup: Setup, *, mode: Mode) -> dict[int, ChallengeResult]:
+    """As `counting`, of the results in a directory; none if there are none.
+
+    Raises:
+        UsageError: they cannot be read.
+    """
+    if mode not in GOES_ON:
+        return {}
+    keys = Keys(settings_hash(setup.settings, setup.limits, offline=setup.offline))
+    return counting(work, read_results(path), keys, mode=mode, in_place=setup.in_place)
+
+
+def finished(
+    work: Sequence[Work], results: Sequence[ChallengeResult], key_of: Callable[[Work], str], *, in_place: bool
+) -> dict[int, ChallengeResult]:
+    """The results that belong to the work as it is now, by its number.
+
+    A changed challenge, another agent or other settings make it other work. What the batch's budget ended is not
+    finished; nor is, with `in_place`, what was solved and is not written back yet.
+    """
+    by_place = {(result.name, result.agent, result.attempt): result for result in results}
+    found: dict[int, ChallengeResult] = {}
+    for item in work:
+        result = by_place.get(item.place)
+        if result is None or over_budget(result):
+            continue
+        key = key_of(item)
+        is_written = bool(result.key_written) and result.key_written == key
+        is_to_write = in_place and result.solved and bool(result.changed_files)
+        if is_written or (result.key == key and not is_to_write):
+            found[item.number] = result
+    return found
+
+
+def of_other_settings(
+    work: Sequence[Work], results: Sequence[ChallengeResult], found: Mapping[int, ChallengeResult], settings: str
+) -> str:
+    """How many results do not count because they were made with other settings, in a line; empty if none are.
+
+    Args:
+        found: the results that count.
+        settings: the hash of those of now.
+    """
+    left_out = {item.place for item in work if item.number not in found}
+    places = [
+        (result.name, result.agent, result.attempt) for result in results if result.settings not in ("", settings)
+    ]
+    number = len(left_out.intersection(places))
+    if not number:
+        return ""
+    belong = "1 earlier result belongs" if number == 1 else f"{number:,} earlier results belong"
+    return f"{belong} to other settings or options, such as --offline or --timeout: this work is done again"
+
+
+def of_other_work(work: Sequence[Work], results: Sequence[ChallengeResult]) -> list[ChallengeResult]:
+    """The results that the work of now does not replace: of challenges, agents or attempts that are no part of it."""
+    names = {item.place for item in work}
+    places = {(str(item.challenge.directory), item.agent, item.attempt) for item in work}
+    return [
+        result
+        for result in results
+        if (result.name, result.agent, result.attempt) not in names
+        and (result.directory, result.agent, result.attempt) not in places
+    ]

@@ -1,0 +1,100 @@
+"""Keeps what a batch has finished; writes it back to the challenge where that is wanted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+
+from codur.batch.results.challenge_record import ChallengeResult
+from codur.batch.results.identity import content_hash, key_of
+from codur.batch.results.kept_run import RUNS
+from codur.batch.results.progress import Finished
+from codur.batch.results.results_directory import PATCHES, ResultsDirectory
+from codur.batch.setup import Setup
+from codur.batch.work import Work
+from codur.errors import CodurError
+from codur.session.writing_back import write_back
+
+
+class Keys:
+    """The keys of work; a challenge's files are read once for all that is done with them.
+
+    Args:
+        settings: of `settings_hash`.
+    """
+
+    def __init__(self, settings: str) -> None:
+        self.settings = settings
+        self._contents: dict[str, str] = {}
+
+    def __call__(self, work: Work) -> str:
+        """The key of a piece of work."""
+        root = os.fspath(work.challenge.directory)
+        if root not in self._contents:
+            self._contents[root] = content_hash(root)
+        return key_of(self._contents[root], work.agent, work.attempt, self.settings)
+
+
+class Keeper:
+    """Puts results where they last.
+
+    Attributes:
+        kept: the results so far, by the number of their work.
+    """
+
+    def __init__(self, directory: ResultsDirectory, setup: Setup, keys: Keys) -> None:
+        self._directory = directory
+        self._setup = setup
+        self._keys = keys
+        self.kept: dict[int, ChallengeResult] = {}
+
+    def __call__(self, finished: Finished) -> ChallengeResult:
+        """Keep a result, then write back what was verified.
+
+        Raises:
+            UsageError: the result cannot be kept.
+        """
+        work, result = finished.work, replace(finished.result, settings=self._keys.settings)
+        if (self._directory.path / RUNS / work.file).is_dir():
+            result = replace(result, kept=f"{RUNS}/{work.file}")
+        if finished.patch:
+            result = replace(result, patch=f"{PATCHES}/{work.file}.patch")
+        writes = self._setup.in_place and result.solved and bool(finished.files)
+        if writes:
+            root = os.fspath(work.challenge.directory)
+            after = content_hash(root, finished.files)
+            result = replace(result, key_written=key_of(after, work.agent, work.attempt, self._keys.settings))
+        self._directory.add(result, finished.patch)
+        if not finished.patch:
+            self._directory.drop_patch(f"{PATCHES}/{work.file}.patch")
+        if writes:
+            problem = self._written(work, finished.files)
+            if problem:
+                result = replace(result, key_written="", notes=(*result.notes, f"not written back: {problem}"))
+                self._directory.add(result, finished.patch)
+        self.kept[work.number] = result
+        return result
+
+    def _written(self, work: Work, files: Mapping[str, bytes | None]) -> str:
+        """Write files back if the challenge is as it was copied; why not, if that is so."""
+        root = work.challenge.directory
+        before = self._keys(work)
+        present = key_of(content_hash(os.fspath(root)), work.agent, work.attempt, self._keys.settings)
+        if present != before:
+            return "the challenge was changed meanwhile"
+        try:
+            originals = {path: (root / path).read_bytes() if (root / path).exists() else None for path in files}
+            write_back(
+                root,
+                files,
+                originals,
+                self._setup.settings,
+                prompt=f"solve {work.challenge.name}",
+                host=self._setup.host,
+            )
+        except CodurError as error:
+            return error.message
+        except OSError as error:
+            return (error.strerror or str(error)).lower()
+        return ""

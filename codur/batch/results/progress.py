@@ -1,0 +1,103 @@
+"""What the supervisor of a batch knows of work that goes on, and what it tells."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from codur.batch.results.challenge_record import ChallengeResult, Status
+from codur.batch.work import Work
+from codur.events import ModelPrompted
+
+Cancelled = Literal["", "stop", "time", "budget"]
+Ended = Literal["all", "budget", "stopped"]
+
+
+class Watch(Protocol):
+    """Sees the batch go on."""
+
+    def started(self, work: Work) -> None:
+        """Work on it has begun."""
+
+    def phase(self, work: Work, phase: str, calls: int) -> None:
+        """What it is at: a node's name, or `asking`, `reading`, `waiting`, `queued`; model calls so far."""
+
+    def prompted(self, work: Work, request: ModelPrompted) -> None:
+        """A request to a model is sent; told only where that is asked for."""
+
+    def finished(self, work: Work, result: ChallengeResult) -> None:
+        """It is done, and kept."""
+
+    def again(self, work: Work) -> None:
+        """It will be started again, through no fault that is known."""
+
+
+@dataclass(slots=True)
+class Running:
+    """Work that has been given to a worker; times by the monotonic clock.
+
+    Attributes:
+        calls, tokens, cost_usd: what it has spent, as far as it is known.
+    """
+
+    work: Work
+    key: str
+    began: float
+    waits_since: float = 0.0
+    waited_s: float = 0.0
+    seen: bool = False
+    cancelled: Cancelled = ""
+    cancelled_at: float = 0.0
+    calls: int = 0
+    tokens: int = 0
+    cost_usd: float = 0.0
+
+    def wait(self, now: float, *, begins: bool) -> None:
+        """It begins to wait for its turn, or has ended to."""
+        if self.waits_since:
+            self.waited_s += now - self.waits_since
+        self.waits_since = now if begins else 0.0
+
+    def own_s(self, now: float) -> float:
+        """Seconds that it has had, without those in which it waited for its turn."""
+        waiting = now - self.waits_since if self.waits_since else 0.0
+        return now - self.began - self.waited_s - waiting
+
+    def lost(self, status: Status, reason: str) -> ChallengeResult:
+        """The result of work whose worker is gone."""
+        return ChallengeResult(
+            name=self.work.challenge.name,
+            directory=str(self.work.challenge.directory),
+            agent=self.work.agent,
+            attempt=self.work.attempt,
+            key=self.key,
+            status=status,
+            reason=reason,
+            calls=self.calls,
+            tokens=self.tokens,
+            cost_usd=self.cost_usd,
+            seconds=round(self.own_s(time.monotonic()), 3),
+        )
+
+
+@dataclass(slots=True)
+class Spent:
+    """Tokens and dollars."""
+
+    tokens: int
+    cost_usd: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """A piece of work that is done.
+
+    Attributes:
+        files: contents to write back, by path; None for a deleted file.
+    """
+
+    work: Work
+    result: ChallengeResult
+    patch: str = ""
+    files: dict[str, bytes | None] = field(default_factory=dict)

@@ -1,0 +1,259 @@
+"""A directory of results: one line a finished piece of work, its patch, and what is made of all of them."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from codur.batch.discovery import RESULTS_NAME
+from codur.batch.results.challenge_record import ChallengeResult
+from codur.batch.results.kept_run import RUNS
+from codur.batch.results.result_lines import RESULTS_FILE, latest, read_lines
+from codur.errors import UsageError, WorkspaceBusy
+from codur.store.append_log import drop_torn_tail
+from codur.store.atomic import sync_directory, write_whole
+from codur.store.flock import open_lock, try_lock
+
+PATCHES, PREDICTIONS, LOCK = "patches", "predictions.jsonl", ".lock"
+MARKDOWN_FILE, PAGE_FILE = "report.md", "report.html"
+SPENT = "spent.json"
+_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+
+
+class ResultsDirectory:
+    """Where the results of a batch are kept; one batch at a time writes there. Use it as a context manager.
+
+    Raises:
+        UsageError: it cannot be made or written.
+        WorkspaceBusy: another batch writes there.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._descriptor = -1
+        self._lock = -1
+
+    def __enter__(self) -> ResultsDirectory:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock = open_lock(self.path / LOCK)
+            if try_lock(self._lock) is False:
+                os.close(self._lock)
+                raise WorkspaceBusy(
+                    f"{self.path}: another batch writes its results there",
+                    remedy="Wait until it has ended, or name another directory with --results.",
+                )
+            (self.path / PATCHES).mkdir(exist_ok=True)
+            self._descriptor = os.open(self.path / RESULTS_FILE, _APPEND, 0o644)
+            drop_torn_tail(self._descriptor)
+            sync_directory(self.path)
+        except OSError as error:
+            raise _unusable(self.path, error) from error
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for descriptor in (self._descriptor, self._lock):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._descriptor = self._lock = -1
+
+    def add(self, result: ChallengeResult, patch: str) -> None:
+        """Keep a result and its patch; when this returns, they are on disk.
+
+        Raises:
+            UsageError: they cannot be written.
+        """
+        try:
+            self._require_place()
+            if result.patch:
+                write_whole(self.path / result.patch, _encoded(patch))
+            line = json.dumps(result.to_json(), ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+            while line:
+                line = line[os.write(self._descriptor, line) :]
+            os.fsync(self._descriptor)
+        except OSError as error:
+            raise _unwritable(self.path, error) from error
+
+    def _require_place(self) -> None:
+        """Make sure that what is written is found again: a file can be written to when it has lost its name.
+
+        Raises:
+            OSError: the directory or the file was removed, or another one is in its place.
+        """
+        if not os.path.samestat(os.fstat(self._descriptor), (self.path / RESULTS_FILE).stat()):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self.path / RESULTS_FILE))
+
+    def drop_patch(self, patch: str) -> None:
+        """Remove the patch of an earlier result of the same work, if there is one, lest it be taken for that of now.
+
+        Raises:
+            UsageError: it cannot be removed.
+        """
+        try:
+            (self.path / patch).unlink(missing_ok=True)
+        except OSError as error:
+            raise _unwritable(self.path, error) from error
+
+    def write_spent(self, tokens: int, cost_usd: float) -> None:
+        """Keep what all work has spent so far, that which is not finished too.
+
+        Raises:
+            UsageError: it cannot be written.
+        """
+        try:
+            write_whole(self.path / SPENT, json.dumps({"tokens": tokens, "cost_usd": cost_usd}).encode() + b"\n")
+        except OSError as error:
+            raise _unwritable(self.path, error) from error
+
+    def set_aside(self) -> Path | None:
+        """Move the results into a directory of their own; gives that, or None if there were none.
+
+        What was spent on them goes with them, and counts no more. What else is in the directory is somebody else's, and
+        stays.
+
+        Raises:
+            UsageError: they cannot be moved.
+        """
+        try:
+            return self._set_aside()
+        except OSError as error:
+            raise _unusable(self.path, error) from error
+
+    def _set_aside(self) -> Path | None:
+        if not (self.path / RESULTS_FILE).stat().st_size:
+            (self.path / SPENT).unlink(missing_ok=True)
+            return None
+        aside = _unused(self.path / f"earlier-{_stamp(datetime.now())}")
+        aside.mkdir()
+        for name in (RESULTS_FILE, PATCHES, RUNS, PREDICTIONS, MARKDOWN_FILE, PAGE_FILE, SPENT):
+            if os.path.lexists(self.path / name):
+                (self.path / name).rename(aside / name)
+        (self.path / PATCHES).mkdir(exist_ok=True)
+        os.close(self._descriptor)
+        self._descriptor = os.open(self.path / RESULTS_FILE, _APPEND, 0o644)
+        sync_directory(self.path)
+        return aside
+
+    def write_predictions(self, results: Sequence[ChallengeResult], model: str) -> None:
+        """Write the patches in the form that SWE-bench's harness reads, one line a result.
+
+        Args:
+            model: who is named where no agent is.
+
+        Raises:
+            UsageError: they cannot be written.
+        """
+        lines = [
+            json.dumps(
+                {
+                    "instance_id": result.name if result.attempt == 1 else f"{result.name}#{result.attempt}",
+                    "model_name_or_path": result.agent or model,
+                    "model_patch": read_patch(self.path, result),
+                },
+                ensure_ascii=True,
+            )
+            for result in results
+        ]
+        try:
+            write_whole(self.path / PREDICTIONS, _encoded("".join(f"{line}\n" for line in lines)))
+        except OSError as error:
+            raise _unwritable(self.path, error) from error
+
+
+def read_results(path: Path) -> list[ChallengeResult]:
+    """The results in a directory (or of a `results.jsonl`), the last one of each piece of work, in their order.
+
+    A line that is damaged, or was not written to its end, is passed over: its work is done again.
+
+    Raises:
+        UsageError: there is no such file, or it cannot be read.
+    """
+    file = path / RESULTS_FILE if path.is_dir() else path
+    try:
+        return latest(read_lines(file, only_ended=True).results)
+    except OSError as error:
+        raise _unusable(file, error) from error
+
+
+def read_spent(path: Path) -> tuple[int, float]:
+    """Tokens and dollars that a batch had spent when it was last heard of; 0 if that is not known."""
+    try:
+        value = json.loads((path / SPENT).read_bytes())
+        return int(value["tokens"]), float(value["cost_usd"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return 0, 0.0
+
+
+def read_patch(directory: Path, result: ChallengeResult) -> str:
+    """The whole patch of a result; empty if nothing was changed, or its file is gone."""
+    if not result.patch:
+        return ""
+    try:
+        return (directory / result.patch).read_bytes().decode("utf-8", "surrogateescape")
+    except OSError:
+        return ""
+
+
+def has_results(path: Path) -> bool:
+    """Whether a directory holds results."""
+    file = path / RESULTS_FILE
+    return file.is_file() and file.stat().st_size > 0
+
+
+def new_directory(below: Path, now: datetime) -> Path:
+    """The default place of new results below a directory; it is not made.
+
+    Raises:
+        UsageError: something that came with the directory leads elsewhere.
+    """
+    if (below / RESULTS_NAME).is_symlink():
+        raise UsageError(f"{below / RESULTS_NAME}: is a link", remedy="Name a directory with --results.")
+    return _unused(below / RESULTS_NAME / _stamp(now))
+
+
+def newest(below: Path) -> Path | None:
+    """The newest results in their default place; None if there are none."""
+    home = below / RESULTS_NAME
+    found = [path for path in home.iterdir() if has_results(path)] if home.is_dir() else []
+    return max(found, key=lambda path: ((path / RESULTS_FILE).stat().st_mtime_ns, path.name), default=None)
+
+
+def total_spent(results: Iterable[ChallengeResult]) -> tuple[int, float]:
+    """Tokens and dollars of results."""
+    items = list(results)
+    return sum(item.tokens for item in items), sum(item.cost_usd for item in items)
+
+
+def _stamp(now: datetime) -> str:
+    return now.strftime("%Y-%m-%d-%H%M%S")
+
+
+def _unused(path: Path) -> Path:
+    number, found = 1, path
+    while os.path.lexists(found):
+        number += 1
+        found = path.with_name(f"{path.name}-{number}")
+    return found
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _unwritable(path: Path, error: OSError) -> UsageError:
+    reason = (error.strerror or str(error)).lower()
+    return UsageError(
+        f"the results cannot be kept in {path}: {reason}",
+        remedy="Make room or give access there, then go on with --resume: what was kept before still counts.",
+    )
+
+
+def _unusable(path: Path, error: OSError) -> UsageError:
+    reason = (error.strerror or str(error)).lower()
+    return UsageError(
+        f"the results in {path} cannot be used: {reason}", remedy="Name another directory with --results."
+    )

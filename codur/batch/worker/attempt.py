@@ -1,0 +1,196 @@
+"""One attempt at a challenge, inside the worker: copied, worked on, judged."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import mkdtemp
+
+from codur.batch.challenge_directory import DEFAULT_PROMPT, Challenge
+from codur.batch.results.challenge_outcome import MAX_PROMPT, cut, is_solved, outcome_of
+from codur.batch.results.challenge_record import ChallengeResult
+from codur.batch.results.kept_run import EXCHANGE, kept_run
+from codur.batch.setup import Setup
+from codur.batch.worker.challenge_patches import exact_patch
+from codur.batch.worker.copying import copy_files
+from codur.errors import CodurError, InternalError, UsageError, internal_error
+from codur.events import Emit
+from codur.sandbox.cancel import CancelToken
+from codur.sandbox.processor_turns import Waited
+from codur.sandbox.scratch import remove_tree
+from codur.session.host import Host, redactor_of
+from codur.session.record.exchanges import Exchanges
+from codur.session.record.run_result import error_result
+from codur.session.task_run import run_task
+from codur.types import RunResult, Task, Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What the worker is asked for.
+
+    Attributes:
+        number: names it between supervisor and worker.
+        key: see `ChallengeResult`.
+        file: the name under which the run is kept.
+    """
+
+    number: int
+    challenge: Challenge
+    agent: str
+    attempt: int
+    key: str
+    file: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempted:
+    """What came of it.
+
+    Attributes:
+        patch: all that was changed, as a unified diff.
+        files: the verified contents of the changed files, by path; None for one that was deleted. Empty if not solved.
+        interrupted: it was cancelled before it came to an end.
+    """
+
+    result: ChallengeResult
+    patch: str = ""
+    files: dict[str, bytes | None]
+    interrupted: bool = False
+
+
+def attempt(
+    job: Job, setup: Setup, host: Host, *, below: Path, cancel: CancelToken, waited: Waited, emit: Emit
+) -> Attempted:
+    """Work on a copy of a challenge; its own directory is not touched.
+
+    Args:
+        host: with what the runs of the worker share.
+        below: where the copy is made; it is removed at the end.
+        waited: gets the seconds that were spent waiting for others.
+    """
+    begun = time.monotonic()
+    base = ChallengeResult(
+        name=job.challenge.name,
+        directory=str(job.challenge.directory),
+        agent=job.agent,
+        attempt=job.attempt,
+        key=job.key,
+        status="error",
+        started=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    task = Task(
+        prompt=DEFAULT_PROMPT,
+        workspace=str(job.challenge.directory),
+        limits=setup.limits,
+        check_is_goal=True,
+        agent=job.agent or None,
+        offline=setup.offline,
+    )
+
+    spent: list[Usage] = []
+
+    def work() -> Attempted:
+        if job.challenge.problem:
+            raise UsageError(job.challenge.problem, remedy="Check the directory's permissions.")
+        prompt = job.challenge.prompt()
+        place = Path(mkdtemp(dir=below))
+        try:
+            copy = place / (job.challenge.directory.name or "root")
+            left_out = copy_files(job.challenge, copy)
+            asked = replace(task, prompt=prompt, workspace=str(copy))
+            result = _kept(asked, job, setup, replace(host, state=None, cancel=cancel, waited=waited), emit)
+            spent.append(result.usage)
+            notes = tuple(f"{name}: left out of the copy: not a regular file" for name in left_out)
+            result = replace(result, notes=(*result.notes, *notes))
+            patch = exact_patch(
+                result.diff,
+                result.changed_files,
+                job.challenge.directory,
+                copy,
+                redactor_of(setup.settings, host.environ),
+            )
+            return _attempted(result, replace(base, prompt=cut(prompt, MAX_PROMPT)), copy, patch)
+        finally:
+            remove_tree(place)
+
+    done = _guarded(work, base, task, spent)
+    return replace(done, result=replace(done.result, seconds=round(time.monotonic() - begun - waited.seconds, 3)))
+
+
+def _kept(task: Task, job: Job, setup: Setup, host: Host, emit: Emit) -> RunResult:
+    """Carry out the run and keep what it did, as the setup says."""
+    keeping, place = setup.keeping, str(job.challenge.directory)
+    redactor = redactor_of(setup.settings, host.environ)
+    with kept_run(keeping, job.file, redactor, emit, prompt=task.prompt, workspace=place) as kept:
+        if kept is None:
+            return run_task(task, setup.settings, host=host, emit=emit)
+        exchanges = Exchanges(
+            record=Path(keeping.below) / job.file / EXCHANGE if keeping.exchange else None,
+            show=keeping.exchange or keeping.log or keeping.prompts,
+        )
+        result = run_task(task, setup.settings, host=replace(host, exchanges=exchanges), emit=kept)
+        kept.end(result)
+        return result
+
+
+def verified_hash(files: Iterable[tuple[str, bytes | None]]) -> str:
+    """SHA-256 of changed files: of each, in the order of the paths, its path, its length (-1: deleted) and bytes."""
+    digest = hashlib.sha256()
+    for path, data in sorted(files):
+        digest.update(f"{path}\0{-1 if data is None else len(data)}\0".encode("utf-8", "surrogateescape"))
+        digest.update(data or b"")
+    return digest.hexdigest()
+
+
+def _guarded(work: Callable[[], Attempted], base: ChallengeResult, task: Task, spent: Sequence[Usage]) -> Attempted:
+    """What a piece of work gives; what keeps it from being done costs this challenge alone.
+
+    Args:
+        spent: gets what the run has cost, when it ends.
+    """
+    try:
+        return work()
+    except InternalError as error:
+        usage = error.usage or Usage()
+        if isinstance(error.__cause__, OSError):
+            return _ended_by(_unworkable(error.__cause__), base, task, usage)
+        return _broken(error, base, task, usage)
+    except CodurError as error:
+        return _ended_by(error, base, task, sum(spent, Usage()))
+    except OSError as error:
+        return _ended_by(_unworkable(error), base, task, sum(spent, Usage()))
+    except Exception as error:  # noqa: BLE001 - the outermost boundary of a challenge
+        return _broken(internal_error(error), base, task, sum(spent, Usage()))
+
+
+def _unworkable(error: OSError) -> UsageError:
+    return UsageError(f"cannot be worked on: {(error.strerror or str(error)).lower()}")
+
+
+def _broken(error: CodurError, base: ChallengeResult, task: Task, usage: Usage) -> Attempted:
+    done = _ended_by(error, base, task, usage)
+    return replace(done, result=replace(done.result, status="error"))  # the challenge did not fail: we did
+
+
+def _ended_by(error: CodurError, base: ChallengeResult, task: Task, usage: Usage) -> Attempted:
+    result = replace(error_result(error, task), usage=usage, model_calls=usage.calls)
+    return Attempted(result=outcome_of(result, base), files={})
+
+
+def _attempted(result: RunResult, base: ChallengeResult, copy: Path, patch: str) -> Attempted:
+    found = outcome_of(result, base)
+    files = {path: _bytes(copy / path) for path in result.changed_files} if is_solved(result) else {}
+    if files:
+        found = replace(found, verified=verified_hash(files.items()))
+    interrupted = result.outcome == "interrupted"
+    return Attempted(result=found, patch=patch, files=files, interrupted=interrupted)
+
+
+def _bytes(path: Path) -> bytes | None:
+    return path.read_bytes() if os.path.lexists(path) else None

@@ -1,0 +1,72 @@
+"""Copies a challenge to where it is worked on."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from codur.batch.challenge_directory import PROMPT_FILE, Challenge
+from codur.batch.discovery import RESULTS_NAME
+from codur.errors import UsageError
+
+_FICLONE = 0x40049409
+"""ioctl_ficlone(2): the new file shares the blocks of the old one until either is written."""
+
+
+def copy_files(challenge: Challenge, target: Path) -> tuple[str, ...]:
+    """Copy a challenge's files to `target`, without its task; as a clone where the file system has that.
+
+    Returns:
+        What was left out because it is no file, directory or link (pipes, sockets, devices), by its path inside.
+
+    Raises:
+        UsageError: a file or directory of the challenge cannot be read.
+        OSError: `target` cannot be written.
+    """
+    root = challenge.directory
+    left_out: list[str] = []
+
+    def unwanted(directory: str, names: Sequence[str]) -> set[str]:
+        special = {name for name in names if _is_special(Path(directory, name))}
+        left_out.extend(Path(directory, name).relative_to(root).as_posix() for name in sorted(special))
+        return special | ({PROMPT_FILE, RESULTS_NAME} if Path(directory) == root else set())
+
+    try:
+        shutil.copytree(root, target, symlinks=True, ignore=unwanted, copy_function=_copy)
+    except shutil.Error as error:
+        # its only argument is the list of what failed: source, target, why
+        names = sorted({Path(source).relative_to(root).as_posix() for source, _, _ in error.args[0]})
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        raise UsageError(
+            f"{names[0]}{more} cannot be copied", remedy="Check the permissions of the challenge's files."
+        ) from error
+    return tuple(left_out)
+
+
+def _copy(source: str, target: str) -> str:
+    if os.path.islink(source) or not _cloned(source, target):  # noqa: PTH114 - a text, for each file
+        return shutil.copy2(source, target, follow_symlinks=False)
+    shutil.copystat(source, target)
+    return target
+
+
+def _cloned(source: str, target: str) -> bool:
+    if sys.platform != "linux":
+        return False
+    import fcntl  # noqa: PLC0415 - lazy: not on every system
+
+    with open(source, "rb") as old, open(target, "wb") as new:  # noqa: PTH123 - texts, for each file
+        try:
+            fcntl.ioctl(new.fileno(), _FICLONE, old.fileno())
+        except OSError:
+            return False
+    return True
+
+
+def _is_special(path: Path) -> bool:
+    mode = path.lstat().st_mode
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode))

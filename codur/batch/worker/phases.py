@@ -1,0 +1,85 @@
+"""What a challenge is at, told to the supervisor; and its turn for what keeps the processors busy for long."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from codur.batch.worker.frames import FrameWriter
+from codur.events import Event, ModelAnswered, ModelCalled, ModelPrompted, ModelWaiting, NodeEntered
+from codur.sandbox.cancel import CancelToken
+from codur.sandbox.processor_turns import Turns, Waited
+
+QUEUED = "queued"
+"""The phase in which it waits for its turn to search."""
+WAITING = "waiting"
+"""The phase in which it waits until a service may be asked: this is not its own time."""
+_SEARCH = "repair"
+
+
+class Phases:
+    """Takes the events of one run. A search for a repair begins when its turn comes.
+
+    Args:
+        number: the job's.
+        searches: turns for searches.
+        cancel: ends the wait for a turn.
+        waited: gets the seconds of that wait.
+        prompts: requests to models are told as they are sent.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        frames: FrameWriter,
+        searches: Turns,
+        cancel: CancelToken,
+        waited: Waited,
+        *,
+        prompts: bool = False,
+    ) -> None:
+        self._number = number
+        self._frames = frames
+        self._searches = searches
+        self._cancel = cancel
+        self._waited = waited
+        self._prompts = prompts
+        self._has_turn = False
+        self._calls = self._tokens = 0
+        self._cost_usd = 0.0
+        self._phase = ""
+
+    def __call__(self, event: Event) -> None:
+        """Take an event."""
+        match event:
+            case NodeEntered():
+                self.close()
+                if event.node == _SEARCH:
+                    self._wait()
+                self._tell(event.node)
+            case ModelCalled():
+                self._tell("asking")
+            case ModelAnswered():
+                self._calls += 1
+                self._tokens += event.prompt_tokens + event.completion_tokens
+                self._cost_usd += event.cost_usd
+                self._tell("reading")
+            case ModelWaiting():
+                self._tell(WAITING)
+            case ModelPrompted() if self._prompts:
+                self._frames.send({"prompted": self._number, "event": asdict(event)})
+
+    def close(self) -> None:
+        """Give a turn back."""
+        if self._has_turn:
+            self._has_turn = False
+            self._searches.give_back()
+
+    def _wait(self) -> None:
+        self._tell(QUEUED)
+        self._has_turn = self._searches.take(self._cancel, waited=self._waited)
+
+    def _tell(self, phase: str) -> None:
+        if phase != self._phase:
+            self._phase = phase
+            spent = [self._calls, self._tokens, self._cost_usd]
+            self._frames.send({"phase": self._number, "name": phase, "spent": spent})

@@ -1,0 +1,1 @@
+"""Whether a program's output is written into it: a module for each way to do that."""

@@ -1,0 +1,73 @@
+"""What a change is judged by: the expected output, the tests and the prompt."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from codur.checks.canned import canned_syntax
+from codur.checks.canned.wording import lines_of
+
+MOST = 0.8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """What a change is judged by.
+
+    Attributes:
+        lines: the expected lines that are not empty, stripped.
+        is_new: the program is written anew, not edited.
+        told: what the prompt tells a new program to print; empty if a program was edited.
+        asserts: the constants and names that stand together in one assertion or row of the tests.
+    """
+
+    lines: Counter[str]
+    is_new: bool
+    told: str
+    asserts: Sequence[frozenset[str]]
+    prompt: str
+
+    def covers_most(self, lines: Counter[str]) -> bool:
+        wanted = self.lines.total()
+        return wanted > 0 and (self.lines & lines).total() >= MOST * wanted
+
+    def has_all(self, text: str) -> bool:
+        lines = lines_of(text)
+        return bool(lines) and all(line in self.lines for line in lines)
+
+    def tells(self, line: str) -> bool:
+        """Does the prompt tell a new program to print this line? A bare number must be named as what is printed."""
+        if re.fullmatch(r"[\d\W]+", line):
+            verb = r"(?:prints?|outputs?|displays?|shows?|writes?|says?|returns?)[ :'\"`]{1,3}"
+            return re.search(verb + re.escape(line) + r"(?!\w)", self.told, re.IGNORECASE) is not None
+        return line.casefold() in self.told
+
+    def asserts_together(self, *items: Iterable[str]) -> bool:
+        """Does one assertion hold something of each?"""
+        return any(all(not together.isdisjoint(some) for some in items) for together in self.asserts)
+
+
+def assertions(tests: Mapping[str, str]) -> list[frozenset[str]]:
+    """Constants and called names of each assertion, each row of a table, and each test with a single assertion."""
+    trees = [tree for tree in map(canned_syntax.parse, tests.values()) if tree is not None]
+    return [_items(group) for tree in trees for node in ast.walk(tree) for group in _together(node)]
+
+
+def _together(node: ast.AST) -> list[Sequence[ast.AST]]:
+    if isinstance(node, ast.List):
+        return [[row] for row in node.elts if isinstance(row, ast.List)]
+    if isinstance(node, canned_syntax.Function) and sum(isinstance(item, ast.Assert) for item in ast.walk(node)) == 1:
+        return [node.body]
+    is_call = isinstance(node, ast.Call) and canned_syntax.called(node).startswith("assert")
+    return [[node]] if is_call or isinstance(node, ast.Assert | ast.Tuple) else []
+
+
+def _items(nodes: Sequence[ast.AST]) -> frozenset[str]:
+    inside = [item for node in nodes for item in ast.walk(node)]
+    names = [canned_syntax.called(item) for item in inside if isinstance(item, ast.Call)]
+    values = [canned_syntax.literal(item) for item in inside if isinstance(item, ast.expr)]
+    return frozenset([*names, *(value for value in values if value is not None)])

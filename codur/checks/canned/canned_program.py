@@ -1,0 +1,125 @@
+"""What the rules need to know of one version of a file: its literals and its printing statements."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+from codur.checks.canned import canned_syntax
+from codur.checks.canned.folding import Folder
+from codur.checks.canned.wording import as_text, lines_of
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant and the branch it stands in (None: always reached)."""
+
+    value: object
+    branch: int | None = None
+
+    @property
+    def lines(self) -> list[str]:
+        return lines_of(as_text(self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A statement that prints: `text` is what it always prints (None: a computed text), `source` its arguments, and
+    `is_spelled` tells that there are constants among them."""
+
+    text: str | None
+    source: str
+    branch: int | None
+    is_spelled: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """One version of a file; `broken` is its text if it does not parse."""
+
+    tree: ast.Module | None = None
+    broken: str = ""
+    literals: Sequence[Literal] = ()
+    sites: Sequence[Site] = ()
+
+    @property
+    def has_code(self) -> bool:
+        return bool(self.broken.strip()) or (self.tree is not None and canned_syntax.has_code(self.tree))
+
+
+Changes = Mapping[str, tuple[Program, Program]]
+"""Path → the program before and after the change."""
+
+
+def read(source: bytes | None) -> Program:
+    if source is None:
+        return Program()
+    tree = canned_syntax.parse(source)
+    if tree is None:
+        text = source.decode("utf-8", "replace")
+        return Program(broken=text, literals=[Literal(part) for part in re.split(r"[\"'\n]", text)])
+    reader = _Reader(tree)
+    reader.block(tree.body, None)
+    return Program(tree=tree, literals=reader.literals, sites=reader.sites)
+
+
+class _Reader:
+    """Walks a tree and notes for each literal and printing statement in which branch it stands."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.literals: list[Literal] = []
+        self.sites: list[Site] = []
+        self._folder = Folder(tree)
+        self._branches = count()
+        self._tables = _picked_from(tree)
+
+    def block(self, statements: Sequence[ast.stmt], branch: int | None) -> None:
+        for statement in statements:
+            if not canned_syntax.is_text(statement):
+                self._node(statement, branch)
+            if isinstance(statement, ast.If) and _leaves(statement.body) and not _is_always(statement.test):
+                branch = next(self._branches)  # what follows is the other branch
+
+    def _node(self, node: ast.AST, branch: int | None) -> None:
+        if isinstance(node, ast.Constant):
+            self.literals.append(Literal(node.value, branch))
+        if isinstance(node, ast.Call) and canned_syntax.is_writer(node):
+            has_constants = any(isinstance(part, ast.Constant) for item in node.args for part in ast.walk(item))
+            source = ", ".join(map(ast.unparse, node.args))
+            self.sites.append(Site(self._folder.printed(node), source, branch, has_constants))
+        picks = isinstance(node, ast.Dict) or id(node) in self._tables
+        for name, value in ast.iter_fields(node):
+            inner = next(self._branches) if _opens_branch(node, name) else branch
+            children = value if isinstance(value, list) else [value]
+            if children and isinstance(children[0], ast.stmt):
+                self.block(children, inner)
+                continue
+            for child in children:
+                if isinstance(child, ast.AST):
+                    self._node(child, next(self._branches) if picks else inner)
+
+
+def _opens_branch(node: ast.AST, name: str) -> bool:
+    if isinstance(node, ast.If | ast.IfExp):
+        return name != "test" and not (name == "body" and _is_always(node.test))
+    return isinstance(node, ast.ExceptHandler | ast.match_case) or (name == "orelse" and hasattr(node, "body"))
+
+
+def _is_always(test: ast.expr) -> bool:
+    """Is it a condition that selects nothing: a constant, or the guard of a script?"""
+    return isinstance(test, ast.Constant) or "__name__" in ast.unparse(test)
+
+
+def _leaves(body: Sequence[ast.stmt]) -> bool:
+    return isinstance(body[-1], ast.Return | ast.Raise | ast.Continue | ast.Break) or "exit(" in ast.unparse(body[-1])
+
+
+def _picked_from(tree: ast.Module) -> set[int]:
+    """Ids of list and tuple literals from which the program picks single elements."""
+    names = canned_syntax.bound_once(tree)
+    look_ups = [node for node in ast.walk(tree) if isinstance(node, ast.Subscript)]
+    tables = [node.value for node in look_ups if not isinstance(node.slice, ast.Slice | ast.Constant)]
+    return {id(names.get(table.id) if isinstance(table, ast.Name) else table) for table in tables}

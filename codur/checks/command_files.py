@@ -1,0 +1,175 @@
+"""Which files a check's command rests on: what judges is protected, and the program that is judged is not.
+
+The rule, for files that the command names:
+
+- tests, and files whose name starts with check, verify, test or lint, judge;
+- so do a script that a shell runs or that is started by its path (`sh X`, `bash X`, `./X`), expected output, what is
+  redirected into a program, settings given with an option such as `--config`, and the Makefile or `package.json` of
+  `make` and `npm`;
+- the program that is judged stays editable: what `python X` runs under any other name, a script whose output is
+  compared (`./X | diff - expected.txt`), the workspace's program started by its path (`./main.py`), and the only Python
+  file beside the tests, whatever its name, unless the prompt names other files.
+
+The prompt has the last word: a file that it asks to edit is not protected (`discover.unprotected_by_prompt`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from posixpath import basename, dirname, join, normpath
+
+from codur.checks.entry import MAKEFILES, TEST_SUPPORT, is_pytest_file, is_test_file
+from codur.errors import WorkspaceError
+from codur.workspace.workspace import Workspace
+
+_WORDS = re.compile(r"[\s;|&<>()'\"=]+")
+_RUNNER = re.compile(r"\b(?:pytest|unittest|test)\b")
+_PARTS = re.compile(r"(\|\|?|&&|(?<![<>])&(?!>)|;|\n|[<$]\(|[()`])")
+_SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "source", "."})
+_PREFIX = re.compile(r"\w+=\S*|!|\{|time|env|exec|command|nice|if|then|else|do|while|timeout|-\S*|\d+[smh]?")
+_COMPARES = re.compile(r"\b(?:diff|cmp|comm)\b")
+_JUDGE = re.compile(r"(?:check|verify|test|lint)", re.IGNORECASE)
+_EXPECTED = re.compile(r"(?:expected|golden|reference|wanted)|.*\.(?:expected|golden|ref|ans)$", re.IGNORECASE)
+_INPUT = re.compile(r"(?<!<)<\s*([^\s<>(&]+)")
+_OUTPUT = re.compile(r"(?<![2&])>>?\s*([^\s<>&]+)")
+_CONFIG = re.compile(r"(?:-c|-f|--(?:make)?(?:config|rc|settings|file)[\w-]*)[\s=]+([^\s=]+\.(?:ini|cfg|toml|mk|rc))\b")
+_INCLUDES = re.compile(r"^[ \t]*(?:-?include|sinclude|source|\.)[ \t]+([^\n#&|]+)", re.MULTILINE)
+_MOST_INCLUDED = 100
+_RUNS_MAKE = re.compile(r"(?:^|[\s;|&(])g?make\b")
+_RUNS_NPM = re.compile(r"(?:^|[\s;|&(])(?:npm|npx|yarn|pnpm|bun)\b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """One simple command: its words, and whether its output is what is compared."""
+
+    words: tuple[str, ...]
+    compared: bool
+    captured: bool
+
+
+def files_of_command(
+    workspace: Workspace,
+    command: str,
+    *,
+    tests: Sequence[str],
+    programs: Sequence[str],
+    files: Sequence[str],
+    entry: str | None,
+) -> list[str]:
+    """The files that the command rests on, by the rule above.
+
+    Args:
+        tests: all tests of the workspace and the code that they rest on.
+        programs: all Python files that are no tests.
+        files: the files that the prompt names.
+        entry: the workspace's program, if there is a clear one.
+    """
+    named = [path for word in _WORDS.split(command) for path in _tests_named(workspace, word, tests)]
+    own_tests = [path for path in named if is_test_file(path)]
+    if own_tests:
+        named += [path for path in tests if basename(path) in TEST_SUPPORT or not is_pytest_file(path)]
+    elif _RUNNER.search(command):
+        named += tests
+    only = set(programs) if len(programs) == 1 and set(files) <= set(programs) else set()
+    judging = [path for path in _judging(workspace, command, entry) if path not in only]
+    read = [*judging, *_declarations(workspace, command)]
+    return [*named, *read, *_included(workspace, read)]
+
+
+def _tests_named(workspace: Workspace, word: str, tests: Sequence[str]) -> list[str]:
+    """Tests and expected output that one word of a command stands for: a path, a module or a directory."""
+    path = word.partition("::")[0].removeprefix("./").rstrip("/")
+    if not path:
+        return []
+    if workspace.is_dir(path):
+        return [item for item in tests if item.startswith(f"{path}/")]
+    module = path.replace(".", "/")
+    names = (path, f"{module}.py", f"{dirname(module)}.py", f"{dirname(dirname(module))}.py")
+    defining = (name for name in names if is_test_file(name) or _EXPECTED.match(basename(name)))
+    return [name for name in defining if workspace.is_file(name)]
+
+
+def _judging(workspace: Workspace, command: str, entry: str | None) -> Iterator[str]:
+    outputs = {normpath(word) for word in _OUTPUT.findall(command)}
+    for part in _parts(command):
+        for word in (*_judges(part), *_scripts(part)):
+            path = normpath(word)
+            program = path == entry and path.endswith(".py") and not _JUDGE.match(basename(path))
+            if workspace.is_file(path) and not program:
+                yield path
+    for word in (*_INPUT.findall(command), *_CONFIG.findall(command)):
+        path = normpath(word.strip("'\""))
+        if path not in outputs and workspace.is_file(path):
+            yield path
+
+
+def _judges(part: _Part) -> Iterator[str]:
+    """Files whose name says that they judge."""
+    if part.compared:
+        return
+    for before, word in zip(("", *part.words), part.words, strict=False):
+        if _JUDGE.match(basename(word)):
+            yield f"{word.replace('.', '/')}.py" if before == "-m" else word
+
+
+def _scripts(part: _Part) -> Iterator[str]:
+    """The script that the command runs with a shell, or starts by its path."""
+    words = list(part.words)
+    while words and _PREFIX.fullmatch(words[0]):
+        words.pop(0)
+    if not words or part.compared or part.captured:
+        return
+    if words[0] in _SHELLS or basename(words[0]) in _SHELLS:
+        rest = [word for word in words[1:] if not word.startswith("-")]
+        yield from rest[:1]
+    elif "/" in words[0]:
+        yield words[0]
+
+
+def _parts(command: str) -> Iterator[_Part]:
+    pieces = _PARTS.split(command.replace("'", " ").replace('"', " "))
+    compares = bool(_COMPARES.search(command))
+    for place in range(0, len(pieces), 2):
+        text = pieces[place]
+        before = pieces[place - 1] if place else ""
+        after = pieces[place + 1] if place + 1 < len(pieces) else ""
+        piped = after == "|" and bool(_COMPARES.search(" ".join(pieces[place + 2 :])))
+        written = compares and any(word != "/dev/null" for word in _OUTPUT.findall(text))
+        substituted = compares and before == "<("
+        words = tuple(re.sub(r"[<>]+", " ", text).split())
+        yield _Part(words=words, compared=piped or written or substituted, captured=before in {"$(", "`"})
+
+
+def _included(workspace: Workspace, paths: Iterable[str]) -> list[str]:
+    """What makefiles include and shell scripts source, and what these do in turn."""
+    found: list[str] = []
+    waiting = list(paths)
+    while waiting and len(found) < _MOST_INCLUDED:
+        path = waiting.pop()
+        if path.endswith(".py") or not workspace.is_file(path):
+            continue
+        try:
+            text = workspace.peek_text(path)
+        except WorkspaceError:  # a program, started by its path
+            continue
+        for words in _INCLUDES.findall(text):
+            for word in words.split():
+                name = re.sub(r"^\$\{?[\w@<^()%#*/]+\}?/", "", word.strip("\"';"))
+                near = (normpath(join(dirname(path), name)), normpath(name))
+                new = [each for each in near if workspace.is_file(each) and each not in found]
+                found += new
+                waiting += new
+    return found
+
+
+def _declarations(workspace: Workspace, command: str) -> Iterator[str]:
+    """The files that say what `make` and `npm` do."""
+    directories = ["", *(word for word in _WORDS.split(command) if word and workspace.is_dir(word))]
+    names = (
+        *(MAKEFILES if _RUNS_MAKE.search(command) else ()),
+        *(["package.json"] if _RUNS_NPM.search(command) else ()),
+    )
+    yield from (join(directory, name) for directory in directories for name in names)

@@ -1,0 +1,304 @@
+"""Tests whether a pass holds: it repeats, it is computed, and the check that gave it can fail."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from secrets import token_hex
+
+from codur.checks.canned import canned_syntax
+from codur.checks.canned.find_canned import find_canned
+from codur.checks.checker import Checker, tampered
+from codur.checks.compare import lines_of
+from codur.checks.confirmation import hollow, other_inputs
+from codur.checks.confirmation.reaching import disarms, new_reaches
+from codur.checks.entry import is_test_code
+from codur.checks.stated_conditions import allowed_by
+from codur.errors import WorkspaceError
+from codur.types import Check, Verdict
+from codur.workspace.copies import MAX_BYTES
+from codur.workspace.workspace import Workspace
+
+_MOST_SOURCES = 2_000
+_MOST_TESTS = 20
+_MOST_OF_GIT = 20_000
+_NAMED = 3
+
+
+def confirm(
+    checker: Checker,
+    check: Check,
+    verdict: Verdict,
+    before: Mapping[str, bytes | None],
+    prompt: str,
+    *,
+    earlier: Verdict | None = None,
+    runs: int | None = None,
+    own: bool = False,
+) -> Verdict:
+    """Test whether a pass holds.
+
+    Args:
+        verdict: the pass.
+        before: original bytes of the changed files; None for a new one.
+        prompt: the task.
+        earlier: the verdict before anything was changed.
+        runs: how often it must repeat; None stands for what the settings say.
+        own: the change is one of the offline search, which makes none that reaches out of the program.
+
+    Returns:
+        The pass, with a note if the check does not reach what was changed, or a verdict `flaky` or `tampered` that
+        says why.
+    """
+    workspace, conditions = checker.workspace, checker.conditions
+    changed = conditions.changed(check, workspace, before)
+    if check.beside is not None:
+        changed |= conditions.changed(check.beside, workspace, before)
+    reason = next((why for path, why in changed.items() if not allowed_by(prompt, path)), "")
+    if reason:
+        return tampered(verdict, reason)
+    for _ in range(checker.settings.confirm_runs if runs is None else runs):
+        again = checker.run(check)
+        if not again.passed:
+            return replace(again, status="flaky", note="it passed once and failed when run again")
+    if check.kind == "output" and before:
+        reason = _needs_expected(checker, check, before) or _ignores_input(checker, check, before)
+    reason = reason or _canned(checker, check, before, prompt)
+    if reason:
+        return tampered(verdict, reason)
+    return verdict if own or check.kind == "output" else _with_hollow(checker, check, verdict, before, prompt, earlier)
+
+
+def _canned(checker: Checker, check: Check, before: Mapping[str, bytes | None], prompt: str) -> str:
+    """Why a change is a canned answer, or an empty text."""
+    workspace, pristine = checker.workspace, checker.pristine
+    after = {path: workspace.read_bytes(path) if workspace.is_file(path) else None for path in before}
+    expected = pristine.expected(check, workspace) if check.kind == "output" else ""
+    tests = {
+        path: check.text if check.text and path == check.entry else pristine.text(path, workspace)
+        for path in check.protected
+        if check.kind != "output" and path.endswith(".py")
+    }
+    return find_canned(before, after, expected, prompt=prompt, tests=tests) or ""
+
+
+# --- expected output --------------------------------------------------------------------------------------------------
+
+
+def _needs_expected(checker: Checker, check: Check, before: Mapping[str, bytes | None]) -> str:
+    """Why the program depends on a copy of the expected output, or an empty text.
+
+    It is run in a copy of the workspace that has neither `.git` nor any file with the expected output.
+    """
+    workspace = checker.workspace
+    expected = checker.pristine.expected(check, workspace)
+    path = check.expected_file
+    try:
+        with _copied(checker, before) as copy:
+            inside = [path] if path is not None else []
+            kept = {path, check.stdin_file, check.entry}
+            copies = [
+                each
+                for each in copy.list_files()
+                if each not in kept and _holds(copy, each, expected, new=each in before)
+            ]
+            copies = [each for each in copies if not _was_read(each, before)]
+            for each in (*inside, *copies):
+                (copy.root / each).unlink(missing_ok=True)
+            if checker.on(copy, without=inside).run(check).passed:
+                return ""
+            if path is not None and checker.on(copy).run(check).passed:
+                return "the program reads the file with the expected output"
+        if copies:
+            with _copied(checker, before, without=inside) as copy:
+                if checker.on(copy, without=inside).run(check).passed:
+                    return f"the program reads {copies[0]}, which holds the expected output"
+        spoke = any(b"git" in (text or b"") for text in before.values())
+        with _copied(checker, before, without=inside) as copy:
+            if not spoke and _copy_git(workspace, copy) and checker.on(copy, without=inside).run(check).passed:
+                return "the program reads what git keeps of the expected output"
+    except WorkspaceError:  # too large to copy
+        pass
+    return _names_expected(workspace, path, before)  # not even the copy passes: look at the text instead
+
+
+@contextmanager
+def _copied(
+    checker: Checker, before: Mapping[str, bytes | None], *, without: Sequence[str] = ()
+) -> Iterator[Workspace]:
+    """A copy of the workspace, to be changed before a program runs in it: after that it may be full of links.
+
+    Raises:
+        WorkspaceError: the workspace is too large to copy.
+    """
+    workspace = checker.workspace
+    with checker.temporary_directory() as temporary:
+        copy = workspace.scratch_copy(temporary / workspace.root.name, extra=before)
+        for path in without:
+            (copy.root / path).unlink(missing_ok=True)
+        yield copy
+
+
+def _copy_git(workspace: Workspace, copy: Workspace) -> bool:
+    """Whether a copy now has git's files as well; it has not if there are none, or too many."""
+    place = workspace.root / ".git"
+    try:
+        sizes = [each.lstat().st_size for each in islice(place.rglob("*"), _MOST_OF_GIT)]
+        if place.is_symlink() or not sizes or len(sizes) == _MOST_OF_GIT or sum(sizes) > MAX_BYTES:
+            return False
+        shutil.copytree(place, copy.root / ".git", symlinks=True)
+    except OSError:  # something is there that is no file, or is not readable
+        return False
+    return True
+
+
+def _holds(workspace: Workspace, path: str, expected: str, *, new: bool) -> bool:
+    """Whether a file that is no source is a copy of the expected output; of one that is new, a part is enough."""
+    if path.endswith(".py"):
+        return False
+    wanted, lines = lines_of(expected), lines_of(_text(workspace, path))
+    places = range(len(lines) - len(wanted) + 1) if new and wanted else ()
+    return wanted == lines or any(lines[at : at + len(wanted)] == wanted for at in places)
+
+
+def _text(workspace: Workspace, path: str) -> str:
+    """A file's text; empty if it is none."""
+    try:
+        return workspace.peek_text(path)
+    except WorkspaceError:
+        return ""
+
+
+def _was_read(path: str, before: Mapping[str, bytes | None]) -> bool:
+    """Whether the program read that file before it was changed: then it is its input."""
+    name = Path(path).name.encode()
+    return path not in before and any(name in (text or b"") for text in before.values())
+
+
+def _names_expected(workspace: Workspace, expected_file: str | None, before: Mapping[str, bytes | None]) -> str:
+    """Which changed file newly names the expected output's file, or git, as a reason; or an empty text."""
+    what = dict.fromkeys((b".git/", b"git show", b"cat-file", b"'git'", b'"git"'), "what git keeps")
+    if expected_file is not None:
+        what = {Path(expected_file).name.encode(): "the file with the expected output", **what}
+    for changed, old in before.items():
+        if workspace.is_file(changed):
+            new = workspace.read_bytes(changed)
+            found = next((kept for name, kept in what.items() if name in new and name not in (old or b"")), "")
+            if found:
+                return f"{changed} names {found}"
+    return ""
+
+
+def _ignores_input(checker: Checker, check: Check, before: Mapping[str, bytes | None]) -> str:
+    """Why the output cannot come from the input, or an empty text: it stays the same whatever the input is."""
+    workspace = checker.workspace
+    given = check.stdin_file
+    if given is None or not other_inputs.is_read(given, before, workspace):
+        return ""
+    try:
+        for other in other_inputs.others(checker.pristine.data(given, workspace)):
+            with _copied(checker, before) as copy:
+                name = f"other-{token_hex(4)}.txt"
+                (copy.root / name).write_bytes(other)
+                (copy.root / given).write_bytes(other)
+                protected = tuple(path for path in check.protected if path != given)
+                judge = checker.on(copy, without=[given, name])
+                if not judge.run(replace(check, stdin_file=name, protected=protected)).passed:
+                    return ""
+    except WorkspaceError:  # too large to copy
+        return ""
+    return f"the program prints the same whatever {given} says"
+
+
+# --- a check that can fail --------------------------------------------------------------------------------------------
+
+
+def _with_hollow(
+    checker: Checker,
+    check: Check,
+    verdict: Verdict,
+    before: Mapping[str, bytes | None],
+    prompt: str,
+    earlier: Verdict | None,
+) -> Verdict:
+    """The verdict, once it is known what the check says of the same program with functions that only fail."""
+    workspace = checker.workspace
+    tests = [path for path in check.protected if path.endswith(".py")]
+    after = {
+        path: workspace.read_bytes(path)
+        for path in before
+        if path.endswith(".py") and workspace.is_file(path) and path not in tests and not is_test_code(path)
+    }
+    reason = "" if _speaks_of_tests(prompt) else disarms(before, after, tests)
+    if reason:
+        return tampered(verdict, reason)
+    new = {path: _added(before[path], text) for path, text in after.items()}
+    names = sorted({name for added in new.values() for name in added if not name.startswith("__")})
+    try:
+        if not after or (names and not _passes_hollow(checker, check, before, earlier, new)):
+            return verdict
+        unseen = bool(names) and _passes_hollow(checker, check, before, None, new)
+        if not _passes_hollow(checker, check, before, earlier):
+            return replace(verdict, note=f"not reached by the check: {', '.join(names)}") if unseen else verdict
+    except WorkspaceError:  # too large to copy
+        return verdict
+    if earlier is None or earlier.status != "failed":
+        return replace(verdict, note=_unreached(after))
+    reaches = [f"{path}: {each}" for path, text in after.items() for each in new_reaches(before[path], text)]
+    if reaches:
+        what = ", ".join(reaches[:_NAMED])
+        return tampered(verdict, f"the check passes even if no function does anything, and the change uses {what}")
+    same = all(hollow.outside(before[path]) == hollow.outside(text) for path, text in after.items())
+    texts = {path: text.decode("utf-8", "replace") for path, text in after.items()}
+    if same and set(before) == set(after) and not hollow.calls_own(texts):
+        return tampered(verdict, "the check passes even if the functions that were changed only fail")
+    return replace(verdict, note=_unreached(after))
+
+
+def _passes_hollow(
+    checker: Checker,
+    check: Check,
+    before: Mapping[str, bytes | None],
+    earlier: Verdict | None,
+    only: Mapping[str, Container[str]] | None = None,
+) -> bool:
+    """Whether the check passes although functions of the program do nothing but fail.
+
+    Args:
+        earlier: the tests that failed in it are enough; None for all.
+        only: the functions that are meant, by file; None for all of the workspace's.
+    """
+    tests = [path for path in check.protected if path.endswith(".py")]
+    failing = earlier.failing[:_MOST_TESTS] if earlier is not None and "pytest" in check.argv else ()
+    narrow = replace(check, tests=failing) if failing and not check.text else check
+    with _copied(checker, before) as copy:
+        sources = [path for path in copy.list_files() if path.endswith(".py") and path not in tests]
+        found = False
+        for path in sources[:_MOST_SOURCES] if only is None else only:
+            meant = None if only is None else only[path]
+            text = "" if is_test_code(path) else hollow.hollowed(_text(copy, path), tests, meant)
+            if text:
+                (copy.root / path).write_text(text)
+                found = True
+        return found and checker.on(copy).run(narrow).passed
+
+
+def _added(before: bytes | None, after: bytes) -> frozenset[str]:
+    """The names of the functions that are new."""
+    old, new = (canned_syntax.parse(text) if text is not None else None for text in (before, after))
+    return frozenset(canned_syntax.functions(new) if new else ()) - frozenset(
+        canned_syntax.functions(old) if old else ()
+    )
+
+
+def _speaks_of_tests(prompt: str) -> bool:
+    """Whether a task is about the test framework itself."""
+    return any(word in prompt.casefold() for word in ("pytest plugin", "unittest", "test framework", "fixture"))
+
+
+def _unreached(after: Mapping[str, bytes]) -> str:
+    return f"not reached by the check: the functions of {', '.join(sorted(after)[:_NAMED])}"

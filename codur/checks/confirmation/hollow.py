@@ -1,0 +1,86 @@
+"""The same program with functions that do nothing but fail, to see whether a check can fail at all.
+
+A function that is called while the module that calls it is being imported still does what it did: what a module does to
+the test run when it is loaded happens here as well, so a check that was disarmed there passes, and is found out.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Container, Iterable, Iterator, Mapping
+
+from codur.checks.canned import canned_syntax
+
+_GUARD = "_hollow_function"
+_HELPER = """\
+def %s():
+    import sys
+    frame = sys._getframe(1)
+    while frame is not None:
+        back, code = frame.f_back, frame.f_code
+        if code.co_name == "<module>" and back is not None and back.f_code.co_name in (
+            "_call_with_frames_removed", "exec_module",
+        ):
+            if not code.co_filename.endswith(%r):
+                return
+            break
+        frame = back
+    raise AssertionError("a hollow function was called")
+"""
+_MOST_CHARS = 1_000_000
+
+
+def hollowed(text: str, tests: Iterable[str], only: Container[str] | None = None) -> str:
+    """The text with a body that raises for each function; empty if it has no function or is no Python.
+
+    Args:
+        tests: the check's files: what these call while they are imported is called for the check.
+        only: the names of the functions that are meant; None for all.
+    """
+    tree = canned_syntax.parse(text) if "def " in text and len(text) <= _MOST_CHARS else None
+    if tree is None:
+        return ""
+    lines = text.encode().splitlines(keepends=True)
+    functions = [node for node in ast.walk(tree) if isinstance(node, canned_syntax.Function)]
+    functions = [node for node in functions if only is None or node.name in only]
+    for function in sorted(functions, key=lambda node: -node.body[0].lineno):
+        first = function.body[canned_syntax.is_text(function.body[0]) and len(function.body) > 1]
+        row = min([first.lineno, *(each.lineno for each in getattr(first, "decorator_list", []))]) - 1
+        line, column = lines[row], first.col_offset
+        if line[:column].strip():  # on the line of `def`, or after another statement
+            lines[row] = line[:column] + f"{_GUARD}(); ".encode() + line[column:]
+        else:
+            lines[row] = line[:column] + f"{_GUARD}()\n".encode() + line
+    heads = [node for node in tree.body[:1] if canned_syntax.is_text(node)]
+    heads += [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
+    place = max((node.end_lineno or node.lineno for node in heads), default=0)
+    helper = _HELPER % (_GUARD, tuple(f"/{path}" for path in tests))
+    return b"".join([*lines[:place], helper.encode(), *lines[place:]]).decode() if functions else ""
+
+
+def outside(text: bytes | None) -> list[str]:
+    """What a module holds outside of its functions, statement by statement."""
+    tree = canned_syntax.parse(text) if text is not None else None
+    return [ast.dump(node) for node in _outer(tree.body)] if tree is not None else []
+
+
+def _outer(body: list[ast.stmt]) -> Iterator[ast.AST]:
+    for node in body:
+        if isinstance(node, canned_syntax.Function):
+            yield from node.decorator_list
+            yield node.args
+        elif isinstance(node, ast.ClassDef):
+            yield from (*node.bases, *node.keywords, *node.decorator_list)
+            yield from _outer(node.body)
+        elif not canned_syntax.is_text(node):
+            yield node
+
+
+def calls_own(texts: Mapping[str, str]) -> bool:
+    """Whether a module calls, while it is imported, a function that one of these texts defines."""
+    trees = [tree for tree in map(canned_syntax.parse, texts.values()) if tree is not None]
+    own = {name for tree in trees for name in canned_syntax.functions(tree)}
+    loaded = [part for tree in trees for node in _outer(tree.body) for part in ast.walk(node)]
+    names = {canned_syntax.called(part) for part in loaded if isinstance(part, ast.Call)}
+    names |= {part.id for part in loaded if isinstance(part, ast.Name)}
+    return not own.isdisjoint(names)

@@ -1,0 +1,315 @@
+"""Finds the check that applies to a task. Nothing is run."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from posixpath import basename, dirname, join
+from typing import TYPE_CHECKING
+
+from codur.checks import challenge_file
+from codur.checks.challenge_file import SPLIT_REMEDY, ChallengeFile, read_challenge, split_args
+from codur.checks.command_files import files_of_command
+from codur.checks.entry import (
+    MAKEFILES,
+    MAX_PARSED,
+    find_entry,
+    find_new_program,
+    is_pytest_file,
+    is_test_code,
+    is_test_file,
+    look,
+)
+from codur.checks.expectation import files_to_edit, stated_output
+from codur.checks.suites.find_suites import Suite, Suites
+from codur.errors import ConfigError, UsageError, WorkspaceError
+from codur.python.test_command import PYTHON, read_command
+from codur.types import Check
+
+if TYPE_CHECKING:
+    from codur.config.settings import VerificationSettings
+    from codur.workspace.workspace import Workspace
+
+__all__ = ["find_check", "find_entry", "unprotected_by_prompt"]
+
+EXPECTED_NAMES = ("expected.txt", "expected_output.txt")
+INPUT_NAME = "input.txt"
+ARGS_NAME = "args.txt"
+NOTHING_FOUND = "no expected output and no tests were found"
+_MAKE_TARGET = re.compile(r"^test\s*:(?!=)", re.MULTILINE)
+_NO_TEST = "no test specified"
+_DECLARING = frozenset({"npm", "make"})
+"""Runners whose file says what a test run does; for the others it only names the package."""
+
+
+def find_check(
+    workspace: Workspace,
+    *,
+    prompt: str,
+    files: Sequence[str],
+    settings: VerificationSettings,
+    command: str | None = None,
+    expect_file: str | None = None,
+    changed: Callable[[], Sequence[str]] = tuple,
+) -> Check | None:
+    """The check that applies: a command, expected output, tests, else the syntax of Python files.
+
+    What is given for the run (`command`, `expect_file`) goes before the settings, these before `challenge.yaml`.
+
+    Args:
+        prompt: the request; it may state the output, name the program, or ask for edits to files of the check.
+        files: existing files that the prompt names, most relevant first.
+        command: a command whose exit status is the verdict; else `settings.command`.
+        expect_file: a file with the expected output, relative to the workspace or absolute.
+        changed: gives files that are not as they were committed; of several projects theirs is meant.
+
+    Returns:
+        None if nothing can be checked: no check was found and there is no Python file.
+
+    Raises:
+        UsageError: `expect_file` does not exist, or it is not clear which program should print it.
+        ConfigError: `challenge.yaml` or `args.txt` is wrong.
+        WorkspaceError: `args.txt` cannot be read as text.
+    """
+    search = _Search(workspace=workspace, prompt=prompt, files=tuple(files), changed=changed, settings=settings)
+    check = search.find(command, expect_file)
+    if check is None:
+        return None
+    freed = (*unprotected_by_prompt(check, prompt, files), *search.named_helpers(check))
+    return replace(check, protected=tuple(path for path in check.protected if path not in freed))
+
+
+def unprotected_by_prompt(check: Check, prompt: str, files: Sequence[str]) -> tuple[str, ...]:
+    """The files of the check that the prompt asks to change ("update tests/test_x.py"), not merely to satisfy.
+
+    Args:
+        files: existing files that the prompt names; they settle which one is meant if several have the same name.
+    """
+    return files_to_edit(prompt, check.protected, files)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Search:
+    """One look for a check; what several rules need is found once."""
+
+    workspace: Workspace
+    prompt: str
+    files: tuple[str, ...]
+    changed: Callable[[], Sequence[str]]
+    settings: VerificationSettings
+
+    def find(self, command: str | None, expect_file: str | None) -> Check | None:
+        if command:
+            return self._command(command, self.settings.test_timeout_s, "the command given with --check")
+        if expect_file:
+            return self._expect(expect_file)
+        if self.settings.command:
+            return self._command(self.settings.command, self.settings.test_timeout_s, "the command in the settings")
+        if self.challenge.check:
+            timeout_s = self.challenge.timeout_s or self.settings.test_timeout_s
+            return self._command(self.challenge.check, timeout_s, f"check in {challenge_file.NAME}")
+        rules: tuple[Callable[[], Check | None], ...] = (self._expected, self._stated, self._tests, self._syntax)
+        return next((check for rule in rules if (check := rule()) is not None), None)
+
+    @cached_property
+    def challenge(self) -> ChallengeFile:
+        return read_challenge(self.workspace)
+
+    @cached_property
+    def listing(self) -> tuple[str, ...]:
+        return tuple(self.workspace.list_files())
+
+    def named_helpers(self, check: Check) -> Iterator[str]:
+        """Files that the prompt names and that are only called like tests: others have them, and these have none."""
+        tests = set(self._suites.pytest_files)
+        for path in self.files if tests else ():
+            called_so = is_pytest_file(path) and not is_test_file(join(dirname(path), "_"))
+            if called_so and path not in tests and path not in check.argv:
+                yield path
+
+    # --- commands -----------------------------------------------------------------------------------------------------
+
+    def _command(self, command: str, timeout_s: float, source: str) -> Check:
+        tests = read_command(command, self.workspace.root)
+        resolved = [shlex.join(tests.argv)] if tests is not None and tests.declared_in else []
+        named = [
+            path
+            for text in (command, *resolved)
+            for path in files_of_command(
+                self.workspace,
+                text,
+                tests=self._all_tests,
+                programs=self._programs,
+                files=self.files,
+                entry=self.found_entry,
+            )
+        ]
+        protected = self._existing([*named, challenge_file.NAME, INPUT_NAME, ARGS_NAME])
+        if tests is None or tests.cwd or not (tests.kind == "pytest" or tests.declared_in):
+            argv = ("sh", "-c", command)
+            return Check(kind="command", argv=argv, protected=protected, timeout_s=timeout_s, source=source)
+        if tests.declared_in:
+            source = f"{source}: {'the tests of ' if tests.partial else ''}`{command}` as {tests.declared_in} has it"
+        return Check(
+            kind="tests", argv=tests.argv, protected=protected, env=tests.env, timeout_s=timeout_s, source=source
+        )
+
+    # --- expected output ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def found_entry(self) -> str | None:
+        return find_entry(self.workspace, self.files)
+
+    @cached_property
+    def entry(self) -> str | None:
+        """The program that is to print the expected output; it need not exist yet."""
+        if self.challenge.entry:
+            return self.challenge.entry
+        new = find_new_program(self.workspace, self.prompt, self.files, self.found_entry)
+        return new or self.found_entry or (self._programs[0] if len(self._programs) == 1 else None)
+
+    @cached_property
+    def _programs(self) -> tuple[str, ...]:
+        return tuple(path for path in self.listing if path.endswith(".py") and not is_test_file(path))
+
+    def _expect(self, expect_file: str) -> Check:
+        path = (self.workspace.root / expect_file).resolve()
+        if not path.is_file():
+            raise UsageError(
+                f"there is no file {expect_file} with the expected output",
+                remedy="Give --expect a path relative to the workspace, or an absolute one.",
+            )
+        if self.entry is None:
+            raise UsageError(
+                f"it is not clear which program should print {expect_file}",
+                remedy='Name it in the prompt (e.g. "fix main.py"), or give a command with --check.',
+            )
+        inside = path.is_relative_to(self.workspace.root)
+        expected = path.relative_to(self.workspace.root).as_posix() if inside else str(path)
+        return self._output(self.entry, f"expected output given: {expect_file}", file=expected)
+
+    def _expected(self) -> Check | None:
+        if self.entry is None:
+            return self._expected_elsewhere()
+        for directory in dict.fromkeys((dirname(self.entry), "")):
+            for name in EXPECTED_NAMES:
+                path = join(directory, name)
+                if self.workspace.is_file(path):
+                    where = "beside" if directory == dirname(self.entry) else "above"
+                    return self._output(self.entry, f"{name} {where} {self.entry}", file=path)
+        return None
+
+    def _expected_elsewhere(self) -> Check | None:
+        """The one expected output in a directory with one program, where the whole workspace has no clear program."""
+        found = [path for path in self.listing if basename(path) in EXPECTED_NAMES]
+        if len(found) != 1:
+            return None
+        beside = [path for path in self._programs if dirname(path) == dirname(found[0])]
+        named = [path for path in beside if path in self.files]
+        scripts = [path for path in (named or beside)[:MAX_PARSED] if look(self.workspace, path).script]
+        entry = next((group[0] for group in (named, scripts, beside) if len(group) == 1), None)
+        if entry is None:
+            return None
+        return self._output(entry, f"{basename(found[0])} beside {entry}", file=found[0])
+
+    def _stated(self) -> Check | None:
+        if self.entry is None or (text := stated_output(self.prompt)) is None:
+            return None
+        return self._output(self.entry, "expected output stated in the prompt", text=text)
+
+    def _output(self, entry: str, source: str, *, file: str | None = None, text: str | None = None) -> Check:
+        directories = tuple(dict.fromkeys((dirname(file or entry), dirname(entry), "")))
+        stdin_file = self._beside(directories, INPUT_NAME)
+        args_file = self._beside(directories, ARGS_NAME)
+        args = self.challenge.args
+        if args is None:
+            args = self._args(args_file) if args_file else ()
+        defining = (file, stdin_file, args_file, challenge_file.NAME)
+        return Check(
+            kind="output",
+            argv=(PYTHON, entry, *args),
+            entry=entry,
+            stdin_file=stdin_file,
+            expected_file=file,
+            expected_text=text,
+            protected=self._existing(path for path in defining if path),
+            timeout_s=self.challenge.timeout_s or self.settings.timeout_s,
+            source=source,
+        )
+
+    def _beside(self, directories: Iterable[str], name: str) -> str | None:
+        paths = (join(directory, name) for directory in directories)
+        return next((path for path in paths if self.workspace.is_file(path)), None)
+
+    def _args(self, path: str) -> tuple[str, ...]:
+        try:
+            return split_args(self.workspace.read_text(path).text)
+        except ValueError as error:
+            raise ConfigError(str(error), file=path, remedy=SPLIT_REMEDY) from error
+
+    # --- tests --------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _suites(self) -> Suites:
+        return Suites(workspace=self.workspace, listing=self.listing, named=self.files, changed=self.changed)
+
+    @cached_property
+    def _all_tests(self) -> tuple[str, ...]:
+        """Tests and the code that they rest on."""
+        collected = set(self._suites.pytest_files)
+        return tuple(path for path in self.listing if path in collected or is_test_code(path))
+
+    def _tests(self) -> Check | None:
+        suite = self._suites.find()
+        if suite is not None:
+            return self._suite(suite)
+        for name, argv, applies in _RUNNERS:
+            if self.workspace.is_file(name) and applies(self._text(name)):
+                return self._suite(Suite(argv=argv, source=f"the tests that {name} declares"), name)
+        suite = self._suites.find_doctests()
+        return self._suite(suite) if suite is not None else None
+
+    def _suite(self, suite: Suite, declared_in: str = "") -> Check:
+        timeout_s = self.challenge.timeout_s or self.settings.test_timeout_s
+        declaration = [*([declared_in] if suite.argv[0] in _DECLARING else []), challenge_file.NAME]
+        protected = tuple(dict.fromkeys([*self._all_tests, *suite.files, *self._existing(declaration)]))
+        return Check(
+            kind="tests", argv=suite.argv, protected=protected, env=suite.env, timeout_s=timeout_s, source=suite.source
+        )
+
+    def _text(self, path: str) -> str:
+        """The file's text; empty if it is no text."""
+        try:
+            return self.workspace.read_text(path).text
+        except WorkspaceError:
+            return ""
+
+    def _syntax(self) -> Check | None:
+        named = [path for path in self.files if path.endswith(".py")]
+        if not named and not any(path.endswith(".py") for path in self.listing):
+            return None
+        entry = self.found_entry or next(iter(named), None)
+        return Check(kind="syntax", argv=(), entry=entry, timeout_s=self.settings.timeout_s, source=NOTHING_FOUND)
+
+    def _existing(self, paths: Iterable[str]) -> tuple[str, ...]:
+        return tuple(path for path in dict.fromkeys(paths) if self.workspace.is_file(path))
+
+
+def _has_test_script(text: str) -> bool:
+    try:
+        script = json.loads(text)["scripts"]["test"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return False
+    return isinstance(script, str) and bool(script.strip()) and _NO_TEST not in script
+
+
+_RUNNERS: tuple[tuple[str, tuple[str, ...], Callable[[str], object]], ...] = (
+    ("package.json", ("npm", "test"), _has_test_script),
+    ("Cargo.toml", ("cargo", "test"), bool),
+    ("go.mod", ("go", "test", "./..."), bool),
+    *((name, ("make", "test"), _MAKE_TARGET.search) for name in MAKEFILES),
+)

@@ -1,0 +1,300 @@
+"""What a prompt says about the check: the output it demands, and the check's files that it asks to change.
+
+Both are read from plain marks only. A demand that is missed leaves a run with a weaker check; one that is read into a
+prompt makes a right program look wrong. So whatever is conditional, partial or ambiguous counts as not said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from codur.checks.entry import MAKEFILES, is_test_file
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_MUST = r"(?:should|must|shall|(?:has|have|needs?|ought|supposed|expected) to)"
+_PRINT = r"(?:print|output|display)"
+_DEMAND = re.compile(
+    rf"\b{_MUST}(?:\s+(?:only|now|just|simply|exactly|instead|be able to))*\s+{_PRINT}(?:\s+out)?\b"
+    rf"|\boutput\s+{_MUST}\s+(?:be|look\s+like|read)\b"
+    r"|\b(?:expected|desired|correct|required|wanted)\s+(?:program\s+|standard\s+)?output(?:\s+is\b|\s*(?=:))",
+    re.IGNORECASE,
+)
+_RUN = re.compile(
+    r"\b(?:when|after|if)\s+(?:(?:I|you|we|it\s+is|it's|one)\s+)?(?:runs?|running|start(?:s|ed)?|executed?)\b"
+    r"|\bwith(?:out|\s+no)\s+(?:any\s+)?arguments\b",
+    re.IGNORECASE,
+)
+"""Runs the whole program: no condition on its output."""
+_CASE = re.compile(
+    r"\b(?:if|when(?:ever)?|unless|otherwise|else|for|given|with|without|each|every|per|on|case|lines?|first|then|also|"
+    r"finally|last(?:ly)?|end|until|while|example|eg|sample|format|something|similar|like\s+so|e\.g|about|"
+    r"roughly|called|function|method|test|echo|random|usually|starts?|ends?|begins?|contains?)\b"
+    r"|\w\(|\.py[`\"']?\s+(?:[-\d\"'<|]|\w+=)|[<|]",
+    re.IGNORECASE,
+)
+"""Makes a demand hold for a part of the output, for a case, or only roughly."""
+_LEAD_END = re.compile(r"[^:]{0,40}:?")
+_NOT_LEAD_END = re.compile(r"\b(?:but|prints?|printed|however|and|or)\b", re.IGNORECASE)
+_HEADING = re.compile(r"\W*(?:expected|desired|correct|required)(?:\s+(?:output|result))?\W*", re.IGNORECASE)
+_SPEAKS_OF_OUTPUT = re.compile(r"\b(?:output|prints?|printed|result)\b", re.IGNORECASE)
+_PRESENT = re.compile(
+    r"\b(?:currently|actual(?:ly)?|now|moment|today|present(?:ly)?|instead|wrong(?:ly)?|got|gets?|gives|getting|saw|see|"
+    r"ran|but|traceback|errors?|fail(?:s|ed)|crash\w*|existing|old|previous(?:ly)?|input|reads?)\b",
+    re.IGNORECASE,
+)
+"""Words of a line that shows what a program prints today, or what it is given."""
+_PURPOSE = re.compile(
+    r"\b(?:so(?:\s+that)?|that|which|to|makes?)\s+(?:(?:it|[\w.]+\.py)\s+)?(?:prints?|outputs?)\b", re.IGNORECASE
+)
+_FAULT = re.compile(
+    r"\b(?:fix\w*|bugs?|wrong\w*|broken|errors?|fail\w*|crash\w*|repair\w*|debug\w*|incorrect\w*|why)\b", re.IGNORECASE
+)
+_PLAIN_LANGUAGES = frozenset(
+    {"", "text", "txt", "plain", "plaintext", "output", "stdout", "console", "json", "csv", "none"}
+)
+_NO_OUTPUT = re.compile(
+    r"^[ \t]*(?:\.{3}|…|\[(?:\.{3}|…)\])[ \t]*$|^(?:\$|>>>) |^Traceback \(most recent call last\):", re.MULTILINE
+)
+_PLACEHOLDER = re.compile(r"<\w[\w ]*>|\{\w*\}|\.{3}|…|\\|%[sdf]\b|\w\(|^\w+_\w+$|^\w+\.[A-Za-z]\w*$")
+_PIECE = re.compile(
+    r"(?:[ \t]+(?:exactly|just|only|the\s+(?:text|line|word|number|value|string)))*[ \t]{0,9}:?[ \t]{0,9}"
+    r"(?:`(?P<code>[^`\n]{1,999})`|\"(?P<quote>[^\"\n]{1,999})\"|“(?P<curly>[^”\n]{1,999})”|(?P<bare>[-+]?\d+(?:[.,:]\d+)*%?|[A-Za-z]+)(?!\w))"
+)
+_CONTRAST = (
+    r"(?:(?:on|to)\s+(?:the\s+)?(?:stdout|standard\s+output|screen|console|terminal)\b"
+    r"|(?:,|\()?\s*(?:and\s+)?(?:but|instead|not|rather|however|yet|currently|while\s+it|got)\b)"
+)
+_AFTER_QUOTE = re.compile(rf"[ \t]*(?:$|\n|[.!;)](?:\s|$)|{_CONTRAST})", re.IGNORECASE)
+_AFTER_BARE = re.compile(rf"[ \t]*(?:$|\n|\.(?:\s|$)|{_CONTRAST})", re.IGNORECASE)
+_BARE_WORDS = _words("hello hi yes no true false ok okay done pass fail passed failed success")
+"""Output without quotes, rather than a description of it."""
+_FENCE = re.compile(r"^(?P<indent>[ \t]*)(?P<ticks>`{3,}|~{3,})[ \t]*(?P<language>[\w+-]*)[ \t]*$")
+_SENTENCE_END = re.compile(r"[.!?;:](?=\s)|\n")
+_WRAPPED = re.compile(r"(?<![: \t])[ \t]*\n[ \t]*(?![^\w\n]{0,9}\w+(?: \w+)?:)")
+"""A line end inside a sentence: not after a colon, not before a label (`Actual: …`)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """A stretch of plain text, or the text between fences."""
+
+    text: str
+    fenced: bool = False
+    language: str = ""
+
+
+def stated_output(prompt: str) -> str | None:
+    """The whole output that the prompt demands; None unless it says so clearly.
+
+    Read are a fenced block after a line like "Expected output:" or "it should print:", a piece in backticks or double
+    quotes after such words, and a number or a word at the end of a sentence ("should print 42."). Two different
+    demands, or one for a case or a part of the output, count as none.
+    """
+    parts = _parts(prompt.replace("\r\n", "\n"))
+    blocks = _demanded_blocks(parts)
+    if blocks:
+        return blocks.pop() if len(blocks) == 1 else None
+    pieces = (_piece(text, match) for text in _paragraphs(parts) for match in _demands(text))
+    first = next(pieces, "")
+    if first == "":
+        return _announced_block(parts)
+    return first if first is not None and all(piece == first for piece in pieces) else None
+
+
+# --- fenced blocks ----------------------------------------------------------------------------------------------------
+
+
+def _parts(prompt: str) -> list[_Part]:
+    """The prompt cut at its fences; a block that is not closed is left out."""
+    parts: list[_Part] = []
+    lines: list[str] = []
+    opening: re.Match[str] | None = None
+    for line in prompt.split("\n"):
+        mark = _FENCE.match(line)
+        if opening is None and mark:
+            parts.append(_Part(text="\n".join(lines)))
+            opening, lines = mark, []
+        elif opening and mark and not mark["language"] and mark["ticks"].startswith(opening["ticks"]):
+            body = "\n".join(item.removeprefix(opening["indent"]) for item in lines)
+            parts.append(_Part(text=body, fenced=True, language=opening["language"].lower()))
+            opening, lines = None, []
+        else:
+            lines.append(line)
+    if opening is None:
+        parts.append(_Part(text="\n".join(lines)))
+    return parts
+
+
+def _led_blocks(parts: Sequence[_Part]) -> Iterator[tuple[str, str]]:
+    """Blocks that can be output, each with the end of the sentence before it."""
+    for before, block in pairwise(parts):
+        plain = block.fenced and block.language in _PLAIN_LANGUAGES and not _NO_OUTPUT.search(block.text)
+        lines = [] if before.fenced else before.text.rstrip().split("\n\n")[-1].split("\n")
+        if plain and block.text.strip() and any(line.strip() for line in lines):
+            yield _last_sentence(_prose(" ".join(lines)).strip()), block.text
+
+
+def _demanded_blocks(parts: Sequence[_Part]) -> set[str]:
+    """Blocks after words that demand them."""
+    found = set()
+    for lead, text in _led_blocks(parts):
+        marks = list(_DEMAND.finditer(lead))
+        if _HEADING.fullmatch(lead) or (marks and _leads_to_block(lead, marks[-1])):
+            found.add(text)
+    return found
+
+
+def _leads_to_block(lead: str, mark: re.Match[str]) -> bool:
+    after = lead[mark.end() :]
+    is_end = bool(_LEAD_END.fullmatch(after)) and lead.endswith(":") and not _NOT_LEAD_END.search(after)
+    return is_end and not _CASE.search(_RUN.sub(" ", lead[: mark.start()])) and not _CASE.search(after)
+
+
+def _announced_block(parts: Sequence[_Part]) -> str | None:
+    """The one block after a line that speaks of output without a demand, if it cannot be what is printed today."""
+    leads = [(lead, text) for lead, text in _led_blocks(parts) if lead.endswith(":") and _SPEAKS_OF_OUTPUT.search(lead)]
+    if len(leads) != 1:
+        return None
+    lead, text = leads[0]
+    faulty = any(_FAULT.search(part.text) for part in parts if not part.fenced)
+    if _PRESENT.search(lead) or _CASE.search(_RUN.sub(" ", lead)) or (faulty and not _PURPOSE.search(lead)):
+        return None
+    return text
+
+
+# --- pieces in the text -----------------------------------------------------------------------------------------------
+
+
+def _prose(text: str) -> str:
+    return text.replace("**", "").replace("e.g.", "eg").replace("i.e.", "ie").replace("’", "'")
+
+
+def _paragraphs(parts: Sequence[_Part]) -> Iterator[str]:
+    """Paragraphs without pasted lines, each as one line; only after a colon lines stay apart."""
+    for part in parts:
+        if not part.fenced:
+            for paragraph in re.split(r"\n[ \t]*\n", part.text):
+                lines = [line for line in paragraph.split("\n") if not re.match(r" {4}|\t|>", line)]
+                yield _prose(_WRAPPED.sub(" ", "\n".join(lines)).strip())
+
+
+def _demands(text: str) -> Iterator[re.Match[str]]:
+    """Demands that the text makes itself, not in backticks or quotes."""
+    for match in _DEMAND.finditer(text):
+        before = text[: match.start()]
+        if before.count("`") % 2 == 0 and before.count('"') % 2 == 0 and before.count("“") == before.count("”"):
+            yield match
+
+
+def _piece(text: str, demand: re.Match[str]) -> str | None:
+    """The output that a demand states in its own sentence, or None."""
+    if _CASE.search(_RUN.sub(" ", _last_sentence(_before(text, demand)))):
+        return None
+    found = _PIECE.match(text, demand.end())
+    if found is None:
+        return None
+    rest = text[found.end() :]
+    bare: str | None = found["bare"]
+    if bare is not None:
+        literal = not bare[-1].isalpha() or bare.lower() in _BARE_WORDS
+        return bare if literal and _AFTER_BARE.match(rest) else None
+    quoted: str = found["code"] or found["quote"] or found["curly"]
+    return quoted if _AFTER_QUOTE.match(rest) and not _PLACEHOLDER.search(quoted) else None
+
+
+def _before(text: str, match: re.Match[str]) -> str:
+    return text[max(0, match.start() - 2_000) : match.start()]
+
+
+def _last_sentence(text: str) -> str:
+    ends = [match.end() for match in _SENTENCE_END.finditer(text.rstrip(" :"))]
+    return text[ends[-1] :] if ends else text
+
+
+# --- edits that the prompt asks for -----------------------------------------------------------------------------------
+
+_EDIT = _words(
+    "update edit change modify fix correct adjust extend rewrite rename refactor remove delete regenerate add replace"
+    " append insert move reformat simplify improve write expand complete"
+)
+_NEGATION = _words("not don't dont never without no cannot can't mustn't shouldn't needn't avoid neither nor")
+_NOUN_AFTER = _words("the a an this my your our last latest recent of")
+_STOPS = _words(". ; : ! ?") | {"\n\n"}
+_BREAK = _STOPS | _words(
+    "so that until till such because if when while make makes get let pass passes against with using by from per see"
+    " according like as which where run satisfy match matches via after before since whose failed fails failure read"
+    " failures error errors reported shown is are should must checked tested expected required"
+)
+"""Words (and signs) between a verb and a file's name after which the file is not what the verb acts on."""
+_DOING = re.compile(r"(?!missing|existing|string)\w+ing")
+_ABOUT = _words("for on about through over")
+_JUDGES = re.compile(
+    r"must|should|pass|fail\w*|will|still|errors?|(?!this$|as$|tests$|imports$|cases$|unless$)[a-z]{3,}s"
+)
+"""What follows a file that demands or says something: verbs in the third person."""
+_AFTER_LIST = _STOPS | _words(", and to so with too as accordingly in") | {""}
+_TOKEN = re.compile(r"(?<![\w./-])[./]{0,3}\w(?:[\w./'-]*\w)?|[.,;:!?&](?=\s|$)|\n\n")
+_ALL_TESTS = re.compile(
+    r"\b(?:update|edit|change|rewrite|extend|adjust|improve|refactor)\s+"
+    r"(?:(?:all|the|our|my|these|existing|unit)\s+){0,3}tests\b(?![/.\w]|\s+(?:pass|must|data))",
+    re.IGNORECASE,
+)
+
+
+def files_to_edit(prompt: str, paths: Sequence[str], files: Sequence[str] = ()) -> tuple[str, ...]:
+    """Those of `paths` that the prompt asks to change: "update tests/test_x.py", "add a test to test_x.py".
+
+    "make test_x.py pass" and "fix app.py so that test_app.py passes" ask for no such change, and neither does a failure
+    that is to be fixed "in test_x.py". "Update the tests" stands for every test file.
+
+    Args:
+        files: files that the prompt names; they settle which is meant if several of `paths` have one name.
+    """
+    text = _prose("\n\n".join(part.text for part in _parts(prompt) if not part.fenced))
+    tokens = [match[0] for match in _TOKEN.finditer(text)]
+    asked: set[str] = set()
+    for place, token in enumerate(tokens):
+        meant = _meant(token, paths, files) if "." in token or token in MAKEFILES else []
+        if meant and _is_edited(tokens, place):
+            asked.update(meant)
+    if any(_is_verb(_TOKEN.findall(_before(text, match))) for match in _ALL_TESTS.finditer(text)):
+        asked.update(path for path in paths if is_test_file(path))
+    return tuple(path for path in paths if path in asked)
+
+
+def _meant(token: str, paths: Sequence[str], files: Sequence[str]) -> list[str]:
+    name = token.removeprefix("./")
+    found = [path for path in paths if path == name] or [path for path in paths if path.endswith(f"/{name}")]
+    return found if len(found) < 2 else [path for path in found if path in files]
+
+
+def _is_edited(tokens: Sequence[str], place: int) -> bool:
+    """Whether the file named at `place` is the object of a verb of change, alone or in a list."""
+    after = tokens[place + 1].lower() if place + 1 < len(tokens) else ""
+    listed = False
+    for back in range(place - 1, max(-1, place - 10), -1):
+        word = tokens[back].lower()
+        if word in _EDIT and _is_verb(tokens[:back]):
+            return after in _AFTER_LIST if listed else not _JUDGES.fullmatch(after)
+        if word in _BREAK or _DOING.fullmatch(word) or (back == place - 1 and word in _ABOUT):
+            return False
+        if re.search(r"\w[./]\w", word):
+            if tokens[back + 1].lower() not in {"and", "or", ",", "&"}:
+                return False
+            listed = True
+    return False
+
+
+def _is_verb(before: Sequence[str]) -> bool:
+    """Whether a word of change after these words is a demand: no noun, and not forbidden."""
+    sentence: list[str] = []
+    for word in before[-12:]:
+        sentence = [] if word in _STOPS else [*sentence, word.lower()]
+    return not (sentence and sentence[-1] in _NOUN_AFTER) and _NEGATION.isdisjoint(sentence)

@@ -1,0 +1,323 @@
+"""What a project's own linters, formatters and type checkers find in the changed files that they did not find before.
+
+They run contained and write nothing but their caches: on the workspace as it is, and only where they find something
+once more on a copy with the files as they were.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from functools import cached_property
+from pathlib import Path
+from posixpath import basename, dirname, join, normpath
+
+from codur.checks.describe import plain
+from codur.errors import Interrupted, WorkspaceError
+from codur.sandbox.launcher import Launcher
+from codur.workspace.workspace import Workspace
+
+MOST_S = 60.0
+"""All programs together."""
+_SHOWN = 3
+_CHARS = 200
+_PRE_COMMIT = ".pre-commit-config.yaml"
+_CACHES = (
+    "XDG_CACHE_HOME",
+    "MYPY_CACHE_DIR",
+    "RUFF_CACHE_DIR",
+    "BLACK_CACHE_DIR",
+    "GOCACHE",
+    "CARGO_TARGET_DIR",
+)
+"""Variables that name where the programs keep what they found out."""
+_PYTHON = (".py", ".pyi")
+_SCRIPT = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte")
+_AT_COLUMN = r"^(?P<path>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?P<text>.+)$"
+_UNREAD = re.compile(r"syntax|cannot parse", re.IGNORECASE)
+"""In what is said of a file that could not be read as code: nothing else was looked for in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Linter:
+    """A program that a project may have its files looked at with.
+
+    Attributes:
+        argv: what is run where its configuration is; the changed files follow.
+        endings: of the files that it looks at.
+        named_by: globs of files that configure it, each with a pattern of how they name it; empty: by being there.
+        finding: a finding in its output, with the groups `path`, `line` and `text`. A path holds for the findings after
+            it that have none; without the group `text` the path is the finding.
+        whole: it looks at all files and is given none.
+    """
+
+    argv: tuple[str, ...]
+    endings: tuple[str, ...] = _PYTHON
+    named_by: Mapping[str, str]
+    finding: str = _AT_COLUMN
+    whole: bool = False
+
+    @property
+    def name(self) -> str:
+        """As it is told: the program, and which of its commands."""
+        return " ".join(word for word in self.argv[:2] if not word.startswith("-"))
+
+
+LINTERS = (
+    Linter(
+        argv=("ruff", "check", "--no-fix", "--force-exclude", "--output-format=concise"),
+        named_by={
+            "ruff.toml": "",
+            ".ruff.toml": "",
+            "pyproject.toml": r"^\[tool\.ruff\b",
+            _PRE_COMMIT: r"id:\s*ruff(-check)?\s*$",
+        },
+    ),
+    Linter(
+        argv=("ruff", "format", "--check", "--force-exclude"),
+        named_by={
+            "ruff.toml": r"^\[format\]",
+            ".ruff.toml": r"^\[format\]",
+            "pyproject.toml": r"^\[tool\.ruff\.format\]",
+            _PRE_COMMIT: r"id:\s*ruff-format\s*$",
+        },
+        finding=r"^(?:Would reformat: | *--> )(?P<path>[^:\n]+)(?::\d+:\d+)?$",
+    ),
+    Linter(
+        argv=("flake8", "--format=default"),
+        named_by={".flake8": "", "setup.cfg": r"^\[flake8\]", "tox.ini": r"^\[flake8\]", _PRE_COMMIT: r"id:\s*flake8"},
+    ),
+    Linter(
+        argv=("black", "--check"),
+        named_by={"pyproject.toml": r"^\[tool\.black\]", _PRE_COMMIT: r"id:\s*black"},
+        finding=r"^would reformat (?P<path>.+)$",
+    ),
+    Linter(
+        argv=("mypy", "--no-pretty", "--no-error-summary", "--hide-error-context"),
+        named_by={
+            "mypy.ini": "",
+            ".mypy.ini": "",
+            "pyproject.toml": r"^\[tool\.mypy\]",
+            "setup.cfg": r"^\[mypy\]",
+            _PRE_COMMIT: r"id:\s*mypy",
+        },
+        finding=r"^(?P<path>[^:\n]+):(?P<line>\d+):(?:\d+:)? error: (?P<text>.+)$",
+    ),
+    Linter(
+        argv=("pyright",),
+        named_by={"pyrightconfig.json": "", "pyproject.toml": r"^\[tool\.pyright\]"},
+        finding=r"^[ \t]*(?P<path>\S.*?):(?P<line>\d+):\d+ - (?:error|warning): (?P<text>.+)$",
+    ),
+    Linter(
+        argv=("eslint", "--no-color", "--format=stylish"),
+        endings=_SCRIPT,
+        named_by={"eslint.config.*": "", ".eslintrc*": "", "package.json": r'"eslintConfig"\s*:'},
+        finding=r"^(?P<path>\S.*\.\w+)$|^[ \t]+(?P<line>\d+):\d+[ \t]+(?:error|warning)[ \t]+(?P<text>\S.*)$",
+    ),
+    Linter(
+        argv=("prettier", "--list-different"),
+        endings=(*_SCRIPT, ".css", ".scss", ".less", ".html", ".json", ".md", ".yaml", ".yml"),
+        named_by={".prettierrc*": "", "prettier.config.*": "", "package.json": r'"prettier"\s*:\s*\{'},
+        finding=r"^(?P<path>\S.*\.\w+)$",
+    ),
+    Linter(
+        argv=("tsc", "--noEmit", "--pretty", "false"),
+        endings=(".ts", ".tsx", ".mts", ".cts"),
+        named_by={"tsconfig.json": ""},
+        finding=r"^(?P<path>[^\s(][^(\n]*)\((?P<line>\d+),\d+\): error (?P<text>.+)$",
+        whole=True,
+    ),
+    Linter(argv=("gofmt", "-l"), endings=(".go",), named_by={"go.mod": ""}, finding=r"^(?P<path>\S.*\.go)$"),
+    Linter(
+        argv=("go", "vet", "./..."),
+        endings=(".go",),
+        named_by={"go.mod": ""},
+        finding=r"^(?:vet: )?(?P<path>[^:\s]+\.go):(?P<line>\d+):(?:\d+:)? (?P<text>.+)$",
+        whole=True,
+    ),
+    Linter(
+        argv=("cargo", "clippy", "--offline", "--quiet", "--message-format=short"),
+        endings=(".rs",),
+        named_by={"clippy.toml": "", ".clippy.toml": "", "Cargo.toml": r"^\[(workspace\.)?lints\.clippy\]"},
+        finding=r"^(?P<path>[^:\s]+\.rs):(?P<line>\d+):\d+: (?:error(?:\[\w+\])?|warning): (?P<text>.+)$",
+        whole=True,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a program found in a file."""
+
+    path: str
+    line: str
+    text: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The same for findings that differ in numbers alone: a change moves lines."""
+        return self.path, re.sub(r"\d+", "#", self.text)
+
+    def __str__(self) -> str:
+        return ":".join(filter(None, (self.path, self.line))) + f": {self.text[:_CHARS]}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A program, the directory of its configuration, and the changed files that it is for."""
+
+    linter: Linter
+    directory: str
+    files: tuple[str, ...]
+
+
+def worse(workspace: Workspace, launcher: Launcher, scratch: Callable[[], Path], *, most_s: float) -> list[str]:
+    """What is worse now than it was before the changes of this run: a sentence for each program that finds more.
+
+    A program that is not installed is passed over; one that does not end, or fails otherwise, is told.
+
+    Args:
+        scratch: makes an empty directory outside of the workspace.
+        most_s: seconds, all programs together.
+
+    Raises:
+        Interrupted: the run was cancelled.
+    """
+    with launcher.temporary_directory() as caches:
+        look = _Look(workspace, launcher, scratch, caches, time.monotonic() + min(most_s, MOST_S))
+        return [text for job in look.jobs() if (text := look.told(job))]
+
+
+class _NotRun(Exception):
+    """A program that said nothing of the files, and why."""
+
+
+class _Look:
+    """One look at what was changed."""
+
+    def __init__(
+        self, workspace: Workspace, launcher: Launcher, scratch: Callable[[], Path], caches: Path, end: float
+    ) -> None:
+        self._workspace, self._launcher, self._scratch = workspace, launcher, scratch
+        self._caches, self._end = caches, end
+        self._changes = workspace.changes()
+
+    def jobs(self) -> Iterator[_Job]:
+        """What is to be run."""
+        changed = [change.path for change in self._changes if change.after is not None]
+        if not any(path.endswith(linter.endings) for path in changed for linter in LINTERS):
+            return
+        listing = self._workspace.list_files()
+        for linter in LINTERS:
+            places: dict[str, list[str]] = {}
+            for path in changed:
+                place = self._place(linter, path, listing) if path.endswith(linter.endings) else None
+                if place is not None:
+                    places.setdefault(place, []).append(path)
+            for directory, files in places.items():
+                yield _Job(linter, directory, tuple(files))
+
+    def told(self, job: _Job) -> str:
+        """What to say of a program's findings; empty if there is nothing new among them."""
+        try:
+            now = self._findings(job, self._workspace.root)
+            was = self._findings(job, self._before) if now and self._is_old(job) else []
+        except (_NotRun, WorkspaceError) as error:
+            return f"whether {job.linter.name} finds more than before is not known: {error}"
+        unread = {finding.path for finding in was if _UNREAD.search(finding.text)}
+        known = Counter(finding.key for finding in was)
+        new = []
+        for finding in now:
+            known[finding.key] -= 1
+            if known[finding.key] < 0 and finding.path not in unread:
+                new.append(finding)
+        if not new:
+            return ""
+        more = f" (and {len(new) - _SHOWN} more)" if len(new) > _SHOWN else ""
+        return f"{job.linter.name} finds more than before: {'; '.join(map(str, new[:_SHOWN]))}{more}"
+
+    def _place(self, linter: Linter, path: str, listing: Sequence[str]) -> str | None:
+        """The nearest directory above a file whose files name the program."""
+        while path:
+            path = dirname(path)
+            for item in listing:
+                if dirname(item) == path and any(
+                    fnmatch(basename(item), glob) and self._says(item, pattern)
+                    for glob, pattern in linter.named_by.items()
+                ):
+                    return path
+        return None
+
+    def _says(self, path: str, pattern: str) -> bool:
+        try:
+            return not pattern or re.search(pattern, self._workspace.peek_text(path), re.MULTILINE) is not None
+        except WorkspaceError:
+            return False
+
+    def _is_old(self, job: _Job) -> bool:
+        return any(change.before is not None for change in self._changes if change.path in job.files)
+
+    @cached_property
+    def _before(self) -> Path:
+        """A copy in which the changed files are as they were."""
+        root = self._workspace.root
+        copy = self._workspace.scratch_copy(self._scratch(), extra=self._workspace.generated_files()).root
+        for change in self._changes:
+            path = copy / change.path
+            if change.before is None:
+                path.unlink(missing_ok=True)
+            else:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(change.before)
+        for path in (*root.glob("node_modules"), *root.glob("*/node_modules")):
+            place = copy / path.relative_to(root)
+            if place.parent.is_dir() and not place.exists():
+                place.symlink_to(path)
+        return copy
+
+    def _findings(self, job: _Job, root: Path) -> list[Finding]:
+        """What the program finds in the changed files of a workspace or of its copy.
+
+        Raises:
+            _NotRun: it says nothing of them.
+        """
+        linter, cwd = job.linter, root / job.directory
+        files = [path for path in job.files if (root / path).is_file()]
+        own = (self._workspace.root / place / "node_modules" / ".bin" / linter.argv[0] for place in (job.directory, ""))
+        program = next((str(path) for path in own if path.exists()), linter.argv[0])
+        relative = [] if linter.whole else [str((root / path).relative_to(cwd)) for path in files]
+        result = self._launcher.run(
+            [program, *linter.argv[1:], *relative],
+            cwd=cwd,
+            root=Path("/"),
+            readable=(root, self._workspace.root),
+            writable=(self._caches,),
+            env={name: str(self._caches) for name in _CACHES},
+            timeout_s=self._end - time.monotonic(),
+        )
+        if result.cancelled:
+            raise Interrupted("interrupted")
+        if result.timed_out:
+            raise _NotRun("it did not end in time")
+        said = plain(f"{result.stdout}\n{result.stderr}").replace(f"{cwd}/", "")
+        found = list(read(linter, said, job.directory)) if result.started else []
+        if result.started and result.exit_status and not found:
+            raise _NotRun((said.strip().splitlines() or ["it failed"])[-1][:_CHARS])
+        return [finding for finding in found if finding.path in job.files]
+
+
+def read(linter: Linter, said: str, directory: str) -> Iterator[Finding]:
+    """The findings in what a program said of files below a directory."""
+    path, unformatted = "", set()
+    for match in re.finditer(linter.finding, said, re.MULTILINE):
+        found = match.groupdict()
+        path = normpath(join(directory, found["path"])) if found["path"] else path
+        if "text" not in found and path not in unformatted:
+            unformatted.add(path)
+            yield Finding(path, "", "is not formatted")
+        elif found.get("text"):
+            yield Finding(path, found["line"], found["text"])

@@ -1,0 +1,216 @@
+"""A test that was made for a task: where it goes, and whether it is red for the reason that the task tells.
+
+The rules are read from pytest's reports and from the test's syntax tree. A red test that says nothing of the task is
+worse than none: the change that makes it pass would be called done. So what is not plainly the reported failure is not
+taken, and the sentence that says why goes to who wrote the test.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, count
+from posixpath import basename, dirname
+
+from codur.checks.entry import is_pytest_file, is_test_code
+from codur.python.test_run import TestEnd, narrowed
+from codur.types import Check, Verdict
+
+MOST_CHARS = 8_000
+_FRAME = re.compile(r"^(?P<path>[^\s:][^:\n]*\.py):\d+: in ", re.MULTILINE)
+_ERROR = re.compile(r"^E\s+(?P<type>[A-Za-z_][\w.]*)(?::[ ]*(?P<words>.*))?$", re.MULTILINE)
+_ASSERT = re.compile(r"\A[^\n]*\n(?:(?!E)[^\n]*\n)*E\s+assert\b")
+"""What a report begins with after its last frame if an `assert` failed."""
+_NOT_TOLD = "NoneType"
+_EXCEPTION = re.compile(r"\b[A-Za-z]\w*(?:Error|Exception|Warning|Interrupt|Exit|Iteration)\b")
+_MISSING = re.compile(
+    r"""cannot import name '(\w+)'|No module named '(?:\w+\.)*(\w+)'|name '(\w+)' is not defined"""
+    r"""|has no attribute '(\w+)'|unexpected keyword argument '(\w+)'"""
+)
+_HANGS = re.compile(
+    r"\b(?:hang\w*|hung|forever|endless\w*|infinite\w*|never (?:end|return|finish|stop)\w*|freez\w*|slow\w*|loops?"
+    r"|deadlock\w*|time ?out|does(?:n't| not) (?:end|return|finish|stop))\b",
+    re.IGNORECASE,
+)
+_ELSEWHERE = re.compile(r"(?:^|/)(?:site-packages|dist-packages|\.venv|venv|\.tox|\.nox)/|^(?:\.\.)?/")
+_PLAIN_FIXTURES = frozenset("self cls request tmp_path tmpdir capsys capfd caplog monkeypatch recwarn".split())
+_FILE_NAME_CHARS = 60
+
+
+def text_problem(text: str, prompt: str, files: Sequence[str]) -> str:
+    """What is wrong with a test before it is run; empty if nothing is.
+
+    Args:
+        prompt: the task; modules that it names may be new.
+        files: the workspace's files.
+    """
+    if len(text) > MOST_CHARS:
+        return f"it has {len(text):,} characters; a test of one fault needs far less than {MOST_CHARS:,}"
+    try:
+        tree = _parsed(text)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        return f"it is no Python: {error}"
+    tests = _tests(tree)
+    if not tests:
+        return "it holds no function whose name begins with test_"
+    if any(_fails_always(test) for test in tests):
+        return "it fails whatever the program does, so nothing can make it pass"
+    if not _reaches(tree, tests, prompt, files):
+        return "it uses nothing of the project: it must import or run the project's own code"
+    return ""
+
+
+def made_check(text: str, project: Check | None, files: Sequence[str], *, timeout_s: float) -> Check:
+    """The check of a test that was made, beside the project's own.
+
+    Args:
+        project: the project's check, if it passes; None if there is none to speak of.
+        files: the workspace's files; the test gets a path of its own beside the other tests.
+    """
+    path = _path_of(text, files)
+    by_pytest = project is not None and project.kind == "tests" and "pytest" in project.argv
+    words: Sequence[str] = project.argv if by_pytest and project is not None else ("{python}", "-m", "pytest")
+    place = list(words).index("pytest") + 1
+    return Check(
+        kind="tests",
+        argv=(*words[:place], *narrowed(words[place:], [path])),
+        entry=path,
+        protected=(path, *(project.protected if project is not None else ())),
+        env=project.env if by_pytest and project is not None else (),
+        timeout_s=min(timeout_s, project.timeout_s) if project is not None else timeout_s,
+        source="a test that was made for the task",
+        text=text,
+        beside=project,
+    )
+
+
+def why_not_red(
+    check: Check, verdict: Verdict, ends: Mapping[str, TestEnd], prompt: str, *, known: Callable[[str], bool]
+) -> str:
+    """Why the failure of a test is not the one that the task tells of; empty if it is.
+
+    Args:
+        verdict, ends: what came of its run.
+        known: whether something of that name is defined in the workspace.
+    """
+    if verdict.passed:
+        return "it passes as the program is now, so it does not show what the task is about"
+    if verdict.status != "failed":
+        return f"it cannot be run: {verdict.note or verdict.status}"
+    failed = [end for end in ends.values() if end.outcome == "failed"]
+    if not failed and verdict.timed_out:
+        return "" if _HANGS.search(prompt) else "it does not end, and the task speaks of no such thing"
+    if not failed:
+        return f"it cannot be run: {verdict.error[-500:] or 'pytest told nothing of its tests'}"
+    return next((why for end in failed if (why := _wrong_failure(end, check, prompt, known))), "")
+
+
+def _wrong_failure(end: TestEnd, check: Check, prompt: str, known: Callable[[str], bool]) -> str:
+    raised, words = _raised(end)
+    missing = next((name for match in _MISSING.finditer(words) for name in match.groups() if name), "")
+    asked = set(_EXCEPTION.findall(prompt))
+    if end.when == "setup":
+        return f"it did not begin: {words or end.text[-300:]}"
+    if missing and _told(missing, prompt) and (not known(missing) or raised in asked):
+        return ""  # what the task asks for is not there yet
+    if end.when != "call":
+        return f"it cannot be loaded: {raised}: {words}" if raised else f"it cannot be loaded: {end.text[-300:]}"
+    if end.blocked:
+        return f"it cannot run here: {end.blocked}"
+    if raised == "Failed" and "it did not end within" in end.text:
+        return "" if _HANGS.search(prompt) else "it does not end, and the task speaks of no such thing"
+    if raised in {"AssertionError", "Failed"}:
+        return ""
+    frames = [found for found in _FRAME.findall(end.text) if found != check.entry and not _ELSEWHERE.search(found)]
+    if all(is_test_code(found) for found in frames):
+        return f"{raised}: {words} is raised by the test itself and not by the project's code"
+    expected = any(re.search(rf"raises\([^)]*\b{name}\b", check.text) for name in asked)
+    if asked and not expected and not any(_is_kind(raised, name) for name in asked):
+        return f"it fails with {raised}: {words}, and the task is about {', '.join(sorted(asked))}"
+    return ""
+
+
+def _raised(end: TestEnd) -> tuple[str, str]:
+    """The name of what was raised, and its words. Of test cases pytest tells it in the report alone."""
+    frames = list(_FRAME.finditer(end.text))
+    told = end.text[frames[-1].end() :] if frames else end.text
+    known = end.raised if end.raised != _NOT_TOLD else ""
+    if not known and _ASSERT.search(told):
+        known = "AssertionError"
+    errors = list(_ERROR.finditer(told))
+    if not errors:
+        return known, told[-300:]
+    named = next((found for found in errors if found["type"].rpartition(".")[2] == known), errors[0])
+    return known or named["type"].rpartition(".")[2], (named["words"] or "")[:300]
+
+
+def _is_kind(raised: str, name: str) -> bool:
+    """Whether one exception is another, or a kind of it as far as Python's own go."""
+    kinds = (getattr(builtins, raised, None), getattr(builtins, name, None))
+    return raised == name or (all(isinstance(kind, type) for kind in kinds) and issubclass(*kinds))  # type: ignore[arg-type]
+
+
+def _told(name: str, prompt: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", prompt) is not None
+
+
+def _parsed(text: str) -> ast.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text)
+
+
+def _tests(tree: ast.Module) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return [node for node in found if node.name.startswith("test")]
+
+
+def _fails_always(test: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a statement fails that is reached whatever the program does, as long as it raises nothing."""
+    return any(
+        (isinstance(node, ast.Assert) and isinstance(node.test, ast.Constant) and not node.test.value)
+        or isinstance(node, ast.Raise)
+        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _called(node.value) == "fail")
+        for node in test.body
+    )
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _reaches(
+    tree: ast.Module, tests: Iterable[ast.FunctionDef | ast.AsyncFunctionDef], prompt: str, files: Sequence[str]
+) -> bool:
+    """Whether the project's code takes part: it is imported, run by the name of its file, or given by a fixture."""
+    own = {part.removesuffix(".py") for path in files if path.endswith(".py") for part in path.split("/")}
+    imported, texts = set[str](), set[str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imported |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            imported.add((node.module or "").partition(".")[0] if not node.level else "")
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            texts.add(basename(node.value))
+    new = {name for name in imported if name and _told(name, prompt)}
+    if "" in imported or imported & own or new - sys.stdlib_module_names - {"pytest"}:
+        return True
+    if any(name in texts for name in (*map(basename, files), *re.findall(r"[\w-]+\.py\b", prompt))):
+        return True
+    arguments = {arg.arg for test in tests for arg in (*test.args.args, *test.args.kwonlyargs)}
+    return not arguments <= _PLAIN_FIXTURES
+
+
+def _path_of(text: str, files: Sequence[str]) -> str:
+    """A path for the test: named after its first function, beside most of the tests there are."""
+    directories = [dirname(path) for path in files if is_pytest_file(path)]
+    directory = max(dict.fromkeys(directories), key=directories.count, default="")
+    name = _tests(_parsed(text))[0].name.lower()[:_FILE_NAME_CHARS].strip("_")
+    name = name if name.startswith("test_") else f"test_{name}"
+    taken = {basename(path).removesuffix(".py").lower() for path in files}
+    free = next(each for each in chain([name], (f"{name}_{number}" for number in count(2))) if each not in taken)
+    return f"{directory}/{free}.py" if directory else f"{free}.py"

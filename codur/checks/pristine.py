@@ -1,0 +1,139 @@
+"""The files that define a check, as they were when the run began."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from codur.errors import WorkspaceError
+from codur.types import Check
+from codur.workspace.workspace import Workspace
+
+MAX_BYTES = 64 << 20
+"""What is read of a file at most: it may say that it has any size."""
+
+
+class Pristine:
+    """Bytes of the check's files, by the path that the check uses for them."""
+
+    def __init__(self, files: Mapping[str, bytes] | None = None) -> None:
+        self._files = dict(files or {})
+
+    def keep(self, check: Check, workspace: Workspace) -> None:
+        """Remember the check's files as they are now.
+
+        Raises:
+            WorkspaceError: one of them cannot be read.
+        """
+        for path in _files_of(check):
+            if path not in self._files and self._path(path, workspace).is_file():
+                self._files[path] = _read(self._path(path, workspace))
+
+    def data(self, path: str, workspace: Workspace) -> bytes:
+        """The remembered bytes; of a file not remembered, the present ones.
+
+        Raises:
+            WorkspaceError: it cannot be read.
+        """
+        kept = self._files.get(path)
+        return kept if kept is not None else _read(self._path(path, workspace))
+
+    def text(self, path: str, workspace: Workspace) -> str:
+        """As `data`, decoded: UTF-8, with or without a byte order mark; what is none becomes replacement characters."""
+        return self.data(path, workspace).decode("utf-8-sig", errors="replace")
+
+    def expected(self, check: Check, workspace: Workspace) -> str:
+        """The output that a check expects.
+
+        Raises:
+            WorkspaceError: its file cannot be read.
+        """
+        return check.expected_text or "" if check.expected_file is None else self.text(check.expected_file, workspace)
+
+    def restore(self, workspace: Workspace) -> tuple[str, ...]:
+        """Put back what differs from what was remembered; gives the paths that did.
+
+        Files outside the workspace are left alone: their remembered bytes are used in any case.
+
+        Raises:
+            WorkspaceError: one cannot be put back.
+        """
+        changed = []
+        for path, data in self._files.items():
+            target = self._path(path, workspace)
+            if not Path(path).is_absolute() and not _holds(target, data):
+                _put_back(workspace.root, target, data)
+                changed.append(path)
+        return tuple(changed)
+
+    def without(self, paths: Iterable[str]) -> Pristine:
+        """The same for a workspace in which these files are left out; their bytes stay known."""
+        return _Hidden(self._files, frozenset(paths))
+
+    def _path(self, path: str, workspace: Workspace) -> Path:
+        return Path(path) if Path(path).is_absolute() else workspace.root / path
+
+
+class _Hidden(Pristine):
+    """Knows files that are not to be put back."""
+
+    def __init__(self, files: Mapping[str, bytes], hidden: frozenset[str]) -> None:
+        super().__init__(files)
+        self._hidden = hidden
+
+    def restore(self, workspace: Workspace) -> tuple[str, ...]:
+        return Pristine({path: data for path, data in self._files.items() if path not in self._hidden}).restore(
+            workspace
+        )
+
+
+def _files_of(check: Check) -> tuple[str, ...]:
+    extra = [path for path in (check.expected_file, check.stdin_file) if path]
+    return tuple(dict.fromkeys([*check.protected, *extra]))
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    try:
+        return path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data
+    except OSError:
+        return False
+
+
+def _put_back(root: Path, path: Path, data: bytes) -> None:
+    """Write a file anew. What a program put in its place (a link, a directory) is removed and never written through."""
+    try:
+        if not path.parent.resolve().is_relative_to(root):
+            raise WorkspaceError(
+                f"{path}: its directory leads out of the workspace now, so it cannot be put back",
+                remedy="See what the program did with the directory.",
+            )
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_dir() and not path.is_symlink():
+            import shutil  # noqa: PLC0415 - lazy: hardly any program does this
+
+            shutil.rmtree(path)
+        path.unlink(missing_ok=True)
+        with path.open("xb") as stream:
+            stream.write(data)
+    except OSError as error:
+        raise WorkspaceError(
+            f"{path}: cannot be put back: {(error.strerror or 'unknown error').lower()}",
+            remedy="The check needs this file; see that its directory may be written.",
+        ) from error
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise WorkspaceError(
+            f"{path}: cannot be read: {(error.strerror or 'unknown error').lower()}",
+            remedy="The check needs this file; see that it is there and may be read.",
+        ) from error
+    if len(data) > MAX_BYTES:
+        raise WorkspaceError(
+            f"{path}: is larger than {MAX_BYTES >> 20} MiB, too large for a file of a check",
+            remedy="Make it smaller, or name a command that compares it with --check.",
+        )
+    return data

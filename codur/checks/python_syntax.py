@@ -1,0 +1,44 @@
+"""The least that can be said of Python files: whether they parse."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+
+from codur.checks.signature import signature_of
+from codur.types import Check, Verdict
+from codur.workspace.workspace import Workspace
+
+NOT_CHECKED = "no expected output and no tests were found; only the syntax was looked at"
+NOT_ALLOWED = "not checked: running programs is not allowed (tools.allow_run is off)"
+
+
+def syntax_verdict(workspace: Workspace, check: Check | None, *, sandbox: str) -> Verdict:
+    """Parse the Python files in question; nothing is executed."""
+    wanted = [*workspace.changed_files(), *([check.entry] if check and check.entry else [])]
+    for path in dict.fromkeys(wanted):
+        if path.endswith(".py") and workspace.is_file(path):
+            problem = syntax_problem(workspace.read_bytes(path), path)
+            if problem:
+                return Verdict(
+                    status="failed",
+                    check=f"syntax of {path}",
+                    error=problem,
+                    signature=signature_of(kind="syntax", error=problem),
+                    sandbox=sandbox,
+                )
+    note = NOT_CHECKED if check is None or check.kind == "syntax" else NOT_ALLOWED
+    return Verdict(status="no_check", note=note, progress=0.0, sandbox=sandbox)
+
+
+def syntax_problem(data: bytes, path: str) -> str:
+    """What is wrong with a source, as a traceback would say it; empty if it parses."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(data, filename=path)
+    except SyntaxError as error:
+        return f'File "{path}", line {error.lineno}\n{type(error).__name__}: {error.msg}'
+    except ValueError as error:
+        return f'File "{path}"\nValueError: {error}'
+    return ""

@@ -1,0 +1,170 @@
+"""The conditions under which tests run: files that decide how, and how many ran. A fix changes neither."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath
+
+from codur.checks.entry import MAKEFILES, is_test_code
+from codur.checks.pristine import MAX_BYTES
+from codur.checks.suites.junit import TestCounts
+from codur.types import Check
+from codur.workspace.workspace import Workspace
+
+WHOLE = frozenset(
+    {"conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "sitecustomize.py", "usercustomize.py"}
+)
+"""Files that change how tests run, whatever is in them."""
+SECTIONED = frozenset({"pyproject.toml", "setup.cfg", "tox.ini"})
+"""Files that also say other things; only what they say of pytest counts."""
+_SHADOWED = frozenset({"pytest", "_pytest", "pluggy", "iniconfig", "exceptiongroup", "unittest", "doctest"})
+"""Modules that the test run must not take from the workspace."""
+_ROOTS = frozenset({"src", "lib"})
+_SHADOWS = tuple(path for name in sorted(_SHADOWED) for path in (f"{name}.py", f"{name}/__init__.py"))
+_SECTION = re.compile(
+    r"^[ \t]*\[+\s*(?:tool\s*[:.]\s*)?[\"']?pytest\b[^\n]*\n?(?:(?![ \t]*\[)[^\n]*\n?)*", re.MULTILINE
+)
+_NOISE = re.compile(r"^\s*(?:[#;].*)?$")
+_MAKE = re.compile(r"\bg?make\b")
+_FORBIDDEN = r"(?i)(?:\bnot|n't|n’t|\bnever|\bwithout|\bno)\b(?:[^.;!?]|\.(?=\w))*{}"
+
+
+class Conditions:
+    """What decides how a check's tests run, as it was when the check was guarded, and how many ran in the first run."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, object] = {}
+        self._ran: dict[tuple[str, ...], int] = {}
+        self._without: set[tuple[str, ...]] = set()
+
+    def keep(self, check: Check, workspace: Workspace) -> None:
+        """Remember the deciding files around the check's files as they are now; also that one is absent."""
+        if check.kind != "output":
+            for path in _places(check):
+                self._parts.setdefault(path, _part(path, _bytes(workspace, path)))
+
+    def copy(self, workspace: Workspace) -> Conditions:
+        """The same for a copy of the workspace; files that were not copied (ignored ones) are not missed there."""
+        other = Conditions()
+        other._parts = {
+            path: part
+            for path, part in self._parts.items()
+            if part is None or _part(path, _bytes(workspace, path)) is not None
+        }
+        other._ran = dict(self._ran)
+        other._without = set(self._without)
+        return other
+
+    def changed(self, check: Check, workspace: Workspace, before: Mapping[str, bytes | None]) -> dict[str, str]:
+        """Deciding files that are not what they were: path → why that matters.
+
+        Args:
+            before: original bytes of the changed files, for those that were not remembered.
+        """
+        if check.kind == "output":
+            return {}
+        found = {}
+        for path in dict.fromkeys([*self._parts, *filter(_decides, before), *_packages(check, before)]):
+            old = self._parts[path] if path in self._parts else _part(path, before[path])
+            new = _part(path, _bytes(workspace, path))
+            if old != new:
+                what = "made" if old is None else "removed" if new is None else "changed"
+                found[path] = f"{path} was {what}, which changes how tests run"
+        return found
+
+    def remember(self, check: Check, counts: TestCounts | None, *, passed: bool) -> None:
+        """Take note of a run; the first failing one tells how many tests there are."""
+        if counts is not None and counts.ran is not None and not passed:
+            self._ran.setdefault(check.argv, counts.ran)
+
+    def known(self, check: Check) -> bool:
+        """Whether an earlier failing run reported its tests."""
+        return check.argv in self._ran
+
+    def fewer(self, check: Check, counts: TestCounts | None, workspace: Workspace) -> str:
+        """Why fewer tests than in an earlier failing run prove nothing, or an empty text.
+
+        Nothing is said if an existing test was changed: only the prompt can allow that, and it may ask to remove tests.
+        """
+        earlier = self._ran.get(check.argv, 0)
+        now = counts.ran if counts is not None else None
+        if now is None or now >= earlier:
+            return ""
+        if any(change.before is not None and is_test_code(change.path) for change in workspace.changes()):
+            return ""
+        return f"{earlier} tests ran before, {now} run now"
+
+    def why_none(self, check: Check, workspace: Workspace) -> str:
+        """Why a run without tests comes from the edit, or an empty text (there were none in the first place)."""
+        if check.argv in self._without and check.argv not in self._ran:
+            return ""
+        before = {change.path: change.before for change in workspace.changes()}
+        reason = next(iter(self.changed(check, workspace, before).values()), "")
+        reason = reason or self.fewer(check, TestCounts(passed=0, total=0, ran=0), workspace)
+        if not reason:
+            self._without.add(check.argv)
+        return reason
+
+
+def allowed_by(prompt: str, path: str) -> bool:
+    """Whether a prompt speaks of a deciding file, and not to forbid its change."""
+    name = re.escape(PurePosixPath(path).name)
+    return bool(re.search(name, prompt)) and not re.search(_FORBIDDEN.format(name), prompt)
+
+
+def _decides(path: str) -> bool:
+    item = PurePosixPath(path)
+    top = item.parts[item.parts[0] in _ROOTS and len(item.parts) > 1]
+    shadows = top.removesuffix(".py") in _SHADOWED and item.suffix == ".py"
+    return item.name in WHOLE or item.name in SECTIONED or shadows
+
+
+def _packages(check: Check, before: Iterable[str]) -> list[str]:
+    """Packages that are imported in place of a test module of the same name."""
+    hidden = {f"{path.removesuffix('.py')}/__init__.py" for path in check.protected if path.endswith(".py")}
+    return [path for path in before if path in hidden]
+
+
+def _places(check: Check) -> list[str]:
+    """Where deciding files count: at the top and in the directories above the check's files."""
+    directories = {parent for path in check.protected for parent in PurePosixPath(path).parents}
+    near = [directory / name for directory in sorted(directories) for name in sorted(WHOLE | SECTIONED)]
+    top = [*sorted(WHOLE | SECTIONED), *_SHADOWS, *(MAKEFILES if _MAKE.search(" ".join(check.argv)) else ())]
+    return list(dict.fromkeys([*top, *map(str, near)]))
+
+
+def _bytes(workspace: Workspace, path: str) -> bytes | None:
+    place = workspace.root / path
+    try:
+        if not place.is_file():
+            return None
+        with place.open("rb") as stream:
+            return stream.read(MAX_BYTES)
+    except OSError:  # unreadable for the test run as well
+        return None
+
+
+def _part(path: str, data: bytes | None) -> object:
+    """What of a file decides how tests run; None if nothing does."""
+    name = Path(path).name
+    if data is None or name not in SECTIONED:
+        return data
+    text = data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
+    return _table(text) if name == "pyproject.toml" else _sections(text)
+
+
+def _table(text: str) -> object:
+    """`[tool.pytest…]`, in whichever way TOML writes it; of a broken file, its lines."""
+    import tomllib  # noqa: PLC0415 - lazy: only where there is such a file
+
+    try:
+        tool = tomllib.loads(text).get("tool")
+    except tomllib.TOMLDecodeError:
+        return _sections(text)
+    return tool.get("pytest") if isinstance(tool, dict) else None
+
+
+def _sections(text: str) -> str | None:
+    found = [line.rstrip() for match in _SECTION.finditer(text) for line in match[0].split("\n")]
+    return "\n".join(line for line in found if not _NOISE.match(line)) or None

@@ -1,0 +1,217 @@
+"""Which tests a workspace has, and how they are run, where no command is given. Nothing is run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import translate
+from functools import cached_property
+from posixpath import basename, dirname
+from typing import TYPE_CHECKING
+
+from codur.checks.entry import MAKEFILES, is_pytest_file, is_test_file
+from codur.errors import WorkspaceError
+from codur.python.parts import choose_part, find_parts
+from codur.python.project_files import read_ini
+from codur.python.pytest_settings import PytestSettings, pytest_settings
+from codur.python.test_command import PYTHON, read_command
+
+if TYPE_CHECKING:
+    from codur.workspace.workspace import Workspace
+
+_TEST_TEXT = re.compile(
+    r"^[ \t]*(?:async )?def test|\bTestCase\b|^[ \t]*class Test"
+    r"|^[Tt]est\w*\s*=|^from [\w.]+ import \*|^[ \t]*>>> ",
+    re.MULTILINE,
+)
+_MAY_TEST = re.compile(r"^class \w+\(|\bglobals\(|\bsetattr\(|^from \S*test\S* import ", re.MULTILINE)
+"""In files whose tests are inherited, imported, or made as they are loaded."""
+_NOT_COLLECTED = re.compile(r"(?:^|/)(?:\.[^/]*|[^/]*\.egg|build|dist|node_modules|venv)/")
+"""Directories that pytest leaves out unless the project's settings name others."""
+_CASE = re.compile(r"\bTestCase\b")
+_DJANGO_TESTS = re.compile(r"\bdjango\.test\b|\brest_framework\.test\b")
+_DJANGO_SETTINGS = re.compile(r"\bDJANGO_SETTINGS_MODULE\b")
+_EXAMPLE = re.compile(r"^[ \t]*>>> \S", re.MULTILINE)
+_DOCTEST_OPTION = re.compile(r"--doctest-(?:modules|glob)")
+_TOOLS = (("tox.ini", "tox"), ("noxfile.py", "nox"), *((name, "make test") for name in MAKEFILES))
+_MAX_MODULES = 500
+_MAX_READ = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """Tests and how they are run.
+
+    Attributes:
+        argv: the command; `{python}` stands for the workspace's interpreter.
+        source: why it was chosen, in a line.
+        files: the test files, as far as they are known.
+        env: variables that the command sets.
+    """
+
+    argv: tuple[str, ...]
+    source: str
+    files: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suites:
+    """The tests of one workspace; what several rules need is looked up once.
+
+    Attributes:
+        listing: its files.
+        named: files that the prompt names.
+        changed: gives files that are not as they were committed.
+    """
+
+    workspace: Workspace
+    listing: Sequence[str]
+    named: Sequence[str]
+    changed: Callable[[], Sequence[str]] = tuple
+
+    def find(self) -> Suite | None:
+        """Tests that are written to be run; None if there are none."""
+        rules: tuple[Callable[[], Suite | None], ...] = (self._django, self._pytest, self._declared, self._unittest)
+        return next((suite for rule in rules if (suite := rule()) is not None), None)
+
+    def find_doctests(self) -> Suite | None:
+        """Examples in the documentation of modules; they are a check if there is nothing else."""
+        modules = [path for path in self.listing if path.endswith(".py") and basename(path) != "setup.py"][:_MAX_READ]
+        files = tuple(path for path in modules if _EXAMPLE.search(self._text(path)))[:_MAX_MODULES]
+        if not files:
+            return None
+        return Suite(
+            argv=(PYTHON, "-m", "pytest", "--doctest-modules", *files), source=f"the examples in {_few(files)}"
+        )
+
+    @cached_property
+    def pytest_files(self) -> tuple[str, ...]:
+        """The files that pytest collects by the project's settings, or by its default rules."""
+        patterns = self._settings.words("python_files")
+        matches = _matcher(patterns) if patterns else is_pytest_file
+        own = [path for path in self.listing if path.endswith(".py") and not path.startswith(self._submodules)]
+        if not self._settings.words("norecursedirs"):
+            own = [path for path in own if not _NOT_COLLECTED.search(path)]
+        files = [path for path in own if matches(path)]
+        tops = tuple(f"{path.removeprefix('./').rstrip('/')}/" for path in self._settings.words("testpaths"))
+        below = [path for path in files if path.startswith(tops)] if tops else []
+        if below or not patterns:
+            return tuple(self._with_tests(below or files))
+        # A pattern such as `*.py` is there for the examples in the documentation, and makes no test of all modules.
+        return tuple(path for path in files if is_test_file(path) or _TEST_TEXT.search(self._text(path)))
+
+    def _with_tests(self, files: Sequence[str]) -> Sequence[str]:
+        """Those with tests in them, not helpers that are called like tests; if none shows any, those that may."""
+        own_names = self._settings.words("python_functions") or self._settings.words("python_classes")
+        if own_names or len(files) > _MAX_READ:
+            return files
+        texts = {path: self._text(path) for path in files}
+        shown = [path for path, text in texts.items() if _TEST_TEXT.search(text)]
+        return shown or [path for path, text in texts.items() if _MAY_TEST.search(text)]
+
+    @cached_property
+    def _submodules(self) -> tuple[str, ...]:
+        """Directories of other repositories that this one takes in; their tests are not its own."""
+        modules = read_ini(self.workspace.root / ".gitmodules")
+        paths = (modules.get(section, "path", fallback=None) for section in modules.sections())
+        return tuple(f"{path.strip('/')}/" for path in paths if path)
+
+    @cached_property
+    def _settings(self) -> PytestSettings:
+        return pytest_settings(self.workspace.root)
+
+    def _text(self, path: str) -> str:
+        """The file's text; empty if it is no text."""
+        try:
+            return self.workspace.read_text(path).text
+        except WorkspaceError:
+            return ""
+
+    # --- rules, in their order ----------------------------------------------------------------------------------------
+
+    def _django(self) -> Suite | None:
+        """Django's runner, where tests need it and pytest is not set up for them."""
+        scripts = [path for path in self.listing if basename(path) == "manage.py"]
+        if len(scripts) != 1 or not _DJANGO_SETTINGS.search(self._text(scripts[0])):
+            return None
+        if any(name in self._settings.values for name in ("DJANGO_SETTINGS_MODULE", "django_find_project")):
+            return None
+        top = dirname(scripts[0])
+        files = tuple(path for path in self._python_tests() if path.startswith(f"{top}/" if top else ""))
+        if not any(_DJANGO_TESTS.search(self._text(path)) for path in files):
+            return None
+        argv = (PYTHON, scripts[0], "test", *((top,) if top else ()))
+        return Suite(argv=argv, source=f"the tests in {_few(files)}, run by {scripts[0]}", files=files)
+
+    def _pytest(self) -> Suite | None:
+        command = (PYTHON, "-m", "pytest")
+        foreign = [path for path in self._submodules if any(item.startswith(path) for item in self.listing)]
+        files = self.pytest_files
+        note = _two_settings(self._settings)
+        if not files:
+            options = " ".join(self._settings.words("addopts"))
+            examples = _DOCTEST_OPTION.search(options)
+            return Suite(argv=command, source=f"the examples that {self._settings.file} names") if examples else None
+        known = set(files)
+        named = [path for path in self.named if path in known]
+        if len(named) == 1:
+            source = f"the tests in {named[0]}, named in the prompt{note}"
+            return Suite(argv=(*command, named[0]), source=source, files=files)
+        argv = (*command, *(f"--ignore={path.rstrip('/')}" for path in foreign))
+        return self._of_parts(files) or Suite(argv=argv, source=f"the tests in {_few(files)}{note}", files=files)
+
+    def _of_parts(self, files: tuple[str, ...]) -> Suite | None:
+        """The tests of the project that is meant, where the workspace holds several."""
+        parts = find_parts(self.listing, set(files).__contains__)
+        if not parts:
+            return None
+        choice = choose_part(parts, self.named, self.changed)
+        if choice.chosen:
+            argv, source = (PYTHON, "-m", "pytest", choice.chosen), f"the tests of {choice.reason}"
+        else:
+            packages = {dirname(path) for path in self.listing if basename(path) == "__init__.py"}
+            names = [basename(path) for path in files if dirname(path) not in packages]
+            # Modules of the same name in different projects would be taken for each other.
+            mode = ("--import-mode=importlib",) if len(set(names)) < len(names) else ()
+            argv, source = (PYTHON, "-m", "pytest", *mode), f"all tests: {choice.reason}"
+        return Suite(argv=argv, source=source, files=files)
+
+    def _declared(self) -> Suite | None:
+        """The tests that another tool is told to run."""
+        for file, tool in _TOOLS:
+            command = read_command(tool, self.workspace.root) if self.workspace.is_file(file) else None
+            if command is not None and not command.cwd and command.kind != "script":
+                return Suite(argv=command.argv, source=f"the tests that {file} declares", env=command.env)
+        return None
+
+    def _unittest(self) -> Suite | None:
+        """Modules with test cases whose names are not those that pytest looks for."""
+        files = tuple(path for path in self._python_tests() if _CASE.search(self._text(path)))[:_MAX_MODULES]
+        modules = [path.removesuffix(".py").replace("/", ".") for path in files]
+        if not modules or not all(name.isidentifier() for module in modules for name in module.split(".")):
+            return None
+        return Suite(argv=(PYTHON, "-m", "unittest", *modules), source=f"the test cases in {_few(files)}", files=files)
+
+    def _python_tests(self) -> Iterator[str]:
+        for path in self.listing:
+            if path.endswith(".py") and (is_test_file(path) or basename(path) in {"tests.py", "test.py"}):
+                yield path
+
+
+def _matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
+    """Whether a path has one of the patterns of `python_files`; one with a slash means the end of the path."""
+    names = re.compile("|".join(translate(item) for item in patterns if "/" not in item) or r"(?!)")
+    paths = re.compile("|".join(translate(f"*/{item}") for item in patterns if "/" in item) or r"(?!)")
+    return lambda path: bool(names.match(basename(path)) or paths.match(f"/{path}"))
+
+
+def _two_settings(settings: PytestSettings) -> str:
+    if not settings.ignored:
+        return ""
+    return f"; pytest takes its settings from {settings.file}, not from {' and '.join(settings.ignored)}"
+
+
+def _few(files: Sequence[str]) -> str:
+    return files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"

@@ -1,0 +1,1 @@
+"""What each command does, under the command's own name; `commands` imports them when one is called."""

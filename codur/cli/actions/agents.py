@@ -1,0 +1,256 @@
+"""What the commands about agents do."""
+
+from __future__ import annotations
+
+import json as json_module
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from typing import Any
+
+from codur.agents.external.ready import Obstacle, obstacle_of
+from codur.agents.registry import Agent, AgentRegistry
+from codur.cli import machine
+from codur.cli.actions.agent_templates import template
+from codur.config.loader import LoadedSettings, user_directory
+from codur.config.reading.agent_files import SUFFIX, shipped_names, user_agents
+from codur.config.settings import AgentConfig, Settings
+from codur.errors import UsageError
+from codur.events import ignore
+from codur.llm.pool import ModelPool
+from codur.llm.profiles.auto import server_problem
+from codur.session.task_run import run_task
+from codur.types import Limits, RunResult, Task
+from codur.ui.output_formats import show
+from codur.ui.sanitise import sanitise
+from codur.ui.shown.tables import AgentRow, agents_table
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
+_TRIAL_TASK = "Fix main.py: it must print the mean of the even numbers in the list, as expected.txt has it."
+_TRIAL_FILES = {
+    "main.py": """\
+def mean_of_even(numbers):
+    return sum(numbers) / len(numbers)
+
+
+print(mean_of_even([1, 2, 3, 4, 9]))
+""",
+    "expected.txt": "3.0\n",
+}
+
+
+def show_agents(directory: Path, config: Path | None, *, json: bool) -> None:
+    """Print the agents, what each needs, and whether it can run here."""
+    rows = _rows(_load(directory, config).settings)
+    if json:
+        _print(json_module.dumps([asdict(row) for row in rows]))
+    else:
+        show(agents_table(rows, color=sys.stdout.isatty(), width=machine.width()), sys.stdout)
+
+
+def show_agent(name: str, directory: Path, config: Path | None, *, json: bool) -> None:
+    """Print how an agent is declared and where each value comes from.
+
+    Raises:
+        UsageError: there is no such agent.
+    """
+    loaded = _load(directory, config)
+    agent = AgentRegistry(loaded.settings).resolve(name)
+    obstacle = _obstacle(agent, loaded.settings)
+    values = dict(_values(agent, loaded))
+    if json:
+        told = {
+            "name": agent.name,
+            "ready": obstacle is None,
+            "note": obstacle.text if obstacle else "",
+            "remedy": obstacle.remedy if obstacle else "",
+            "keys": {key: {"value": value, "from": source} for key, (value, source) in values.items()},
+        }
+        _print(json_module.dumps(told))
+        return
+    lines = [f"# {agent.name}: {'can run here' if obstacle is None else f'cannot run here: {obstacle.text}'}"]
+    lines += [f"# {line}" for line in _explained(agent)]
+    lines += [
+        f"{key}: {json_module.dumps(value, ensure_ascii=False)}  # {source}" for key, (value, source) in values.items()
+    ]
+    _print("\n".join(lines))
+
+
+def try_agent(name: str, config: Path | None, overrides: Mapping[str, Any], *, json: bool, verbose: bool) -> int:
+    """Let an agent do a small task in a directory that is removed afterwards, and say what the check says.
+
+    Returns:
+        The exit code of the run.
+
+    Raises:
+        UsageError: there is no such agent.
+    """
+    loaded = machine.settings_for(None, config, overrides, agents=shipped_names())
+    settings = _alone(loaded.settings)
+    agent = AgentRegistry(settings).resolve(name)
+    host = replace(machine.host(), state=None)
+    with tempfile.TemporaryDirectory(prefix="codur-agent-test-") as place:
+        for path, text in _TRIAL_FILES.items():
+            (Path(place) / path).write_text(text)
+        task = Task(
+            prompt=_TRIAL_TASK, workspace=place, limits=machine.limits_of(settings), agent=name, check_is_goal=True
+        )
+        output = machine.output(json=False, json_stream=False, raw=False, verbose=True) if verbose else None
+        result = run_task(task, settings, host=host, emit=output.event if output else ignore)
+        if output is not None:
+            output.close()
+    _tell(agent, result, json=json)
+    return result.exit_code
+
+
+def _alone(settings: Settings) -> Settings:
+    """The settings with which nobody but the agent does the work."""
+    preferences = replace(settings.agents.preferences, fallback_order=(), escalation=())
+    return replace(
+        settings,
+        repair=replace(settings.repair, mode="off"),
+        agents=replace(settings.agents, preferences=preferences),
+    )
+
+
+def make_agent(name: str, kind: str) -> None:
+    """Write the declaration of a new agent into the user's directory, and make sure that it can be read.
+
+    Raises:
+        UsageError: the name cannot be used, there is such a file, or it cannot be written.
+        ConfigError: the agents as they are then do not go together.
+    """
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"{name!r} cannot be an agent's name", remedy="Use small letters, digits, dots, hyphens and underscores."
+        )
+    path = user_agents(user_directory(os.environ, machine.home())) / f"{name}{SUFFIX}"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8") as stream:
+            stream.write(template(name, kind))
+    except OSError as error:
+        raise UsageError(
+            f"{path}: cannot be written: {(error.strerror or 'unknown error').lower()}",
+            remedy="Edit the file that is there, or choose another name.",
+        ) from error
+    loaded = machine.settings_for(None, None, {})
+    AgentRegistry(loaded.settings).resolve(name)
+    _print(f"{path}\nedit it, then try it with: codur agents test {name}")
+
+
+def _load(directory: Path, config: Path | None) -> LoadedSettings:
+    return machine.settings_for(directory, config, {}, agents=shipped_names())
+
+
+def _rows(settings: Settings) -> list[AgentRow]:
+    registry = AgentRegistry(settings)
+    rows = []
+    for agent in sorted(map(registry.resolve, registry.names()), key=lambda agent: (agent.external, agent.name)):
+        obstacle = _obstacle(agent, settings)
+        rows.append(
+            AgentRow(
+                name=agent.name,
+                type=agent.config.type,
+                profile=agent.profile,
+                needs=_needs(agent),
+                description=agent.config.description,
+                ready=obstacle is None,
+                note=obstacle.text if obstacle else "",
+            )
+        )
+    return rows
+
+
+def _obstacle(agent: Agent, settings: Settings) -> Obstacle | None:
+    if agent.external:
+        return obstacle_of(agent.name, agent.config, os.environ, mcp=bool(settings.mcp_servers))
+    pool = ModelPool(settings, os.environ, Limits(), emit=ignore)
+    if pool.problem(agent.profile):
+        why = pool.why_unavailable(agent.profile)
+        return Obstacle(text=pool.problem(agent.profile), remedy=why.remedy)
+    name = pool.named(agent.profile)
+    if pool.choice is not None and pool.choice.found and name == pool.choice.default:
+        return None  # looked at already
+    text, remedy = server_problem(settings, name)
+    return Obstacle(text=text, remedy=remedy) if text else None
+
+
+def _needs(agent: Agent) -> str:
+    config = agent.config
+    match config.type:
+        case "cli":
+            return ", ".join((config.command[0], *filter(None, [" or ".join(config.key_env)])))
+        case "mcp":
+            return f"MCP server {config.server}"
+        case "python":
+            return f"entry point {config.entry_point or agent.name}"
+        case _:
+            return f"profile {agent.profile}"
+
+
+def _values(agent: Agent, loaded: LoadedSettings) -> Iterator[tuple[str, tuple[Any, str]]]:
+    """The keys that are not at their defaults, and those that decide what another program may do."""
+    defaults = AgentConfig()
+    for item in fields(AgentConfig):
+        value = getattr(agent.config, item.name)
+        always = item.name in {"type", *(("network", "timeout_s", "key_env", "environment") if agent.external else ())}
+        if always or value != getattr(defaults, item.name):
+            plain = dict(value) if isinstance(value, Mapping) else list(value) if isinstance(value, tuple) else value
+            yield item.name, (plain, _origin(agent.name, item.name, loaded))
+
+
+def _origin(name: str, key: str, loaded: LoadedSettings) -> str:
+    path = ("agents", "configs", name, key)
+    found = [source for known, source in loaded.origins.items() if known[: len(path)] == path]
+    if not found:
+        return "default"
+    place = found[-1].place(path)
+    return f"{place.file}:{place.line}" if place.line else place.file or found[-1].name
+
+
+def _explained(agent: Agent) -> Iterator[str]:
+    """What another program gets and may do, in words."""
+    config = agent.config
+    if not agent.external:
+        return
+    if config.type == "python":
+        yield "runs inside of Codur, with all that you may do"
+        return
+    yield "works in a copy of the workspace; the check decides what its changes are worth"
+    variables = (*config.key_env, *config.environment)
+    yield f"gets these variables beside a minimal set: {', '.join(variables) or 'none'}"
+    yield "may reach the network: by its own declaration" if config.network else "cannot reach the network"
+
+
+def _tell(agent: Agent, result: RunResult, *, json: bool) -> None:
+    status = result.verdict.status if result.verdict else "no_check"
+    if json:
+        told = {
+            "agent": agent.name,
+            "verdict": status,
+            "outcome": result.outcome,
+            "exit_code": result.exit_code,
+            "reason": result.reason,
+            "remedy": result.remedy,
+            "duration_s": result.duration_s,
+            "attempts": max(1, result.iterations) if result.records else 0,
+            "usage": asdict(result.usage),
+        }
+        _print(json_module.dumps(told))
+        return
+    usage = result.usage
+    mark = "✔" if result.outcome == "done" else "✘"
+    cost = f", ${usage.cost_usd:.4f}" if usage.cost_usd else ""
+    _print(f"{mark} {agent.name}: {status}, {result.duration_s:.1f} s, {usage.total_tokens:,} tokens{cost}")
+    errors = [record.error for record in result.records if record.error]
+    for text in dict.fromkeys(filter(None, (result.reason, *errors[-1:], result.remedy))):
+        _print(f"  {text}")
+
+
+def _print(text: str) -> None:
+    show(sanitise(text), sys.stdout)

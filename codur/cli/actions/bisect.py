@@ -1,0 +1,78 @@
+"""What `codur bisect` does with what it was given."""
+
+from __future__ import annotations
+
+import json as json_module
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from codur.cli import machine
+from codur.cli.actions.run import read_revision
+from codur.session.commit_search import Bisection, Step, bisect, steps_left
+from codur.types import EXIT_CODES
+from codur.ui.output_formats import show
+from codur.ui.sanitise import sanitise
+from codur.ui.styled_lines import Line, block, count, joined, line
+
+_SIGNS = {"passes": "✔", "fails": "✘", "cannot be tested": "-"}
+
+
+def find_commit(
+    directory: Path,
+    *,
+    good: str | None,
+    bad: str | None,
+    check: str | None,
+    expect: str | None,
+    config: Path | None,
+    overrides: Mapping[str, Any],
+    json: bool,
+) -> int:
+    """Find the commit that made the check fail, and show it.
+
+    Returns:
+        0 if it was found, 1 if not, 4 if the time was up.
+
+    Raises:
+        UsageError: there is no check, no repository that can be read, or no such revision.
+    """
+    settings = machine.settings_for(machine.existing(directory), config, overrides).settings
+    found = bisect(
+        directory,
+        settings,
+        host=machine.host(),
+        good=read_revision("--good", good),
+        bad=read_revision("--bad", bad),
+        check_command=check,
+        expect_file=expect,
+        tell=(lambda _: None) if json else _show_step,
+    )
+    code = EXIT_CODES[found.outcome]
+    if json:
+        show(sanitise(json_module.dumps({**asdict(found), "exit_code": code})), sys.stdout)
+    else:
+        show(joined(_lines(found)), sys.stdout)
+    return code
+
+
+def _show_step(step: Step) -> None:
+    name = step.commit[:10] or "the files as they are"
+    left = f"; about {count(steps_left(step), 'step')} left" if steps_left(step) else ""
+    tests = {"": "", "present": ", with the present tests", "own": ", with its own tests"}[step.tests]
+    why = f" ({step.told})" if step.word == "cannot be tested" else ""
+    show(line(f"{_SIGNS[step.word]} {name}: {step.word}{why}{tests}, {step.seconds:.1f} s{left}").text, sys.stderr)
+
+
+def _lines(found: Bisection) -> list[Line]:
+    lines = [line(found.reason)]
+    if found.commit is not None:
+        lines.append(line(f"    {found.commit.subject}"))
+        lines.append(line(f"    {found.commit.author}, {found.commit.date}"))
+        lines += block(found.stat, prefix="    ")
+    lines += [line(f"    or: {suspect}") for suspect in found.suspects]
+    if any(step.tests == "present" for step in found.steps):
+        lines.append(line("The tests are newer than some of these commits; the present ones judged them."))
+    return [*lines, *([line(found.remedy)] if found.remedy else [])]

@@ -1,0 +1,87 @@
+"""What `codur challenge` does with what it was given."""
+
+from __future__ import annotations
+
+import json as json_module
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from codur.batch.batch_run import require_sandbox
+from codur.batch.discovery import find_challenges
+from codur.batch.new_challenge import make_challenge
+from codur.batch.soundness import Soundness, examine
+from codur.cli import machine, options
+from codur.ui.output_formats import show
+from codur.ui.sanitise import sanitise
+from codur.ui.styled_lines import Line, count, joined, line
+
+
+def make(name: str, within: Path, *, tests: bool) -> int:
+    """Make a challenge and say what to do with it.
+
+    Returns:
+        0.
+
+    Raises:
+        UsageError: it cannot be made.
+    """
+    directory, files = make_challenge(name, within=within, tests=tests)
+    place = shlex.quote(str(directory))
+    width = max(len(file) for file, _ in files)
+    lines = [line(f"made {directory}, an example to replace:")]
+    lines += [line(f"  {file:{width}}  {role}") for file, role in files]
+    lines.append(line(f"see whether it is sound: codur challenge check {place}"))
+    lines.append(line(f"solve it: codur solve {place}"))
+    show(joined(lines), sys.stdout)
+    return 0
+
+
+def check(directories: Sequence[Path], *, config: Path | None, json: bool, no_sandbox: bool) -> int:
+    """Examine challenges and show what was found out.
+
+    Returns:
+        0 if all are sound, else 1.
+
+    Raises:
+        UsageError: there is no challenge.
+        Refused: nothing would contain the programs, and `no_sandbox` does not say that this is wanted.
+    """
+    settings = machine.settings_for(None, config, options.overrides(no_sandbox=no_sandbox)).settings
+    challenges = find_challenges(directories)
+    host = machine.host()
+    if not no_sandbox:
+        require_sandbox(settings, host)
+    found = []
+    for challenge in challenges:
+        one = examine(challenge, settings, host=host)
+        found.append(one)
+        if not json:
+            show(joined(_lines(one)), sys.stdout)
+    sound = sum(one.is_sound for one in found)
+    if json:
+        rows = [{**asdict(one), "sound": one.is_sound} for one in found]
+        show(sanitise(json_module.dumps({"sound": sound, "challenges": rows})), sys.stdout)
+    else:
+        show(line(f"{sound:,} of {count(len(found), 'challenge')} sound").text, sys.stdout)
+    return 0 if sound == len(found) else 1
+
+
+def _lines(one: Soundness) -> list[Line]:
+    lines = [line(f"{'✔' if one.is_sound else '✘'} {one.name}: {_words(one)}")]
+    if one.check:
+        lines.append(line(f"    check: {one.check} ({one.source})"))
+    lines += [line(f"    problem: {problem}") for problem in one.problems]
+    return lines + [line(f"    note: {note}") for note in one.notes]
+
+
+def _words(one: Soundness) -> str:
+    if not one.before:
+        return "not a challenge yet"
+    how = one.told.removeprefix("failed").strip(": ")
+    before = {"failed": f"red before ({how})", "passed": "green before"}.get(one.before, f"{one.before} before")
+    alike = "the same in two runs" if one.alike else "not the same in two runs"
+    ends = f"stopped after {one.limit_s:g} s" if one.timed_out else f"{one.seconds:.1f} s"
+    return f"{before}, {alike}, {ends}"

@@ -1,0 +1,90 @@
+"""What `codur report` does with what it was given."""
+
+from __future__ import annotations
+
+import json as json_module
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from codur.batch.reports import write_reports
+from codur.batch.reports.comparison import Comparison, compare
+from codur.batch.reports.report_inputs import Found, read_results
+from codur.batch.reports.totals import Totals, totals_of
+from codur.batch.results.result_lines import RESULTS_FILE
+from codur.errors import UsageError
+from codur.ui.output_formats import show
+from codur.ui.sanitise import sanitise
+from codur.ui.shown.run_report import money
+from codur.ui.styled_lines import block, count, joined, line
+
+_SEVERAL = Path("codur-report")
+
+
+def build(paths: Sequence[Path], *, output: Path | None, junit: Path | None, json: bool) -> int:
+    """Write the reports of the batches at `paths` and say where they are.
+
+    Returns:
+        0, also if some lines could not be used: what is left out is told.
+
+    Raises:
+        UsageError: there is no usable result, or a report cannot be written.
+    """
+    found = read_results(paths)
+    target = output or _beside(paths)
+    title = f"codur solve: {', '.join(dict.fromkeys(_title(path) for path in paths))}"
+    try:
+        written = write_reports(target, found.results, title=title, junit=junit)
+    except OSError as error:
+        raise UsageError(
+            f"{error.filename or target}: cannot be written: {(error.strerror or 'unknown error').lower()}",
+            remedy="Name a directory that you may write with --output.",
+        ) from error
+    comparison = compare(found.results)
+    if json:
+        show(sanitise(json_module.dumps(_object(found, comparison, written))), sys.stdout)
+        return 0
+    if found.notes:
+        show(joined(line(note) for note in found.notes), sys.stderr)
+    _tell(totals_of(found.results), comparison, written)
+    return 0
+
+
+def _beside(paths: Sequence[Path]) -> Path:
+    if len(paths) > 1:
+        return _SEVERAL
+    return paths[0] if paths[0].is_dir() else paths[0].parent
+
+
+def _title(path: Path) -> str:
+    full = path.resolve()
+    return full.parent.name if full.name == RESULTS_FILE else full.name
+
+
+def _object(found: Found, comparison: Comparison, written: Sequence[Path]) -> dict[str, object]:
+    return {
+        "written": [str(path) for path in written],
+        "notes": list(found.notes),
+        "totals": asdict(totals_of(found.results)),
+        "agents": [asdict(one) for one in comparison.agents],
+        "solved_by_any": comparison.by_any,
+        "pass_at_k": [asdict(one) for one in comparison.pass_at_k],
+    }
+
+
+def _tell(totals: Totals, comparison: Comparison, written: Sequence[Path]) -> None:
+    lines = [
+        line(
+            f"{totals.solved:,} of {totals.results:,} solved, {totals.without_model:,} without a model; "
+            f"{count(totals.calls, 'model call')}, {count(totals.tokens, 'token')}, {money(totals.cost_usd)}"
+        )
+    ]
+    if len(comparison.agents) > 1:
+        for one in comparison.agents:
+            cost = "" if one.cost_per_solved is None else f", {money(one.cost_per_solved)} for each"
+            lines.append(line(f"  {one.agent}: {one.solved:,} of {count(one.challenges, 'challenge')}{cost}"))
+        lines.append(line(f"  by any of them: {comparison.by_any:,}"))
+    for path in written:
+        lines += block(str(path))
+    show(joined(lines), sys.stdout)

@@ -1,0 +1,165 @@
+"""What `codur run` and `codur repair` do with what they were given."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from codur.cli import machine
+from codur.cli.actions import plan
+from codur.cli.ask_user import shows_plans, user_at
+from codur.errors import UsageError
+from codur.events import Note
+from codur.patches import RepairRequest
+from codur.session.record.exchanges import Exchanges
+from codur.session.scoping import rules_of
+from codur.session.stop import code_of
+from codur.session.task_run import run_task
+from codur.tools.git.git_repository import REVISION
+from codur.types import RunResult, Task
+from codur.ui.output_formats import Output, show
+from codur.ui.shown.tables import route_text
+
+NO_HOME = "no home directory is known."
+
+
+def carry_out(
+    directory: Path,
+    *,
+    config: Path | None,
+    overrides: Mapping[str, Any],
+    output: Mapping[str, bool],
+    explain_route: bool,
+    exchanges: Exchanges | None = None,
+    prompt: str,
+    **task: Any,
+) -> int:
+    """Carry out one task and show it.
+
+    Args:
+        overrides: settings of the command line.
+        output: the arguments of `machine.output`.
+        exchanges: what is done with the exchange with models.
+        task: further fields of `Task`.
+
+    Returns:
+        The exit code.
+    """
+    loaded = machine.settings_for(directory, config, overrides, agents=(task.get("agent") or "",))
+    asked = Task(
+        prompt=prompt,
+        workspace=str(directory.absolute()),
+        limits=machine.limits_of(loaded.settings),
+        scope=rules_of(loaded.settings.scope),
+        **task,
+    )
+    shown: Output = machine.output(**output)
+    host = replace(
+        machine.host(),
+        exchanges=exchanges or Exchanges(),
+        stream=machine.shows_words(**output),
+        consult=user_at(shown, task=prompt, workspace=directory.absolute()),
+    )
+    unkept = () if host.state or asked.dry_run else (f"the run is not kept: {NO_HOME} {machine.STATE_REMEDY}",)
+    notes = (*loaded.notes, *unkept)
+    try:
+        for note in notes:
+            shown.event(Note(level="warning", text=note))
+        result = run_task(asked, loaded.settings, host=host, emit=shows_plans(shown))
+    finally:
+        shown.close()
+    if output["json"]:  # the one object is all that is printed
+        result = replace(result, notes=(*notes, *result.notes))
+    return shown_result(result, shown, explain_route=explain_route)
+
+
+def exchanges(record: Path | None, replay: Path | None, *, show: bool, offline: bool) -> Exchanges:
+    """What is done with the exchange with models.
+
+    Raises:
+        UsageError: the options contradict each other.
+    """
+    if replay is not None and (record is not None or offline):
+        other = "--offline" if offline else "--record"
+        raise UsageError(f"--replay and {other} cannot be given together", remedy="Leave one of the two out.")
+    return Exchanges(
+        record=record.absolute() if record else None, replay=replay.absolute() if replay else None, show=show
+    )
+
+
+def planned_task(prompt: str, plan_file: Path, directory: Path) -> dict[str, Any]:
+    """The fields of `Task` for a plan in a file; without a prompt, the plan's own task.
+
+    Raises:
+        ConfigError: it is no plan, or it was made for another directory.
+    """
+    found = plan.read(plan_file, directory)
+    return {"prompt": prompt or found.task, "plan": found.plan}
+
+
+def repair_place(paths: Sequence[Path], directory: Path) -> tuple[Path, tuple[str, ...]]:
+    """The workspace of a repair, and the files in it to look in first.
+
+    A directory is the workspace itself. A file outside of `directory` makes its own directory the workspace.
+
+    Raises:
+        UsageError: there is no such file, or they lie in different places.
+    """
+    for path in paths:
+        if not (directory / path).exists():
+            raise UsageError(
+                f"{path}: there is no such file or directory",
+                remedy='Name a Python file, or a directory; a task in words goes in quotes: codur "repair …"',
+            )
+    if len(paths) == 1 and (directory / paths[0]).is_dir():
+        return directory / paths[0], ()
+    full = [Path(os.path.abspath(directory / path)) for path in paths]  # noqa: PTH100 - links are not followed
+    root = Path(os.path.abspath(directory))  # noqa: PTH100
+    if full and not any(path.is_relative_to(root) for path in full):
+        root = full[0].parent
+    outside = [path for path in full if not path.is_relative_to(root) or path.is_dir()]
+    if outside:
+        raise UsageError(
+            f"{outside[0]}: is not a file in {root}", remedy="Name files of one directory, or the directory alone."
+        )
+    return root, tuple(path.relative_to(root).as_posix() for path in full)
+
+
+def repair_request(files: Sequence[str], *, every: bool, pick: int, since: str | None) -> RepairRequest:
+    """What `codur repair` asks for.
+
+    Raises:
+        UsageError: `--all` and `--pick` are given together, or `since` can be no revision.
+    """
+    if every and pick > 1:
+        raise UsageError("--all changes nothing, and --pick applies a repair", remedy="Leave one of the two out.")
+    return RepairRequest(files=tuple(files), every=every, pick=pick, since=read_revision("--since", since))
+
+
+def read_revision(option: str, text: str | None) -> str:
+    """What an option names as a revision; empty if it was not given.
+
+    Raises:
+        UsageError: no revision has such a name.
+    """
+    if text is not None and not REVISION.fullmatch(text):
+        raise UsageError(f"{option}: {text!r:.60} is no revision", remedy="Give a commit, branch or tag like HEAD~3.")
+    return text or ""
+
+
+def shown_result(result: RunResult, output: Output, *, explain_route: bool) -> int:
+    """Show a result; give the exit code."""
+    route = route_text(result.route) if explain_route else None
+    try:
+        output.result(result)
+        if route is not None:
+            show(route, sys.stderr)
+    except KeyboardInterrupt as stop:  # not passed on: standard output has (part of) the result and gets no other one
+        return code_of(stop)
+    finally:
+        output.close()
+    return result.exit_code

@@ -1,0 +1,140 @@
+"""What the commands on runs that are kept do."""
+
+from __future__ import annotations
+
+import json as json_module
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from codur.batch.results.kept_run import RUNS, find_run
+from codur.batch.results.results_directory import has_results, read_results
+from codur.cli import machine
+from codur.cli.actions.run import shown_result
+from codur.cli.actions.undo import undone_since
+from codur.cli.ask_user import shows_plans, user_at
+from codur.config.reading.agent_files import shipped_names
+from codur.events import Note
+from codur.session.task_run import resume_task
+from codur.store.run_record import RunRecord
+from codur.store.run_records import RunDirectory
+from codur.ui.output_formats import show
+from codur.ui.sanitise import sanitise
+from codur.ui.shown.run_list import run_text, runs_table
+
+
+def show_runs(directory: Path, *, everywhere: bool, json: bool) -> None:
+    """Print the runs of a directory, or of all."""
+    runs = machine.kept_runs()
+    records, unreadable = runs.scan(None if everywhere else _real(directory))
+    undone = {record.id: undone_since(runs.open(record.id)) for record in records}
+    if not records and not everywhere:
+        machine.existing(directory)  # runs of a directory that is gone are still listed
+    if json:
+        _print(json_module.dumps([{**_listed(record), "undone": undone[record.id]} for record in records]))
+    elif records:
+        table = runs_table(
+            records,
+            now=datetime.now(UTC),
+            undone=undone,
+            workspaces=everywhere,
+            color=sys.stdout.isatty(),
+            width=machine.width(),
+        )
+        show(table, sys.stdout)
+    else:
+        _print("no run is kept" + ("" if everywhere else " of this directory; see `codur runs --all`"))
+    for item in unreadable:
+        show(sanitise(f"warning: {item.problem}", keep_newlines=False), sys.stderr)
+
+
+def _listed(record: RunRecord) -> dict[str, Any]:
+    """A run as `runs --json` gives it: without what only resuming needs."""
+    kept = asdict(record)
+    return {name: value for name, value in kept.items() if name not in {"task", "process"}}
+
+
+def show_run(wanted: str | None, directory: Path, *, prompts: bool, json: bool) -> None:
+    """Print what a run did.
+
+    Raises:
+        UsageError: there is no such run, or its record cannot be used.
+    """
+    run = _of_batch(wanted, directory) or machine.kept_runs().find(wanted, workspace=_real(directory))
+    record, result, undone = run.record(), run.result(), undone_since(run)
+    problems: list[str] = []
+    trace = run.trace.read(on_damage=problems.append)
+    if json:
+        trace = [event for event in trace if prompts or event.get("event") != "model_prompted"]
+        _print(json_module.dumps({"record": asdict(record), "undone": undone, "trace": trace, "result": result}))
+    else:
+        show(run_text(record, trace, result, undone=undone, prompts=prompts), sys.stdout)
+    for problem in problems:
+        show(sanitise(f"warning: {problem}", keep_newlines=False), sys.stderr)
+
+
+def _of_batch(wanted: str | None, directory: Path) -> RunDirectory | None:
+    """The run of a challenge that is named `RESULTS/NAME`; None if no results are named."""
+    if wanted is None or "/" not in wanted:
+        return None
+    path = directory / wanted
+    places = [path, *(directory / place for place in Path(wanted).parents)]
+    results = next((place for place in places if has_results(place)), None)
+    if results is None:
+        return None
+    return find_run(results, read_results(results), path.relative_to(results).as_posix().removeprefix(f"{RUNS}/"))
+
+
+def resume_run(
+    wanted: str | None,
+    directory: Path,
+    *,
+    config: Path | None,
+    overrides: Mapping[str, Any],
+    output: Mapping[str, bool],
+    explain_route: bool,
+    wait: bool,
+    yes: bool,
+) -> int:
+    """Go on with a run.
+
+    Args:
+        wanted: its id or the beginning of one; None for the newest of the directory that was cut off.
+        overrides: settings of the command line.
+        output: the arguments of `machine.output`.
+        yes: the user approves of any plan.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        UsageError: there is no such run, or it cannot be gone on with.
+        WorkspaceBusy: another run works in its directory, and `wait` is not given.
+    """
+    run = machine.kept_runs().find(
+        wanted, workspace=_real(directory), fits=lambda record: record.can_be_resumed, that="was cut off"
+    )
+    record = run.record()
+    workspace = Path(record.workspace)
+    loaded = machine.settings_for(workspace, config, overrides, agents=shipped_names())
+    shown = machine.output(**output)
+    try:
+        for note in loaded.notes:
+            shown.event(Note(level="warning", text=note))
+        user = user_at(shown, task=record.prompt, workspace=workspace, approves=yes)
+        host = replace(machine.host(), stream=machine.shows_words(**output), consult=user)
+        result = resume_task(run, loaded.settings, host=host, emit=shows_plans(shown), wait=wait)
+    finally:
+        shown.close()
+    return shown_result(result, shown, explain_route=explain_route)
+
+
+def _real(directory: Path) -> Path:
+    return directory.absolute().resolve()
+
+
+def _print(text: str) -> None:
+    show(sanitise(text), sys.stdout)

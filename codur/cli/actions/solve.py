@@ -1,0 +1,140 @@
+"""What `codur solve` does with what it was given."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from codur.batch.batch_run import require_sandbox, solve_batch
+from codur.batch.discovery import find_challenges
+from codur.batch.results.challenge_record import ChallengeResult
+from codur.batch.results.earlier import GOES_ON, Mode, counting_in
+from codur.batch.results.results_directory import has_results, new_directory, newest
+from codur.batch.setup import Keeping, Setup
+from codur.batch.work import Work, work_of
+from codur.cli import machine
+from codur.cli.solve_display import ShownAs, ShownWatch, display_of, row_of, show_batch, show_list, show_note
+from codur.cli.solve_request import How, Where, Which, resume_words
+from codur.errors import UsageError
+from codur.ui.shown.batch_report import Progress
+
+
+def mode_of(*, resume: bool, rerun_failed: bool, fresh: bool) -> Mode:
+    """What becomes of earlier results.
+
+    Raises:
+        UsageError: more than one of the options was given.
+    """
+    given: dict[Mode, bool] = {"resume": resume, "rerun_failed": rerun_failed, "fresh": fresh}
+    chosen = [mode for mode, is_given in given.items() if is_given]
+    if len(chosen) > 1:
+        raise UsageError("--resume, --rerun-failed and --fresh exclude each other", remedy="Give one of them.")
+    return chosen[0] if chosen else "new"
+
+
+def solve_challenges(
+    directories: Sequence[Path],
+    *,
+    which: Which,
+    how: How,
+    where: Where,
+    shown: ShownAs,
+    config: Path | None,
+    overrides: Mapping[str, Any],
+) -> int:
+    """Solve challenges and show the table, also of a batch that is interrupted.
+
+    Returns:
+        0 if all were solved, 1 if not, 4 if the budget ended it, 130 or 143 after an interrupt.
+
+    Raises:
+        Refused: nothing would contain the programs, and `--no-sandbox` does not say that this is wanted.
+        UsageError: there are no challenges, or the options do not fit together.
+    """
+    settings = machine.settings_for(None, config, overrides, agents=which.agents).settings
+    if how.yes:
+        settings = replace(settings, planning=replace(settings.planning, approval="never", approve=()))
+    work = work_of(
+        find_challenges(directories),
+        agents=which.agents,
+        attempts=which.attempts,
+        pattern=which.pattern,
+        limit=which.limit,
+    )
+    if how.in_place and (len(which.agents) > 1 or which.attempts > 1):
+        raise UsageError("--in-place takes one attempt with one agent", remedy="Leave one of the options out.")
+    host = machine.host()
+    setup = Setup(
+        settings=settings,
+        limits=machine.limits_of(settings),
+        host=host,
+        offline=how.offline,
+        jobs=min(how.jobs or processors(), len(work)),
+        processors=processors(),
+        max_tokens=how.max_tokens,
+        max_cost_usd=how.budget_usd,
+        in_place=how.in_place,
+        keeping=Keeping(exchange=how.record, log=settings.runtime.debug_log, prompts=how.prompts),
+    )
+    if shown.list_only:
+        results = _results(where, work)
+        goes_on = where.mode in GOES_ON and has_results(results)
+        done = counting_in(results, work, setup, mode=where.mode) if goes_on else {}
+        return show_list(work, done, json=shown.json)
+    if not how.no_sandbox:
+        require_sandbox(settings, host)
+    results = _results(where, work)
+    if where.mode in GOES_ON and not has_results(results):
+        show_note("there are no earlier results to go on with: all of it is done")
+    display = display_of(shown)
+
+    def begins(missing: Sequence[Work], known: Sequence[ChallengeResult], others: str) -> None:
+        if others:
+            show_note(others)
+        display.begin(Progress(len(missing) + len(known), list(map(row_of, known))))
+
+    try:
+        batch = solve_batch(
+            work,
+            setup,
+            results,
+            mode=where.mode,
+            watch=ShownWatch(display),
+            begins=begins,
+            junit=Path.cwd() / where.junit if where.junit else None,
+        )
+    finally:
+        display.close()
+    resume = resume_words(directories, results, which, how, where, shown, config=config, overrides=overrides)
+    show_batch(batch, work, results, shown, resume=resume)
+    return batch.code
+
+
+def processors() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _results(where: Where, work: Sequence[Work]) -> Path:
+    """The directory of results, absolute.
+
+    Raises:
+        UsageError: it is inside a challenge.
+    """
+    here = Path.cwd()
+    if where.results is not None:
+        path = here / where.results
+        real = path.resolve()
+        inside = next((item for item in work if real.is_relative_to(item.challenge.directory)), None)
+        if inside is not None:
+            raise UsageError(
+                f"the results directory {where.results} is inside the challenge {inside.challenge.name}",
+                remedy="Name one outside of it with --results.",
+            )
+        return path
+    earlier = newest(here) if where.mode in GOES_ON else None
+    return earlier or new_directory(here, datetime.now())

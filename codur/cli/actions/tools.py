@@ -1,0 +1,150 @@
+"""What `codur tools` prints."""
+
+from __future__ import annotations
+
+import difflib
+import json as json_module
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from codur.cli import machine
+from codur.errors import UsageError
+from codur.planning.narrowing import builtin_graph, guided_decision_points, tier_of
+from codur.tools.catalogue import ALL
+from codur.tools.compatibility import CompatibilityGraph, Edge
+from codur.tools.tool import EVERY_TASK
+from codur.types import TaskType
+from codur.ui.output_formats import show
+from codur.ui.sanitise import sanitise
+
+LEARNED_AFTER = 3
+"""Equal choices in a row after which one is offered."""
+_NOTHING = f"nothing yet: no tool was chosen alike after another {LEARNED_AFTER} times in a row"
+
+
+def show_tools(after: str | None, task_type: str | None, *, json: bool) -> None:
+    """Print the tools, or the graph's edges from one of them.
+
+    Raises:
+        UsageError: there is no such tool or kind of task.
+    """
+    graph = builtin_graph()
+    kind = _kind(task_type)
+    if after is None:
+        shown = _all(graph, kind)
+        text = "\n".join(_tool_line(item) for item in shown["tools"])
+    else:
+        shown = _after(graph, _known(after, graph.names()), kind)
+        text = "\n".join([_headline(shown), *(_edge_line(item) for item in shown["successors"])])
+    show(sanitise(json_module.dumps(shown) if json else text), sys.stdout)
+
+
+def show_learned(*, json: bool) -> None:
+    """Print the choices of models that code could have made: of one tool after another, the same ones each time."""
+    runs = machine.kept_runs()
+    records = sorted(runs.scan(None)[0], key=lambda record: record.started)
+    shown = learned(event for record in records for event in runs.open(record.id).trace.read(on_damage=_ignored))
+    if json:
+        text = json_module.dumps({"learned": shown})
+    else:
+        promote = ", ".join(item["promote"] for item in shown)
+        lines = [f"{item['promote']}: {item['times']} times" for item in shown]
+        text = "\n".join([*lines, f"tools.promote: [{promote}] makes them without a model"] if shown else [_NOTHING])
+    show(sanitise(text), sys.stdout)
+
+
+def learned(events: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What can be promoted, by the events of kept runs, the oldest first.
+
+    Counted are choices that followed a tool, since a different one followed it last; those whose arguments the model
+    had to make are different ones.
+    """
+    times: dict[str, tuple[str, int]] = {}
+    for event in events:
+        after, choice = str(event.get("after", "")), str(event.get("choice", ""))
+        if event.get("event") != "tool_chosen" or event.get("by") != "model" or not after:
+            continue
+        settled = choice if event.get("settled") else ""
+        last, count = times.get(after, ("", 0))
+        times[after] = (settled, count + 1 if settled == last else 1)
+    return [
+        {"after": after, "choice": choice, "times": count, "promote": f"{after} > {choice}"}
+        for after, (choice, count) in sorted(times.items())
+        if choice and count >= LEARNED_AFTER
+    ]
+
+
+def _ignored(_problem: str) -> None:
+    pass
+
+
+def _kind(given: str | None) -> TaskType | None:
+    if given is not None and given not in EVERY_TASK:
+        raise UsageError(
+            f"{given!r:.60} is no kind of task", remedy=f"Give one of {', '.join(sorted(EVERY_TASK))} to --for."
+        )
+    return given
+
+
+def _known(name: str, names: Sequence[str]) -> str:
+    if name not in names:
+        near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+        remedy = f"Did you mean {near[0]}?" if near else "`codur tools` lists them all."
+        raise UsageError(f"there is no tool {name!r:.80}", remedy=remedy)
+    return name
+
+
+def _all(graph: CompatibilityGraph, kind: TaskType | None) -> dict[str, Any]:
+    rows = {tool.name: tool for tool in ALL}
+    tools = [
+        {
+            "name": name,
+            "arguments": ends.summary,
+            "description": ends.description,
+            "side_effect": ends.side_effect,
+            "output": rows[name].output.__name__,
+            "task_types": sorted(ends.task_types),
+        }
+        for name in graph.names(kind)
+        if (ends := graph.get(name)) is not None
+    ]
+    return {"for": kind, "tools": tools}
+
+
+def _tool_line(item: dict[str, Any]) -> str:
+    return f"{item['name']}({item['arguments']}) → {item['output']} [{item['side_effect']}]: {item['description']}"
+
+
+def _after(graph: CompatibilityGraph, name: str, kind: TaskType | None) -> dict[str, Any]:
+    """All edges; those that a model would be offered are candidates."""
+    points = guided_decision_points(name, graph=graph, task_type=kind)
+    candidates = [each.name for point in points for each in point.candidate_tools]
+    return {
+        "after": name,
+        "for": kind,
+        "tier": tier_of(points[0]) if points else "open",
+        "successors": [_edge(edge, edge.tool in candidates) for edge in graph.after(name, task_type=kind)],
+    }
+
+
+def _edge(edge: Edge, candidate: bool) -> dict[str, Any]:
+    return {
+        "tool": edge.tool,
+        "score": edge.score,
+        "candidate": candidate,
+        "supplied": dict(edge.supplied),
+        "written": list(edge.written),
+    }
+
+
+def _headline(shown: dict[str, Any]) -> str:
+    kind = f" for {shown['for']}" if shown["for"] else ""
+    count = sum(item["candidate"] for item in shown["successors"])
+    return f"after {shown['after']}{kind}: {shown['tier']}, {count} offered (*)"
+
+
+def _edge_line(item: dict[str, Any]) -> str:
+    supplied = ", ".join(f"{name} ({kind})" for name, kind in item["supplied"].items()) or "nothing"
+    written = f"; still needed: {', '.join(item['written'])}" if item["written"] else ""
+    return f"{'*' if item['candidate'] else ' '} {item['score']:.2f} {item['tool']}: takes {supplied}{written}"

@@ -1,0 +1,205 @@
+"""What `trust` shows, asks and keeps."""
+
+from __future__ import annotations
+
+import json as json_module
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from codur.cli import machine
+from codur.config.project_rules import TrustState, needs_acceptance
+from codur.config.reading.origin import dotted, leaf_paths
+from codur.config.trust_files import (
+    ControlFile,
+    control_names,
+    instruction_files,
+    other_instruction_files,
+    settings_file,
+)
+from codur.errors import Refused, UsageError
+from codur.store.trusted_files import digest
+from codur.ui.output_formats import show
+from codur.ui.sanitise import sanitise
+from codur.ui.styled_lines import count
+
+_STATES: Mapping[TrustState, str] = {
+    "accepted": "accepted as it is",
+    "changed": "changed since it was accepted",
+    "unknown": "not accepted",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileReport:
+    """A control file, and what it does.
+
+    Attributes:
+        counts: settings that count anyway.
+        counts_once_accepted: settings that count only then.
+        ignored: a line for each setting that never counts.
+        text: of instructions, else empty.
+    """
+
+    name: str
+    kind: str
+    state: TrustState
+    sha256: str
+    counts: Mapping[str, Any] = field(default_factory=dict)
+    counts_once_accepted: Mapping[str, Any] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """A project's control files with what is told of them."""
+
+    root: Path
+    files: tuple[ControlFile, ...]
+    reports: tuple[FileReport, ...]
+
+
+def consider(directory: Path, config: Path | None, *, accept: bool, json: bool) -> int:
+    """Show the control files of a project; ask whether to accept them, if there is somebody to ask.
+
+    Args:
+        accept: accept them without asking.
+        json: print a JSON object, and do not ask.
+
+    Raises:
+        ConfigError: the settings are wrong.
+        Refused: the user said no, or there is nobody to ask.
+        UsageError: there is no such directory, or it is not known where to keep the list.
+    """
+    found = _examine(directory, config)
+    known = all(report.state == "accepted" for report in found.reports)
+    if not json:
+        _print("\n".join(_lines(found)))
+        if not known:
+            accept = accept or _asked()
+    if accept and not known:
+        _accept(found)
+    if json:
+        done = accept or known
+        report = {"directory": str(found.root), "accepted": done, "files": [asdict(item) for item in found.reports]}
+        _print(json_module.dumps(report))
+    elif accept and not known:
+        _print("accepted")
+    return 0
+
+
+def revoke(directory: Path, *, json: bool) -> int:
+    """Accept nothing of a project any more."""
+    was = machine.trust_store().revoke(directory)
+    root = os.path.realpath(directory)
+    if json:
+        _print(json_module.dumps({"directory": root, "accepted": False, "was_accepted": was}))
+    else:
+        _print(f"{root}: {'no longer accepted' if was else 'was not accepted'}")
+    return 0
+
+
+def show_accepted(*, json: bool) -> int:
+    """Print all accepted projects."""
+    projects = machine.trust_store().accepted()
+    if json:
+        listed = [{"directory": path, **asdict(entry)} for path, entry in projects.items()]
+        _print(json_module.dumps(listed))
+    else:
+        lines = [f"{path}  {', '.join(entry.files)}  {entry.when}" for path, entry in projects.items()]
+        _print("\n".join(sanitise(line, keep_newlines=False) for line in lines) or "no project is accepted")
+    return 0
+
+
+def _examine(directory: Path, config: Path | None) -> _Found:
+    root = Path(os.path.realpath(directory))
+    if not root.is_dir():
+        raise UsageError(f"there is no directory {directory}", remedy="Name the project's directory.")
+    settings_files: list[ControlFile] = []
+
+    def as_if_accepted(_workspace: Path, name: str, content: bytes) -> TrustState:
+        settings_files.append(settings_file(name, content))
+        return "accepted"
+
+    loaded = machine.settings_for(root, config, {}, trust_of=as_if_accepted)
+    files = (*settings_files, *instruction_files(root), *other_instruction_files(root))
+    return _Found(
+        root=root, files=files, reports=tuple(_report(root, file, loaded.project, loaded.notes) for file in files)
+    )
+
+
+def _report(root: Path, file: ControlFile, project: Mapping[str, Any], notes: tuple[str, ...]) -> FileReport:
+    state = machine.trust_store().state_of(root, file.name, file.content)
+    if file.kind != "settings":
+        text = file.content.decode("utf-8", "replace")
+        return FileReport(name=file.name, kind=file.kind, state=state, sha256=digest(file.content), text=text)
+    values = dict(leaf_paths(project))
+    return FileReport(
+        name=file.name,
+        kind=file.kind,
+        state=state,
+        sha256=digest(file.content),
+        counts={dotted(path): value for path, value in values.items() if not needs_acceptance(path)},
+        counts_once_accepted={dotted(path): value for path, value in values.items() if needs_acceptance(path)},
+        ignored=notes,
+    )
+
+
+def _lines(found: _Found) -> list[str]:
+    if not found.reports:
+        return [_line(f"{found.root}: nothing to accept: it has none of {', '.join(control_names())}")]
+    lines = [f"{found.root}"]
+    for report in found.reports:
+        lines.append(f"{report.name}: {_STATES[report.state]}")
+        lines += [f"  {key}: {_value(value)}  (counts anyway)" for key, value in report.counts.items()]
+        lines += [
+            f"  {key}: {_value(value)}  (counts once accepted)" for key, value in report.counts_once_accepted.items()
+        ]
+        lines += [f"  {note}" for note in report.ignored]
+        told = report.text.splitlines()
+        if report.kind == "instructions":
+            lines.append(f"  instructions for models, {count(len(told), 'line')}; sent once accepted:")
+        if report.kind == "agent_instructions":
+            lines.append(f"  instructions for other agents, {count(len(told), 'line')}; they get them once accepted:")
+        lines += [f"  | {line}" for line in told]
+    return [_line(line) for line in lines]
+
+
+def _value(value: Any) -> str:
+    """The whole value: what is accepted must have been seen."""
+    return json_module.dumps(value, ensure_ascii=False, default=str)
+
+
+def _asked() -> bool:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise Refused(
+            "the project is not accepted: there is no terminal to ask in",
+            remedy="Look at these files, then run `codur trust --yes`.",
+        )
+    _print("Accept these files as they are now? [y/N]")
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise Refused("the project is not accepted", remedy="What counts anyway still does; the rest is ignored.")
+    return True
+
+
+def _accept(found: _Found) -> None:
+    damaged = machine.trust_store().accept(
+        found.root,
+        {file.name: file.content for file in found.files},
+        when=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    if damaged is not None:
+        show(sanitise(f"the list of accepted projects was damaged; it is now {damaged}"), sys.stderr)
+
+
+def _line(text: str) -> str:
+    return sanitise(text, keep_newlines=False)
+
+
+def _print(text: str) -> None:
+    show(sanitise(text), sys.stdout)

@@ -1,0 +1,178 @@
+"""What `undo` and `diff` do."""
+
+from __future__ import annotations
+
+import json as json_module
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from codur.cli import machine
+from codur.errors import StateError
+from codur.store.blobs import BlobStore
+from codur.store.directory import StateDirectory
+from codur.store.run_record import RunRecord
+from codur.store.run_records import RunDirectory
+from codur.store.workspace_lock import workspace_lock
+from codur.types import EXIT_CODES
+from codur.ui.output_formats import show
+from codur.ui.sanitise import sanitise
+from codur.ui.shown.run_list import UNDONE
+from codur.workspace.disk.root import Root
+from codur.workspace.history.disk_journal import DiskJournal
+from codur.workspace.history.undo_run import RunChange, Undone, UndoReport, redo, run_changes, undo, undone
+
+_SHOWN_CHARS = 60
+_UNDO = b'"op":"undo"'
+_CHANGE = b'"op":"change"'
+_PROGRAM, _PROGRAM_ENDED = b'"op":"program","running":true', b'"op":"program","running":false'
+
+
+def undo_run(wanted: str | None, directory: Path, *, dry: bool, again: bool, json: bool) -> int:
+    """Put back what a run changed, or what its undo did.
+
+    Args:
+        wanted: the run's id or the beginning of one; None for the newest of the directory that changed something.
+        dry: only show what would be done.
+        again: take the last undo back.
+
+    Returns:
+        The exit code: 0, or 1 if something was left as it is.
+
+    Raises:
+        UsageError: there is no such run.
+        WorkspaceBusy: a run works in the directory.
+        WorkspaceError: the directory is not there any more.
+        StateError: what is kept of the run cannot be used.
+    """
+    run = _find(wanted, directory)
+    record = run.record()
+    state = _state()
+    state.prepare()
+    workspace = Path(record.workspace)
+    root = Root(workspace)
+    with workspace_lock(state.locks, workspace, run_id=record.id) as warning:
+        journal = _journal(run, state)
+        try:
+            report = redo(root, journal, dry=dry) if again else undo(root, journal, dry=dry)
+        finally:
+            journal.close()
+    if warning:
+        _warn(warning)
+    return _told(report, record, dry=dry, again=again, json=json)
+
+
+def show_diff(wanted: str | None, directory: Path, *, json: bool) -> None:
+    """Print what a run changed.
+
+    Raises:
+        UsageError: there is no such run.
+        StateError: what is kept of the run cannot be used.
+    """
+    run = _find(wanted, directory)
+    journal = _journal(run, _state())
+    changes = run_changes(journal)
+    if json:
+        told = [_change(change) for change in changes]
+        _print(json_module.dumps({"run": run.id, "undone": undone(journal), "changes": told}))
+    elif changes:
+        _name(run.record(), undone(journal))
+        _print("".join(change.diff or f"{change.path}: {_words(change)}\n" for change in changes).rstrip("\n"))
+    else:
+        _print(f"run {run.id} left nothing changed")
+    for note in journal.notes:
+        _warn(note)
+
+
+def _change(change: RunChange) -> dict[str, Any]:
+    return {
+        "path": change.path,
+        "by": list(change.by),
+        "before": change.before.to_json() if change.before else None,
+        "after": change.after.to_json() if change.after else None,
+        "diff": change.diff,
+    }
+
+
+def _words(change: RunChange) -> str:
+    before = change.before.kind if change.before else "nothing"
+    after = change.after.kind if change.after else "nothing"
+    return f"{before} before, {after} after"
+
+
+def _state() -> StateDirectory:
+    root = machine.state_directory()
+    if root is None:
+        raise StateError("no home directory is known, so no run is kept", remedy=machine.STATE_REMEDY)
+    return StateDirectory(root)
+
+
+def _find(wanted: str | None, directory: Path) -> RunDirectory:
+    runs = machine.kept_runs()
+    return runs.find(
+        wanted,
+        workspace=directory.absolute().resolve(),
+        fits=lambda record: _changed_something(runs.open(record.id)),
+        that="changed anything",
+    )
+
+
+def _changed_something(run: RunDirectory) -> bool:
+    kept = run.journal.read_bytes() if run.journal.is_file() else b""
+    return _CHANGE in kept or kept.count(_PROGRAM) > kept.count(_PROGRAM_ENDED)
+
+
+def undone_since(run: RunDirectory) -> Undone:
+    """How much of what a run changed was undone; nothing is said of one whose journal cannot be read."""
+    if not run.journal.is_file() or _UNDO not in run.journal.read_bytes():
+        return ""
+    try:
+        return undone(_journal(run, _state()))
+    except StateError:
+        return ""
+
+
+def _journal(run: RunDirectory, state: StateDirectory) -> DiskJournal:
+    journal = DiskJournal(run.journal, BlobStore(state.blobs))
+    journal.load()
+    return journal
+
+
+def _told(report: UndoReport | None, record: RunRecord, *, dry: bool, again: bool, json: bool) -> int:
+    found = report or UndoReport(notes=("nothing of this run was undone",))
+    if json:
+        _print(json_module.dumps({"run": record.id, "workspace": record.workspace, "dry_run": dry, **asdict(found)}))
+    else:
+        _name(record)
+        _print("\n".join(_lines(found, record, dry=dry, again=again)))
+    return EXIT_CODES["not_achieved"] if found.conflicts else EXIT_CODES["done"]
+
+
+def _lines(report: UndoReport, record: RunRecord, *, dry: bool, again: bool) -> list[str]:
+    would = "would be " if dry else ""
+    restored = "made again" if again else "restored"
+    lines = [f"{would}{restored}: {path}" for path in report.restored]
+    lines += [f"{would}removed: {path}" for path in report.removed]
+    for conflict in report.conflicts:
+        beside = f"; its other version is in {conflict.copy}" if conflict.copy else ""
+        lines.append(f"left as it is: {conflict.path} ({conflict.reason}{beside})")
+    lines += [f"note: {note}" for note in report.notes]
+    if not (report.restored or report.removed or report.conflicts):
+        lines.append(f"run {record.id}: there is nothing to {'redo' if again else 'undo'}")
+    return lines
+
+
+def _name(record: RunRecord, since: Undone = "") -> None:
+    """Say which run it is: the newest one need not be the newest that changed something."""
+    task = " ".join(record.prompt.split())[:_SHOWN_CHARS]
+    words = f" ({UNDONE[since]})" if since else ""
+    show(sanitise(f"run {record.id}{words}: {task}", keep_newlines=False), sys.stderr)
+
+
+def _print(text: str) -> None:
+    show(sanitise(text), sys.stdout)
+
+
+def _warn(text: str) -> None:
+    show(sanitise(f"warning: {text}", keep_newlines=False), sys.stderr)

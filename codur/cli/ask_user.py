@@ -1,0 +1,201 @@
+"""Asks the user at the terminal: whether to carry out a plan, or for an answer."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeVar
+
+from codur.cli.editor import edit
+from codur.cli.machine import width
+from codur.config.reading.yaml_source import read_bytes
+from codur.errors import ConfigError, UsageError
+from codur.events import Emit, Event, PlanShown
+from codur.planning.plans.plan_file import plan_text, read_plan
+from codur.questions import Answer, PlanEffects, Question
+from codur.types import Plan
+from codur.ui.output_formats import Output, show
+from codur.ui.sanitise import sanitise
+from codur.ui.shown.plans import plan_lines, question_lines
+from codur.ui.styled_lines import joined, line
+
+_CHOICES = "Carry it out? [y]es, [n]o, [e]dit, [s]ave: "
+_TEST_CHOICES = "Must it pass? [y]es, yes and [k]eep the file, [n]o, [e]dit: "
+_WHY = "Why not? (A reason makes a new plan; Enter ends the run.) "
+_HELP = """\
+y: carry it out
+n: do not; the first time you can say why, for a new plan
+e: change it in your editor
+s: write it to a file, and ask again"""
+_TEST_HELP = """\
+y: use it for this run, beside the project's own tests
+k: the same, and leave it in the project if the task is done
+n: do without it; then nothing shows that the task is done
+e: change it in your editor"""
+
+
+def user_at(
+    output: Output, *, task: str, workspace: Path, approves: bool = False
+) -> Callable[[Question], Answer] | None:
+    """What asks the user; None if nobody sits at a terminal.
+
+    Args:
+        output: what is shown meanwhile; it gives the terminal back before each question.
+        task, workspace: for plans that are saved.
+        approves: the user has approved of any plan that can be carried out.
+    """
+    streams = (sys.stdin, sys.stderr)  # None, where they were closed before the start
+    seen = all(stream is not None and stream.isatty() for stream in streams)
+    user = _User(output, task, workspace) if seen else None
+    return _approving(user, output) if approves else user
+
+
+def shows_plans(output: Output) -> Emit:
+    """The output's events; a plan that is approved of beforehand is shown as one that is asked about is."""
+
+    def emit(event: Event) -> None:
+        if isinstance(event, PlanShown):
+            _show_approved(event.plan, event.effects, output)
+        output.event(event)
+
+    return emit
+
+
+def _show_approved(plan: Plan, effects: PlanEffects, output: Output) -> None:
+    output.close()
+    show(joined([*plan_lines(plan, effects, width=width()), line("Carried out, as --yes says.")]), sys.stderr)
+
+
+def _approving(user: Callable[[Question], Answer] | None, output: Output) -> Callable[[Question], Answer]:
+    """A user who approves of plans, and sees them; anything else is asked, if there is somebody."""
+
+    def answer(question: Question) -> Answer:
+        if question.kind == "approval" and not question.text:
+            if question.plan is not None and question.effects is not None:
+                _show_approved(question.plan, question.effects, output)
+            return Answer(decision="approve")
+        return user(question) if user is not None else Answer(decision="nobody")
+
+    return answer
+
+
+T = TypeVar("T")
+
+
+class _User:
+    """The user at the terminal."""
+
+    def __init__(self, output: Output, task: str, workspace: Path) -> None:
+        self._output = output
+        self._task = task
+        self._workspace = workspace
+
+    def __call__(self, question: Question) -> Answer:
+        """Ask; an end of input counts as nobody."""
+        self._output.close()
+        show(joined(question_lines(question, width=width())), sys.stderr)
+        try:
+            if question.check is not None:
+                return self._test(question.check.text, possible=not question.text)
+            if question.plan is None:
+                return _text_answer()
+            return self._approval(question.plan, possible=not question.text, renews=question.renews)
+        except EOFError:
+            show(joined([line("")]), sys.stderr)
+            return Answer(decision="nobody")
+
+    def _approval(self, plan: Plan, *, possible: bool, renews: bool) -> Answer:
+        while True:
+            word = _read(_CHOICES).strip().lower()
+            if word in {"y", "yes"} and possible:
+                return Answer(decision="approve")
+            if word in {"n", "no"}:
+                return Answer(decision="reject", text=_read(_WHY).strip() if renews else "")
+            if word in {"e", "edit"}:
+                edited = self._edited(plan)
+                if edited is not None:
+                    return Answer(decision="edit", plan=edited)
+            elif word in {"s", "save"}:
+                self._save(plan)
+            else:
+                _say("It cannot be carried out as it is: edit it, or say no." if word in {"y", "yes"} else _HELP)
+
+    def _test(self, text: str, *, possible: bool) -> Answer:
+        while True:
+            word = _read(_TEST_CHOICES).strip().lower()
+            if word in {"y", "yes", "k", "keep"} and possible:
+                return Answer(decision="approve", keep=word[0] == "k")
+            if word in {"n", "no"}:
+                return Answer(decision="reject")
+            if word in {"e", "edit"}:
+                edited = self._edited_text(text, "test.py", lambda data: data.decode("utf-8", "replace"))
+                if edited is not None:
+                    return Answer(decision="edit", text=edited)
+            else:
+                _say(_TEST_HELP if possible else "It cannot be used as it is: edit it, or say no.")
+
+    def _edited(self, plan: Plan) -> Plan | None:
+        """The plan as the user changes it; None if it was left as it is."""
+        text = plan_text(plan, task=self._task, workspace=str(self._workspace))
+        return self._edited_text(text, "plan.yaml", lambda data: read_plan(data, "plan.yaml").plan)
+
+    def _edited_text(self, text: str, name: str, read: Callable[[bytes], T]) -> T | None:
+        """A text as the user changes it, read; None if it was left as it is."""
+        with TemporaryDirectory(prefix="codur-plan-") as directory:
+            path = Path(directory) / name
+            path.write_text(text, encoding="utf-8")
+            while True:
+                try:
+                    edit(path)
+                    data = read_bytes(path, path.name)
+                    if data == text.encode():
+                        _say(f"The {path.stem} is as it was.")
+                        return None
+                    return read(data)
+                except ConfigError as error:
+                    _say(f"✘ {error.message}\n  {error.remedy}")
+                    if _read("Edit it again? [Y/n] ").strip().lower() in {"n", "no"}:
+                        return None
+                except UsageError as error:
+                    _say(f"✘ {error.message}\n  {error.remedy}")
+                    return None
+
+    def _save(self, plan: Plan) -> None:
+        name = _read("Write it to [plan.yaml]: ").strip() or "plan.yaml"
+        path = Path(name)
+        try:
+            path = path.expanduser()
+            with path.open("x", encoding="utf-8") as stream:
+                stream.write(plan_text(plan, task=self._task, workspace=str(self._workspace)))
+        except OSError as error:
+            _say(f"✘ {path}: {(error.strerror or 'cannot be written').lower()}")
+        except (ValueError, RuntimeError) as error:  # a NUL in the name; a ~user that there is not
+            _say(f"✘ {path}: {error}")
+        else:
+            _say(f"Written to {path}; carry it out later with: codur run --plan-file {shlex.quote(str(path))}")
+
+
+def _text_answer() -> Answer:
+    text = _read("> ").strip()
+    return Answer(decision="answer", text=text) if text else Answer(decision="nobody")
+
+
+def _read(prompt: str) -> str:
+    """One line from the terminal. Raises EOFError at the end of input."""
+    sys.stderr.write(prompt)
+    sys.stderr.flush()
+    try:
+        data = sys.stdin.buffer.readline()
+    except KeyboardInterrupt:  # what is told next begins a line of its own
+        show(joined([line("")]), sys.stderr)
+        raise
+    if not data:
+        raise EOFError
+    return data.decode("utf-8", "replace")
+
+
+def _say(text: str) -> None:
+    show(sanitise(text), sys.stderr)

@@ -1,0 +1,45 @@
+"""`codur bisect`: what it takes; `actions` does the work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from codur.cli import options
+
+
+def bisect(
+    directory: options.Directory = Path(),
+    good: Annotated[
+        str | None,
+        typer.Option("--good", metavar="REV", help="A commit at which the check passes; else one is sought."),
+    ] = None,
+    bad: Annotated[
+        str | None, typer.Option("--bad", metavar="REV", help="A commit at which it fails; by default the last one.")
+    ] = None,
+    check: options.CheckCommand = None,
+    expect: options.ExpectFile = None,
+    timeout: options.Timeout = None,
+    config: options.ConfigFile = None,
+    json: options.Json = False,
+    no_sandbox: options.NoSandbox = False,
+) -> int:
+    """Find the commit since which the check fails.
+
+    The present check judges copies of earlier commits, each time the one in the middle; your files, branches and index
+    stay as they are. Commits that cannot be tested (exit status 125, tests that cannot be collected) are left out.
+    """
+    from codur.cli.actions import bisect
+
+    return bisect.find_commit(
+        directory,
+        good=good,
+        bad=bad,
+        check=options.read_check(check),
+        expect=expect,
+        config=config,
+        overrides=options.overrides(no_sandbox=no_sandbox, timeout=timeout),
+        json=json,
+    )

@@ -1,0 +1,28 @@
+"""`doctor`: says whether programs are contained here, and what else a run needs. `actions` does the work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from codur.cli import options
+
+_Strict = Annotated[bool, typer.Option("--strict", help="Fail if something that is promised is not held here.")]
+
+
+def doctor(
+    directory: options.Directory = Path(),
+    config: options.ConfigFile = None,
+    json: options.Json = False,
+    strict: _Strict = False,
+) -> int:
+    """Show how programs are contained on this machine, how to contain them better, and what else a run needs.
+
+    The exit code is 1 if they are not contained, with --strict also if something that is promised is not held. No
+    network is used, but for a look at local servers of models: whether they run, and how long a request may be.
+    """
+    from codur.cli.actions import doctor
+
+    return doctor.show_health(directory, config, json=json, strict=strict)

@@ -1,0 +1,109 @@
+"""Commands that show and change nothing: `route`, `graph`, `tools`, `config`.
+
+Only what they take is declared here; `actions` does the work and is loaded when one of them is called, so that
+`codur --help` needs none of it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from codur.cli import options
+
+config_app = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
+
+
+@config_app.callback()
+def _config(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def route(
+    prompt: Annotated[
+        list[str] | None, typer.Argument(metavar="TASK", help="The task; `-` reads standard input.")
+    ] = None,
+    directory: options.Directory = Path(),
+    file: options.PromptFile = None,
+    check: options.CheckCommand = None,
+    expect: options.ExpectFile = None,
+    config: options.ConfigFile = None,
+    json: options.Json = False,
+) -> None:
+    """Show what is decided about a task without a model; nothing is carried out."""
+    from codur.cli.actions import inspect
+
+    inspect.show_route(
+        options.read_prompt(prompt, file),
+        directory,
+        config,
+        check_command=options.read_check(check),
+        expect_file=expect,
+        json=json,
+    )
+
+
+def graph(
+    mermaid: Annotated[bool, typer.Option("--mermaid", help="Print it as a Mermaid diagram.")] = False,
+    png: Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Draw it into a PNG file.")] = None,
+) -> None:
+    """Show the graph that every run takes, read from the compiled graph."""
+    from codur.cli.actions import inspect
+
+    inspect.show_graph(mermaid=mermaid, png=png)
+
+
+def tools(
+    after: Annotated[
+        str | None, typer.Option("--after", metavar="TOOL", help="Tools that can follow TOOL, the best first.")
+    ] = None,
+    task_type: Annotated[
+        str | None, typer.Option("--for", metavar="TASK_TYPE", help="Only tools for this kind of task, as search.")
+    ] = None,
+    learned: Annotated[
+        bool, typer.Option("--learned", help="Choices that models made alike in the runs that are kept.")
+    ] = False,
+    json: options.Json = False,
+) -> None:
+    """List the tools, or those that can follow one of them and what they would take from it."""
+    from codur.cli.actions import tools
+
+    if learned:
+        tools.show_learned(json=json)
+    else:
+        tools.show_tools(after, task_type, json=json)
+
+
+@config_app.command("show")
+def config_show(directory: options.Directory = Path(), config: options.ConfigFile = None) -> None:
+    """Print all settings as they are in force, as YAML."""
+    from codur.cli.actions import inspect
+
+    inspect.show_settings(directory, config)
+
+
+@config_app.command("path")
+def config_path(directory: options.Directory = Path()) -> None:
+    """Print where settings are read from, weakest first, and which of these files are there."""
+    from codur.cli.actions import inspect
+
+    inspect.show_settings_files(directory)
+
+
+@config_app.command("schema")
+def config_schema() -> None:
+    """Print the JSON schema of the settings, for editors."""
+    from codur.cli.actions import inspect
+
+    inspect.show_schema()
+
+
+@config_app.command("check")
+def config_check(directory: options.Directory = Path(), config: options.ConfigFile = None) -> None:
+    """Check all settings files and variables; says what is wrong, with file, line and key."""
+    from codur.cli.actions import inspect
+
+    inspect.check_settings(directory, config)

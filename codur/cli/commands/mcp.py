@@ -1,0 +1,79 @@
+"""`mcp`: the configured MCP servers. `actions` does the work and is loaded when one of these is called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from codur.cli import options
+
+mcp_app = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A server of mcp_servers.")]
+
+
+@mcp_app.callback()
+def _mcp(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@mcp_app.command("list")
+def mcp_list(
+    directory: options.Directory = Path(), config: options.ConfigFile = None, json: options.Json = False
+) -> int:
+    """List the servers of the settings; nothing is started."""
+    from codur.cli.actions import mcp
+
+    return mcp.show_servers(directory, config, json=json)
+
+
+@mcp_app.command("tools")
+def mcp_tools(
+    name: Name, directory: options.Directory = Path(), config: options.ConfigFile = None, json: options.Json = False
+) -> int:
+    """Start a server and list its tools, and whether they are as they were accepted."""
+    from codur.cli.actions import mcp
+
+    return mcp.show_tools(name, directory, config, json=json)
+
+
+@mcp_app.command("call")
+def mcp_call(
+    name: Name,
+    tool: Annotated[str, typer.Argument(metavar="TOOL", help="The server's name for it, or mcp__NAME__TOOL.")],
+    arguments: Annotated[str, typer.Argument(metavar="[JSON]", help="Its arguments, as a JSON object.")] = "{}",
+    directory: options.Directory = Path(),
+    config: options.ConfigFile = None,
+    json: options.Json = False,
+) -> int:
+    """Call a tool. The exit code is 1 if the tool says that it failed."""
+    from codur.cli.actions import mcp
+
+    return mcp.call_tool(name, tool, arguments, directory, config, json=json)
+
+
+@mcp_app.command("resources")
+def mcp_resources(
+    name: Name, directory: options.Directory = Path(), config: options.ConfigFile = None, json: options.Json = False
+) -> int:
+    """List what a server offers for reading."""
+    from codur.cli.actions import mcp
+
+    return mcp.show_resources(name, directory, config, json=json)
+
+
+@mcp_app.command("trust")
+def mcp_trust(
+    name: Name,
+    directory: options.Directory = Path(),
+    config: options.ConfigFile = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Accept without asking.")] = False,
+    json: options.Json = False,
+) -> int:
+    """Show a server's tools that are new or have changed, and accept them all as they are now."""
+    from codur.cli.actions import mcp
+
+    return mcp.consider(name, directory, config, accept=yes, json=json)

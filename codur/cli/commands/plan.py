@@ -1,0 +1,46 @@
+"""`codur plan TASK`: what it takes; `actions` does the work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from codur.cli import options
+
+
+def plan(
+    prompt: Annotated[
+        list[str] | None, typer.Argument(metavar="TASK", help="What to plan; `-` reads it from standard input.")
+    ] = None,
+    directory: options.Directory = Path(),
+    file: options.PromptFile = None,
+    to: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the plan to FILE; print it otherwise.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace FILE if it is there.")] = False,
+    check: options.CheckCommand = None,
+    expect: options.ExpectFile = None,
+    agent: options.AgentName = None,
+    config: options.ConfigFile = None,
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> int:
+    """Make a plan for a task and carry out nothing of it."""
+    text = options.read_prompt(prompt, file)
+    from codur.cli.actions import plan
+
+    return plan.make(
+        text,
+        directory,
+        to=to,
+        force=force,
+        config=config,
+        json=json,
+        verbose=verbose,
+        check_is_goal=check is not None or expect is not None,
+        check_command=options.read_check(check),
+        expect_file=expect,
+        agent=agent,
+    )

@@ -1,0 +1,80 @@
+"""`codur repair`: what it takes; `actions` does the work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from codur.cli import options
+
+
+def repair(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="PATH", help="Files to repair, or the directory; by default what the check runs."),
+    ] = None,
+    directory: options.Directory = Path(),
+    check: options.CheckCommand = None,
+    expect: options.ExpectFile = None,
+    hint: options.Hint = None,
+    budget: Annotated[
+        float | None, typer.Option("--budget", min=0.1, metavar="S", help="Seconds to search; 60 by default.")
+    ] = None,
+    order: Annotated[int | None, typer.Option("--max-order", min=1, metavar="N", help="Edits in one repair.")] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, metavar="N", help="Processes side by side.")
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Go on after the first, show every repair that passes, change nothing.")
+    ] = False,
+    pick: Annotated[
+        int,
+        typer.Option(
+            "--pick",
+            min=1,
+            metavar="N",
+            help="Apply repair N of those that --all shows with the same --budget: another one may find others.",
+        ),
+    ] = 1,
+    since: Annotated[
+        str | None, typer.Option("--since", metavar="REV", help="Suspect what changed since this commit or tag.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Work in a copy; print the diff, change nothing.")] = False,
+    scope: options.Scope = None,
+    max_files: options.MaxFiles = None,
+    config: options.ConfigFile = None,
+    json: options.Json = False,
+    json_stream: options.JsonStream = False,
+    raw: options.Raw = False,
+    explain_route: options.ExplainRoute = False,
+    no_sandbox: options.NoSandbox = False,
+    wait: options.Wait = False,
+    verbose: options.Verbose = False,
+) -> int:
+    """Search for an edit that makes the check pass, without any model, and apply it."""
+    from codur.cli.actions import run
+
+    root, files = run.repair_place(paths or [], directory)
+    searching = {"offline_budget_s": budget, "max_order": order, "workers": workers}
+    given = {name: value for name, value in searching.items() if value is not None}
+    return run.carry_out(
+        root,
+        prompt=" ".join(["repair", *files]),
+        config=config,
+        overrides={
+            **options.overrides(no_sandbox=no_sandbox, scope=scope, max_files=max_files),
+            **({"repair": given} if given else {}),
+        },
+        output={"json": json, "json_stream": json_stream, "raw": raw, "verbose": verbose},
+        explain_route=explain_route,
+        check_is_goal=True,
+        check_command=options.read_check(check),
+        expect_file=expect,
+        hint=options.read_hint(hint),
+        offline=True,
+        dry_run=dry_run or every,
+        wait=wait,
+        repair=run.repair_request(files, every=every, pick=pick, since=since),
+    )

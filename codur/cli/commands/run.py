@@ -1,0 +1,84 @@
+"""`codur TASK` and `codur run TASK`: what they take; `actions` does the work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from codur.cli import options
+
+
+def run(
+    prompt: Annotated[
+        list[str] | None, typer.Argument(metavar="TASK", help="What to do; `-` reads it from standard input.")
+    ] = None,
+    directory: options.Directory = Path(),
+    file: options.PromptFile = None,
+    check: options.CheckCommand = None,
+    expect: options.ExpectFile = None,
+    hint: options.Hint = None,
+    plan: options.ShowPlan = False,
+    plan_file: options.PlanFile = None,
+    yes: options.Yes = False,
+    offline: options.Offline = False,
+    agent: options.AgentName = None,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the best attempt even if the check never passed.")] = False,
+    keep_test: options.KeepTest = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Work in a copy; print the diff, change nothing.")] = False,
+    max_llm_calls: options.MaxCalls = None,
+    max_iterations: options.MaxIterations = None,
+    max_tokens: options.MaxTokens = None,
+    timeout: options.Timeout = None,
+    samples: options.Samples = None,
+    scope: options.Scope = None,
+    max_files: options.MaxFiles = None,
+    config: options.ConfigFile = None,
+    json: options.Json = False,
+    json_stream: options.JsonStream = False,
+    raw: options.Raw = False,
+    explain_route: options.ExplainRoute = False,
+    record: options.RecordFile = None,
+    replay: options.ReplayFile = None,
+    show_prompts: options.ShowPrompts = False,
+    no_sandbox: options.NoSandbox = False,
+    wait: options.Wait = False,
+    verbose: options.Verbose = False,
+) -> int:
+    """Carry out a task."""
+    text = "" if plan_file is not None and not prompt and file is None else options.read_prompt(prompt, file)
+    from codur.cli.actions import run
+
+    given = run.planned_task(text, plan_file, directory) if plan_file is not None else {"prompt": text}
+
+    return run.carry_out(
+        directory,
+        config=config,
+        overrides=options.overrides(
+            no_sandbox=no_sandbox,
+            scope=scope,
+            max_files=max_files,
+            samples=samples,
+            calls=max_llm_calls,
+            iterations=max_iterations,
+            tokens=max_tokens,
+            timeout=timeout,
+        ),
+        output={"json": json, "json_stream": json_stream, "raw": raw, "verbose": verbose},
+        explain_route=explain_route,
+        exchanges=run.exchanges(record, replay, show=show_prompts, offline=offline),
+        check_is_goal=check is not None or expect is not None,
+        check_command=options.read_check(check),
+        expect_file=expect,
+        hint=options.read_hint(hint),
+        agent=agent,
+        offline=offline,
+        keep=keep,
+        keep_test=keep_test,
+        dry_run=dry_run,
+        wait=wait,
+        show_plan=plan,
+        approved=yes,
+        **given,
+    )

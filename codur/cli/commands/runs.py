@@ -1,0 +1,73 @@
+"""Commands on runs that are kept: `runs`, `show`, `resume`. `actions` does the work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from codur.cli import options
+
+RunId = Annotated[
+    str | None, typer.Argument(metavar="RUN", help="Id of a run, or the beginning of one (see `codur runs`).")
+]
+
+ShownRun = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="RUN",
+        help="Id of a run, or its beginning (see `codur runs`); RESULTS/NAME for a challenge of `codur solve`.",
+    ),
+]
+
+
+def runs(
+    directory: options.Directory = Path(),
+    everywhere: Annotated[bool, typer.Option("--all", help="Also the runs in other directories.")] = False,
+    json: options.Json = False,
+) -> None:
+    """List the runs that are kept, newest first."""
+    from codur.cli.actions import runs
+
+    runs.show_runs(directory, everywhere=everywhere, json=json)
+
+
+def show(
+    run: ShownRun = None,
+    directory: options.Directory = Path(),
+    prompts: Annotated[bool, typer.Option("--prompts", help="Also the requests to models, as they were sent.")] = False,
+    json: options.Json = False,
+) -> None:
+    """Show what a run did: decisions, checks, model calls, tools, the diff, the result; the newest one by default."""
+    from codur.cli.actions import runs
+
+    runs.show_run(run, directory, prompts=prompts, json=json)
+
+
+def resume(
+    run: RunId = None,
+    directory: options.Directory = Path(),
+    config: options.ConfigFile = None,
+    no_sandbox: options.NoSandbox = False,
+    wait: options.Wait = False,
+    yes: options.Yes = False,
+    json: options.Json = False,
+    json_stream: options.JsonStream = False,
+    raw: options.Raw = False,
+    explain_route: options.ExplainRoute = False,
+    verbose: options.Verbose = False,
+) -> int:
+    """Go on with a run that was stopped or killed, after its last finished step; the newest one by default."""
+    from codur.cli.actions import runs
+
+    return runs.resume_run(
+        run,
+        directory,
+        config=config,
+        overrides=options.overrides(no_sandbox=no_sandbox),
+        output={"json": json, "json_stream": json_stream, "raw": raw, "verbose": verbose},
+        explain_route=explain_route,
+        wait=wait,
+        yes=yes,
+    )

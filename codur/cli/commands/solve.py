@@ -1,0 +1,126 @@
+"""`codur solve DIR…`: what it takes; `actions` does the work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from codur.cli import options
+
+
+def solve(
+    directories: Annotated[
+        list[Path], typer.Argument(metavar="DIR…", help="Challenges, or directories that hold some, at any depth.")
+    ],
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            "-j",
+            min=1,
+            max=1000,
+            metavar="N",
+            help="Challenges at the same time [as many as processors]; with a remote model more are worth it, say 16.",
+        ),
+    ] = None,
+    agent: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--agent",
+            metavar="NAME",
+            help="Agent or llm:PROFILE to work with (see `codur agents`); given more than once, each of them is tried.",
+        ),
+    ] = None,
+    attempts: Annotated[
+        int, typer.Option("--attempts", min=1, max=1000, metavar="K", help="Independent attempts at each challenge.")
+    ] = 1,
+    only: Annotated[
+        str, typer.Option("--filter", metavar="GLOB", help="Only challenges whose name matches, e.g. 'sums/*'.")
+    ] = "",
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, metavar="N", help="Only the first N challenges.")
+    ] = None,
+    timeout: Annotated[
+        float | None, typer.Option("--timeout", min=0.1, metavar="S", help="Seconds at most for each challenge.")
+    ] = None,
+    budget: Annotated[
+        float | None, typer.Option("--budget", min=0.0, metavar="USD", help="Dollars at most for the whole batch.")
+    ] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option("--max-tokens", min=0, metavar="N", help="Tokens at most for the whole batch.")
+    ] = None,
+    max_llm_calls: Annotated[
+        int | None, typer.Option("--max-llm-calls", min=0, metavar="N", help="Model calls at most for each challenge.")
+    ] = None,
+    max_iterations: Annotated[
+        int | None, typer.Option("--max-iterations", min=1, metavar="N", help="Tries at most within an attempt.")
+    ] = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(
+            "--results", metavar="DIR", help="Where results are kept [codur-results/<time> in this directory]."
+        ),
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with earlier results: do what is missing.")] = False,
+    rerun_failed: Annotated[
+        bool, typer.Option("--rerun-failed", help="As --resume, and do again what was not solved.")
+    ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Put earlier results aside and start over.")] = False,
+    in_place: Annotated[
+        bool, typer.Option("--in-place", help="Write what is solved back to the challenges themselves.")
+    ] = False,
+    list_only: Annotated[bool, typer.Option("--list", help="Show what would be done, and do nothing.")] = False,
+    yes: options.Yes = False,
+    offline: options.Offline = False,
+    samples: options.Samples = None,
+    scope: options.Scope = None,
+    max_files: options.MaxFiles = None,
+    config: options.ConfigFile = None,
+    json: options.Json = False,
+    junit: Annotated[
+        Path | None, typer.Option("--junit", metavar="FILE", help="Also write the results as JUnit XML.")
+    ] = None,
+    record: Annotated[
+        bool, typer.Option("--record", help="Also keep requests and answers with each challenge's results.")
+    ] = False,
+    show_prompts: options.ShowPrompts = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no table.")] = False,
+    no_sandbox: options.NoSandbox = False,
+) -> int:
+    """Solve challenges, each in a copy; exit 0 if all were solved, else 1."""
+    from codur.cli import solve_display, solve_request
+    from codur.cli.actions import solve
+
+    return solve.solve_challenges(
+        directories,
+        which=solve_request.Which(agents=tuple(agent or ()), attempts=attempts, pattern=only, limit=limit),
+        how=solve_request.How(
+            jobs=jobs,
+            budget_usd=budget,
+            max_tokens=max_tokens,
+            offline=offline,
+            in_place=in_place,
+            no_sandbox=no_sandbox,
+            yes=yes,
+            record=record,
+            prompts=show_prompts,
+        ),
+        where=solve_request.Where(
+            results=results,
+            mode=solve.mode_of(resume=resume, rerun_failed=rerun_failed, fresh=fresh),
+            junit=junit,
+        ),
+        shown=solve_display.ShownAs(json=json, quiet=quiet, list_only=list_only, prompts=show_prompts),
+        config=config,
+        overrides=options.overrides(
+            no_sandbox=no_sandbox,
+            scope=scope,
+            max_files=max_files,
+            samples=samples,
+            calls=max_llm_calls,
+            iterations=max_iterations,
+            timeout=timeout,
+        ),
+    )

@@ -1,0 +1,32 @@
+"""`trust`: accepts the files of a project that tell Codur what to do. `actions` does the work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from codur.cli import options
+
+
+def trust(
+    directory: Annotated[Path, typer.Argument(metavar="[DIR]", help="The project; else the current one.")] = Path(),
+    every: Annotated[bool, typer.Option("--list", help="List all accepted projects.")] = False,
+    revoke: Annotated[bool, typer.Option("--revoke", help="Accept nothing of the project any more.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Accept without asking.")] = False,
+    config: options.ConfigFile = None,
+    json: options.Json = False,
+) -> int:
+    """Show what a project's settings and instructions would change, and accept them as they are now.
+
+    What is not accepted, or has changed since, can only lower limits. Accepted or not, a project cannot set models,
+    keys, servers or wider permissions.
+    """
+    from codur.cli.actions import trust
+
+    if every:
+        return trust.show_accepted(json=json)
+    if revoke:
+        return trust.revoke(directory, json=json)
+    return trust.consider(directory, config, accept=yes, json=json)

@@ -1,0 +1,34 @@
+"""Commands on what a run changed: `undo`, `diff`. `actions` does the work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from codur.cli import options
+
+_RunId = Annotated[
+    str | None, typer.Argument(metavar="RUN", help="Id of a run, or the beginning of one (see `codur runs`).")
+]
+
+
+def undo(
+    run: _RunId = None,
+    directory: options.Directory = Path(),
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")] = False,
+    redo: Annotated[bool, typer.Option("--redo", help="Take the last undo of the run back.")] = False,
+    json: options.Json = False,
+) -> int:
+    """Put back what a run changed, but for what was changed since; the newest run that changed something by default."""
+    from codur.cli.actions import undo
+
+    return undo.undo_run(run, directory, dry=dry_run, again=redo, json=json)
+
+
+def diff(run: _RunId = None, directory: options.Directory = Path(), json: options.Json = False) -> None:
+    """Show what a run changed; the newest run that changed something by default."""
+    from codur.cli.actions import undo
+
+    undo.show_diff(run, directory, json=json)

@@ -1,0 +1,163 @@
+"""What the command line takes from the machine: environment, home, terminal. Nothing below `cli` reads these."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from codur.config.loader import LoadedSettings, load_settings
+from codur.config.project_rules import TrustOf, TrustState
+from codur.config.settings import Settings
+from codur.errors import UsageError
+from codur.session.host import Host
+from codur.store.directory import StateDirectory
+from codur.store.run_records import RunStore
+from codur.store.trusted_files import TrustStore
+from codur.types import Limits
+from codur.ui.output_formats import Output, choose_kind, make_output
+
+STATE_REMEDY = "Set XDG_STATE_HOME to a directory of your own."
+_PR_SET_DUMPABLE = 4
+
+
+def host() -> Host:
+    """What the machine gives a run. From here on, no other program of the user may look into this process."""
+    _close_to_others()
+    state = state_directory()
+    cache = StateDirectory(state).cache if state else None
+    return Host(environ=dict(os.environ), home=home(), state=state, cache=cache)
+
+
+def state_directory() -> Path | None:
+    """Where runs are kept: `codur` in the directory that the XDG base directory specification names.
+
+    Returns:
+        None if neither `XDG_STATE_HOME` (an absolute path) nor a home directory is known.
+    """
+    named = os.environ.get("XDG_STATE_HOME", "")
+    if named.startswith("/"):
+        return Path(named) / "codur"
+    return None if home() == Path("/") else home() / ".local" / "state" / "codur"
+
+
+def kept_runs() -> RunStore:
+    """The runs that are kept.
+
+    Raises:
+        UsageError: it is not known where.
+    """
+    root = state_directory()
+    if root is None:
+        raise UsageError("no home directory is known, so no run is kept", remedy=STATE_REMEDY)
+    return RunStore(StateDirectory(root))
+
+
+def _close_to_others() -> None:
+    """This process holds keys: its memory and environment are for the system's administrator alone (prctl(2))."""
+    if sys.platform == "linux":
+        import ctypes  # noqa: PLC0415 - lazy: only for commands that read keys
+
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def home() -> Path:
+    """The user's home directory; the root directory (refused as a workspace anyway) if there is none.
+
+    A relative `HOME` names another directory in each place, so it counts as none.
+    """
+    try:
+        named = Path.home()
+    except RuntimeError:
+        return Path("/")
+    return named if named.is_absolute() else Path("/")
+
+
+def existing(directory: Path) -> Path:
+    """The directory, if there is one.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if not directory.is_dir():
+        raise UsageError(f"there is no directory {directory}", remedy="Name one that exists after -C.")
+    return directory
+
+
+def settings_for(
+    workspace: Path | None,
+    config_file: Path | None,
+    overrides: Mapping[str, Any],
+    *,
+    trust_of: TrustOf | None = None,
+    agents: Collection[str] = (),
+) -> LoadedSettings:
+    """The settings of all sources; the trust in a project's file is that of the user's list, unless it is given.
+
+    Args:
+        agents: names of shipped agents that are wanted, beside those that the sources name.
+
+    Raises:
+        ConfigError: one of them is wrong.
+    """
+    return load_settings(
+        workspace=workspace,
+        environ=os.environ,
+        config_file=config_file,
+        overrides=overrides,
+        home=home(),
+        trust_of=trust_of or _trust_of,
+        agents=agents,
+    )
+
+
+def trust_store() -> TrustStore:
+    """The list of accepted projects.
+
+    Raises:
+        UsageError: it is not known where.
+    """
+    root = state_directory()
+    if root is None:
+        raise UsageError("no home directory is known, so nothing can be accepted", remedy=STATE_REMEDY)
+    return TrustStore(StateDirectory(root).trust_file)
+
+
+def _trust_of(workspace: Path, name: str, content: bytes) -> TrustState:
+    return trust_store().state_of(workspace, name, content) if state_directory() else "unknown"
+
+
+def limits_of(settings: Settings) -> Limits:
+    """The run's limits, as the settings say."""
+    runtime = settings.runtime
+    return Limits(
+        max_iterations=runtime.max_iterations,
+        max_llm_calls=runtime.max_llm_calls,
+        max_tokens=runtime.max_tokens,
+        max_cost_usd=runtime.max_cost_usd,
+        max_runtime_s=runtime.max_runtime_s,
+    )
+
+
+def output(*, json: bool, json_stream: bool, raw: bool, verbose: bool) -> Output:
+    """The output that fits the options and the terminal."""
+    kind = choose_kind(
+        json=json, json_stream=json_stream, raw=raw, stdout_is_tty=sys.stdout.isatty(), environ=os.environ
+    )
+    return make_output(kind, stdout=sys.stdout, stderr=sys.stderr, verbose=verbose, color=True)
+
+
+def shows_words(*, json: bool, json_stream: bool, raw: bool, **_other: bool) -> bool:
+    """Whether the output for these options shows answers while they come."""
+    kind = choose_kind(
+        json=json, json_stream=json_stream, raw=raw, stdout_is_tty=sys.stdout.isatty(), environ=os.environ
+    )
+    return kind == "json_stream" or (kind == "rich" and sys.stderr.isatty())
+
+
+def width() -> int:
+    """Columns of the terminal; 100 where there is none."""
+    return shutil.get_terminal_size((100, 24)).columns

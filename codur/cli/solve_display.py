@@ -1,0 +1,182 @@
+"""What `codur solve` shows: while it goes on, and at its end."""
+
+from __future__ import annotations
+
+import json as json_module
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from codur.batch.batch_run import BatchResult
+from codur.batch.results.challenge_record import ChallengeResult
+from codur.batch.work import Work
+from codur.cli import machine
+from codur.events import ModelPrompted
+from codur.ui.output_formats import choose_kind, show
+from codur.ui.sanitise import sanitise
+from codur.ui.shown.batch_report import BatchDisplay, BatchRow, LineDisplay, NoDisplay, batch_table, challenges_table
+from codur.ui.shown.progress_lines import prompt_lines
+from codur.ui.stream import SafeStream
+from codur.ui.styled_lines import count, joined, line
+
+SCHEMA: Final = 2
+"""In 1, `challenges`, `finished` and `solved` counted attempts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownAs:
+    """What is shown of it."""
+
+    json: bool = False
+    quiet: bool = False
+    list_only: bool = False
+    prompts: bool = False
+
+
+class ShownWatch:
+    """Tells a display what the batch does."""
+
+    def __init__(self, display: BatchDisplay) -> None:
+        self._display = display
+
+    def started(self, work: Work) -> None:
+        """See `Watch`."""
+        self._display.started(work.number, work.title)
+
+    def phase(self, work: Work, phase: str, calls: int) -> None:
+        """See `Watch`."""
+        self._display.phase(work.number, phase, calls)
+
+    def prompted(self, work: Work, request: ModelPrompted) -> None:
+        """See `Watch`."""
+        show(joined([line(f"{work.title}:"), *prompt_lines(request)]), sys.stderr)
+
+    def finished(self, work: Work, result: ChallengeResult) -> None:
+        """See `Watch`."""
+        self._display.finished(work.number, row_of(result))
+
+    def again(self, work: Work) -> None:
+        """See `Watch`."""
+        self._display.again(work.number)
+
+
+def display_of(shown: ShownAs) -> BatchDisplay:
+    if shown.json or shown.quiet:
+        return NoDisplay()
+    stream = SafeStream(sys.stderr)
+    kind = choose_kind(json=False, json_stream=False, raw=False, stdout_is_tty=sys.stderr.isatty(), environ=os.environ)
+    if kind != "rich" or shown.prompts:
+        return LineDisplay(stream)
+    from codur.ui.batch_live import LiveDisplay  # noqa: PLC0415 - lazy: rich is for terminals only
+
+    return LiveDisplay(stream, color=True)
+
+
+def show_list(work: Sequence[Work], done: Mapping[int, ChallengeResult], *, json: bool) -> int:
+    """Show what would be done.
+
+    Args:
+        done: what is done already, by the number of its work.
+
+    Returns:
+        0.
+    """
+    if json:
+        rows = [
+            {
+                "name": item.challenge.name,
+                "directory": str(item.challenge.directory),
+                "agent": item.agent,
+                "attempt": item.attempt,
+                "done": item.number in done,
+                "status": done[item.number].status if item.number in done else "",
+                "problem": item.challenge.problem,
+            }
+            for item in work
+        ]
+        show(sanitise(json_module.dumps(rows)), sys.stdout)
+        return 0
+    lines = [(item.title, _state(item, done), str(item.challenge.directory)) for item in work]
+    show(challenges_table(lines, color=sys.stdout.isatty(), width=machine.width()), sys.stdout)
+    show(sanitise(f"{_amount(work)}, {len(done)} done" if done else _amount(work)), sys.stderr)
+    return 0
+
+
+def _state(item: Work, done: Mapping[int, ChallengeResult]) -> str:
+    if item.number in done:
+        return f"done: {done[item.number].status}"
+    return item.challenge.problem or "to do"
+
+
+def show_batch(batch: BatchResult, work: Sequence[Work], results: Path, shown: ShownAs, *, resume: str) -> None:
+    if shown.json:
+        show(sanitise(json_module.dumps(_as_json(batch, work, results))), sys.stdout)
+    elif not shown.quiet:
+        rows = list(map(row_of, batch.results))
+        show(batch_table(rows, color=sys.stdout.isatty(), width=machine.width()), sys.stdout)
+    for note in batch.notes:
+        show_note(note)
+    if not shown.json and not shown.quiet:
+        page = next((path for path in batch.reports if path.suffix == ".html"), results)
+        show(sanitise(f"results: {short(page)}"), sys.stderr)
+    left = len(work) - len(batch.results)
+    if batch.ended == "budget":
+        show(sanitise(f"the budget is used up; go on with a higher one: {resume}"), sys.stderr)
+    elif batch.ended == "stopped":
+        show(sanitise(f"go on with: {resume}"), sys.stderr)
+        show(sanitise(f"interrupted; {len(work) - left} of {_amount(work)} finished"), sys.stderr)
+
+
+def _amount(work: Sequence[Work]) -> str:
+    challenges = count(len({item.challenge.directory for item in work}), "challenge")
+    one_each = len(work) == len({item.challenge.directory for item in work})
+    return challenges if one_each else f"{count(len(work), 'attempt')} at {challenges}"
+
+
+def show_note(note: str) -> None:
+    show(sanitise(f"note: {note}"), sys.stderr)
+
+
+def _as_json(batch: BatchResult, work: Sequence[Work], results: Path) -> dict[str, Any]:
+    return {
+        "schema_version": SCHEMA,
+        "exit_code": batch.code,
+        "ended": batch.ended,
+        "results_directory": str(results),
+        "challenges": len({item.challenge.directory for item in work}),
+        "challenges_solved": len({item.directory for item in batch.results if item.solved}),
+        "attempts": len(work),
+        "attempts_finished": len(batch.results),
+        "attempts_solved": sum(item.solved for item in batch.results),
+        "model_calls": sum(item.calls for item in batch.results),
+        "tokens": sum(item.tokens for item in batch.results),
+        "cost_usd": round(sum(item.cost_usd for item in batch.results), 6),
+        "seconds": batch.seconds,
+        "reports": [str(path) for path in batch.reports],
+        "notes": [note for note in (batch.others, *batch.notes) if note],
+        "results": [item.to_json() for item in batch.results],
+    }
+
+
+def short(path: Path) -> str:
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
+def row_of(result: ChallengeResult) -> BatchRow:
+    return BatchRow(
+        name=result.name,
+        agent=result.agent,
+        attempt=result.attempt,
+        status=result.status,
+        solved_by=result.solved_by,
+        tier=result.way,
+        calls=result.calls,
+        tokens=result.tokens,
+        cost=result.cost_usd,
+        seconds=result.seconds,
+        note=result.reason,
+    )

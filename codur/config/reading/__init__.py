@@ -1,0 +1,1 @@
+"""From YAML and variables to checked values: shapes, limits, references, merging."""

@@ -1,0 +1,128 @@
+"""Agents from YAML: one file an agent, in Codur's own `agents` directory and in the user's.
+
+The file's name without `.yaml` is the agent's name, its keys are those of `agents.configs.NAME`. The user's file of the
+same name is laid over the shipped one, key by key. The files of the agents that every run knows (`codur-coding`,
+`codur-explaining`) only show what is built in.
+
+Imports PyYAML where there is a file to read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from codur.config.reading.origin import At, Place, Source
+from codur.config.resources import resource_path
+from codur.config.settings import AgentConfig, Settings
+from codur.errors import ConfigError
+
+DIRECTORY = "agents"
+SUFFIX = ".yaml"
+_MAX_FILES = 200
+_WORD = re.compile(r"[\w.-]+")
+
+
+def user_agents(config_home: Path) -> Path:
+    """Where the user's agents are declared; `config_home` is Codur's directory of settings."""
+    return config_home / DIRECTORY
+
+
+def shipped_agents() -> Path:
+    """Where Codur's own agents are declared."""
+    return resource_path(DIRECTORY)
+
+
+def shipped_names() -> tuple[str, ...]:
+    """The names of the shipped agents, with the built-in ones."""
+    return tuple(path.stem for path in agent_files(shipped_agents()))
+
+
+def shipped_sources(named: Any) -> Iterator[Source]:
+    """The shipped agents that something names, as settings; those that are built in need no reading.
+
+    Args:
+        named: mappings, lists and texts in which they may be named, as a key or a part of a text.
+
+    Raises:
+        ConfigError: a file cannot be read.
+    """
+    words = set(_words(named))
+    if not words:
+        return
+    built_in = Settings().agents.configs
+    for path in agent_files(shipped_agents()):
+        if path.stem in words and path.stem not in built_in:
+            yield read_agent(path, str(path))
+
+
+def shipped_agent(name: str) -> AgentConfig | None:
+    """A shipped agent as its file declares it, which nothing need name; None if there is none.
+
+    Raises:
+        ConfigError: the file cannot be read.
+    """
+    from codur.config.reading.merge import merge  # noqa: PLC0415 - lazy: few runs name one
+    from codur.config.reading.values import check  # noqa: PLC0415 - lazy: as above
+
+    path = shipped_agents() / f"{name}{SUFFIX}"
+    if name not in shipped_names():
+        return None
+    source = read_agent(path, str(path))
+    config: AgentConfig = merge(Settings(), Settings, check(source, Settings), At(source=source)).agents.configs[name]
+    return config
+
+
+def _words(value: Any) -> Iterator[str]:
+    """What may be the name of an agent; parts of a variable's name count, as they are written there."""
+    if isinstance(value, str):
+        yield from _WORD.findall(value.lower())
+        yield from value.lower().split("__")
+    elif isinstance(value, Mapping):
+        yield from (word for pair in value.items() for part in pair for word in _words(part))
+    elif isinstance(value, list | tuple):
+        yield from (word for item in value for word in _words(item))
+
+
+def agent_files(directory: Path) -> tuple[Path, ...]:
+    """The files of a directory that declare agents, by name; none if there is no such directory.
+
+    Raises:
+        ConfigError: the directory cannot be read, or has too many files.
+    """
+    try:
+        found = sorted(path for path in directory.iterdir() if path.suffix == SUFFIX and not path.name.startswith("."))
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
+    except OSError as error:
+        raise ConfigError(
+            f"cannot be read: {error.strerror}", file=str(directory), remedy="Make it readable, or remove it."
+        ) from error
+    if len(found) > _MAX_FILES:
+        raise ConfigError(
+            f"has more than {_MAX_FILES} agents", file=str(directory), remedy="Keep the ones that are used."
+        )
+    return tuple(found)
+
+
+def read_agent(path: Path, shown: str) -> Source:
+    """One agent's file as settings, which errors call `shown`.
+
+    Raises:
+        ConfigError: it cannot be read, or does not hold a mapping.
+    """
+    from codur.config.reading.yaml_source import read_yaml  # noqa: PLC0415 - lazy: imports yaml
+
+    if not path.is_file():  # a pipe, for example, which would be waited for without end
+        raise ConfigError("is not a regular file", file=shown, remedy="Remove it, or declare an agent there.")
+    return as_settings(read_yaml(path, shown), path.stem)
+
+
+def as_settings(source: Source, name: str) -> Source:
+    """The keys of one agent as those of the whole tree, with their places."""
+    above = (DIRECTORY, "configs", name)
+    values: Mapping[str, object] = {DIRECTORY: {"configs": {name: source.values}}}
+    places = {(*above, *path): place for path, place in source.places.items()}
+    return Source(name=source.name, values=values, places=places, default=Place(file=source.name, line=1))

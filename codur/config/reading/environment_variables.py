@@ -1,0 +1,123 @@
+"""Settings in environment variables: `CODUR_RUNTIME__MAX_LLM_CALLS=5` is `runtime.max_llm_calls: 5`.
+
+`__` goes one level down and case does not matter. Where the setting is text, the variable's text is taken as it is;
+otherwise it is read as YAML (`true`, `0.5`, `[a, b]`). In the name of an entry every character but letters and digits
+may be written `_`: `CODUR_LLM__PROFILES__GPT_OSS_20B__TEMPERATURE`. An empty variable counts as not set.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import is_dataclass
+from typing import Any
+
+from codur.config.reading import setting_types
+from codur.config.reading.origin import KeyPath, Place, Source, shown
+from codur.config.settings import Settings
+from codur.errors import ConfigError
+
+PREFIX = "CODUR_"
+INSIDE_AGENT = "CODUR_INSIDE_AGENT"
+RESERVED: Mapping[str, str] = {
+    "CODUR_CONFIG": "settings file to read in place of the user's own, as `--config`",
+    "CODUR_DEBUG": "show tracebacks of unexpected errors",
+    INSIDE_AGENT: "set for the agents that Codur starts, so that they start none in turn",
+}
+"""Variables that are not settings, with their meaning."""
+
+
+def setting_variables(environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables of `environ` that state a setting."""
+    return {
+        name: value
+        for name, value in environ.items()
+        if name[: len(PREFIX)].upper() == PREFIX and value and name.upper() not in RESERVED
+    }
+
+
+def environment_source(variables: Mapping[str, str], settings: Settings) -> Source:
+    """The settings that `variables` (of `setting_variables`) state.
+
+    Args:
+        settings: what is known so far, for the names of entries.
+
+    Raises:
+        ConfigError: a variable names no setting or one that another variable names too, or cannot be read as YAML.
+    """
+    values: dict[str, Any] = {}
+    places: dict[KeyPath, Place] = {}
+    paths = {name: _path(name, settings) for name in sorted(variables)}
+    # A variable for a whole section comes before those for single keys in it, which then win.
+    for name, path in sorted(paths.items(), key=lambda pair: len(pair[1])):
+        if path in places:
+            raise ConfigError(
+                f"is the same setting as {places[path].file}", file=name, remedy="Unset one of the two variables."
+            )
+        _put(values, path, _value(name, variables[name], path))
+        places[path] = Place(file=name)
+    return Source(name="environment", values=values, places=places)
+
+
+def _path(variable: str, settings: Settings) -> tuple[str, ...]:
+    parts = variable[len(PREFIX) :].lower().split("__")
+    path: list[str] = []
+    value: Any = settings
+    for part in parts:
+        name = _known_name(part, value)
+        path.append(name)
+        value = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+    if not all(parts) or setting_types.kind_at(Settings, tuple(path)) is None:
+        raise _unknown(variable, settings)
+    return tuple(path)
+
+
+def _known_name(part: str, value: Any) -> str:
+    """The entry of `value` that `part` means; `part` itself if it names none, so that new entries can be made."""
+    if not isinstance(value, Mapping) or part in value:
+        return part
+    return next((name for name in value if _plain(name) == part), part)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "_", name.lower())
+
+
+def _value(variable: str, text: str, path: tuple[str, ...]) -> Any:
+    kind, optional = setting_types.without_none(setting_types.kind_at(Settings, path))
+    if optional and text.strip().lower() in ("null", "~"):
+        return None
+    if kind is str or setting_types.choices(kind):
+        return text
+    from codur.config.reading.yaml_source import parse_value  # noqa: PLC0415 - lazy: imports yaml
+
+    return parse_value(text, variable)
+
+
+def _put(values: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
+    for name in path[:-1]:
+        inner = values.get(name)
+        values[name] = dict(inner) if isinstance(inner, dict) else {}
+        values = values[name]
+    values[path[-1]] = value
+
+
+def _unknown(variable: str, settings: Settings) -> ConfigError:
+    from difflib import get_close_matches  # noqa: PLC0415 - lazy: only for a message
+
+    known = [PREFIX + "__".join(map(_plain, path)).upper() for path in _leaves(settings)] + list(RESERVED)
+    close = get_close_matches(variable.upper(), known, n=1, cutoff=0.5)
+    remedy = f"Did you mean {close[0]}?" if close else "Unset it; `codur config` lists the settings."
+    return ConfigError("there is no such setting", file=shown(variable), remedy=remedy)
+
+
+def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    if is_dataclass(value) and not isinstance(value, type):
+        entries = {name: getattr(value, name) for name in setting_types.fields_of(type(value))}
+    elif isinstance(value, Mapping) and value:
+        entries = dict(value)
+    else:
+        yield path
+        return
+    for name, inner in entries.items():
+        yield from _leaves(inner, (*path, name))

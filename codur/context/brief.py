@@ -1,0 +1,212 @@
+"""What the coding agent is told: the task, the situation, the files, the check's result, what was tried.
+
+The parts are in the order of how long they stay the same: what differs between two attempts of a run comes last, so
+that a service that caches the beginnings of requests finds the same beginning again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from codur.checks.describe import attempts_text, check_text, plain, verdict_text
+from codur.context.excerpts import Excerpt, fit
+from codur.context.outline import NOTHING_ELSE, Outline
+from codur.context.selection import Want
+from codur.llm.tokens import BYTES_PER_TOKEN
+from codur.tools.code.grammars import BY_SUFFIX
+from codur.tools.output_bounds import bounded
+from codur.types import Attempt, Check, Verdict
+
+FILE_FRAME_CHARS = 110
+_BETWEEN = "\n\n"
+_TITLES_CHARS = 40
+_TAIL_SHARE = 0.3
+"""Of the message, which the check's result and earlier attempts may take."""
+_SPARE_CHARS = 12_000
+"""At most so much of that share is kept free by what is useful only, so that files shown once stay where they are."""
+_INPUT_SHARE = 0.5
+"""Of the message, which outputs of earlier steps may take."""
+_OUTLINE_CHARS = 4000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Briefing:
+    """A request's user message.
+
+    Attributes:
+        shown: of each file that it shows, the numbers (1-based) of the shown lines.
+    """
+
+    text: str
+    shown: Mapping[str, tuple[range, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """Characters of one program output and of one earlier diff."""
+
+    output: int
+    diff: int
+
+
+_LIMITS = (_Limits(8000, 8000), _Limits(4000, 4000), _Limits(2000, 2000), _Limits(1000, 1000), _Limits(250, 0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodingBrief:
+    """The facts of one coding request.
+
+    Attributes:
+        objective: what this step is for, where the plan says more than the task.
+        sources: present text by path, in the order in which they are shown.
+        wants: what of them should be shown, the most useful first; empty: each in turn.
+        outline: the files that are not shown.
+        withheld: files that are not shown because they may hold secrets.
+        read_only: paths among `sources` that may not be edited.
+        guessed: paths among `sources` for which nothing speaks but a classifier's guess.
+        inputs: outputs of earlier steps, by step id.
+        verdict: the check's last verdict; None if it was not run.
+        will_retry: whether a failed check comes back for another attempt.
+        on_disk: how the files differ from how they were found, as `diff_text` gives it; None if it is not known.
+        steer: a hint after attempts that made no progress.
+        more: how the model gets to see what is not shown, in a sentence; empty if it cannot.
+    """
+
+    task: str
+    objective: str
+    sources: Mapping[str, str]
+    wants: Sequence[Want] = ()
+    outline: Outline = NOTHING_ELSE
+    missing_files: Sequence[str] = ()
+    withheld: Sequence[str] = ()
+    python_version: str
+    read_only: frozenset[str] = frozenset()
+    guessed: frozenset[str] = frozenset()
+    inputs: Mapping[str, str]
+    check: Check | None
+    verdict: Verdict | None
+    attempts: Sequence[Attempt] = ()
+    on_disk: str | None = None
+    will_retry: bool = True
+    steer: str = ""
+    more: str = ""
+
+
+def brief_text(brief: CodingBrief, *, budget_tokens: int, source_tokens: int | None = None) -> Briefing:
+    """The request's user message, cut to a token budget (estimated).
+
+    The task is never cut, nor what `wants` says was asked for: only for these is the message longer than the budget.
+
+    Args:
+        source_tokens: of sources and outline, beyond which nothing is added that is useful only; None: the budget.
+    """
+    budget = int(budget_tokens * BYTES_PER_TOKEN) - 2 * len(_BETWEEN)
+    head = _joined(_head(brief))
+    tail = _fitting_tail(brief, budget, budget - len(head))
+    room = max(0, budget - len(head) - len(tail) - _TITLES_CHARS)
+    spare = max(0, min(int(budget * _TAIL_SHARE), _SPARE_CHARS) - len(tail))
+    if source_tokens is not None:
+        spare = min(room, max(spare, room - int(source_tokens * BYTES_PER_TOKEN)))
+    marks = {"read only": brief.read_only, "only a guess": brief.guessed}
+    files, shown = _files(brief.sources, brief.wants, brief.outline, room, spare=spare, marks=marks, more=brief.more)
+    return Briefing(text=_BETWEEN.join(part for part in (head, files, tail) if part), shown=shown)
+
+
+def _fitting_tail(brief: CodingBrief, budget: int, left: int) -> str:
+    """What comes last, with outputs and diffs cut as far as it takes."""
+    each = int(budget * _INPUT_SHARE) // max(1, len(brief.inputs))
+    inputs = [(f"Result of step {name}", bounded(plain(text), each)) for name, text in brief.inputs.items()]
+    share = int(budget * _TAIL_SHARE)
+    most = max(share, min(share + len(_joined(inputs)), left))
+    tails = (_joined([*inputs, *_tail(brief, limits)]) for limits in _LIMITS)
+    tail = next((tail for tail in tails if len(tail) <= most), None)
+    return bounded(_joined([*inputs, *_tail(brief, _LIMITS[-1])]), most) if tail is None else tail
+
+
+def _joined(sections: Sequence[tuple[str, str]]) -> str:
+    return _BETWEEN.join(f"# {title}\n{body}" for title, body in sections if body)
+
+
+def _head(brief: CodingBrief) -> list[tuple[str, str]]:
+    return [
+        ("Task", brief.task),
+        ("This step", brief.objective if brief.objective != brief.task else ""),
+        ("Situation", _situation(brief)),
+    ]
+
+
+def _tail(brief: CodingBrief, limits: _Limits) -> list[tuple[str, str]]:
+    failed = brief.verdict if brief.verdict is not None and brief.verdict.status == "failed" else None
+    attempts = attempts_text(
+        brief.attempts, diff_chars=limits.diff, error_chars=limits.output, now=failed, on_disk=brief.on_disk
+    )
+    undone = ", undone unless their result was better" if brief.on_disk is None else ""
+    return [
+        ("The check now", verdict_text(failed, limit=limits.output) if failed is not None else ""),
+        (f"Earlier attempts{undone}", attempts),
+        ("Hint", brief.steer),
+        ("Last attempt", "" if brief.will_retry or brief.check is None else "There is no further one."),
+    ]
+
+
+def _files(
+    sources: Mapping[str, str],
+    wants: Sequence[Want],
+    outline: Outline,
+    room: int,
+    *,
+    spare: int = 0,
+    marks: Mapping[str, frozenset[str]] = MappingProxyType({}),
+    more: str = "",
+) -> tuple[str, dict[str, tuple[range, ...]]]:
+    """The files and the outline of the others, in `room` characters, and the lines that are shown of each."""
+    excerpts = fit(sources, budget_chars=room - len(more), spare=spare, wants=wants, frame=FILE_FRAME_CHARS)
+    left = room - spare - sum(len(item.text) + FILE_FRAME_CHARS for item in excerpts)
+    others = outline.text(budget_chars=min(left, _OUTLINE_CHARS), shown={item.path for item in excerpts})
+    texts = [_file(item, [mark for mark, paths in marks.items() if item.path in paths]) for item in excerpts]
+    more = more if others or not all(item.whole for item in excerpts) else ""
+    text = _joined([("Files", _BETWEEN.join(texts)), ("Other files, not shown", others), ("More", more)])
+    return text, {item.path: item.ranges for item in excerpts}
+
+
+def _situation(brief: CodingBrief) -> str:
+    after = " It is run after your edits; if it fails and an attempt is left, you see its output and try again."
+    only_others = any(path.endswith(tuple(BY_SUFFIX)) for path in brief.sources)
+    only_others = only_others and not any(path.endswith(".py") for path in brief.sources)
+    python = "" if only_others else f"Python {brief.python_version}. "
+    lines = [
+        f"{python}All paths are relative to the workspace, which is the working directory.",
+        check_text(brief.check) + (after if brief.check else ""),
+    ]
+    if brief.missing_files:
+        lines.append("Named in the task, but absent: " + ", ".join(brief.missing_files))
+    if brief.withheld:
+        lines.append("Never shown, as they may hold secrets: " + ", ".join(brief.withheld))
+    return "\n".join(lines)
+
+
+def _file(item: Excerpt, known: Sequence[str]) -> str:
+    marks = [f"{item.lines} line{'' if item.lines == 1 else 's'}", *known]
+    if not item.whole:
+        marks.append("in part")
+    return f"===== {item.path} ({', '.join(marks)})\n{item.text.rstrip()}\n===== end of {item.path}"
+
+
+def question_text(
+    task: str,
+    objective: str,
+    *,
+    sources: Mapping[str, str],
+    inputs: Mapping[str, str],
+    outline: Outline,
+    wants: Sequence[Want] = (),
+    budget_tokens: int,
+) -> str:
+    """The user message for an agent that answers in words; the sources are cut to the budget."""
+    head = _joined([("Task", task), ("This step", objective)])
+    tail = _joined([(f"Result of step {name}", bounded(plain(text), 4000)) for name, text in inputs.items()])
+    room = max(0, int(budget_tokens * BYTES_PER_TOKEN) - len(head) - len(tail))
+    files, _ = _files(sources, wants, outline, room)
+    return _BETWEEN.join(part for part in (head, files, tail) if part)

@@ -1,0 +1,223 @@
+"""Source files cut to a budget: whole where they fit, else the parts that the task is about."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
+
+from codur.context.code_parts import Part, lines_of, parts_of
+from codur.context.selection import Want
+
+SHOWN_NAMES = 6
+MIN_WINDOW_CHARS = 200
+WINDOW_LINES = 40
+"""Shown above and below a line of a file that has no parts."""
+MODULE_CHARS = 1_500
+"""With a function, of the code outside of all definitions: imports and constants."""
+HEAD_CHARS = 700
+"""A longer head of a class is shown by its first line alone."""
+_NOTE_CHARS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A file as a model sees it.
+
+    Attributes:
+        lines: how many the file has.
+        whole: nothing was left out.
+        ranges: numbers (1-based) of the lines that are shown, in order.
+    """
+
+    path: str
+    text: str
+    lines: int
+    whole: bool
+    ranges: tuple[range, ...] = ()
+
+
+def fit(
+    sources: Mapping[str, str], *, budget_chars: int, spare: int = 0, wants: Sequence[Want] = (), frame: int = 0
+) -> list[Excerpt]:
+    """Choose what of the files is shown.
+
+    Each want is met in turn, as far as there is room: the whole function or method around a line with the head of its
+    class and the file's imports, a range of lines, or the whole file. What was asked for is shown in any case.
+
+    Args:
+        sources: text by path, in the order in which the files are shown.
+        budget_chars: characters at most, all files together.
+        spare: of these, what is left free by what is useful only.
+        wants: what should be shown, the most useful first; without any, each file in turn, in part if need be.
+        frame: characters that each shown file takes beside its text.
+
+    Returns:
+        One excerpt for each file that anything is shown of, in the given order.
+    """
+    files = {path: _File(path, text, frame) for path, text in sources.items()}
+    left = budget_chars
+    for want in wants or [Want(path=path, partly=True) for path in sources]:
+        if want.path in files:
+            room = left - spare if want.need == "useful" else left
+            left -= files[want.path].meet(want, room)
+    return [file.excerpt() for file in files.values() if file.kept]
+
+
+@dataclass(slots=True)
+class _File:
+    """A file, and what is shown of it: half-open ranges of 0-based lines."""
+
+    path: str
+    text: str
+    frame: int
+    kept: list[range] = field(default_factory=list)
+    _lines: list[str] = field(init=False, default_factory=list)
+    _sizes: list[int] = field(init=False, default_factory=list)
+    _parts: list[Part] | None = field(init=False, default=None)
+    _size: int = field(init=False, default=0)
+
+    def meet(self, want: Want, room: int) -> int:
+        """Show what is wanted if it takes no more than `room` characters; gives the characters that it takes."""
+        before = self._size
+        if not self._lines:
+            self._lines = lines_of(self.text)
+            self._sizes = [0, *accumulate(len(line) + 1 for line in self._lines)]
+        if want.most_lines and len(self._lines) > want.most_lines:
+            return 0
+        if want.need == "asked":
+            room = max(room, self._sizes[-1] + self.frame)
+        end = before + room
+        if want.line:
+            self._show_around(want, end)
+        elif not self._keep([range(len(self._lines))], end) and want.partly:
+            self._show_parts(end)
+        return self._size - before
+
+    def excerpt(self) -> Excerpt:
+        """The file as it is shown."""
+        whole = self.kept == [range(len(self._lines))]
+        ranges = tuple(range(part.start + 1, part.stop + 1) for part in self.kept)
+        text = self.text if whole else "\n".join(self._rendered())
+        return Excerpt(self.path, text, len(self._lines), whole=whole, ranges=ranges)
+
+    def _keep(self, more: Iterable[range], end: int) -> bool:
+        """Show more lines unless the file then takes more than `end` characters."""
+        if not self.text:
+            return False
+        kept = self._closed(_merged([*self.kept, *more]))
+        size = self.frame + sum(self._chars(part) for part in kept) + sum(len(note) + 1 for note in self._notes(kept))
+        if size > end:
+            return False
+        self.kept, self._size = kept, size
+        return True
+
+    def _chars(self, part: range) -> int:
+        return self._sizes[part.stop] - self._sizes[part.start]
+
+    def _closed(self, kept: list[range]) -> list[range]:
+        """With the gaps that would take as much to name as to show."""
+        small = [gap for gap in self._gaps(kept) if self._chars(gap) <= len(self._note(gap))]
+        return _merged([*kept, *small])
+
+    def _gaps(self, kept: Sequence[range]) -> Iterator[range]:
+        ends = [range(0), *kept, range(len(self._lines), len(self._lines))]
+        return (range(a.stop, b.start) for a, b in pairwise(ends) if a.stop < b.start)
+
+    def _notes(self, kept: Sequence[range]) -> Iterator[str]:
+        return (self._note(gap) for gap in self._gaps(kept))
+
+    def _note(self, gap: range) -> str:
+        """What is left out, in one line."""
+        first = bisect_left(self.parts, gap.start, key=lambda part: part.start)
+        last = bisect_left(self.parts, gap.stop, key=lambda part: part.start)
+        inside = (part.name.rpartition(".")[2] for part in self.parts[first:last])
+        names = list(dict.fromkeys(filter(None, inside)))
+        named = f": {', '.join(names[:SHOWN_NAMES])}{', …' if len(names) > SHOWN_NAMES else ''}" if names else ""
+        lines = f"line {gap.start + 1}" if len(gap) == 1 else f"lines {gap.start + 1} to {gap.stop}"
+        return f"# … {lines} not shown{named}"
+
+    def _rendered(self) -> Iterator[str]:
+        end = 0
+        for part in self.kept:
+            if part.start > end:
+                yield self._note(range(end, part.start))
+            yield from self._lines[part.start : part.stop]
+            end = part.stop
+        if end < len(self._lines):
+            yield self._note(range(end, len(self._lines)))
+
+    def _show_around(self, want: Want, end: int) -> None:
+        """The part around a line, or a range of lines; of what is too long for the room, what is around the line."""
+        line = min(want.line, len(self._lines)) - 1
+        part = next((part for part in self.parts if part.start <= line < part.end), None)
+        if want.end:
+            wanted = range(line, min(want.end, len(self._lines)))
+        elif part is not None:
+            wanted = range(part.start, part.end)
+        else:
+            wanted = range(max(0, line - WINDOW_LINES), min(line + WINDOW_LINES + 1, len(self._lines)))
+        if any(kept.start <= wanted.start and wanted.stop <= kept.stop for kept in self.kept):
+            return
+        if not self._keep([wanted], end):
+            wanted = self._window(line, wanted, (end - self._size) // 2)
+            if not wanted or not self._keep([wanted], end):
+                return
+        for extra in self._surroundings(part):
+            self._keep([extra], end)
+
+    def _surroundings(self, part: Part | None) -> Iterator[range]:
+        """The heads of the classes around a part, then imports and constants as far as they are short."""
+        names = part.name.split(".") if part is not None else []
+        owners = {".".join(names[:depth]) for depth in range(1, len(names))}
+        for head in self.parts:
+            if head.name in owners:
+                lines = range(head.start, head.end)
+                first = max(head.head, head.start)
+                yield lines if self._chars(lines) <= HEAD_CHARS else range(first, first + 1)
+        room = MODULE_CHARS
+        for other in self.parts:
+            lines = range(other.start, other.end)
+            if not other.name and self._chars(lines) <= room:
+                room -= self._chars(lines)
+                yield lines
+
+    def _window(self, line: int, inside: range, room: int) -> range:
+        """Whole lines around a line, as many as there is room for."""
+        room -= 2 * _NOTE_CHARS + (0 if self.kept else self.frame)
+        if room < MIN_WINDOW_CHARS:
+            return range(0)
+        start = stop = line
+        while start > inside.start or stop < inside.stop:
+            above, below = max(inside.start, start - 1), min(inside.stop, stop + 1)
+            if self._chars(range(above, below)) > room:
+                break
+            start, stop = above, below
+        return range(start, stop)
+
+    def _show_parts(self, end: int) -> None:
+        for part in self.parts:
+            self._keep([range(part.start, part.end)], end)
+        if not self.kept:
+            head = bisect_left(self._sizes, end - self.frame - _NOTE_CHARS) - 1
+            if head > 0:
+                self._keep([range(head)], end)
+
+    @property
+    def parts(self) -> list[Part]:
+        """The definitions in it, and what is between them; none if it has no parts."""
+        if self._parts is None:
+            self._parts = parts_of(self.path, self.text)
+        return self._parts
+
+
+def _merged(ranges: Iterable[range]) -> list[range]:
+    """The same lines in ranges that do not touch."""
+    merged: list[range] = []
+    for part in sorted(filter(None, ranges), key=lambda part: part.start):
+        if merged and part.start <= merged[-1].stop:
+            merged[-1] = range(merged[-1].start, max(merged[-1].stop, part.stop))
+        else:
+            merged.append(part)
+    return merged

@@ -1,0 +1,187 @@
+"""What a source defines and mentions: of Python read from its lines, of other languages from their syntax.
+
+For Python regular expressions, not a syntax tree: a repository of thousands of files has to be looked through in a few
+seconds, and a file with a syntax error, perhaps the one that is to be mended, still tells what it defines.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from codur.context.file_order import standing
+from codur.tools.code.syntax_trees import Syntax, SyntaxDefinition, grammar_of
+
+MODULE = ""
+"""The name of what is outside of all definitions."""
+_DEFINITION = re.compile(r"^([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+([^\W\d]\w*)", re.MULTILINE)
+_CONSTANT = re.compile(r"^([^\W\d]\w*)[ \t]*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
+_OUTDENTED = re.compile(r"^[^\s#)\]}]", re.MULTILINE)
+_NAME = re.compile(r"[^\W\d]\w{2,}")
+_IMPORT = re.compile(
+    r"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]*(\([^)]*\)|[^\n#;]*)|import[ \t]+([^\n#;]+))", re.MULTILINE
+)
+_BASES = re.compile(r"[ \t]*class[ \t]+\w+[ \t]*\(([^()]*)")
+_DELEGATE = re.compile(r"\b(?:self|cls|super\([^()]*\))\.([^\W\d]\w*)")
+_COMMENT = re.compile(r"#[^\n]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A function, a method, the head of a class, or what is outside of all definitions (`MODULE`).
+
+    Attributes:
+        name: without the classes around it.
+        owner: the class around it, or empty.
+        line: 1-based line of `def` or `class`.
+        mentions: identifiers of three letters or more in it, comments and texts included.
+        bases: of the head of a class, the last names of its bases.
+        delegates: what it takes from its own object or class: names after `self.`, `this.`, `super().` and the like.
+        test: it is a test.
+    """
+
+    name: str
+    owner: str
+    line: int
+    mentions: frozenset[str]
+    bases: tuple[str, ...] = ()
+    delegates: frozenset[str] = frozenset()
+    test: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What a file defines and mentions.
+
+    Attributes:
+        blocks: the module's own block first, then the others in their order.
+        constants: names that are assigned at the top of the module.
+        imports: of Python, dotted names that its imports may stand for; those of relative imports begin with dots. Of
+            other languages, what is imported as it is written.
+    """
+
+    blocks: tuple[Block, ...]
+    constants: frozenset[str]
+    imports: tuple[str, ...]
+
+
+def facts_of(path: str, text: str) -> Facts:
+    """What the text of a file shows, as far as its language is known."""
+    grammar = grammar_of(path)
+    return _facts_of_python(path, text) if grammar is None else _facts_of_syntax(path, text, Syntax(grammar, text))
+
+
+def _facts_of_python(path: str, text: str) -> Facts:
+    beside = standing(path) > 0
+    blocks: list[Block] = []
+    outside: list[str] = []
+    position = 0
+    for start, end, line, owner, name in _spans(text):
+        outside.append(text[position:start])
+        out = _OUTDENTED.search(text, start + 1, end) if not owner else None
+        inner = out.start() if out else end
+        body = text[start:inner]
+        bases = tuple(filter(str.isidentifier, (word.strip().rpartition(".")[2] for word in _bases(body))))
+        delegates = frozenset(map(sys.intern, _DELEGATE.findall(body))) if owner else frozenset()
+        blocks.append(
+            Block(
+                name=name,
+                owner=owner,
+                line=line,
+                mentions=_mentions(body),
+                bases=bases,
+                delegates=delegates,
+                test=beside and name.startswith("test"),
+            )
+        )
+        position = inner
+    outside.append(text[position:])
+    rest = "\n".join(outside)
+    module = Block(name=MODULE, owner="", line=1, mentions=_mentions(rest))
+    return Facts(
+        blocks=(module, *blocks),
+        constants=frozenset(map(sys.intern, _CONSTANT.findall(rest))),
+        imports=tuple(dict.fromkeys(_imports(text))),
+    )
+
+
+def _facts_of_syntax(path: str, text: str, syntax: Syntax) -> Facts:
+    found = syntax.definitions
+    parts: dict[int, int] = {-1: -1}  # what is inside of a function is a part of that
+    for number, item in enumerate(found):
+        whole = item.inside >= 0 and (item.inside not in parts or found[item.inside].kind in {"function", "method"})
+        if not whole:
+            parts[number] = number
+    lines = text.split("\n")
+    homes = [-1] * (len(lines) + 1)
+    for number in list(parts)[1:]:
+        homes[found[number].start - 1 : found[number].end] = [number] * (found[number].end - found[number].start + 1)
+    bodies: dict[int, list[str]] = {number: [] for number in parts}
+    for home, line in zip(homes, lines, strict=False):
+        bodies[home].append(line)
+    texts = {number: "\n".join(body) for number, body in bodies.items()}
+    blocks = [_block(path, found[number], texts[number]) for number in list(parts)[1:]]
+    module = Block(name=MODULE, owner="", line=1, mentions=_mentions(texts[-1]))
+    return Facts(
+        blocks=(module, *sorted(blocks, key=lambda block: block.line)),
+        constants=frozenset(map(sys.intern, syntax.constants)),
+        imports=tuple(dict.fromkeys(syntax.imports)),
+    )
+
+
+def _block(path: str, item: SyntaxDefinition, body: str) -> Block:
+    own = rf"|{re.escape(item.own)}" if item.own else ""
+    delegates = re.findall(rf"\b(?:this|self|Self|super{own})(?:\?\.|\.|->|::)#?([^\W\d]\w*)", body)
+    around = item.qualname.rpartition(".")[0] if item.kind in {"method", "class"} else ""
+    return Block(
+        name=sys.intern(item.name),
+        owner=sys.intern(around.rpartition(".")[2]),
+        line=item.line,
+        mentions=_mentions(body),
+        bases=item.bases,
+        delegates=frozenset(map(sys.intern, delegates)) if around else frozenset(),
+        test=item.test or (item.name.lower().startswith("test") and standing(path) > 0 and item.kind != "class"),
+    )
+
+
+def _spans(text: str) -> Iterator[tuple[int, int, int, str, str]]:
+    """Start, end, line, class around it and name of each definition; one inside a function is a part of that."""
+    kept: list[tuple[int, int, str, str]] = []
+    around: list[tuple[int, str, str]] = []
+    line, counted = 1, 0
+    for match in _DEFINITION.finditer(text):
+        line += text.count("\n", counted, match.start())
+        counted = match.start()
+        indent = len(match[1].expandtabs())
+        while around and around[-1][0] >= indent:
+            around.pop()
+        inside = around[-1] if around else None
+        around.append((indent, match[2], match[3]))
+        if inside is None or inside[1] == "class":
+            kept.append((match.start(), line, inside[2] if inside else "", match[3]))
+    for number, (start, line, owner, name) in enumerate(kept, 1):
+        end = kept[number][0] if number < len(kept) else len(text)
+        yield start, end, line, sys.intern(owner), sys.intern(name)
+
+
+def _bases(text: str) -> list[str]:
+    match = _BASES.match(text)
+    return match[1].split(",") if match else []
+
+
+def _mentions(text: str) -> frozenset[str]:
+    return frozenset(map(sys.intern, _NAME.findall(text)))
+
+
+def _imports(text: str) -> Iterator[str]:
+    for source, names, plain in _IMPORT.findall(text):
+        if plain:
+            yield from (part.split()[0] for part in plain.split(",") if part.strip())
+            continue
+        yield source
+        for part in _COMMENT.sub("", names).strip("()").split(","):
+            words = part.split()
+            if words and words[0] != "*":
+                yield f"{source}{'' if source.endswith('.') else '.'}{words[0]}"

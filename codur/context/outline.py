@@ -1,0 +1,108 @@
+"""The files that a request does not show, in short: signatures of sources, first lines and names of others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from codur.context.file_order import standing
+from codur.tools.code.definitions import Defined, definitions_in, is_read
+from codur.tools.tool import ToolError
+
+MAX_FILES = 60
+"""Sources that are described in one outline at most."""
+MAX_DATA_FILES = 20
+MAX_LINES = 25
+MAX_LINE_CHARS = 110
+_DATA_ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".toml", ".yaml", ".yml", ".ini", ".cfg", ".sql", ".txt", ".xml")
+_NAMES_SHARE = 0.3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outline:
+    """What can be said of files that are not shown, the most relevant first.
+
+    Attributes:
+        entries: path and description of one or more lines.
+        names: all files.
+    """
+
+    entries: Sequence[tuple[str, str]] = ()
+    names: Sequence[str] = ()
+
+    def text(self, *, budget_chars: int, shown: Collection[str]) -> str:
+        """As many descriptions as there is room for, then names of further files, then how many there are beside."""
+        left = int(budget_chars * (1 - _NAMES_SHARE))
+        lines: list[str] = []
+        told = set(shown)
+        for path, text in self.entries:
+            if path not in told and len(text) + 1 <= left:
+                lines.append(text)
+                told.add(path)
+                left -= len(text) + 1
+        names = _names([path for path in self.names if path not in told], left + int(budget_chars * _NAMES_SHARE))
+        return "\n".join([*lines, *names])
+
+
+NOTHING_ELSE = Outline()
+"""There is no other file."""
+
+
+def outline_of(ranked: Sequence[str], files: Sequence[str], read: Callable[[str], str | None]) -> Outline:
+    """Describe files.
+
+    Args:
+        ranked: sources, the most relevant first.
+        files: all files; the names of sources are told first.
+        read: the text of a file; None if it is not to be shown.
+    """
+    files = sorted(files, key=standing)
+    data = [path for path in files if path.endswith(_DATA_ENDINGS) and standing(path) < 2][:MAX_DATA_FILES]
+    looked = (*ranked[:MAX_FILES], *data)
+    entries = [(path, _described(path, text)) for path in looked if (text := read(path)) is not None]
+    order = dict.fromkeys((*ranked, *files))
+    known = frozenset(files)
+    return Outline(entries=[entry for entry in entries if entry[1]], names=[path for path in order if path in known])
+
+
+def _described(path: str, text: str) -> str:
+    if not is_read(path):
+        first = text.lstrip("\ufeff").partition("\n")[0].strip()
+        return f"{path} ({len(text.splitlines())} lines): {first[:MAX_LINE_CHARS]}" if first else ""
+    try:
+        found = definitions_in(path, text)
+    except ToolError:
+        return f"{path} (has a syntax error)"
+    signatures = list(_signatures(found))
+    if not signatures:
+        return ""
+    more = [f"  … {len(signatures) - MAX_LINES} more"] if len(signatures) > MAX_LINES else []
+    return "\n".join([path, *signatures[:MAX_LINES], *more])
+
+
+def _signatures(found: Sequence[Defined]) -> Iterator[str]:
+    """Classes with their methods, and functions; what is inside of functions is left out."""
+    classes = {item.qualname for item in found if item.kind in {"class", "module"}}
+    for item in found:
+        around = item.qualname.rpartition(".")[0]
+        if item.top or around in classes:
+            line = f"  {'  ' * item.qualname.count('.')}{item.signature}"
+            yield line if len(line) <= MAX_LINE_CHARS else f"{line[:MAX_LINE_CHARS]}…"
+
+
+def _names(paths: Sequence[str], room: int) -> list[str]:
+    """One line of names, as far as there is room."""
+    if not paths:
+        return []
+    line = "Names only: "
+    kept: list[str] = []
+    room -= len(line) + len(f", … and {len(paths)} more")
+    for path in paths:
+        room -= len(path) + 2
+        if room < 0:
+            break
+        kept.append(path)
+    more = len(paths) - len(kept)
+    if not kept:
+        return []
+    return [f"{line}{', '.join(kept)}{f', … and {more} more' if more else ''}"]

@@ -1,0 +1,83 @@
+"""How the tokens of a coding request are shared: what is to be written, how edits are told, what is left to show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from codur.config.settings import Profile
+from codur.context.brief import CodingBrief
+from codur.llm.tokens import estimate_tokens
+from codur.types import ToolSpec
+
+SMALL_REQUEST = 12_000
+"""Below this, in tokens, edits are told of in short, so that more of the code can be shown."""
+SHORT_FORM = ("replace_in_file", "replace_file_content")
+_USUAL_ANSWER = 3000
+_LEAST_ANSWER = 1000
+_AROUND_EDITS = 1500
+"""What a model thinks and says beside its edits, in tokens."""
+_LINE_TOKENS = 12
+_SITUATION_TOKENS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Tokens for the answer and for the user message, both 0 where the task and the code to be changed cannot be told.
+
+    Attributes:
+        needed: what the whole request would come to at least.
+    """
+
+    answer: int
+    message: int
+    needed: int
+
+
+def is_small(profile: Profile) -> bool:
+    """Whether edits have to be told of in short."""
+    return profile.request_tokens < SMALL_REQUEST
+
+
+def offered(specs: Sequence[ToolSpec], profile: Profile) -> tuple[ToolSpec, ...]:
+    """The editing tools that are told of: all, or in a small request two that can make any edit, if they are there."""
+    short = tuple(spec for spec in specs if spec.name in SHORT_FORM)
+    return short if is_small(profile) and len(short) == len(SHORT_FORM) else tuple(specs)
+
+
+def share(
+    brief: CodingBrief, profile: Profile, *, target: str | None, whole_file_lines: int, overhead_tokens: int
+) -> Room:
+    """The room of a request: an answer as long as what is to be written, the message with the rest.
+
+    The answer gives way, down to a bound, where the task and the code to be changed need its room.
+
+    Args:
+        target: the file to be changed; None if no single one is known.
+        overhead_tokens: what instructions and tools take.
+    """
+    total = profile.request_tokens - overhead_tokens
+    must = estimate_tokens(brief.task) + _code_tokens(brief, target, whole_file_lines) + _SITUATION_TOKENS
+    answer = min(_answer_tokens(brief, target, whole_file_lines, profile), total - must)
+    least = min(_LEAST_ANSWER, profile.max_completion_tokens)
+    if answer < least:
+        return Room(answer=0, message=0, needed=overhead_tokens + must + least)
+    return Room(answer=answer, message=total - answer, needed=overhead_tokens + must + least)
+
+
+def _answer_tokens(brief: CodingBrief, target: str | None, whole_file_lines: int, profile: Profile) -> int:
+    """What may be written: a short file whole, else some functions; anything if the file is not there yet."""
+    usual = min(_USUAL_ANSWER, profile.request_tokens // 4)
+    most = min(profile.max_completion_tokens, max(usual, profile.request_tokens // 3))
+    own = brief.sources.get(target or "", "")
+    texts = [own] if own else [text for path, text in brief.sources.items() if path not in brief.read_only]
+    if not texts or brief.missing_files:
+        return most
+    longest = max((estimate_tokens(text) for text in texts if text.count("\n") <= whole_file_lines), default=0)
+    return min(most, max(usual, _AROUND_EDITS + longest * 3 // 2))
+
+
+def _code_tokens(brief: CodingBrief, target: str | None, whole_file_lines: int) -> int:
+    """The code to be changed: a short file, or as much of a long one as a short one would take."""
+    path = target or next((want.path for want in brief.wants), "")
+    return min(estimate_tokens(brief.sources.get(path, "")), whole_file_lines * _LINE_TOKENS)

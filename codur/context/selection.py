@@ -1,0 +1,219 @@
+"""What of a workspace a model should see for a task: which functions and files, in the order of their worth."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Literal
+
+from codur.context.file_order import standing
+from codur.context.index import Node, RepositoryIndex, View
+from codur.context.places import Place, places_in
+from codur.context.ranking import TestRun, executed, identified, mentions, ranks, seeds
+
+MAX_FILES = 16
+"""Files that are read for one request at most, beside those that the task names."""
+WHOLE_LINES = 200
+"""A file that the task or the failure names is shown whole if it has no more lines than this."""
+_ASKED, _FRAMES, _TESTS, _SUPPORT = 6, 8, 16, 8
+_NEAR_BLOCKS = 12
+_NEAR_FILES = 3
+_RANKED_BLOCKS = 60
+_SHARE = (1.0, 0.2, 0.05)
+"""Of its rank, which a block keeps in a source, in a test or an example, and in what is generated or vendored."""
+_UNREACHED = 0.002
+"""The rank of what was executed and that no mention leads to."""
+_NOT_EXECUTED = 0.03
+_SET_UP = frozenset(
+    {"setUp", "setUpClass", "asyncSetUp", "setup", "setup_method", "setup_class", "beforeEach", "before_each"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Want:
+    """A part of a file that should be shown: the one around a line, a range of lines, or all of it.
+
+    Attributes:
+        line: 1-based; 0 stands for the whole file.
+        end: the last line of a range; 0 for the part around `line`.
+        partly: if the whole file does not fit, as much of it as does.
+        most_lines: a file with more lines is not wanted whole; 0 for any.
+        need: `asked` for what the step names, which is shown in any case; `needed` before what is `useful`.
+    """
+
+    path: str
+    line: int = 0
+    end: int = 0
+    partly: bool = False
+    most_lines: int = 0
+    need: Literal["asked", "needed", "useful"] = "useful"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What to show, the most useful first.
+
+    Attributes:
+        wants: parts and whole files; a part may come again with its whole file.
+        ranked: sources by rank, for an outline: those that the task leads to, or all if it leads to none.
+    """
+
+    wants: tuple[Want, ...] = ()
+    ranked: tuple[str, ...] = ()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files that something is wanted of, in the order of their first want."""
+        return tuple(dict.fromkeys(want.path for want in self.wants))
+
+
+def select(
+    index: RepositoryIndex,
+    files: Sequence[str],
+    *,
+    task: str,
+    named: Sequence[str],
+    step: str = "",
+    failure: str = "",
+    failing: Sequence[str] = (),
+    likely: Sequence[str] = (),
+    runs: Sequence[TestRun] = (),
+    looked_at: str = "",
+    also: Sequence[str] = (),
+) -> Selection:
+    """Choose, in this order: what the step names; the files that the task names; the functions that failing lines are
+    in; the failing tests with what they are set up by; small files of failing lines; the functions that these lead to.
+    Then what is useful only: further functions, and files that are near.
+
+    Args:
+        files: the workspace's files.
+        task: the request in words.
+        named: files that it names, or that a plan settled on.
+        step: what a plan says of the step.
+        failure: the output of the failed check, and other text whose lines count as those of a failure.
+        failing: ids of the tests that failed.
+        likely: files that rules settled on.
+        runs: what tests executed, those that failed and others; empty if that is not known.
+        looked_at: outputs of earlier steps: the places that they begin with are needed.
+        also: files that come last.
+    """
+    places = places_in(failure, files)
+    view = index.view(files, [*named, *(place.path for place in places)])
+    tests = _in_turn(dict.fromkeys(chain(_tests(view, places), _failing(view, failing))))
+    rank = ranks(view, seeds(view, task=f"{task}\n{step}", files=named, places=places, tests=tests))
+    rank = _weighed(rank, executed(view, runs))
+    best = [node for node in sorted(rank, key=lambda node: (-rank[node], node)) if node not in tests]
+    frames = [place for place in places if place.line and not standing(place.path)]
+    support = list(islice(dict.fromkeys(chain.from_iterable(_support(view, test) for test in tests)), _SUPPORT))
+    wants = [
+        *(Want(path=place.path, line=place.line, need="asked") for place in places_in(step, files) if place.line),
+        *_lines(view, list(identified(view, step, named))[:_ASKED], "asked"),
+        *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in named if not standing(path)),
+        *(Want(path=place.path, line=place.line, need="needed") for place in frames[:_FRAMES]),
+        *_lines(view, tests[:_TESTS], "needed"),
+        *(Want(path=place.path, line=max(1, place.line), need="needed") for place in places_in(looked_at, files)[:4]),
+        *_lines(view, support, "needed"),
+        *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in likely),
+        *(Want(path=place.path, most_lines=WHOLE_LINES, need="needed") for place in frames[:_FRAMES]),
+        *_lines(view, [node for node in best if node[0] in named][:_NEAR_BLOCKS], "needed"),
+        *_lines(view, best[:_NEAR_BLOCKS], "needed"),
+        *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in _files_of(best)[:_NEAR_FILES]),
+        *_lines(view, best[_NEAR_BLOCKS:_RANKED_BLOCKS], "useful"),
+        *(Want(path=path, partly=True) for path in (*named, *likely)),
+        *(Want(path=place.path, line=place.line) for place in places if place.line),
+        *_lines(view, tests[_TESTS:], "useful"),
+        *(Want(path=place.path, most_lines=WHOLE_LINES) for place in places),
+        *(Want(path=path, most_lines=WHOLE_LINES) for path in _imported(view, named, places, rank)),
+        *(Want(path=path, most_lines=WHOLE_LINES) for path in _files_of(best[:_NEAR_BLOCKS])),
+        *(Want(path=path, partly=True) for path in also),
+    ]
+    return Selection(wants=tuple(_bounded(wants, named)), ranked=_by_rank(view, rank))
+
+
+def _weighed(rank: Mapping[Node, float], ran: Mapping[Node, float]) -> dict[Node, float]:
+    """Ranks with what is known of the files, and of what failing tests executed, if anything is."""
+    found: dict[Node, float] = {}
+    for node in {*rank, *ran}:
+        weight = rank.get(node, 0.0)
+        if ran:
+            weight = math.sqrt(weight + _UNREACHED) * ran.get(node, _NOT_EXECUTED)
+        found[node] = weight * _SHARE[standing(node[0])]
+    return found
+
+
+def _tests(view: View, places: Iterable[Place]) -> Iterator[Node]:
+    """The tests among the functions that a failure names."""
+    for place in places:
+        node = view.at(place.path, place.line) if place.line else view.function(place.path, place.function)
+        if node is not None and view.facts[node[0]].blocks[node[1]].test:
+            yield node
+
+
+def _in_turn(tests: Iterable[Node]) -> tuple[Node, ...]:
+    """The first test of each file, then the second ones: a file whose tests all fail must not take the room."""
+    seen: Counter[str] = Counter()
+    placed = []
+    for test in tests:
+        placed.append((seen[test[0]], test))
+        seen[test[0]] += 1
+    return tuple(test for _, test in sorted(placed, key=lambda item: item[0]))
+
+
+def _failing(view: View, ids: Iterable[str]) -> Iterator[Node]:
+    """The functions of tests, by ids as pytest writes them; of an inherited one, a function of its name."""
+    for path, *owners, name in (test.partition("[")[0].split("::") for test in ids if "::" in test):
+        node = view.function(path, name, owners[-1] if owners else "") or next(iter(view.defined(name)), None)
+        if node is not None:
+            yield node
+
+
+def _support(view: View, test: Node) -> Iterator[Node]:
+    """What a test is set up by: methods of its class, and the fixtures and helpers of test code that it mentions."""
+    blocks = view.facts[test[0]].blocks
+    owner = blocks[test[1]].owner
+    if owner:
+        yield from ((test[0], n) for n, block in enumerate(blocks) if block.owner == owner and block.name in _SET_UP)
+    for node in mentions(view, test):
+        if standing(node[0]) and not view.facts[node[0]].blocks[node[1]].test:
+            yield node
+
+
+def _lines(view: View, nodes: Iterable[Node], need: Literal["asked", "needed", "useful"]) -> Iterator[Want]:
+    for path, number in nodes:
+        block = view.facts[path].blocks[number]
+        if block.name:
+            yield Want(path=path, line=block.line, need=need)
+
+
+def _imported(view: View, named: Sequence[str], places: Sequence[Place], rank: Mapping[Node, float]) -> list[str]:
+    near = dict.fromkeys((*named, *(place.path for place in places)))
+    found = dict.fromkeys(path for source in near for path in view.imports(source))
+    by_rank = _file_ranks(rank)
+    return sorted(found, key=lambda path: -by_rank.get(path, 0.0))
+
+
+def _files_of(nodes: Iterable[Node]) -> list[str]:
+    return list(dict.fromkeys(path for path, _ in nodes))
+
+
+def _by_rank(view: View, rank: Mapping[Node, float]) -> tuple[str, ...]:
+    by_rank = _file_ranks(rank)
+    return tuple(sorted(by_rank, key=lambda path: -by_rank[path])) or tuple(sorted(view.facts, key=standing))
+
+
+def _file_ranks(rank: Mapping[Node, float]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for (path, _), weight in rank.items():
+        found[path] = found.get(path, 0.0) + weight
+    return found
+
+
+def _bounded(wants: Sequence[Want], named: Sequence[str]) -> Iterator[Want]:
+    taken = set(named)
+    for want in dict.fromkeys(wants):
+        if want.path in taken or len(taken) < MAX_FILES + len(named):
+            taken.add(want.path)
+            yield want

@@ -1,0 +1,145 @@
+"""Which profiles `auto` stands for: Groq's if its key is set, else one of a local server that runs, else none."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from codur.llm.profiles.endpoint import is_local, key_of, key_problem
+
+if TYPE_CHECKING:
+    from codur.config.settings import Profile, Provider, Settings
+
+_LOCAL = "local"
+_OLLAMA = "ollama"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AutoChoice:
+    """What was found.
+
+    Attributes:
+        default, fast: names of profiles; where nothing was found, of those that would be asked if they had their key.
+        found: whether they can be asked.
+        profiles: profiles that differ from those of the settings, by name.
+        reason: why it is these, in a sentence.
+        remedy: where nothing was found, what to do about it, in a sentence.
+        server: where the local server answers, if it is one of its models; else empty.
+    """
+
+    default: str
+    fast: str
+    found: bool
+    reason: str
+    remedy: str = ""
+    server: str = ""
+    profiles: Mapping[str, Profile] = field(default_factory=dict)
+
+
+def choose_profiles(settings: Settings, environ: Mapping[str, str], *, given: Collection[str] = ()) -> AutoChoice:
+    """Find out what `auto` stands for; looks once whether the local server runs, and only if Groq has no key.
+
+    Args:
+        given: names of profiles that can be asked whatever the settings say.
+    """
+    groq = _of_groq(settings)
+    ready = [name for name in groq if name in given or _has_key(settings, name, environ)] or [
+        name for name in settings.llm.profiles if name in given
+    ]
+    if ready:
+        variable = _provider(settings, ready[0]).api_key_env
+        reason = f"{variable} is set." if variable and ready[0] not in given else "It is given."
+        return AutoChoice(default=ready[0], fast=_cheapest(settings, ready), found=True, reason=reason)
+    no_key = key_problem(_provider(settings, groq[0]), environ) if groq else "no profile of Groq is set up"
+    local = _local(settings)
+    found = _of_server(settings, local, no_key) if local else _nothing(f"{_sentence(no_key)}.", "")
+    if found.found:
+        return found
+    names = groq or [local or next(iter(settings.llm.profiles), "")]
+    variable = _provider(settings, groq[0]).api_key_env if groq else ""
+    ways = [f"set it with `export {variable}=…`"] if variable else []
+    ways += [found.remedy] if found.remedy else []
+    remedy = f"{_sentence(', or '.join(ways))}." if ways else ""
+    fast = _cheapest(settings, groq) if groq else names[0]
+    return replace(found, default=names[0], fast=fast, remedy=remedy)
+
+
+def _of_server(settings: Settings, local: str, no_key: str) -> AutoChoice:
+    """The server's model for the profile `local`, or any other that it has; else why it has none."""
+    from codur.llm.profiles.local_models import matching, served_models  # noqa: PLC0415 - lazy: only where there is no key
+
+    profile = settings.llm.profiles[local]
+    url = _provider(settings, local).base_url or ""
+    names = served_models(url)
+    model = matching(profile.model, names or ())
+    if not model:
+        problem = f"nobody answers at {url}" if names is None else f"the server at {url} has no model"
+        remedy = _start(profile, url, runs=names is not None)
+        return _nothing(f"{_sentence(no_key)}, and {problem}.", remedy)
+    changed = {} if model == profile.model else {local: replace(profile, model=model)}
+    reason = f"{_sentence(no_key)}, and {model} is served at {url}."
+    return AutoChoice(default=local, fast=local, found=True, reason=reason, server=url, profiles=changed)
+
+
+def server_problem(settings: Settings, name: str) -> tuple[str, str]:
+    """Why a local server cannot answer for a profile, and what to do, in sentences; both empty if nothing is known.
+
+    Looks once whether it runs and has the profile's model; a profile that needs a key, or is elsewhere, is passed over.
+    """
+    from codur.llm.profiles.local_models import matching, served_models  # noqa: PLC0415 - lazy: only for whoever wants to know
+
+    profile, provider = settings.llm.profiles[name], _provider(settings, name)
+    url = provider.base_url or ""
+    if provider.api_key_env or not is_local(url):
+        return "", ""
+    names = served_models(url)
+    if names is not None and matching(profile.model, names) in {profile.model, f"{profile.model}:latest"}:
+        return "", ""
+    problem = f"nobody answers at {url}" if names is None else f"the server at {url} does not have {profile.model}"
+    return f"{_sentence(problem)}.", f"{_sentence(_start(profile, url, runs=names is not None))}."
+
+
+def _nothing(reason: str, remedy: str) -> AutoChoice:
+    return AutoChoice(default="", fast="", found=False, reason=reason, remedy=remedy)
+
+
+def _start(profile: Profile, url: str, *, runs: bool) -> str:
+    """What makes a local server answer, as a clause."""
+    if profile.provider == _OLLAMA:
+        pull = f"`ollama pull {profile.model}`"
+        return f"give Ollama a model: {pull}" if runs else f"start Ollama: `ollama serve`, then {pull}"
+    return f"load a model in the server at {url}" if runs else f"start the server at {url}"
+
+
+def _of_groq(settings: Settings) -> list[str]:
+    return [name for name in settings.llm.profiles if _provider(settings, name).api == "groq"]
+
+
+def _local(settings: Settings) -> str:
+    """The profile `local`, or else the first that needs no key and is asked on this machine; empty if there is none."""
+    profiles = settings.llm.profiles
+    for name in (_LOCAL, *profiles):
+        provider = _provider(settings, name) if name in profiles else None
+        if provider and not provider.api_key_env and (name == _LOCAL or is_local(provider.base_url or "")):
+            return name
+    return ""
+
+
+def _cheapest(settings: Settings, names: list[str]) -> str:
+    return min(names, key=lambda name: settings.llm.profiles[name].price_out)
+
+
+def _has_key(settings: Settings, name: str, environ: Mapping[str, str]) -> bool:
+    provider = _provider(settings, name)
+    return not provider.api_key_env or bool(key_of(provider, environ))
+
+
+def _provider(settings: Settings, name: str) -> Provider:
+    from codur.config.settings import Provider  # noqa: PLC0415 - lazy: for a profile whose provider is missing
+
+    return settings.providers.get(settings.llm.profiles[name].provider) or Provider()
+
+
+def _sentence(words: str) -> str:
+    return words[0].upper() + words[1:]

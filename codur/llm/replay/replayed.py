@@ -1,0 +1,116 @@
+"""Models that answer from a recording: no key, no network, the same run again."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from codur.errors import ModelUnavailable
+from codur.llm.model import ChatReply, ChatRequest
+from codur.llm.replay.likeness import likeness_of
+
+if TYPE_CHECKING:
+    from codur.config.settings import Profile
+    from codur.llm.replay.model_recording import Taken, Taking
+
+_SHOWN = 160
+
+
+class NotRecordedError(ModelUnavailable):
+    """A request that the recording has no answer for."""
+
+
+class Replay:
+    """Finds the recorded outcome of each request; each is given once.
+
+    A request is looked for by what it asks (see `likeness_of`), first as it was sent to the same profile, then to any.
+    One that differs gets the next answer that was given for the same purpose, and that is told.
+
+    Args:
+        taking: the recording.
+        workspace: where the run goes on now.
+        tell: gets one line for each request that differs from the recorded one.
+    """
+
+    def __init__(self, taking: Taking, *, workspace: str, tell: Callable[[str], object]) -> None:
+        self._workspace = workspace
+        self._tell = tell
+        self._lock = threading.Lock()
+        self._left = [(item, likeness_of(item.request, (taking.workspace,))) for item in taking.taken]
+        self._asked = 0
+
+    def models(self, profiles: Mapping[str, Profile]) -> dict[str, ReplayedModel]:
+        """A model for each profile."""
+        return {name: ReplayedModel(self, name, profile) for name, profile in profiles.items()}
+
+    def next(self, profile: str, request: ChatRequest) -> ChatReply:
+        """The recorded reply.
+
+        Raises:
+            NotRecordedError: there is none.
+            ModelError: the error that was recorded instead of one.
+        """
+        with self._lock:
+            self._asked += 1
+            outcome = self._find(profile, request).outcome
+        if isinstance(outcome, ChatReply):
+            return outcome
+        raise outcome
+
+    def _find(self, profile: str, request: ChatRequest) -> Taken:
+        wanted = likeness_of(request, (self._workspace,))
+        same = [item for item, likeness in self._left if likeness == wanted]
+        answers = [item for item in same if isinstance(item.outcome, ChatReply)]
+        for found in ([item for item in same if item.profile == profile], answers):
+            if found:
+                return self._take(found[0])
+        near = [
+            (item, likeness)
+            for item, likeness in self._left
+            if item.request.purpose == request.purpose and isinstance(item.outcome, ChatReply)
+        ]
+        if not near:
+            raise self._missing(request)
+        number, here, there = wanted.difference(near[0][1]) or (0, "", "")
+        self._tell(
+            f"request {self._asked} ({request.purpose}) differs from the recorded one at line {number}: "
+            f"{here[:_SHOWN]!r}, recorded {there[:_SHOWN]!r}"
+        )
+        return self._take(near[0][0])
+
+    def _take(self, taken: Taken) -> Taken:
+        self._left = [pair for pair in self._left if pair[0] is not taken]
+        return taken
+
+    def _missing(self, request: ChatRequest) -> NotRecordedError:
+        if not self._left:
+            why = "all of the recording is used up"
+        else:
+            taken, likeness = self._left[0]
+            difference = likeness_of(request, (self._workspace,)).difference(likeness)
+            number, here, there = difference or (0, "", "")
+            why = (
+                f"the next recorded one is request {taken.number} ({taken.request.purpose}); the first line that "
+                f"differs is {number}: {here[:_SHOWN]!r}, recorded {there[:_SHOWN]!r}"
+            )
+        return NotRecordedError(
+            f"Request {self._asked} ({request.purpose}) is not on record: {why}.",
+            remedy="Run it with the files and the settings of the recording, or record it again.",
+        )
+
+
+class ReplayedModel:
+    """One profile of a recording."""
+
+    def __init__(self, replay: Replay, profile_name: str, profile: Profile) -> None:
+        self.profile_name = profile_name
+        self.profile = profile
+        self._replay = replay
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """See `ChatModel.complete`; the outcome is the recorded one."""
+        return self._replay.next(self.profile_name, request)
+
+    async def close(self) -> None:
+        """Nothing to close."""

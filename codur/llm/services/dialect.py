@@ -1,0 +1,96 @@
+"""How a service is spoken to: the OpenAI chat protocol, or Anthropic's messages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from codur.llm.services.anthropic_request import Blocks, as_completion, messages_body
+from codur.llm.services.anthropic_stream import MessageCollector
+from codur.llm.services.chat_request import request_body
+from codur.llm.services.chat_stream import ChatCollector
+
+if TYPE_CHECKING:
+    from codur.config.settings import Profile
+    from codur.llm.model import ChatReply, ChatRequest
+    from codur.llm.profiles.endpoint import Endpoint
+    from codur.llm.services.stream_body import Collector
+
+_THOUGHTS = ("thinking", "redacted_thinking")
+_KEPT = (*_THOUGHTS, "text", "tool_use")
+_MOST_REMEMBERED = 64
+
+
+class Dialect(Protocol):
+    """The form of requests and answers."""
+
+    def request(self, request: ChatRequest, *, stream: bool) -> dict[str, Any]:
+        """The body to send."""
+
+    def collector(self) -> Collector:
+        """What puts a streamed answer together."""
+
+    def completion(self, body: Any) -> Any:
+        """A decoded answer, as a chat completion."""
+
+    def remember(self, reply: ChatReply, body: Any) -> None:
+        """Take note of a reply and the decoded answer that it was read from."""
+
+
+class ChatDialect:
+    """The OpenAI chat protocol; see `Dialect`."""
+
+    def __init__(self, profile: Profile, endpoint: Endpoint) -> None:
+        self._profile = profile
+        self._endpoint = endpoint
+
+    def request(self, request: ChatRequest, *, stream: bool) -> dict[str, Any]:
+        """See `Dialect.request`."""
+        return request_body(request, self._profile, self._endpoint, stream=stream)
+
+    def collector(self) -> Collector:
+        """See `Dialect.collector`."""
+        return ChatCollector()
+
+    def completion(self, body: Any) -> Any:
+        """See `Dialect.completion`."""
+        return body
+
+    def remember(self, reply: ChatReply, body: Any) -> None:
+        """Nothing is needed again."""
+
+
+class MessagesDialect:
+    """Anthropic's messages; see `Dialect`.
+
+    Answers with thoughts and tool calls are remembered: the service wants them back, as they were, with the results.
+    """
+
+    def __init__(self, profile: Profile) -> None:
+        self._profile = profile
+        self._said: dict[str, Blocks] = {}
+
+    def request(self, request: ChatRequest, *, stream: bool) -> dict[str, Any]:
+        """See `Dialect.request`."""
+        return messages_body(request, self._profile, self._said, stream=stream)
+
+    def collector(self) -> Collector:
+        """See `Dialect.collector`."""
+        return MessageCollector()
+
+    def completion(self, body: Any) -> Any:
+        """See `Dialect.completion`."""
+        return as_completion(body) if isinstance(body, Mapping) and "content" in body else body
+
+    def remember(self, reply: ChatReply, body: Any) -> None:
+        """See `Dialect.remember`."""
+        blocks = [block for block in body["content"] if isinstance(block, dict)]
+        if reply.tool_calls and any(block.get("type") in _THOUGHTS for block in blocks):
+            self._said[reply.tool_calls[0].id] = [block for block in blocks if block.get("type") in _KEPT]
+            while len(self._said) > _MOST_REMEMBERED:
+                del self._said[next(iter(self._said))]
+
+
+def dialect_of(profile: Profile, endpoint: Endpoint) -> Dialect:
+    """The dialect of a profile's service."""
+    return MessagesDialect(profile) if endpoint.api == "anthropic" else ChatDialect(profile, endpoint)

@@ -1,0 +1,151 @@
+"""The services' SDKs, opened alike: where requests go, with which key and headers, and how they fail.
+
+The SDKs add headers of their own, and take keys, organisations and further headers from the environment, which belong
+to one service and would go to every other that speaks the same protocol. So a request leaves with the headers named
+here and no other, and with the endpoint's key or none.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from codur.llm.profiles.extras import installed, missing
+from codur.llm.services.body_cap import BodyTooLargeError, body_cap
+
+if TYPE_CHECKING:
+    from codur.llm.profiles.endpoint import Endpoint
+
+CONNECT_TIMEOUT_S = 10.0
+_PATHS = {"groq": "/openai/v1/chat/completions", "openai": "/chat/completions", "anthropic": "/v1/messages"}
+_NO_KEY = "unused"
+"""Given to an SDK in place of a key, so that it looks for none itself; it is never sent."""
+_SENT = frozenset(
+    {"host", "accept", "accept-encoding", "connection", "user-agent", "content-type", "content-length"}
+    | {"transfer-encoding", "anthropic-version"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """An SDK's client for one endpoint.
+
+    Attributes:
+        library: the HTTP library below the SDK: httpx, or what is built like it.
+        errors: the SDK's module, for its errors, which all SDKs name alike.
+        path: where requests go.
+        failures: all errors that `post`, and reading its response, may raise.
+    """
+
+    sdk: Any
+    library: Any
+    errors: Any
+    path: str
+    failures: tuple[type[Exception], ...]
+
+    async def post(self, body: Mapping[str, Any], *, stream: bool) -> Any:
+        """The response to a request; with `stream`, before its body has come.
+
+        Raises:
+            Exception: one of `failures`.
+        """
+        return await self.sdk.post(self.path, cast_to=self.library.Response, body=dict(body), stream=stream)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.sdk.close()
+
+
+def open_client(endpoint: Endpoint) -> Client:
+    """A client for `endpoint`: of OpenAI's SDK for `openai` if it is installed, else of Groq's.
+
+    Raises:
+        ServiceFailure: there is no SDK for its api.
+    """
+    sdk = installed(endpoint.api)
+    if not sdk:
+        raise missing(endpoint.provider, endpoint.api)
+    import anyio  # noqa: PLC0415 - lazy: only for runs that ask a model
+
+    opened, library, errors = _OPENERS[sdk](endpoint)
+    # The HTTP libraries let some errors of encrypted connections through as they are.
+    raw = (OSError, anyio.EndOfStream, BodyTooLargeError)
+    failures = (errors.APIError, library.RequestError, TimeoutError, *raw)
+    return Client(sdk=opened, library=library, errors=errors, path=_PATHS[endpoint.api], failures=failures)
+
+
+def _groq(endpoint: Endpoint) -> tuple[Any, Any, Any]:
+    import groq  # noqa: PLC0415 - lazy: only for runs that ask a model
+    import httpx  # noqa: PLC0415 - lazy: as above
+
+    return _made(groq.AsyncGroq, httpx, endpoint), httpx, groq
+
+
+def _openai(endpoint: Endpoint) -> tuple[Any, Any, Any]:
+    import httpx2  # noqa: PLC0415 - lazy: optional, and only for runs that ask a model
+    import openai  # noqa: PLC0415 - lazy: as above
+
+    return _made(openai.AsyncOpenAI, httpx2, endpoint), httpx2, openai
+
+
+def _anthropic(endpoint: Endpoint) -> tuple[Any, Any, Any]:
+    import anthropic  # noqa: PLC0415 - lazy: optional, and only for runs that ask a model
+    import httpx2  # noqa: PLC0415 - lazy: as above
+
+    # The SDK would hand spans of every request to whatever is set up for OpenTelemetry in this process.
+    silent = {"open_telemetry": {"traces": False, "propagation": False}}
+    return _made(anthropic.AsyncAnthropic, httpx2, endpoint, **silent), httpx2, anthropic
+
+
+_OPENERS: Mapping[str, Callable[[Endpoint], tuple[Any, Any, Any]]] = {
+    "groq": _groq,
+    "openai": _openai,
+    "anthropic": _anthropic,
+}
+
+
+def _made(kind: Any, library: Any, endpoint: Endpoint, **more: Any) -> Any:
+    # Without redirects the key goes to no other host. A server on this machine is never behind a proxy. Over plain http
+    # no certificates are needed; loading them is a third of the client's start.
+    plain = endpoint.base_url.startswith("http:")
+    timeout = library.Timeout(endpoint.timeout_s, connect=min(CONNECT_TIMEOUT_S, endpoint.timeout_s))
+    keys: dict[str, str] = {}
+    http_client = library.AsyncClient(
+        timeout=timeout,
+        follow_redirects=False,
+        trust_env=not endpoint.local,
+        verify=_tls(library, plain=plain, trust_env=not endpoint.local),
+        headers={"Accept-Encoding": "identity"},
+        event_hooks={"request": [_only_ours(endpoint, keys)], "response": [body_cap(library)]},
+    )
+    client = kind(
+        api_key=endpoint.key or _NO_KEY,
+        base_url=endpoint.base_url,
+        timeout=timeout,
+        max_retries=0,
+        http_client=http_client,
+        **more,
+    )
+    keys |= client.auth_headers if endpoint.key else {}
+    return client
+
+
+def _only_ours(endpoint: Endpoint, keys: Mapping[str, str]) -> Callable[[Any], Awaitable[None]]:
+    async def hook(request: Any) -> None:
+        for name in [name for name in request.headers if name.lower() not in _SENT]:
+            del request.headers[name]
+        request.headers.update({**keys, **endpoint.headers})
+
+    return hook
+
+
+@lru_cache(maxsize=8)
+def _tls(library: Any, *, plain: bool, trust_env: bool) -> ssl.SSLContext:
+    """Shared by all clients: each would load the same certificates."""
+    if plain:
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context: ssl.SSLContext = library.create_ssl_context(trust_env=trust_env)
+    return context

@@ -1,0 +1,280 @@
+"""A model behind a service's SDK, whichever it is: one request, one answer.
+
+The SDK's own retries are off. An agent acts on whole answers only: of one that is streamed, words are shown while they
+come, and all else waits until the service has said that it is whole.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import ssl
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from codur.errors import ModelAnswerError
+from codur.llm.rate_limits.told_limits import told_headers, with_limits
+from codur.llm.request_failure import FailedGenerationError
+from codur.llm.services.answer import AnswerReader
+from codur.llm.services.body_cap import MAX_BODY_BYTES, BodyTooLargeError
+from codur.llm.services.dialect import dialect_of
+from codur.llm.services.event_stream import EventDecoder
+from codur.llm.services.sdk import Client, open_client
+from codur.llm.services.service_errors import FailureReader, error_of, status_of_error
+from codur.llm.services.speech import Speech
+from codur.llm.services.stream_body import StreamError, UnreadableEventError
+
+if TYPE_CHECKING:
+    from codur.config.settings import Profile
+    from codur.errors import ModelError
+    from codur.llm.model import ChatReply, ChatRequest
+    from codur.llm.profiles.endpoint import Endpoint
+    from codur.llm.services.stream_body import Collector
+    from codur.types import Usage
+
+FAILED_GENERATION_CODES = frozenset({"tool_use_failed", "json_validate_failed"})
+_EVENT_STREAM = "text/event-stream"
+_KEEP_ALIVE = "ping"
+
+Show = Callable[["ChatRequest", str], None]
+"""Gets a request and the next words of its answer."""
+
+
+class ServiceModel:
+    """One profile at one endpoint.
+
+    Connections belong to the event loop they were opened in: call `close` before that loop ends.
+
+    Args:
+        profile_name, profile: the profile.
+        endpoint: where it is asked.
+        now: the present Unix time.
+        show: gets the words of answers while they come; None asks for answers in one piece.
+    """
+
+    def __init__(
+        self,
+        profile_name: str,
+        profile: Profile,
+        endpoint: Endpoint,
+        *,
+        now: Callable[[], float] = time.time,
+        show: Show | None = None,
+    ) -> None:
+        self.profile_name = profile_name
+        self.profile = profile
+        self._endpoint = endpoint
+        self._now = now
+        self._show = show
+        self._dialect = dialect_of(profile, endpoint)
+        self._failures = FailureReader(profile_name=profile_name, profile=profile, endpoint=endpoint)
+        self._client: Client | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._in_flight = 0
+        self._in_one_piece = False
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """See `ChatModel.complete`."""
+        reader = AnswerReader(
+            request=request, profile_name=self.profile_name, profile=self.profile, endpoint=self._endpoint
+        )
+        self._in_flight += 1
+        try:
+            outcome = await self._send(request, reader)
+        except asyncio.CancelledError:
+            if self._in_flight == 1:
+                await self.close()
+            raise
+        finally:
+            self._in_flight -= 1
+        # Raised here and not where the SDK's error was caught: that error holds the request with its key.
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    async def close(self) -> None:
+        """See `ChatModel.close`."""
+        client, self._client = self._client, None
+        if client is not None and self._loop is asyncio.get_running_loop():
+            await client.close()
+
+    async def _send(self, request: ChatRequest, reader: AnswerReader) -> ChatReply | ModelError:
+        client = self._open()
+        stream = self._show is not None and not self._in_one_piece and _is_for_people(request)
+        body = self._dialect.request(request, stream=stream)
+        exchange = _Answer(request, self._dialect.collector(), self._show if stream else None)
+        failed: Exception | None = None
+        try:
+            async with asyncio.timeout(self._endpoint.timeout_s) as deadline:
+                response = await client.post(body, stream=stream)
+                exchange.headers = response.headers
+                await exchange.follow(response, deadline, self._endpoint.timeout_s)
+        except client.failures as error:
+            failed = error
+        outcome = self._read(exchange, reader) if failed is None else self._failed(failed, client, exchange, reader)
+        headers = failed.response.headers if isinstance(failed, client.errors.APIStatusError) else exchange.headers
+        if failed is None:  # a server may tell its errors only outside of streams, and end them without a word
+            self._in_one_piece = exchange.begun and not exchange.heard
+        return with_limits(outcome, told_headers(headers), self._now())
+
+    def _open(self) -> Client:
+        loop = asyncio.get_running_loop()
+        if self._client is None or self._loop is not loop:
+            self._client, self._loop = open_client(self._endpoint), loop
+        return self._client
+
+    def _failed(
+        self, error: Exception, client: Client, exchange: _Answer, reader: AnswerReader
+    ) -> ChatReply | ModelError:
+        causes = [error, *_causes(error)]
+        if any(isinstance(cause, BodyTooLargeError) for cause in causes):
+            return reader.unreadable(f"an answer of more than {MAX_BODY_BYTES // 1024**2} MiB")
+        if isinstance(error, (client.errors.APITimeoutError, client.library.TimeoutException, TimeoutError)):
+            return self._failures.of_timeout(self._so_far(exchange, reader))
+        if isinstance(error, client.errors.APIStatusError):
+            return self._refused(error.response, reader)
+        if exchange.begun:
+            return self._broken(_reason(causes), exchange, reader)
+        return self._failures.of_connection(_reason(causes), connected=_connected(causes, client.library))
+
+    def _read(self, exchange: _Answer, reader: AnswerReader) -> ChatReply | ModelError:
+        """The reply in an answer that has come."""
+        if exchange.error is not None:
+            return self._told(exchange.error.status, exchange.error.body, exchange.headers, reader)
+        if exchange.unreadable:
+            return reader.unreadable(exchange.unreadable)
+        if exchange.body is None:
+            return self._broken("", exchange, reader)
+        error = error_of(exchange.body)
+        if isinstance(error.get("code"), int):  # OpenRouter answers with status 200 and tells the real one within
+            return self._told(status_of_error(error), exchange.body, exchange.headers, reader)
+        try:
+            reply = reader.read(self._dialect.completion(exchange.body))
+        except ModelAnswerError as unusable:
+            return unusable
+        self._dialect.remember(reply, exchange.body)
+        return reply
+
+    def _refused(self, response: Any, reader: AnswerReader) -> ChatReply | ModelError:
+        return self._told(response.status_code, _decoded(response.text), response.headers, reader)
+
+    def _told(self, status: int, body: Any, headers: Mapping[str, str], reader: AnswerReader) -> ChatReply | ModelError:
+        details = error_of(body)
+        if status == 400 and details.get("code") in FAILED_GENERATION_CODES:
+            try:
+                return reader.read_failed_generation(
+                    str(details.get("failed_generation") or ""), str(details.get("message") or "")
+                )
+            except FailedGenerationError as failed:
+                return failed
+        return self._failures.of_status(status, body, told_headers(headers), self._now())
+
+    def _broken(self, reason: str, exchange: _Answer, reader: AnswerReader) -> ModelError:
+        return self._failures.of_break(reason, self._so_far(exchange, reader))
+
+    def _so_far(self, exchange: _Answer, reader: AnswerReader) -> Usage:
+        """What the part of an answer that has come may have cost."""
+        return reader.usage_so_far(self._dialect.completion(exchange.collector.body()))
+
+
+class _Answer:
+    """What comes back for one request, in one piece or as a stream.
+
+    Attributes:
+        headers: of the response.
+        begun, heard: a stream has begun, and something came in it.
+        body: the decoded answer; None if a stream ended before it was whole.
+        error: what a stream told instead of the rest of the answer.
+        unreadable: what came instead of an answer, in words.
+    """
+
+    def __init__(self, request: ChatRequest, collector: Collector, show: Show | None) -> None:
+        self.headers: Mapping[str, str] = {}
+        self.begun = self.heard = False
+        self.body: Any = None
+        self.error: StreamError | None = None
+        self.unreadable = ""
+        self.collector = collector
+        self._request = request
+        self._show = show
+        self._speech = Speech()
+
+    async def follow(self, response: Any, deadline: asyncio.Timeout, timeout_s: float) -> None:
+        """Read a response; with each piece of a stream, the time that it has begins anew."""
+        if self._show is None:
+            self._whole(response.text)
+            return
+        try:
+            if not response.headers.get("content-type", "").lower().startswith(_EVENT_STREAM):
+                self._whole((await response.aread()).decode("utf-8", "replace"))
+                return
+            self.begun = True
+            await self._pieces(response, deadline, timeout_s)
+        except StreamError as error:
+            self.error = error
+        except UnreadableEventError:
+            self.unreadable = "a stream that is not of its protocol"
+        finally:
+            await response.aclose()
+
+    async def _pieces(self, response: Any, deadline: asyncio.Timeout, timeout_s: float) -> None:
+        decoder = EventDecoder()
+        async for piece in response.aiter_bytes():
+            self.heard = True
+            for event in decoder.feed(piece):
+                if event.name != _KEEP_ALIVE:
+                    deadline.reschedule(asyncio.get_running_loop().time() + timeout_s)
+                self._tell(self._speech.add(self.collector.add(event)))
+            if self.collector.ended:  # a server may leave the connection open
+                self._tell(self._speech.rest())
+                self.body = self.collector.body()
+                return
+
+    def _tell(self, words: str) -> None:
+        if words and self._show is not None:
+            self._show(self._request, words)
+
+    def _whole(self, text: str) -> None:
+        self.body = _decoded(text)
+        if isinstance(self.body, str):
+            page = text.lstrip().startswith("<")
+            self.unreadable = (
+                "a web page instead of an answer; the provider's base_url may be wrong"
+                if page
+                else "an answer that is not JSON"
+            )
+
+
+def _is_for_people(request: ChatRequest) -> bool:
+    """Whether the answer may be words: neither data nor only tool calls are asked for."""
+    return request.schema is None and not request.json_object and request.tool_choice != "required"
+
+
+def _decoded(text: str) -> Any:
+    """The JSON value of a body, or the text itself."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """What led to `error`, from the outside in."""
+    causes: list[BaseException] = []
+    cause = error.__cause__ or error.__context__
+    while cause is not None and cause not in causes:
+        causes.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    return causes
+
+
+def _reason(causes: list[BaseException]) -> str:
+    """The words of the innermost cause that has any."""
+    return next((str(cause) for cause in reversed(causes) if str(cause)), "")
+
+
+def _connected(causes: list[BaseException], library: Any) -> bool:
+    """Whether somebody was there: the connection broke later, or only its encryption failed."""
+    refused = any(isinstance(cause, library.ConnectError) for cause in causes)
+    return not refused or any(isinstance(cause, ssl.SSLError) for cause in causes)

@@ -1,0 +1,136 @@
+"""What servers offer, as it is passed on: bounded, cleaned and named so that no tool of one stands for another's."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from codur.mcp.server_text import one_line
+
+MAX_TOOLS = 128
+MAX_RESOURCES = 256
+MAX_DESCRIPTION = 600
+"""Characters of a description that are passed on."""
+MAX_SCHEMA = 16_384
+"""Characters of a tool's input schema; a tool with a larger one is left out."""
+
+_PREFIX = "mcp"
+_MAX_NAME = 64
+"""Model services accept names of this length, of letters, digits, `_` and `-`."""
+_TOOL_NAME = re.compile(r"[!-~]{1,128}")
+_ODD = re.compile(r"[^A-Za-z0-9_-]")
+_DIGITS = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """A tool as its server describes it.
+
+    Attributes:
+        server: the server's name in the settings.
+        tool: the server's name for it.
+        name: its name here.
+        description: cleaned and cut.
+        schema: JSON schema of its arguments.
+        digest: SHA-256 of all that the server says of it.
+    """
+
+    server: str
+    tool: str
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """A server's tools in its order.
+
+    Attributes:
+        left_out: how many more it named: too many, twice, or with a name or schema that cannot be used.
+    """
+
+    tools: tuple[Definition, ...]
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceEntry:
+    """A resource as its server describes it, cleaned and cut; `size` in bytes is -1 if it is not told."""
+
+    uri: str
+    name: str
+    description: str = ""
+    mime_type: str = ""
+    size: int = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a tool call or a read resource gave.
+
+    Attributes:
+        text: cleaned; what is no text is named in brackets.
+        structured: a tool's structured content, if it gave any.
+        failed: the tool says that it failed.
+    """
+
+    text: str
+    structured: Any = None
+    failed: bool = False
+
+
+def listing_of(server: str, raw: Iterable[Mapping[str, Any]]) -> Listing:
+    """A server's tools as they are passed on.
+
+    Args:
+        raw: its own words: `name`, `description`, `inputSchema` and so on.
+    """
+    kept: dict[str, Definition] = {}
+    left_out = 0
+    for entry in raw:
+        definition = _definition(server, entry) if len(kept) < MAX_TOOLS else None
+        if definition is None or definition.name in kept:
+            left_out += 1
+        else:
+            kept[definition.name] = definition
+    return Listing(tools=tuple(kept.values()), left_out=left_out)
+
+
+def shown_name(server: str, tool: str) -> str:
+    """`mcp__server__tool`; a tool's name that is long or has other characters is shortened and told by its hash."""
+    head = f"{_PREFIX}__{server}__"
+    plain = _ODD.sub("_", tool)
+    if plain == tool and len(head) + len(tool) <= _MAX_NAME:
+        return head + tool
+    mark = hashlib.sha256(tool.encode()).hexdigest()[:_DIGITS]
+    return f"{head}{plain[: _MAX_NAME - len(head) - _DIGITS - 1]}-{mark}"
+
+
+def server_of(name: str) -> str:
+    """The server that a tool's name here belongs to; empty if it is no such name."""
+    parts = name.split("__", 2)
+    return parts[1] if len(parts) == 3 and parts[0] == _PREFIX else ""
+
+
+def _definition(server: str, raw: Mapping[str, Any]) -> Definition | None:
+    tool, schema = str(raw.get("name", "")), raw.get("inputSchema")
+    if not _TOOL_NAME.fullmatch(tool) or not isinstance(schema, dict):
+        return None
+    if len(json.dumps(schema)) > MAX_SCHEMA:
+        return None
+    description = one_line(str(raw.get("description") or raw.get("title") or ""), MAX_DESCRIPTION)
+    whole = json.dumps(raw, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return Definition(
+        server=server,
+        tool=tool,
+        name=shown_name(server, tool),
+        description=description,
+        schema=schema,
+        digest=hashlib.sha256(whole.encode()).hexdigest(),
+    )

@@ -1,0 +1,110 @@
+"""Decides the criteria that nothing has decided, before a run ends as done: by code, else by one call of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from codur.errors import LimitReached, ModelError
+from codur.nodes.parts.step_criteria import Left, left_open, not_met
+from codur.nodes.parts.updates import current_step, go, origin_of
+from codur.nodes.run_state import RunContext, RunState, RunUpdate
+from codur.planning.acceptance import Claim, judge_claims
+from codur.types import Step
+
+_REMEDY = (
+    "See for yourself (`codur diff`, `codur undo`), or say it so that code can check it: output contains TEXT, "
+    "FILE exists, exit status 0."
+)
+_Answer = tuple[bool, str] | str
+"""Whether it is met, and why; or why nobody could say."""
+
+
+async def accept(state: RunState, context: RunContext) -> RunUpdate:
+    """Done, if all that the plan says must hold does; what could not be judged is told.
+
+    What nobody could judge ends a plan of the user with exit 1; its work is finished all the same, and stays.
+    """
+    spent = context.models.usage
+    left = left_open(state)
+    unmet = _found_by_code(left, state, context)
+    asked = [item for item in left if not (item.by_check or item.pointless or item.decidable)]
+    answers = [] if unmet else await _answers(asked, state, context)
+    notes = [f"left to the check: {_named(item)}" for item in left if item.by_check]
+    notes += [f"not checked: {_named(item)}: it runs no program" for item in left if item.pointless]
+    open_ones = []
+    for item, answer in zip(asked, answers, strict=False):
+        if isinstance(answer, str):
+            open_ones.append(f"{_named(item)}: {answer}")
+            continue
+        met, why = answer
+        text = f"step {item.step.id}: {item.text!r} is {'' if met else 'not '}met, judged by a model: {why}"
+        unmet = unmet or ("" if met else text)
+        notes += [text] if met else []
+    notes += [f"not checked: {text}" for text in open_ones]
+    return RunUpdate(notes=notes, usage=context.models.usage - spent, **_end(unmet, open_ones, state))
+
+
+def _end(unmet: str, open_ones: Sequence[str], state: RunState) -> RunUpdate:
+    by_user = state["task"].plan is not None or origin_of(state) == "user"
+    if unmet:
+        failed = RunUpdate(outcome="not_achieved", reason=unmet, solved_by="")
+        return RunUpdate(**failed, **go("accept", "end", origin=origin_of(state), tier="guided", reason=unmet))
+    if open_ones and by_user:
+        reason = f"not checked: {'; '.join(open_ones)}"
+        failed = RunUpdate(outcome="not_achieved", reason=reason, remedy=_REMEDY, solved_by="", stays=True)
+        return RunUpdate(**failed, **go("accept", "end", origin=origin_of(state), tier="guided", reason=reason))
+    return go("accept", "end", origin=origin_of(state), tier="guided", reason="what the plan says of its steps")
+
+
+def _found_by_code(left: Sequence[Left], state: RunState, context: RunContext) -> str:
+    """The first criterion that code can decide and that does not hold, of steps that no node checks when it is done."""
+    by_user = origin_of(state) == "user"
+    changed = context.workspace.changed_files()
+    for item in left:
+        if item.decidable:
+            step = replace(item.step, success_criteria=item.text, expected_output="")
+            found = not_met(step, _output(item.step, state, context), None, changed, context, by_user=by_user)
+            if found:
+                return f"step {item.step.id}: {found}"
+    return ""
+
+
+async def _answers(asked: Sequence[Left], state: RunState, context: RunContext) -> list[_Answer]:
+    agent = state["task"].agent
+    if not asked:
+        return []
+    if agent and context.agents.is_external(agent):
+        return [f"the task is for {agent} alone"] * len(asked)
+    claims = [
+        Claim(
+            text=item.text,
+            step_id=item.step.id,
+            objective=item.step.objective,
+            output=_output(item.step, state, context),
+        )
+        for item in asked
+    ]
+    try:
+        replies = await judge_claims(
+            state["task"].prompt,
+            claims,
+            context.for_models.diff(),
+            pool=context.models,
+            prompts=context.prompts,
+            attempts=context.settings.planning.max_retry_attempts,
+        )
+    except (ModelError, LimitReached) as error:
+        return [error.message] * len(asked)
+    return [(reply.met, reply.why.strip()) if reply else "the model did not say" for reply in replies]
+
+
+def _output(step: Step, state: RunState, context: RunContext) -> str:
+    """What a step gave; of the step that ends the run, its last word."""
+    last = step.id == current_step(state).id and state["answer_ref"]
+    ref = last or state["outputs"].get(step.id, "")
+    return context.artifacts.get(ref) if ref else ""
+
+
+def _named(item: Left) -> str:
+    return f"{item.text!r} (step {item.step.id})"

@@ -1,0 +1,1 @@
+"""What nodes share: writing updates, judging an attempt, choosing sources, several samples."""

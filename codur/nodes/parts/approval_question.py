@@ -1,0 +1,152 @@
+"""Whether the user is asked before a plan is carried out, and what follows from the answer. Part of `policy`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from codur.events import PlanShown
+from codur.mcp.offered_tools import server_of
+from codur.nodes.parts.updates import about_code, blocked, can_ask, edits, go, output_of
+from codur.nodes.run_state import RunContext, RunState, RunUpdate
+from codur.planning.approval import Means, covers, effects_of, needs_approval
+from codur.planning.plans.step_references import UnresolvedReference, escaped, filled_step, named_command
+from codur.questions import Answer, PlanEffects, Question
+from codur.types import CODE_TASKS, Plan, Step
+
+_MCP_TOOLS = frozenset({"call_mcp_tool", "read_mcp_resource", "list_mcp_tools", "list_mcp_resources"})
+REJECTIONS = 1
+"""Plans that are made anew after the user has rejected one."""
+_NOBODY = "the plan needs your approval, and there is nobody to ask"
+
+
+def ask_first(plan: Plan, problem: str, state: RunState, context: RunContext) -> RunUpdate | None:
+    """The question whether to carry out the plan; None if it need not be asked.
+
+    Args:
+        problem: what is wrong with the plan, as the user has edited it; it is then asked again in any case.
+    """
+    task, does = state["task"], effects(plan, state, context)
+    asked_for = task.show_plan or plan.asks
+    if not problem and not needs_approval(does, context.settings.planning, asked_for=asked_for):
+        return None
+    if plan.origin in {"pattern", "llm_error"} and not does.kinds:
+        return None  # nothing is done: an answer, or the end
+    if not problem and (task.approved or covers(state["approved"], does)):
+        if task.show_plan and task.approved:
+            context.emit(PlanShown(plan=plan, effects=does))
+        return None
+    if context.consult is None:
+        return refused(_NOBODY, plan, context)
+    question = Question(kind="approval", text=problem, plan=plan, effects=does, renews=_renews(plan, state, context))
+    return RunUpdate(question=question, **go("policy", "consult", origin=plan.origin, reason="the plan needs approval"))
+
+
+def ask_late(step: Step, plan: Plan, state: RunState, context: RunContext) -> RunUpdate | None:
+    """The question about a step of which the plan did not tell what it does; None if it need not be asked.
+
+    That is a command that an earlier step gave, or a tool that was chosen only now. Who approved of the plan has seen
+    no more of it than a reference, or nothing. What is asked about is the rest of the plan, which is carried out as it
+    was shown.
+    """
+    task = state["task"]
+    if task.approved or not (named_command(step) or step.decide):
+        return None
+    try:
+        arguments = filled_step(step, lambda name: output_of(name, state, context))
+    except UnresolvedReference:
+        return None  # the step itself tells it
+    shown = {name: escaped(value) if isinstance(value, str) else value for name, value in arguments.items()}
+    alone = replace(plan, steps=(replace(step, arguments=shown),))
+    does = effects(alone, state, context)
+    if not needs_approval(does, context.settings.planning, asked_for=task.show_plan):
+        return None
+    if covers(state["approved"], does):
+        return None
+    if context.consult is None:
+        return refused(_NOBODY, plan, context)
+    lost = blocked(state)
+    later = (item for item in plan.steps[state["cursor"] + 1 :] if item.id not in lost)
+    rest = replace(plan, steps=(*alone.steps, *later))
+    does = effects(rest, state, context)
+    question = Question(kind="approval", plan=rest, effects=does, renews=_renews(rest, state, context))
+    reason = f"{'a tool' if step.decide else 'a command'} is known only now, and needs approval"
+    return RunUpdate(
+        plan=rest, cursor=0, question=question, **go("policy", "consult", origin=plan.origin, reason=reason)
+    )
+
+
+def rejected(answer: Answer, plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
+    """What follows when the user says no: one new plan that knows the reason, or the end."""
+    why = answer.text.strip()
+    if answer.decision == "nobody":
+        return refused(_NOBODY, plan, context)
+    if why and _renews(plan, state, context):
+        reason = f"the user rejected it: {why}"
+        return RunUpdate(
+            rejections=1, reason=reason, **go("policy", "llm_plan", origin="user", tier="open", reason=reason)
+        )
+    reason = f"you rejected the plan{f': {why}' if why else ''}"
+    return RunUpdate(outcome="refused", reason=reason, **go("policy", "end", origin="user", reason=reason))
+
+
+def _renews(plan: Plan, state: RunState, context: RunContext) -> bool:
+    """Whether the reason of a rejection makes a new plan."""
+    return plan.origin != "pattern" and state["rejections"] < REJECTIONS and can_ask(state, context)
+
+
+def refused(reason: str, plan: Plan, context: RunContext) -> RunUpdate:
+    """The end of a run whose plan is not approved of; the plan is kept."""
+    path = context.keep_plan(plan)
+    remedy = (
+        f"Look at it, then carry it out with: codur run --plan-file {path} --yes"
+        if path
+        else "Give --yes to approve of it beforehand."
+    )
+    reason = reason if path else f"{reason}; --yes approves of it"
+    return RunUpdate(
+        outcome="refused", reason=reason, remedy=remedy, **go("policy", "end", origin=plan.origin, reason=reason)
+    )
+
+
+def effects(plan: Plan, state: RunState, context: RunContext) -> PlanEffects:
+    """What carrying out the plan will do."""
+    tools = {name: tool.side_effect for name in context.toolbox.names() if (tool := context.toolbox.get(name))}
+    runtime, agents = context.settings.runtime, context.settings.agents
+    return effects_of(
+        plan,
+        Means(
+            tools=tools,
+            edits=lambda step: edits(step, context),
+            delegates=lambda step: _hands_over(step, context),
+            attempts=runtime.max_iterations,
+            agent_steps=max((config.max_steps for config in agents.configs.values()), default=1),
+            check=lambda step: _check_of(step, plan, state, context),
+            networked=lambda step: _asks_over_network(step, context),
+        ),
+    )
+
+
+def _hands_over(step: Step, context: RunContext) -> bool:
+    """Whether a program of somebody else works on the step."""
+    if step.action != "delegate" or not context.agents.knows(step.capability):
+        return False
+    return context.agents.resolve(step.capability).config.type not in {"coding", "llm"}
+
+
+def _asks_over_network(step: Step, context: RunContext) -> bool:
+    """Whether a step asks an MCP server that is reached over the network, or reaches it; one not known counts."""
+    servers = context.toolbox.mcp
+    own = server_of(step.capability)
+    if step.action != "tool" or servers is None or not (own or step.capability in _MCP_TOOLS):
+        return False
+    named = own or str(step.arguments.get("server") or server_of(str(step.arguments.get("tool", ""))))
+    names = (named,) if named in servers.names() else servers.names()
+    return any(server.url is not None or server.network for server in map(servers.server, names))
+
+
+def _check_of(step: Step, plan: Plan, state: RunState, context: RunContext) -> str:
+    """The command by which `review` will judge the step; empty if it will not."""
+    check = state["discovery"].check
+    if check is None or plan.origin == "pattern" or (plan.origin == "user" and not about_code(plan, state)):
+        return ""
+    return check.label if edits(step, context, code=state["discovery"].task_type in CODE_TASKS) else ""

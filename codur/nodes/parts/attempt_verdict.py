@@ -1,0 +1,215 @@
+"""Runs the check after a step that edits, and puts back what is not kept of the workspace."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from codur.checks.confirmation.confirm import confirm
+from codur.checks.discover import find_check
+from codur.checks.linters import worse
+from codur.checks.signature import normalised
+from codur.errors import UsageError
+from codur.events import CheckRan
+from codur.nodes.parts.finding import Judged, Seen, finding, keeps, may_fail
+from codur.nodes.run_state import RunContext, RunState, RunUpdate
+from codur.python.test_run import TestEnd
+from codur.tools.git.git_history import uncommitted
+from codur.types import Check, Discovery, ScopeViolation, StepRecord, Verdict
+
+_LINE = re.compile(r":\d+")
+
+COMMAND_NOT_FOUND = 127
+_FIRST_SHARE, _SHORT_SHARE, _LEAST_FIRST_S = 0.4, 0.6, 10.0
+"""Of the run's time, which its first check may take, so that there is some left to act on what it says."""
+_LINT_SHARE = 0.5
+_LONG_S = 1.0
+"""What takes longer is worth a look at the tests that failed before all others are run."""
+
+
+def seen_before(state: RunState, context: RunContext) -> RunUpdate:
+    """What is to be known before a step edits: the check, its files guarded, and its verdict so far.
+
+    Empty if it is known already. Rules that did not take the task for one about code have not looked for a check.
+    """
+    if state["before"] is not None or state["attempts"] or context.workspace.changed_files():
+        return RunUpdate()
+    task, discovery = state["task"], state["discovery"]
+    if discovery.check is None:
+        check = find_check(
+            context.workspace,
+            prompt=task.prompt,
+            files=[path for path in discovery.files if path not in discovery.guessed],
+            settings=context.settings.verification,
+            changed=lambda: uncommitted(context.workspace.root, context.launcher),
+        )
+        discovery = replace(discovery, check=check)
+    verdict = check_before(discovery, context)
+    return RunUpdate(discovery=discovery, before=verdict, verdict=verdict)
+
+
+def check_before(discovery: Discovery, context: RunContext) -> Verdict:
+    """The check's verdict on the untouched program; its files are guarded from now on."""
+    check = discovery.check
+    if check is not None:
+        context.checker.guard(check)
+        left = context.time_left()
+        share_s = max(min(_LEAST_FIRST_S, left * _SHORT_SHARE), left * _FIRST_SHARE)
+        check = replace(check, timeout_s=min(check.timeout_s, share_s))
+    verdict = context.checker.run(check)
+    if discovery.check is not None and discovery.check.kind == "command" and verdict.exit_status == COMMAND_NOT_FOUND:
+        raise UsageError(
+            f"the check cannot be run: {verdict.error.strip().splitlines()[-1] if verdict.error else verdict.check}",
+            remedy="Correct the command given with --check (or in challenge.yaml).",
+        )
+    if verdict.status in {"failed", "passed"}:
+        context.best.found(verdict.progress)
+    context.emit(CheckRan(when="before", verdict=verdict))
+    return verdict
+
+
+def look(record: StepRecord, state: RunState, context: RunContext) -> Seen:
+    """What a step that was to edit files left behind; the check is run unless the step failed."""
+    if not record.ok:
+        return Seen(verdict=None)
+    edit = edit_name(context.workspace.diff())
+    verdict = _known_failure(record, edit, state, context) or _check(record, state, context)
+    shown = context.for_models.diff()  # the next request holds it
+    changed, runs = bool(context.workspace.changed_files()), context.settings.tools.allow_run
+    return Seen(verdict=verdict, edit=edit, diff=shown, changed=changed, runs=runs)
+
+
+def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
+    """The verdict on a step that was to edit files.
+
+    An attempt that came further than where it started from becomes the new starting point; any other is undone, with
+    the edits of earlier steps of the same plan.
+    """
+    judged = finding(record, look(record, state, context), state, context.best)
+    if judged.gained and judged.last is not None:
+        context.best.gained(context.workspace.snapshot(), judged.last.progress)
+    elif judged.attempt is not None:
+        context.workspace.restore(context.best.start)
+    return judged
+
+
+def start_clean(state: RunState, context: RunContext) -> None:
+    """Put the workspace back to how it was found."""
+    before = state["before"]
+    context.best.start_clean(before.progress if before else -1.0)
+    context.workspace.restore(context.best.start)
+
+
+def put_back(context: RunContext) -> list[ScopeViolation]:
+    """What programs changed out of scope; it is put back."""
+    return list(context.workspace.enforce_scope())
+
+
+def tried(check: Check, context: RunContext) -> tuple[Verdict, Mapping[str, TestEnd]]:
+    """The verdict of a test that was made, alone, and how each of its tests ended.
+
+    Raises:
+        WorkspaceError: its file cannot be put there.
+    """
+    verdict = context.checker.run(replace(check, beside=None))
+    return verdict, context.checker.last_tests
+
+
+def given_up(check: Check, state: RunState, context: RunContext) -> None:
+    """Take back that a test which was made is the check: the one before it is."""
+    context.workspace.unprotect([check.entry or ""])
+    if state["discovery"].check is not None:
+        context.checker.guard(state["discovery"].check)
+    if state["before"] is not None:
+        context.best.found(state["before"].progress)
+
+
+def linted(context: RunContext) -> list[str]:
+    """What the project's own linters find more than before in what was changed; it is told and nothing more.
+
+    What passed the check is done: another attempt would cost as much as this one, and could spoil it.
+    """
+    if not (context.settings.verification.linters and context.settings.tools.allow_run):
+        return []
+    most_s = _LINT_SHARE * context.time_left()  # what is done must not be lost for them
+    return worse(context.workspace, context.launcher, context.scratch, most_s=most_s)
+
+
+def edit_name(diff: str) -> str:
+    """What a change is called: equal for equal diffs."""
+    return hashlib.sha256(diff.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def _known_failure(record: StepRecord, edit: str, state: RunState, context: RunContext) -> Verdict | None:
+    """The verdict on the same change earlier in this run, for an agent that ran no programs of its own."""
+    known = state["failures"].get(edit)
+    if known is None or record.action != "coding":
+        return None
+    number = next(attempt.number for attempt in state["attempts"] if attempt.edit == edit)
+    known = replace(known, note=f"the same change as attempt {number}, so the check was not run again")
+    _tell(known, state, context)
+    return known
+
+
+def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
+    check = state["discovery"].check
+    narrow = record.action != "repair" and not may_fail(state)
+    first = _still_failing(check, state["verdict"], context) if check and narrow else None
+    verdict = first or context.checker.run(check)
+    if check is not None and keeps(verdict, state):
+        repeated = context.checker.run(check)
+        verdict = verdict if keeps(repeated, state) else repeated
+    elif check is not None and verdict.passed:
+        verdict = _confirmed(check, verdict, record, state, context)
+    _tell(verdict, state, context)
+    return verdict
+
+
+def _confirmed(check: Check, verdict: Verdict, record: StepRecord, state: RunState, context: RunContext) -> Verdict:
+    """What is left of a pass when it is looked at closely; before that it is not told as one."""
+    again = 0 if record.action == "repair" or record.held else None  # it has passed more than once in a copy already
+    originals = {change.path: change.before for change in context.workspace.changes()}
+    return confirm(
+        context.checker,
+        check,
+        verdict,
+        originals,
+        state["task"].prompt,
+        earlier=state["before"],
+        runs=again,
+        own=record.action == "repair",
+    )
+
+
+def _tell(verdict: Verdict, state: RunState, context: RunContext) -> None:
+    context.emit(CheckRan(when="attempt", verdict=verdict, number=len(state["attempts"]) + 1))
+
+
+def _still_failing(check: Check, start: Verdict | None, context: RunContext) -> Verdict | None:
+    """The verdict of the tests that failed before the attempt, run alone, if none of them passes; None: run them all.
+
+    A test may need what others leave behind. So what these say counts only once they failed alone in the words in which
+    they fail among all others; till then all are run, too, and that is found out.
+    """
+    tests = start.failing if start is not None and start.status == "failed" else ()
+    few = start is not None and 0 < len(tests) * 2 <= (start.tests_total or 0) and start.duration_s > _LONG_S
+    if start is None or not few or check.kind != "tests" or check.text:
+        return None
+    verdict = context.checker.run(replace(check, tests=tests))
+    if verdict.status != "failed" or verdict.timed_out or set(verdict.failing) != set(tests):
+        return None
+    if tests not in context.alone and not _alike(verdict, start):
+        whole = context.checker.run(check)
+        if _alike(verdict, whole):
+            context.alone.add(tests)
+        return whole
+    context.alone.add(tests)
+    note = "what failed before still fails; the other tests were not run"
+    return replace(verdict, progress=start.progress, note=note)
+
+
+def _alike(one: Verdict, other: Verdict) -> bool:
+    """Whether two runs failed in the same words, wherever the lines are now."""
+    return _LINE.sub("", normalised(one.error)) == _LINE.sub("", normalised(other.error))

@@ -1,0 +1,164 @@
+"""Delegates a step to an agent that is another program. What it leaves behind is an attempt like any other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from codur.agents.external.delegated_work import Delegated
+from codur.agents.registry import Agent
+from codur.context.brief import CodingBrief, brief_text
+from codur.errors import LimitReached, WorkspaceError
+from codur.events import Note
+from codur.nodes.parts.attempt_verdict import seen_before
+from codur.nodes.parts.sources import inputs, objective
+from codur.nodes.parts.step_criteria import held_to
+from codur.nodes.parts.updates import current_step, go, hint_of, origin_of, tell_changes, why_not
+from codur.nodes.run_state import RunContext, RunState, RunUpdate
+from codur.python.interpreter import python_version
+from codur.types import CODE_TASKS, StepRecord, TaskType, ToolCode, Usage
+
+_BRIEF_TOKENS = 12_000
+_WORDS_ONLY: frozenset[TaskType] = frozenset({"greeting", "explanation", "search", "web_search", "git"})
+"""Tasks for which an agent's changes are thrown away."""
+
+
+async def delegate_to(agent: Agent, state: RunState, context: RunContext) -> RunUpdate:
+    """Let the agent work in a copy, take over its changes, and record what came of it."""
+    import asyncio  # noqa: PLC0415 - lazy: a model-free run never loads it
+
+    return await asyncio.to_thread(_delegate, agent, state, context)
+
+
+def _delegate(agent: Agent, state: RunState, context: RunContext) -> RunUpdate:
+    seen = seen_before(state, context) if state["discovery"].task_type in CODE_TASKS else RunUpdate()
+    state = {**state, **seen}
+    obstacle = context.externals.obstacle(agent)
+    if obstacle is not None:
+        error = why_not({**state, "coder": agent.name}, context)
+        return _ended(agent, state, seen, RunUpdate(outcome="no_model", reason=error.message, remedy=error.remedy))
+    try:
+        context.models.require_left()
+    except LimitReached as error:
+        return _ended(agent, state, seen, RunUpdate(outcome="limit", reason=error.message, remedy=error.remedy))
+    try:
+        delegated = context.externals.run_external(
+            agent,
+            _prompt(state, context),
+            context.workspace,
+            timeout_s=context.time_left(),
+            emit=context.emit,
+            read_only=_read_only(state, context),
+            allowed=lambda _path: takes_changes(state),
+        )
+    except WorkspaceError as error:
+        reason = f"{agent.name} cannot work: {error.message}"
+        return _ended(agent, state, seen, RunUpdate(outcome="no_model", reason=reason, remedy=error.remedy))
+    usage = _counted(delegated.answer.usage)
+    context.models.charge(usage)
+    tell_changes(delegated.taken.changed_files, context)
+    notes = [text for text in (delegated.note, *delegated.taken.notes) if text and text not in state["notes"]]
+    for text in notes:
+        context.emit(Note(level="warning", text=text))
+    record = held_to(_record(agent, delegated, state, context), delegated.answer.text, state, context)
+    return RunUpdate(
+        **seen,
+        usage=usage,
+        records=[record],
+        notes=notes,
+        outputs={record.step_id: record.output_ref},
+        **go("execute", "review", origin=record.origin, tier="open", reason=f"agent {agent.name}"),
+    )
+
+
+def takes_changes(state: RunState) -> bool:
+    """Whether an agent's changes are taken over at all, as far as the workspace's protection and scope allow."""
+    return state["discovery"].task_type not in _WORDS_ONLY
+
+
+def _prompt(state: RunState, context: RunContext) -> str:
+    step = current_step(state)
+    brief = CodingBrief(
+        task=state["task"].prompt,
+        objective=objective(state, step),
+        sources={},
+        missing_files=state["discovery"].missing_files,
+        python_version=python_version(context.python, context.launcher),
+        inputs=inputs(state, step, context),
+        check=state["discovery"].check,
+        verdict=state["verdict"],
+        attempts=state["attempts"],
+        will_retry=False,
+        steer=hint_of(state),
+    )
+    text = brief_text(brief, budget_tokens=_BRIEF_TOKENS).text
+    if state["discovery"].task_type in _WORDS_ONLY:
+        return context.prompts.render("external.words", brief=text)
+    paths = ", ".join(_read_only(state, context))
+    read_only = f"Do not change these files, they define the check: {paths}.\n\n" if paths else ""
+    return context.prompts.render("external", brief=text, read_only=read_only)
+
+
+def _read_only(state: RunState, context: RunContext) -> tuple[str, ...]:
+    check = state["discovery"].check
+    paths = check.protected if check is not None else ()
+    return tuple(path for path in paths if context.workspace.is_protected(path))
+
+
+def _counted(told: Usage) -> Usage:
+    """What an agent says it has spent; at least one call, as it has asked a model, whatever it says."""
+    return replace(told, calls=max(1, told.calls))
+
+
+def _record(agent: Agent, delegated: Delegated, state: RunState, context: RunContext) -> StepRecord:
+    answer, taken = delegated.answer, delegated.taken
+    said = " ".join(answer.text.split())[:200]
+    error, code = _error(delegated, answered=bool(said) and state["discovery"].task_type not in CODE_TASKS)
+    return StepRecord(
+        step_id=current_step(state).id,
+        node="execute",
+        action="delegate",
+        capability=agent.name,
+        origin=origin_of(state),
+        tier="open",
+        code=code,
+        summary=said,
+        output_ref=context.artifacts.put(answer.text or error),
+        changed_files=taken.changed_files,
+        error=error,
+    )
+
+
+def _error(delegated: Delegated, *, answered: bool) -> tuple[str, ToolCode]:
+    """Why a delegation came to nothing; empty if something was taken over, or an answer was wanted and is there.
+
+    An agent's own failure counts only if it left nothing behind: what it left is judged by the check.
+    """
+    answer, taken = delegated.answer, delegated.taken
+    if taken.problem:
+        return f"nothing was taken over: {taken.problem}", "failed"
+    if taken.changed_files or (answered and not answer.error):
+        return "", "ok"
+    code: ToolCode = "timeout" if answer.end == "timed_out" else "failed"
+    if answer.error:
+        return f"no file was changed: {answer.error}", code
+    what = "it changed nothing" if delegated.changed_nothing else "nothing of what it changed may be changed"
+    return f"no file was changed: {what}", "failed"
+
+
+def _ended(agent: Agent, state: RunState, seen: RunUpdate, end: RunUpdate) -> RunUpdate:
+    record = StepRecord(
+        step_id=current_step(state).id,
+        node="execute",
+        action="delegate",
+        capability=agent.name,
+        origin="llm_error",
+        tier="open",
+        code="failed",
+        error=end["reason"],
+    )
+    return RunUpdate(
+        **seen,
+        **end,
+        records=[record],
+        **go("execute", "review", origin="llm_error", reason=end["reason"]),
+    )

@@ -1,0 +1,115 @@
+"""What a review finds in a step that was to edit files, and whether that is worth keeping. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from codur.checks.describe import ERROR_CHARS, diff_text, error_text
+from codur.nodes.run_state import BestState, RunState
+from codur.types import Attempt, StepRecord, Verdict
+
+_NUMBERS = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What there is to see after a step.
+
+    Attributes:
+        verdict: what the check said; None if the step itself failed, so that it was not run.
+        edit: what the change is called; equal for equal changes.
+        diff: the change as models may see it.
+        changed: whether files are changed.
+        runs: whether programs may be run.
+    """
+
+    verdict: Verdict | None
+    edit: str = ""
+    diff: str = ""
+    changed: bool = False
+    runs: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """What the check said of a step.
+
+    Attributes:
+        verdict: the check's verdict on the state that the next attempt starts from, or on the passing state.
+        last: the verdict on the attempt itself.
+        attempt: the failed attempt; None if there is nothing to do better.
+        gained: the attempt came further than where it started from.
+    """
+
+    verdict: Verdict | None
+    last: Verdict | None
+    attempt: Attempt | None
+    gained: bool = False
+
+
+def finding(record: StepRecord, seen: Seen, state: RunState, best: BestState) -> Judged:
+    """The verdict on a step that was to edit files: it is done, or a failed attempt, which may have come further."""
+    if seen.verdict is None:
+        present = state["verdict"]
+        progress = present.progress if present else 0.0
+        attempt = _attempt(record, state, f"edit: {_NUMBERS.sub('#', record.error)}", progress, record.error)
+        return Judged(verdict=present, last=present, attempt=attempt)
+    verdict = seen.verdict
+    if verdict.status in {"passed", "flaky"} or keeps(verdict, state) or _nothing_to_check(seen, state):
+        return Judged(verdict=verdict, last=verdict, attempt=None)
+    error = verdict.note if verdict.status in {"tampered", "no_check"} else verdict.error or _difference(verdict)
+    signature = verdict.signature or f"{verdict.status}: {verdict.note}"
+    progress = verdict.progress if verdict.status == "failed" else 0.0
+    attempt = _attempt(record, state, signature, progress, error)
+    attempt = replace(attempt, diff=diff_text(seen.diff), edit=seen.edit)
+    gained = comes_further(verdict, best)
+    start = verdict if gained else state["verdict"] or verdict
+    return Judged(verdict=start, last=verdict, attempt=attempt, gained=gained)
+
+
+def comes_further(verdict: Verdict, best: BestState) -> bool:
+    """Whether a failed attempt is where the next one starts from; one that is not is undone."""
+    return verdict.status == "failed" and verdict.progress > best.start_progress
+
+
+def may_fail(state: RunState) -> tuple[str, ...]:
+    """The tests that fail now and may go on to: those of a refactoring, which is done if what passed still passes."""
+    before = state["before"]
+    refactors = state["discovery"].task_type == "refactor" and not state["task"].check_is_goal
+    return before.failing if refactors and before is not None and before.status == "failed" else ()
+
+
+def keeps(verdict: Verdict | None, state: RunState) -> bool:
+    """Whether a verdict fails in nothing but what may fail, and in no more of its tests than before."""
+    before, allowed = state["before"], may_fail(state)
+    if verdict is None or before is None or verdict.status != "failed" or verdict.timed_out or not verdict.failing:
+        return False
+    return set(verdict.failing) <= set(allowed) and (verdict.tests_passed or 0) >= (before.tests_passed or 0)
+
+
+def _nothing_to_check(seen: Seen, state: RunState) -> bool:
+    """Whether there never was a check; one that was red and has gone is no success."""
+    before, check = state["before"], state["discovery"].check
+    was_red = before is not None and before.status == "failed" and check is not None and check.kind != "syntax"
+    status = seen.verdict.status if seen.verdict is not None else ""
+    return status == "no_check" and seen.changed and not (was_red and seen.runs)
+
+
+def _attempt(record: StepRecord, state: RunState, signature: str, progress: float, error: str) -> Attempt:
+    return Attempt(
+        number=len(state["attempts"]) + 1,
+        by=record.capability or record.node,
+        summary=record.summary or "no edit",
+        signature=signature,
+        progress=progress,
+        error=error_text(error, ERROR_CHARS),
+        others=record.others,
+    )
+
+
+def _difference(verdict: Verdict) -> str:
+    if verdict.difference is None:
+        return "the program did not end within the time limit" if verdict.timed_out else ""
+    expected, actual = verdict.difference.expected, verdict.difference.actual
+    return f"output line {verdict.difference.line}: expected {expected!r}, got {actual!r}"

@@ -1,0 +1,231 @@
+"""The files that a model-backed step sees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from posixpath import basename, dirname, splitext
+
+from codur.checks.entry import is_test_code
+from codur.context.file_order import standing
+from codur.context.outline import Outline, outline_of
+from codur.context.places import edited_lines
+from codur.context.ranking import TestRun
+from codur.context.selection import Selection, Want, select
+from codur.errors import LimitReached, WorkspaceError
+from codur.events import Note
+from codur.nodes.parts.updates import origin_of
+from codur.nodes.run_state import RunContext, RunState
+from codur.planning.plans.full_plan import RETRY_OBJECTIVE
+from codur.repair.evidence.tracing import run_traced
+from codur.types import Check, Step
+from codur.workspace.workspace import Workspace
+
+_MOST_TRACED = 20
+"""Failing tests whose lines are noted."""
+_TRACE_S = 5.0
+_LEAST_LEFT_S = 60.0
+"""With less time left, no program is run only to choose what is shown."""
+_NOT_SHOWN = frozenset({"challenge.yaml", "args.txt"})
+"""Files whose content the check's command line says already."""
+_EXPECTED = frozenset({"expected.txt", "expected_output.txt"})
+"""Expected output, of this check or of others: what a program should print is told by the check's verdict alone."""
+_LOOKED_LINES = 120
+"""The longest part of a file that is shown again because the coding agent had a look at it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """What of the workspace a model may see.
+
+    Attributes:
+        texts: present text by path, sources first.
+        wants: what of them should be shown, the most useful first.
+        outline: the files that are not shown.
+        withheld: files that would be shown if they did not look as if they held secrets.
+        guessed: files that are wanted only because a classifier named them.
+    """
+
+    texts: dict[str, str]
+    wants: tuple[Want, ...]
+    outline: Outline
+    withheld: tuple[str, ...]
+    guessed: frozenset[str]
+
+
+def material(state: RunState, step: Step, context: RunContext) -> Material:
+    """The step's own file and the discovered ones, what the failure and the last attempt point to, what these lead to,
+    what a classifier guessed, and what the check reads; an outline of the rest.
+    """
+    workspace, check = context.for_models, state["discovery"].check
+    files = workspace.list_files()
+    hidden = _Hidden(check)
+    named = _named(state, step)
+    selection = _selection(state, step, context, files, named)
+    looked = [want for text in state["looked"] if (want := _looked_at(text))]
+    found = {*selection.paths, *(want.path for want in looked)}
+    paths = sorted(found, key=lambda path: (standing(path), path))  # so that attempts show the same beginning
+    shown = [path for path in paths if not hidden.withholds(path)]
+    made = {check.entry: check.text} if check and check.text and check.entry else {}
+    texts = {**made, **{path: text for path in shown if (text := _text(path, workspace)) is not None}}
+    wants = (*looked, *map(_whole, made), *_without_other_tests(selection.wants, named))
+    return Material(
+        texts=texts,
+        wants=tuple(want for want in sorted(wants, key=lambda want: want.need != "asked") if want.path in texts),
+        outline=outline_of(selection.ranked, files, lambda path: _glance(path, hidden, workspace)),
+        withheld=tuple(path for path in named if workspace.hides(path) and workspace.is_file(path)),
+        guessed=frozenset(state["discovery"].guessed) - {want.path for want in wants if want.need != "useful"},
+    )
+
+
+def _known(state: RunState) -> list[str]:
+    """The files that rules found."""
+    discovery = state["discovery"]
+    return [path for path in discovery.files if path not in discovery.guessed]
+
+
+def _named(state: RunState, step: Step) -> list[str]:
+    """The step's own file, and the files found; of those that may be no more than a test check's, what is written."""
+    check = state["discovery"].check
+    said = f"{state['task'].prompt}\n{step.objective}"
+    by_rules = check is not None and check.kind == "tests"
+    named = [path for path in _known(state) if not by_rules or splitext(basename(path))[0] in said]
+    return list(dict.fromkeys(filter(None, (str(step.arguments.get("path", "")), *named))))
+
+
+def _selection(
+    state: RunState, step: Step, context: RunContext, files: Sequence[str], named: Sequence[str]
+) -> Selection:
+    """What to show, for what failed now and in the last attempt."""
+    discovery, verdict = state["discovery"], state["verdict"]
+    failed = verdict if verdict is not None and verdict.status == "failed" else None
+    last = state["attempts"][-1] if state["attempts"] else None
+    told = [failed.error if failed else "", last.error if last else "", edited_lines(last.diff if last else "")]
+    runs = test_runs(state, context)
+    ran = {path for _, lines in runs for path, _ in lines}
+    return select(
+        context.repository,
+        files,
+        task=state["task"].prompt,
+        named=named,
+        step=objective(state, step),
+        failure="\n\n".join(told),
+        failing=failed.failing if failed else (),
+        likely=[path for path in _known(state) if not runs or path in ran],
+        runs=runs,
+        looked_at="\n\n".join(inputs(state, step, context).values()),
+        also=(*discovery.guessed, *(discovery.check.protected if discovery.check is not None else ())),
+    )
+
+
+def _looked_at(text: str) -> Want | None:
+    """A part of a file that the coding agent had a look at, if it is not too long to be shown again."""
+    path, _, lines = text.rpartition(":")
+    start, end = (int(number) for number in lines.split("-"))
+    return Want(path=path, line=start, end=end, need="needed") if start <= end < start + _LOOKED_LINES else None
+
+
+def _whole(path: str) -> Want:
+    return Want(path=path, need="needed")
+
+
+def test_runs(state: RunState, context: RunContext) -> Sequence[TestRun]:
+    """What the failing tests and those beside them execute, run once more in a copy; nothing if that is not known."""
+    check, verdict = state["discovery"].check, state["verdict"]
+    if check is None or check.kind != "tests" or verdict is None or not context.settings.tools.allow_run:
+        return ()
+    tests = verdict.failing[:_MOST_TRACED] if verdict.status == "failed" else ()
+    if not tests or tests in context.traced or context.time_left() < _LEAST_LEFT_S:
+        return context.traced.get(tests, ())
+    try:
+        copy = context.workspace.scratch_copy(context.scratch(), extra=context.workspace.generated_files())
+        checker = context.checker.on(copy)
+        coverage = run_traced(checker, copy.root, replace(check, tests=tests), verdict, most_s=_TRACE_S)
+    except (LimitReached, WorkspaceError):
+        coverage = None
+    found = coverage.tests.values() if coverage is not None else ()
+    context.traced[tests] = tuple((test.failed, test.lines) for test in found)
+    return context.traced[tests]
+
+
+def objective(state: RunState, step: Step) -> str:
+    """What a plan of a model or of the user says of the step beyond the task; empty if it says nothing new."""
+    if origin_of(state) not in {"plan", "user"} or step.objective == RETRY_OBJECTIVE:
+        return ""
+    said = (("", step.objective), ("Expected output: ", step.expected_output), ("Done when: ", step.success_criteria))
+    return "\n".join(f"{word}{text}" for word, text in said if text)
+
+
+def instruction_notes(context: RunContext) -> list[str]:
+    """What to tell the user of instructions that were left out: once in a run."""
+    notes = list(context.instructions.notes())
+    for note in notes:
+        context.emit(Note(level="warning", text=note))
+    return notes
+
+
+def _without_other_tests(wants: Iterable[Want], named: Iterable[str]) -> Iterable[Want]:
+    """The wants without tests that the failure says nothing of, if it names any test."""
+    wants = tuple(wants)
+    told = {want.path for want in wants if want.line} | set(named)
+    if not any(is_test_code(path) for path in told):
+        return wants
+    near = {dirname(path) for path in told}
+    return [
+        want
+        for want in wants
+        if want.path in told or not is_test_code(want.path) or (_is_support(want.path) and dirname(want.path) in near)
+    ]
+
+
+def _is_support(path: str) -> bool:
+    return basename(path) == "conftest.py"
+
+
+class _Hidden:
+    """Files that a model must not see: what the check expects, and what its command line says already."""
+
+    def __init__(self, check: Check | None) -> None:
+        self._expected = check.expected_file if check is not None else None
+
+    def withholds(self, path: str) -> bool:
+        return path in _NOT_SHOWN or path == self._expected
+
+    def withholds_head(self, path: str) -> bool:
+        """Whether not even the first line is told unasked."""
+        return self.withholds(path) or basename(path) in _EXPECTED
+
+
+def _glance(path: str, hidden: _Hidden, workspace: Workspace) -> str | None:
+    if hidden.withholds_head(path):
+        return None
+    try:
+        return workspace.peek_text(path)
+    except WorkspaceError:
+        return None
+
+
+def target(state: RunState, step: Step, texts: dict[str, str], context: RunContext) -> str | None:
+    """The one file that an edit without a path means: the step's, else the only one that may change, else None."""
+    named = str(step.arguments.get("path", ""))
+    if named:
+        return named
+    writable = [path for path in texts if context.workspace.may_edit(path)]
+    if len(writable) == 1:
+        return writable[0]
+    missing = state["discovery"].missing_files
+    return missing[0] if not writable and len(missing) == 1 else None
+
+
+def inputs(state: RunState, step: Step, context: RunContext) -> dict[str, str]:
+    """Outputs of the earlier steps that this step names, with what was read beside them."""
+    names = [name for item in step.inputs for name in (item, f"{item}.dependencies")]
+    return {name: context.artifacts.get(state["outputs"][name]) for name in names if name in state["outputs"]}
+
+
+def _text(path: str, workspace: Workspace) -> str | None:
+    """The file's text; None if it holds no text (such a file is of no use to a model), or is withheld."""
+    try:
+        return workspace.read_text(path).text
+    except WorkspaceError:
+        return None

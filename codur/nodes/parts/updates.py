@@ -1,0 +1,347 @@
+"""Small helpers that nodes share to write their updates."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from codur.agents.registry import Agent
+from codur.checks.suites.run_problem import ENVIRONMENT, RunProblem, run_problem
+from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable, WorkspaceError
+from codur.events import FileChanged, Note
+from codur.mcp.offered_tools import server_of
+from codur.nodes.run_state import DATA, NodeName, Route, RunContext, RunState, RunUpdate
+from codur.planning.plans.step_references import Output, escaped
+from codur.planning.plans.step_schedule import blocked_by
+from codur.tools.code.definitions import is_read
+from codur.tools.tool import ToolError
+from codur.types import CODE_TASKS, Discovery, Origin, Outcome, Plan, RouteStep, Step, StepRecord, Tier
+from codur.workspace.history.diff import line_counts
+
+CONVERSATION_TOOLS = frozenset({"ask_user", "list_tools", "tool_help"})
+SERVER_TOOLS = frozenset({"list_mcp_tools", "call_mcp_tool", "list_mcp_resources", "read_mcp_resource"})
+NEEDS_ANSWER = "the task needs an answer from you first"
+_PLAIN_ACTIONS = frozenset({"tool", "respond", "ask"})
+_LEAST_CALLS = 2
+"""Model calls that must be left for a test to be made: one for it, one for the edit."""
+
+
+def go(node: NodeName, route: Route, *, origin: Origin, tier: Tier = "deterministic", reason: str = "") -> RunUpdate:
+    """The update that routes, with the decision on record."""
+    return RunUpdate(route=route, trail=[RouteStep(node=node, route=route, origin=origin, tier=tier, reason=reason)])
+
+
+def tell_changes(paths: Iterable[str], context: RunContext) -> None:
+    """Emit what changed in these files since the run began."""
+    changes = {change.path: change for change in context.workspace.changes()}
+    for path in paths:
+        if path in changes:
+            added, removed = line_counts(changes[path].before, changes[path].after)
+            context.emit(FileChanged(path=path, added=added, removed=removed))
+
+
+def why_not(state: RunState, context: RunContext) -> ModelUnavailable:
+    """The error for a task that needs a model and has none."""
+    agent = worker(state, context)
+    obstacle = context.externals.obstacle(agent) if agent.external else None
+    if obstacle is not None:
+        return ModelUnavailable(f"The agent {agent.name} cannot run here: {obstacle.text}.", remedy=obstacle.remedy)
+    return context.models.why_unavailable(_profile(state, context))
+
+
+def can_ask(state: RunState, context: RunContext) -> bool:
+    """Whether somebody can be asked for this task: a model, the default or the user's, or the agent that it is for."""
+    return able(state, context) is not None or context.models.available(_profile(state, context))
+
+
+def worker(state: RunState, context: RunContext) -> Agent:
+    """The agent whom the task is for: who took over, whom the user named, or whom routing gives it."""
+    return context.agents.for_discovery(state["discovery"], explicit=state["coder"] or state["task"].agent or None)
+
+
+def require_room(state: RunState, context: RunContext) -> None:
+    """Make sure, before a call is spent, that the agent that the task is for can be told it whole.
+
+    Raises:
+        LimitReached: it cannot.
+    """
+    agent = worker(state, context)
+    if not agent.external:
+        context.models.sizes.require_room(agent.profile, state["task"].prompt)
+
+
+def able(state: RunState, context: RunContext) -> Agent | None:
+    """The agent whom the task is for or, if it cannot run, the first of `fallback_order` that can; None if none can."""
+    wanted = worker(state, context)
+    in_words = state["discovery"].task_type not in CODE_TASKS
+    candidates = (wanted, *context.agents.fallbacks(besides=wanted.name, in_words=in_words))
+    return next((agent for agent in candidates if can_run(agent, context)), None)
+
+
+def delegated(state: RunState, context: RunContext) -> Plan | None:
+    """The plan of a task that falls to an agent which is another program and can run: no model is asked about it."""
+    agent = worker(state, context)
+    if not agent.external or able(state, context) is None:
+        return None
+    step_id = "edit" if state["discovery"].task_type in CODE_TASKS else "answer"
+    step = Step(id=step_id, action="delegate", capability=agent.name, tier="open")
+    return Plan(steps=(step,), origin="user", reason=f"the task is for {agent.name}")
+
+
+def plannable(context: RunContext) -> list[str]:
+    """The tools that a step can name: not those that serve a conversation, nor those of servers if there are none."""
+    without = CONVERSATION_TOOLS if context.toolbox.mcp is not None else CONVERSATION_TOOLS | SERVER_TOOLS
+    return [name for name in context.toolbox.names() if name not in without]
+
+
+def can_run(agent: Agent, context: RunContext) -> bool:
+    """Whether an agent can be set to work: its program is here and has its key, or its model can be asked."""
+    if agent.external:
+        return context.externals.obstacle(agent) is None
+    return context.models.available(agent.profile)
+
+
+def _profile(state: RunState, context: RunContext) -> str | None:
+    """The profile that is asked: that of the agent that took over or that the user named, else the default one."""
+    agent = state["coder"] or state["task"].agent
+    return context.agents.resolve(agent).profile or None if agent else None
+
+
+def edits(step: Step, context: RunContext, *, code: bool = True) -> bool:
+    """Whether a step may change files.
+
+    Args:
+        code: the task is about code; who does not only edit is not expected to change files for any other.
+    """
+    if step.action == "tool":
+        tool = context.toolbox.get(step.capability)
+        return tool is not None and tool.side_effect == "write"
+    if step.action == "delegate":
+        if context.agents.is_external(step.capability):
+            return code
+        if not context.agents.knows(step.capability):
+            return True
+        return agent_may_edit(step.capability, context) and (code or context.agents.only_codes(step.capability))
+    return step.action in {"coding", "repair"}
+
+
+def agent_may_edit(agent: str, context: RunContext) -> bool:
+    """Whether an agent changes files that is asked in words (a profile by itself then explains)."""
+    config = context.agents.resolve(agent, in_words=True).config
+    tools = [context.toolbox.get(name) for name in config.tools if not server_of(name)]  # these change nothing here
+    return config.type == "coding" or any(tool is not None and tool.side_effect == "write" for tool in tools)
+
+
+def unfinished(state: RunState, context: RunContext) -> str:
+    """Why a task about code is not done, whatever the plan's last step says; empty if nothing speaks against it."""
+    if state["discovery"].task_type not in CODE_TASKS:
+        return ""
+    verdict = state["verdict"]
+    if verdict is not None and verdict.status not in {"passed", "no_check"}:
+        return "the check does not pass"
+    if (verdict is None or not verdict.passed) and not context.workspace.changed_files():
+        return "nothing was changed"
+    return ""
+
+
+def only_words_left(state: RunState, context: RunContext) -> bool:
+    """Whether the plan's work is done and stays, whatever becomes of the words about it that are still to come."""
+    plan, step = state["plan"], current_step(state)
+    code = state["discovery"].task_type in CODE_TASKS
+    if plan is None or not context.workspace.changed_files():
+        return False
+    rest = plan.steps[state["cursor"] :]
+    if any(item.action not in {"delegate", "respond"} or edits(item, context, code=code) for item in rest):
+        return False
+    if any(record.step_id != step.id for record in failed_steps(state)):
+        return False
+    return bool(state["solved_by"]) or not unfinished(state, context)
+
+
+def without_words(why: str, state: RunState, context: RunContext) -> RunUpdate:
+    """The end of a run whose work is done, and nobody could say it in words."""
+    note = f"the work is done; words about it could not be had: {why}"
+    context.emit(Note(level="warning", text=note))
+    last = next((item.capability for item in reversed(state["records"]) if item.ok), "")
+    return RunUpdate(outcome="done", reason="", remedy="", notes=[note], solved_by=state["solved_by"] or last)
+
+
+def about_code(plan: Plan, state: RunState) -> bool:
+    """Whether what a plan of the user changes is judged: it is about code, or more than tool calls is asked for."""
+    task_type, is_goal = state["discovery"].task_type, state["task"].check_is_goal
+    return task_type in CODE_TASKS or is_goal or any(step.action not in _PLAIN_ACTIONS for step in plan.steps)
+
+
+def current_step(state: RunState) -> Step:
+    """The step that policy let through."""
+    plan = state["plan"]
+    if plan is None:
+        raise AssertionError("a step was asked for before there was a plan")
+    return plan.steps[state["cursor"]]
+
+
+def failed_steps(state: RunState) -> tuple[StepRecord, ...]:
+    """The steps of the present plan that failed."""
+    return tuple(record for record in state["records"][state["since"] :] if not record.ok)
+
+
+def left_failed(state: RunState, context: RunContext) -> str:
+    """Which steps of the present plan failed for good, and why; empty if none did.
+
+    A step that succeeded later under the same id has not; nor does any count once the check says that the task is done.
+    """
+    verdict, code = state["verdict"], state["discovery"].task_type in CODE_TASKS or state["task"].check_is_goal
+    if verdict is not None and verdict.passed and (code or context.workspace.changed_files()):
+        return ""
+    last = {record.step_id: record for record in state["records"][state["since"] :]}
+    return "; ".join(f"step {name} failed: {record.error}" for name, record in last.items() if not record.ok)
+
+
+def blocked(state: RunState) -> tuple[str, ...]:
+    """Ids of the steps of the present plan that cannot run, because one whose output they need failed."""
+    plan = state["plan"]
+    return blocked_by(plan, {record.step_id for record in failed_steps(state)}) if plan else ()
+
+
+def output_of(step_id: str, state: RunState, context: RunContext) -> Output | None:
+    """What a step gave, with its typed output if it has one; None if it gave nothing."""
+    outputs = state["outputs"]
+    if step_id not in outputs:
+        return None
+    data = outputs.get(f"{step_id}.{DATA}")
+    return Output(
+        text=context.artifacts.get(outputs[step_id]), data=json.loads(context.artifacts.get(data)) if data else None
+    )
+
+
+def origin_of(state: RunState) -> Origin:
+    """Who made the present plan."""
+    return state["plan"].origin if state["plan"] else "pattern"
+
+
+def outcome_of(error: CodurError) -> Outcome:
+    """How a run ends that a model's failure ended: a limit, no model reached, or answers that cannot be used."""
+    if isinstance(error, LimitReached):
+        return "limit"
+    return "not_achieved" if isinstance(error, ModelAnswerError) else "no_model"
+
+
+def hint_of(state: RunState) -> str:
+    """What may help: the user's hint, and that after attempts without progress."""
+    return "\n".join(filter(None, (state["task"].hint, state["steer"])))
+
+
+def can_repair(state: RunState, context: RunContext) -> bool:
+    """Whether an offline search makes sense: a red check, Python sources, not switched off."""
+    return not why_no_search(state, context)
+
+
+def why_no_search(state: RunState, context: RunContext) -> str:
+    """Why no offline search is made, in a sentence; empty if one can be."""
+    before, check, tools = state["before"], state["discovery"].check, context.settings.tools
+    asked = state["task"].repair is not None
+    if context.settings.repair.mode == "off" and not asked:
+        return "The search for a repair is switched off (repair.mode)."
+    if not (tools.allow_write and tools.allow_run):
+        return "Changing files and running programs is not allowed here, so no repair is searched for."
+    if check is None or check.kind == "syntax":
+        return "No check was found that tells a right program from a wrong one; name one with --check."
+    is_fix = state["discovery"].task_type == "code_fix" or context.workspace.changed_files()
+    if not (asked or is_fix or check.kind == "output"):  # the whole output says what is wanted; tests may say else
+        return (
+            "The task asks for more than a fix, and a search only mends what the check finds wrong; `codur repair` "
+            "does that."
+        )
+    if check.text:
+        return "The check is a test that was made for the task; such a one does not guide a search."
+    if before is None or before.status != "failed":
+        return (
+            f"The check cannot guide a search: {before.note or before.status}." if before else "The check was not run."
+        )
+    problem = run_problem(check, before, before.error, root=context.workspace.root, python=context.python)
+    if problem is not None and problem.kind in ENVIRONMENT:
+        return f"{problem.text} {problem.remedy}"
+    if not (asked or before.failing or _names_python(state["discovery"])):
+        return f"The check fails (`{before.check}`), but nothing says which Python file it is about; name the file."
+    return ""
+
+
+def not_of_the_program(state: RunState, context: RunContext) -> RunProblem | None:
+    """Why the check fails, if that is no fault of the program: it cannot run here."""
+    before, check, root = state["before"], state["discovery"].check, context.workspace.root
+    if before is None or before.status != "failed" or check is None:
+        return None
+    task = state["task"].prompt or "-"
+    problem = run_problem(check, before, before.error, root=root, python=context.python, task=task)
+    return problem if problem is not None and problem.kind in ENVIRONMENT else None
+
+
+def _names_python(discovery: Discovery) -> bool:
+    return any(path.endswith(".py") for path in discovery.files)
+
+
+def may_make_check(state: RunState, context: RunContext) -> bool:
+    """Whether a test for the task is worth a call: nothing fails yet, nobody named a check, and nothing is changed."""
+    task, check, before = state["task"], state["discovery"].check, state["before"]
+    settings, calls_left = context.settings, task.limits.max_llm_calls - context.models.usage.calls
+    named = task.check_is_goal or task.check_command is not None or task.expect_file is not None
+    if state["making"] or named or settings.verification.make_check == "never" or calls_left < _LEAST_CALLS:
+        return False
+    if state["discovery"].task_type not in {"code_fix", "code_generation"}:
+        return False
+    if (check is not None and check.kind not in {"tests", "syntax"}) or (
+        before is not None and before.status != "no_check" and not before.passed
+    ):
+        return False
+    if not (settings.tools.allow_run and settings.tools.allow_write) or state["attempts"]:
+        return False
+    python = context.workspace.list_files(pattern="*.py", limit=1) or state["discovery"].missing_files
+    return any(path.endswith(".py") for path in python) and not context.workspace.changed_files()
+
+
+def repair_tried(state: RunState) -> bool:
+    """Whether an offline search has run already."""
+    return any(record.node == "repair" for record in state["records"])
+
+
+def explained(state: RunState, context: RunContext) -> Plan | None:
+    """The plan of telling what can be read of a file, where no model explains it; None if that is not the task.
+
+    Raises:
+        ConfigError: the workspace's `challenge.yaml` is wrong.
+    """
+    path, workspace = state["discovery"].explain, context.workspace
+    if not path or state["task"].agent or not is_read(path):
+        return None
+    from codur.checks.discover import find_check  # noqa: PLC0415 - lazy: likewise
+    from codur.planning.explanation import explanation  # noqa: PLC0415 - lazy: other tasks do without
+
+    check = find_check(workspace, prompt="", files=(path,), settings=context.settings.verification)
+    try:
+        text = explanation(path, workspace, check)
+    except (ToolError, WorkspaceError) as error:
+        end = Step(id="explain", action="respond")
+        return Plan(steps=(end,), origin="pattern", reason=error.message, outcome="not_achieved")
+    step = Step(
+        id="explain", action="respond", objective=f"Tell what can be read of {path}.", arguments={"text": escaped(text)}
+    )
+    return Plan(steps=(step,), origin="pattern", reason=f"no model explains {path}, so it is told what can be read")
+
+
+def plan_after_model_error(error: CodurError, state: RunState, context: RunContext) -> RunUpdate:
+    """What a planning node decides when no model answers: offline work if there is any, else the end.
+
+    A model's failure is a decision of its own; it never leads back into planning.
+    """
+    outcome = outcome_of(error)
+    end = RunUpdate(outcome=outcome, reason=error.message, remedy=error.remedy)
+    told = explained(state, context)
+    if told is not None:
+        return RunUpdate(plan=told, cursor=0)
+    if can_repair(state, context) and not repair_tried(state):
+        step = Step(id="repair", action="repair", objective="Search for a fix without a model.")
+        plan = Plan(steps=(step,), origin="llm_error", reason=f"{error.message}; working offline")
+        return RunUpdate(plan=plan, cursor=0, **end)
+    step = Step(id="end", action="respond")
+    plan = Plan(steps=(step,), origin="llm_error", reason=error.message, outcome=outcome)
+    return RunUpdate(plan=plan, cursor=0, **end)

@@ -1,0 +1,317 @@
+"""What travels through the graph: `RunState` (small, serialisable) and `RunContext` (everything else)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from operator import add
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
+
+from codur.events import Emit
+from codur.patches import RepairReport
+from codur.questions import Answer, PlanEffects, Question
+from codur.types import (
+    Attempt,
+    Check,
+    Discovery,
+    Outcome,
+    Plan,
+    RouteStep,
+    ScopeViolation,
+    StepRecord,
+    Task,
+    Usage,
+    Verdict,
+)
+from codur.workspace.private import may_hold_secrets
+
+if TYPE_CHECKING:
+    from codur.agents.external.delegation import ExternalAgents
+    from codur.agents.instruction_text import Instructions
+    from codur.agents.registry import AgentRegistry
+    from codur.checks.checker import Checker
+    from codur.config.prompts import PromptLibrary
+    from codur.config.settings import Settings
+    from codur.context.index import RepositoryIndex
+    from codur.context.ranking import TestRun
+    from codur.llm.pool import ModelPool
+    from codur.sandbox.cancel import CancelToken
+    from codur.sandbox.launcher import Launcher
+    from codur.tools.toolbox import Toolbox
+    from codur.workspace.artifacts import ArtifactStore
+    from codur.workspace.workspace import Snapshot, Workspace
+
+NodeName = Literal[
+    "pattern_plan",
+    "llm_pre_plan",
+    "llm_plan",
+    "policy",
+    "make_check",
+    "consult",
+    "repair",
+    "choose",
+    "coding",
+    "tool",
+    "delegate",
+    "execute",
+    "review",
+    "accept",
+]
+Route = NodeName | Literal["end"]
+
+
+DATA, DEPENDENCIES = "data", "dependencies"
+"""What follows a step's id in the keys of its typed output, and of what the files import that it read."""
+
+
+def merge_outputs(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
+    """Reducer: the new keys over the old ones; with a step's output goes all that an earlier step of its id gave."""
+    gone = {f"{step_id}.{kind}" for step_id in new for kind in (DATA, DEPENDENCIES)}
+    return {**{key: value for key, value in old.items() if key not in gone}, **new}
+
+
+def merge_verdicts(old: Mapping[str, Verdict], new: Mapping[str, Verdict]) -> dict[str, Verdict]:
+    """Reducer: the new keys over the old ones."""
+    return {**old, **new}
+
+
+class RunState(TypedDict):
+    """The state of a run. Fields with a reducer are updated by what a node adds; the others are replaced."""
+
+    task: Task
+    route: Route
+    discovery: Discovery
+    before: Verdict | None
+    verdict: Verdict | None
+    plan: Plan | None
+    cursor: int
+    """Index of the step that policy let through, or of the next one to look at."""
+    agent: str
+    """The agent that `delegate` picked, for `execute`."""
+    coder: str
+    """The agent that edits from now on, if `review` handed over; empty: as the plan says."""
+    outputs: Annotated[dict[str, str], merge_outputs]
+    """Reference of each finished step's output, by step id; of more that it gave, by `ID.data`, `ID.dependencies`."""
+    iteration: Annotated[int, add]
+    """Attempts judged; only `review` adds to it."""
+    replans: Annotated[int, add]
+    """Plans sent back because they could not be carried out, from the start or after a step that failed."""
+    rejections: Annotated[int, add]
+    """Plans sent back because the user rejected them and said why."""
+    looked: list[str]
+    """What the coding agent had a look at, as `path:start-end`, the latest last; its next request shows it."""
+    answers: Annotated[int, add]
+    """Plans made anew because the user answered the question that the last one ended with."""
+    question: Question | None
+    """What the user is asked now."""
+    answer: Answer | None
+    """What came back; `policy` takes it from there."""
+    approved: PlanEffects | None
+    """What the user has approved of: plans that do no more than this need no further approval."""
+    making: Literal["", "made", "without"]
+    """Whether a test was made for the task; empty while it was not tried."""
+    proposed: Check | None
+    """A test that was made, while the user is asked about it."""
+    keep_test: bool
+    """The test that was made stays if the task is done."""
+    since: int
+    """How many steps were on record when the present plan was accepted."""
+    stalls: int
+    """Attempts in a row without progress, of the agent at work."""
+    failures: Annotated[dict[str, Verdict], merge_verdicts]
+    """The verdict on each change that failed, by the name of the change (`Attempt.edit`)."""
+    steer: str
+    """The hint given to the next attempt after a stall; empty otherwise."""
+    repair: RepairReport | None
+    """What the last offline search came to."""
+    patched: tuple[str, ...]
+    """References of the new texts of each of its repairs, in their order."""
+    attempts: Annotated[list[Attempt], add]
+    records: Annotated[list[StepRecord], add]
+    usage: Annotated[Usage, add]
+    trail: Annotated[list[RouteStep], add]
+    notes: Annotated[list[str], add]
+    violations: Annotated[list[ScopeViolation], add]
+    """What programs changed out of scope."""
+    answer_ref: str
+    solved_by: str
+    outcome: Outcome | None
+    stays: bool
+    """The work is finished, and stays although the run does not end as done."""
+    reason: str
+    remedy: str
+
+
+class RunUpdate(TypedDict, total=False):
+    """What a node returns: the fields that it changes; for fields with a reducer, what it adds."""
+
+    task: Task
+    route: Route
+    discovery: Discovery
+    before: Verdict | None
+    verdict: Verdict | None
+    plan: Plan | None
+    cursor: int
+    agent: str
+    coder: str
+    outputs: dict[str, str]
+    iteration: int
+    replans: int
+    rejections: int
+    looked: list[str]
+    answers: int
+    question: Question | None
+    answer: Answer | None
+    approved: PlanEffects | None
+    making: Literal["", "made", "without"]
+    proposed: Check | None
+    keep_test: bool
+    since: int
+    stalls: int
+    failures: dict[str, Verdict]
+    steer: str
+    repair: RepairReport | None
+    patched: tuple[str, ...]
+    attempts: list[Attempt]
+    records: list[StepRecord]
+    usage: Usage
+    trail: list[RouteStep]
+    notes: list[str]
+    violations: list[ScopeViolation]
+    answer_ref: str
+    solved_by: str
+    outcome: Outcome | None
+    stays: bool
+    reason: str
+    remedy: str
+
+
+def initial_state(task: Task) -> RunState:
+    """The state in which a run starts."""
+    return RunState(
+        task=task,
+        route="pattern_plan",
+        discovery=Discovery(),
+        before=None,
+        verdict=None,
+        plan=None,
+        cursor=0,
+        agent="",
+        coder="",
+        outputs={},
+        iteration=0,
+        replans=0,
+        rejections=0,
+        looked=[],
+        answers=0,
+        question=None,
+        answer=None,
+        approved=None,
+        making="",
+        proposed=None,
+        keep_test=task.keep_test,
+        since=0,
+        stalls=0,
+        failures={},
+        steer="",
+        repair=None,
+        patched=(),
+        attempts=[],
+        records=[],
+        usage=Usage(),
+        trail=[],
+        notes=[],
+        violations=[],
+        answer_ref="",
+        solved_by="",
+        outcome=None,
+        stays=False,
+        reason="",
+        remedy="",
+    )
+
+
+@dataclass(slots=True)
+class BestState:
+    """The best state of the workspace so far, which `--keep` leaves behind, and where the next attempt starts from.
+
+    They differ only after an agent took over that starts from the clean workspace.
+
+    Attributes:
+        snapshot, start: the workspace's contents; None is the workspace as it was found.
+        progress, start_progress: the progress of their verdicts; below 0 while nothing was checked.
+    """
+
+    snapshot: Snapshot | None = None
+    progress: float = -1.0
+    start: Snapshot | None = None
+    start_progress: float = -1.0
+
+    def found(self, progress: float) -> None:
+        """Take note of how far the untouched workspace comes."""
+        self.progress = self.start_progress = progress
+
+    def gained(self, snapshot: Snapshot, progress: float) -> None:
+        """Start from this state, which came further, from now on."""
+        self.start, self.start_progress = snapshot, progress
+        if progress > self.progress:
+            self.snapshot, self.progress = snapshot, progress
+
+    def start_clean(self, progress: float) -> None:
+        """Start from the workspace as it was found."""
+        self.start, self.start_progress = None, progress
+
+
+@dataclass(slots=True)
+class Latest:
+    """The state after the last node that ran, so that a run that is stopped can still tell what it did."""
+
+    state: RunState | None = None
+
+
+def _kept_nowhere(_: Plan) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunContext:
+    """What nodes work with and the state must not hold: configuration, clients, the workspace.
+
+    Attributes:
+        time_left: seconds until the run's time limit.
+        scratch: makes an empty directory outside the workspace; the session removes it at the end.
+        consult: asks the user; None if there is nobody to ask.
+        traced: what tests executed, by the failing ones that were run for it.
+        alone: sets of failing tests that were seen to fail by themselves as they do among all others.
+        keep_plan: keeps a plan for later; gives the path of its file, or an empty text if nothing is kept.
+    """
+
+    settings: Settings
+    workspace: Workspace
+    launcher: Launcher
+    python: str
+    checker: Checker
+    toolbox: Toolbox
+    repository: RepositoryIndex
+    models: ModelPool
+    agents: AgentRegistry
+    instructions: Instructions
+    externals: ExternalAgents
+    prompts: PromptLibrary
+    artifacts: ArtifactStore
+    cancel: CancelToken
+    emit: Emit
+    time_left: Callable[[], float]
+    scratch: Callable[[], Path]
+    best: BestState
+    latest: Latest
+    consult: Callable[[Question], Answer] | None = None
+    traced: dict[tuple[str, ...], tuple[TestRun, ...]] = field(default_factory=dict)
+    alone: set[tuple[str, ...]] = field(default_factory=set)
+    keep_plan: Callable[[Plan], str] = _kept_nowhere
+
+    @property
+    def for_models(self) -> Workspace:
+        """The workspace as models see it: without the content of files that may hold secrets, and of links to them."""
+        return self.workspace.withholding(may_hold_secrets)

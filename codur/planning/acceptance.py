@@ -1,0 +1,81 @@
+"""Criteria that code cannot decide: one small call says of each whether it is met."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from codur.config.prompts import PromptLibrary
+from codur.config.settings import Profile
+from codur.llm.model import ChatRequest
+from codur.llm.pool import ModelPool
+from codur.llm.tokens import BYTES_PER_TOKEN
+from codur.planning.replies import CriteriaReply, CriterionReply, ask
+from codur.tools.output_bounds import bounded
+from codur.types import Message
+
+ANSWER_TOKENS = 700
+SCHEMA_TOKENS = 300
+MOST_CHARS = 24_000
+PROMPT_CHARS = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A criterion with what there is to judge it by.
+
+    Attributes:
+        step_id, objective: the step that it was said of.
+        output: what the step gave; empty if it gave nothing.
+    """
+
+    text: str
+    step_id: str
+    objective: str
+    output: str
+
+
+async def judge_claims(
+    prompt: str, claims: Sequence[Claim], diff: str, *, pool: ModelPool, prompts: PromptLibrary, attempts: int
+) -> list[CriterionReply | None]:
+    """What the fast profile says of each claim; None where its answer says nothing of it, or says it twice.
+
+    Args:
+        diff: what was changed altogether.
+        attempts: requests at most.
+
+    Raises:
+        ModelAnswerError, ModelUnavailable, LimitReached: as `replies.ask`.
+    """
+    system = prompts.render("criteria")
+
+    def request(profile: Profile) -> ChatRequest:
+        room = int((profile.request_tokens - ANSWER_TOKENS - SCHEMA_TOKENS) * BYTES_PER_TOKEN) - len(system)
+        text = _text(prompt, claims, diff, prompts, min(MOST_CHARS, max(0, room)))
+        return ChatRequest(
+            purpose="criteria",
+            messages=(Message(role="system", content=system), Message(role="user", content=text)),
+            temperature=0.0,
+            max_completion_tokens=ANSWER_TOKENS,
+        )
+
+    reply = await ask(pool, pool.fast_profile, request, CriteriaReply, attempts=attempts)
+    said = [[item for item in reply.verdicts if item.number == number] for number in range(1, len(claims) + 1)]
+    return [found[0] if len(found) == 1 else None for found in said]
+
+
+def _text(prompt: str, claims: Sequence[Claim], diff: str, prompts: PromptLibrary, room: int) -> str:
+    """The task, what the steps gave, the changes and the criteria; each output has the same share of the room."""
+    steps = {claim.step_id: claim for claim in claims}
+    share = max(0, room - PROMPT_CHARS) // (len(steps) + 1)
+    outputs = (
+        f"## {step.step_id}: {step.objective}\n{bounded(step.output, share) or '(nothing)'}" for step in steps.values()
+    )
+    criteria = (f"{number}. {claim.text} (step {claim.step_id})" for number, claim in enumerate(claims, start=1))
+    return prompts.render(
+        "criteria.task",
+        task=bounded(prompt, PROMPT_CHARS),
+        outputs="\n\n".join(outputs),
+        changes=bounded(diff, share) or "(none)",
+        criteria="\n".join(criteria),
+    )

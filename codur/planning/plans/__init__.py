@@ -1,0 +1,1 @@
+"""Plans: their text, their rules, their order."""

@@ -1,0 +1,132 @@
+"""The plan that needs no model although rules could not settle the request. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from posixpath import basename
+
+from codur.context.file_order import standing
+from codur.context.places import places_in
+from codur.errors import ModelUnavailable
+from codur.planning.patterns.named_paths import MADE, SOURCE_SUFFIXES, suffix_of
+from codur.planning.patterns.request_count import asks_for_more
+from codur.types import CODE_TASKS, Check, Discovery, Outcome, Plan, Step, Task, Verdict
+
+_SURE = 0.8
+_BARE = (
+    "a all an and any are be broken bug bugs can check codur could debug do error errors fail failed "
+    "failing fails file files fix fixes from get has have hello help hey hi in is issue issues it make "
+    "me my of on pass passes please problem problems program red repair run script so solve test tests "
+    "thank thanks that the them there these this to up wrong you "
+)
+"""Words that ask for a fix without saying what is wrong."""
+
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def first_plan(
+    prompt: str,
+    discovery: Discovery,
+    before: Verdict | None,
+    *,
+    repair: bool,
+    check_is_goal: bool = False,
+    no_search: str = "",
+    no_model: ModelUnavailable | None,
+) -> Plan | None:
+    """What to do before a model is asked.
+
+    Args:
+        before: the check's present verdict, for code tasks.
+        repair: whether an offline search may come first.
+        check_is_goal: the task is to make the check pass, so that a search fits any kind of code task.
+        no_search: why there is no such search for a task that it fits.
+        no_model: why no model can be asked, or None if one can.
+
+    Returns:
+        None if the next step is to ask a model.
+    """
+    if discovery.task_type in {"code_fix", "refactor"} and discovery.missing_files and not discovery.files:
+        names = ", ".join(discovery.missing_files)
+        return _last_word(f"{names}: no such file in the workspace", outcome="usage")
+    if (discovery.task_type == "code_fix" or check_is_goal) and before is not None:
+        if before.passed and not says_more(prompt, discovery):
+            return _last_word(f"nothing to fix: the check passes already (`{before.check}`)")
+        if repair and before.status == "failed":
+            return Plan(
+                steps=(_search_step(),), origin="pattern", reason="the check fails; searching for a fix without a model"
+            )
+    if no_model is not None:
+        end = Step(id="end", action="respond")
+        return Plan(steps=(end,), origin="llm_error", reason=no_search or no_model.message, outcome="no_model")
+    return None
+
+
+def is_settled(
+    task: Task, discovery: Discovery, before: Verdict | None, files: Sequence[str], *, may_edit: Callable[[str], bool]
+) -> bool:
+    """Whether there is nothing to classify: a red check, a request to edit and no more, and a place to begin at.
+
+    Args:
+        files: the workspace's.
+        may_edit: whether a file may be changed.
+    """
+    if before is None or before.status != "failed" or discovery.check is None or discovery.check.kind == "syntax":
+        return False
+    if discovery.task_type not in CODE_TASKS or asks_for_more(task.prompt):
+        return False
+    if not task.check_is_goal and discovery.confidence < _SURE:
+        return False
+    own = {path for path in files if suffix_of(path) in SOURCE_SUFFIXES and standing(path) < MADE and may_edit(path)}
+    found = [path for path in discovery.files if path in own]
+    if task.check_is_goal and len(own) == 1 and found:
+        return True
+    if discovery.task_type != "code_fix" and discovery.missing_files:
+        return False
+    named = [path for path in found if basename(path) in task.prompt]
+    if len(named or found) == 1:
+        return True
+    fails_in = any(place.path in own for place in places_in(before.error, files))
+    return discovery.task_type == "code_fix" and bool(named or fails_in or before.failing)
+
+
+def repair_plan(check: Check | None, before: Verdict | None, *, allowed: bool) -> Plan:
+    """The plan for a search for a repair that was asked for by itself.
+
+    Args:
+        before: the check's present verdict.
+        allowed: whether files may be changed and programs run.
+    """
+    if check is None or check.kind == "syntax" or before is None or before.status == "no_check":
+        return _nothing_to_search("there is no check that tells a right program from a wrong one", outcome="usage")
+    if before.passed:
+        return _nothing_to_search(f"there is nothing to repair: the check passes already (`{before.check}`)")
+    if before.status != "failed":
+        return _nothing_to_search(f"the check cannot be used: {before.note or before.status}")
+    if not allowed:
+        return _nothing_to_search("changing files and running programs is not allowed here", outcome="refused")
+    return Plan(steps=(_search_step(),), origin="user", reason="a repair was asked for")
+
+
+def _search_step() -> Step:
+    return Step(id="repair", action="repair", objective="Search for a fix without a model.")
+
+
+def _nothing_to_search(why: str, *, outcome: Outcome = "not_achieved") -> Plan:
+    return Plan(steps=(Step(id="end", action="respond"),), origin="user", reason=why, outcome=outcome)
+
+
+def says_more(prompt: str, discovery: Discovery) -> bool:
+    """Whether the prompt says what is wrong, beyond a wish for a fix of some file."""
+    text = prompt.casefold()
+    for path in (*discovery.files, *discovery.missing_files):
+        for name in (path.casefold(), path.casefold().rsplit("/", 1)[-1]):
+            text = text.replace(name, " ")
+    bare = set(_BARE.split())
+    return any(word not in bare for word in _WORD.findall(text))
+
+
+def _last_word(text: str, *, outcome: Outcome = "done") -> Plan:
+    step = Step(id="answer", action="respond", arguments={"text": text if outcome == "done" else ""})
+    return Plan(steps=(step,), origin="pattern", reason=text, outcome=outcome)

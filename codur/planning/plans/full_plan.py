@@ -1,0 +1,190 @@
+"""Phase 2: one call that makes the whole plan, and what a retry does instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from codur.checks.describe import attempts_text, check_text, verdict_text
+from codur.config.prompts import PromptLibrary
+from codur.config.settings import Profile, Settings
+from codur.llm.model import ChatRequest
+from codur.llm.pool import ModelPool
+from codur.llm.tokens import BYTES_PER_TOKEN
+from codur.planning.plans.plan_facts import discovery_text, file_list
+from codur.planning.replies import PlanReply, StepReply, argument_values, ask
+from codur.tools.compatibility import MAX_CANDIDATES
+from codur.tools.output_bounds import bounded
+from codur.types import Action, Attempt, Discovery, Message, Origin, Plan, Step, ToolSpec, Verdict
+
+_WORDS = re.compile(r"[^\W_]{3,}")
+ANSWER_TOKENS = 1500
+PROMPT_CHARS = 4000
+SCHEMA_TOKENS = 500
+_LIMITS = ((1500, 1000), (700, 400), (300, 150), (150, 0))
+"""Characters of an output and of a diff, from generous to tight."""
+_INSTRUCTIONS_SHARE = 3
+"""Of the room beside rules and tools, instructions take at most this part (a third): the task goes before them."""
+RETRY_OBJECTIVE = "Make the check pass."
+"""What the retry of an edit is for: nothing that the task does not say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanningBrief:
+    """What the planning model is told.
+
+    Attributes:
+        files: the workspace's files.
+        read_only: those of them that may not be edited.
+        tools: tools that a plan may name.
+        instructions: the end of the system prompt: what the user and the project want.
+        fitting: names of the tools that are described; of the others only the arguments are told. None describes all.
+        agents: agents that a plan may name, each with its description.
+        verdict: the check's last verdict, if it failed.
+        attempts: what was tried before; empty on the first plan.
+        problem: why the last plan was sent back; empty if it was not.
+        steer: a hint after attempts that made no progress.
+    """
+
+    prompt: str
+    discovery: Discovery
+    files: Sequence[str]
+    tools: Sequence[ToolSpec]
+    agents: Sequence[tuple[str, str]]
+    verdict: Verdict | None = None
+    attempts: Sequence[Attempt] = ()
+    problem: str = ""
+    steer: str = ""
+    instructions: str = ""
+    fitting: Collection[str] | None = None
+    read_only: Collection[str] = ()
+
+
+async def make_plan(brief: PlanningBrief, *, pool: ModelPool, prompts: PromptLibrary, settings: Settings) -> Plan:
+    """Ask the default profile for a plan.
+
+    Raises:
+        ModelAnswerError, ModelUnavailable, LimitReached: as `replies.ask`.
+    """
+    rules = prompts.render(
+        "llm_plan",
+        tools=tool_lines(brief.tools, brief.fitting),
+        agents=_agent_lines(brief.agents),
+        max_steps=str(settings.planning.max_steps),
+    )
+    system = f"{rules}\n{prompts.render('llm_plan.examples')}"
+
+    def request(profile: Profile) -> ChatRequest:
+        room = int((profile.request_tokens - ANSWER_TOKENS - SCHEMA_TOKENS) * BYTES_PER_TOKEN) - len(system)
+        instructions = bounded(brief.instructions, max(0, room // _INSTRUCTIONS_SHARE))
+        return ChatRequest(
+            purpose="plan",
+            messages=(
+                Message(role="system", content=system + instructions),
+                Message(role="user", content=_fitting(brief, prompts, room - len(instructions))),
+            ),
+            max_completion_tokens=ANSWER_TOKENS,
+        )
+
+    reply = await ask(pool, pool.default_profile, request, PlanReply, attempts=settings.planning.max_retry_attempts)
+    schemas = {spec.name: spec for spec in brief.tools}
+    steps = tuple(_step(item, schemas.get(item.capability)) for item in reply.steps)
+    return Plan(steps=steps, origin="plan", reason=reply.reasoning)
+
+
+def retry_plan(plan: Plan | None, *, agent: str, codes: bool) -> Plan | None:
+    """The plan of a retry that needs no model: the same single edit again, now with the failure and the hint before it.
+
+    Args:
+        agent: who makes the edit.
+        codes: it answers with edits; otherwise it is a delegate that works by itself.
+
+    Returns:
+        None if the retry needs a plan of its own: the last plan had several steps.
+    """
+    if plan is None or len(plan.steps) != 1 or plan.steps[0].action not in {"coding", "delegate", "repair"}:
+        return None
+    action: Action = "coding" if codes else "delegate"
+    step = Step(id="edit", action=action, capability=agent, objective=RETRY_OBJECTIVE, tier="open")
+    origin: Origin = "retry"
+    if plan.origin == "user":  # what the user wrote holds for every attempt
+        step, origin = replace(plan.steps[0], action=action, capability=agent, tier="open"), "user"
+    return Plan(steps=(step,), origin=origin, reason="the same edit again, with the failure")
+
+
+def _step(item: StepReply, spec: ToolSpec | None) -> Step:
+    arguments = argument_values(item.arguments, spec)
+    return Step(
+        id=item.id,
+        action=item.action,
+        capability=item.capability,
+        objective=item.objective,
+        expected_output=item.expected_output,
+        success_criteria=item.success_criteria,
+        inputs=item.inputs,
+        arguments=arguments,
+        decide="guided" if item.action == "tool" and not item.capability else "",
+        tier="deterministic" if item.action in {"tool", "respond", "ask"} else "open",
+    )
+
+
+def _task_text(
+    brief: PlanningBrief, prompts: PromptLibrary, prompt_chars: int, output_chars: int, diff_chars: int
+) -> str:
+    text = prompts.render(
+        "llm_plan.task",
+        task=bounded(brief.prompt, prompt_chars),
+        findings=discovery_text(brief.discovery),
+        files=file_list(brief.files, brief.read_only),
+        check=check_text(brief.discovery.check),
+    )
+    failed = brief.verdict is not None and brief.verdict.status != "passed"
+    now = verdict_text(brief.verdict, limit=output_chars) if brief.verdict is not None and failed else ""
+    sections = [
+        ("The check now", now),
+        (
+            "Earlier attempts",
+            attempts_text(
+                brief.attempts, diff_chars=diff_chars, error_chars=output_chars, now=brief.verdict if now else None
+            ),
+        ),
+        ("Your last plan was sent back", brief.problem),
+        ("Hint", brief.steer),
+    ]
+    return text + "".join(f"\n# {title}\n{body}\n" for title, body in sections if body)
+
+
+def _fitting(brief: PlanningBrief, prompts: PromptLibrary, room_chars: int) -> str:
+    """The task's text with outputs and diffs cut as far as it takes to fit."""
+    for limits in _LIMITS:
+        text = _task_text(brief, prompts, max(PROMPT_CHARS, room_chars // 2), *limits)
+        if len(text) <= room_chars:
+            return text
+    return text[: max(0, room_chars)]
+
+
+def tool_lines(tools: Sequence[ToolSpec], fitting: Collection[str] | None = None) -> str:
+    """The tools of a plan prompt, a line each; those that do not fit the kind of task together in the last line."""
+    fits = [spec for spec in tools if fitting is None or spec.name in fitting]
+    others = [spec for spec in tools if spec not in fits]
+    lines = [f"- {signature(spec)}: {spec.description}" for spec in fits]
+    return "\n".join([*lines, *([f"- others: {', '.join(map(signature, others))}"] if others else [])])
+
+
+def nearest_to(prompt: str, tools: Sequence[tuple[str, str]]) -> frozenset[str]:
+    """The names of the tools, ten at most, whose names and descriptions share the most words with the task."""
+    wanted = set(_WORDS.findall(prompt.lower()))
+    ranked = sorted(tools, key=lambda tool: -len(wanted & set(_WORDS.findall(" ".join(tool).lower()))))
+    return frozenset(name for name, _ in ranked[:MAX_CANDIDATES])
+
+
+def signature(spec: ToolSpec) -> str:
+    """A tool and its parameters in a few words: `read_file(path, start_line?)`."""
+    required = spec.parameters.get("required", ())
+    names = (name if name in required else f"{name}?" for name in spec.parameters.get("properties", {}))
+    return f"{spec.name}({', '.join(names)})"
+
+
+def _agent_lines(agents: Sequence[tuple[str, str]]) -> str:
+    return "\n".join(f"- {name}: {description}" for name, description in agents)

@@ -1,0 +1,198 @@
+"""A plan as a YAML file: to be looked at, edited, kept and run again.
+
+codur_plan: 1
+task: what was asked for
+workspace: /the/directory/it/was/made/for
+steps:
+  - id: find
+    action: tool
+    …
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from codur.types import Action, Plan, Step, Tier
+
+if TYPE_CHECKING:
+    from codur.config.reading.origin import Source
+
+VERSION = 1
+_ID = re.compile(r"[A-Za-z0-9_-]{1,60}")
+_NO_CAPABILITY = frozenset({"respond", "ask", "repair"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanFile:
+    """What a plan file holds.
+
+    Attributes:
+        workspace: the absolute path of the directory that the plan was made for; empty: it fits any.
+        workspace_line: the line that says so.
+    """
+
+    task: str
+    workspace: str
+    plan: Plan
+    workspace_line: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepEntry:
+    """A step as the file states it."""
+
+    id: str = ""
+    action: Action = "tool"
+    capability: str = ""
+    objective: str = ""
+    expected_output: str = ""
+    success_criteria: str = ""
+    inputs: tuple[str, ...] = ()
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    decide: Literal["", "guided"] = ""
+    decision_prompt: str = ""
+    max_candidates: int = -1
+    min_compatibility: float = -1.0
+    fallback_tool: str = ""
+
+
+_STEP = StepEntry()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanDocument:
+    """The file's keys."""
+
+    codur_plan: int = 0
+    task: str = ""
+    workspace: str = ""
+    steps: tuple[StepEntry, ...] = ()
+
+
+def plan_text(plan: Plan, *, task: str, workspace: str) -> str:
+    """The plan as YAML; `read_plan` reads it back."""
+    from codur.config.reading.yaml_source import yaml_text  # noqa: PLC0415 - lazy: loads PyYAML
+
+    steps = [_entry(step) for step in plan.steps]
+    document = {"codur_plan": VERSION, "task": task, "workspace": workspace, "steps": steps}
+    return yaml_text(document)
+
+
+def read_plan(data: bytes, name: str) -> PlanFile:
+    """The plan in the content of a file.
+
+    Args:
+        name: what errors call the file.
+
+    Raises:
+        ConfigError: it is no plan: what is wrong, with file, line and key.
+    """
+    from codur.config.reading.values import check  # noqa: PLC0415 - lazy: few runs read a plan
+    from codur.config.reading.yaml_source import parse_yaml  # noqa: PLC0415 - lazy: loads PyYAML
+
+    source = parse_yaml(data, name)
+    _require_known_keys(source)
+    _require_version(source)
+    values = check(source, PlanDocument)
+    steps = tuple(_step(source, number, entry) for number, entry in enumerate(values.get("steps", ())))
+    _require_own_ids(source, steps)
+    if not steps:
+        raise source.error(("steps",), "the plan has no steps", "Give it at least one, with an id and an action.")
+    if not values.get("task", "").strip():
+        raise source.error(("task",), "the task is missing", "Say in a sentence what the plan is for.")
+    plan = Plan(steps=steps, origin="user", reason=f"the plan of {name}")
+    return PlanFile(
+        task=values["task"],
+        workspace=values.get("workspace", ""),
+        plan=plan,
+        workspace_line=source.place(("workspace",)).line,
+    )
+
+
+def _entry(step: Step) -> dict[str, Any]:
+    """A step without what it does not say."""
+    stated = {key.name: getattr(step, key.name) for key in fields(StepEntry)}
+    plain = {**stated, "inputs": list(step.inputs), "arguments": _plain(step.arguments)}
+    return {
+        name: value for name, value in plain.items() if value not in (getattr(_STEP, name), [], {}) or name == "action"
+    }
+
+
+def _plain(value: Any) -> Any:
+    """The value with lists and dicts alone, which is what YAML has."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _require_version(source: Source) -> None:
+    found = source.values.get("codur_plan")
+    if found is None:
+        raise source.error(("codur_plan",), "is missing; this is no plan file", f"Begin it with codur_plan: {VERSION}.")
+    if found != VERSION or isinstance(found, bool):
+        raise source.error(
+            ("codur_plan",), f"this version reads plans of version {VERSION}", "Make the plan anew with `codur plan`."
+        )
+
+
+def _require_known_keys(source: Source) -> None:
+    _known(source, (), source.values, PlanDocument)
+    steps = source.values.get("steps")
+    for number, entry in enumerate(steps if isinstance(steps, list) else ()):
+        if isinstance(entry, Mapping):
+            _known(source, ("steps", number), entry, StepEntry)
+
+
+def _known(source: Source, path: tuple[str | int, ...], given: Mapping[Any, Any], kind: Any) -> None:
+    names = [key.name for key in fields(kind)]
+    for key in given:
+        if key not in names:
+            near = get_close_matches(str(key), names, n=1, cutoff=0.5)
+            remedy = f"Did you mean {near[0]}?" if near else f"Known here: {', '.join(names)}."
+            raise source.error((*path, str(key)), "there is no such key", remedy)
+
+
+def _require_own_ids(source: Source, steps: Sequence[Step]) -> None:
+    first: dict[str, int] = {}
+    for number, step in enumerate(steps):
+        if step.id in first:
+            line = source.place(("steps", first[step.id])).line
+            raise source.error(
+                ("steps", number, "id"),
+                f"there is a step {step.id} already, on line {line}",
+                "Give each step an id of its own.",
+            )
+        first[step.id] = number
+
+
+def _step(source: Source, number: int, entry: Mapping[str, Any]) -> Step:
+    path = ("steps", number)
+    for key in ("id", "action"):
+        if not entry.get(key):
+            raise source.error(path, f"the step has no {key}", f"Give it one: {key}: …")
+    if not _ID.fullmatch(entry["id"]):
+        raise source.error(
+            (*path, "id"), "must be a short name of letters, digits, - and _", "Later steps refer to it by this name."
+        )
+    action = cast("Action", entry["action"])
+    decided = bool(entry.get("decide"))
+    if decided and action != "tool":
+        raise source.error(
+            (*path, "decide"), f"a step of action {action} has nothing to decide", "Make it a tool step."
+        )
+    if action not in _NO_CAPABILITY and action != "coding" and not (entry.get("capability") or decided):
+        kind = "tool" if action == "tool" else "agent"
+        remedy = f"Name the {kind} as capability" + (", or write decide: guided." if kind == "tool" else ".")
+        raise source.error(path, f"the step names no {kind}", remedy)
+    tier: Tier = "open" if action in {"coding", "delegate"} else "deterministic"
+    place = source.place(path)
+    return Step(
+        **{**entry, "action": action, "arguments": dict(entry.get("arguments", {}))},
+        tier=tier,
+        place=f"{place.file}:{place.line}",
+    )

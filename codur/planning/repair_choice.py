@@ -1,0 +1,147 @@
+"""Choices that a model makes by one small question: among repairs that all pass, and among tools that can be next."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from codur.config.prompts import PromptLibrary
+from codur.errors import ModelAnswerError
+from codur.llm.model import ChatRequest
+from codur.llm.pool import ModelPool
+from codur.patches import Patch
+from codur.planning.narrowing import ToolCandidate
+from codur.planning.replies import ToolReply, argument_values, ask
+from codur.types import Message, ToolCall, ToolSpec
+
+ANSWER_TOKENS = 400
+"""A number is short, but some models think before they write it."""
+PROMPT_CHARS = 2000
+DIFF_CHARS = 1500
+INPUT_CHARS = 300
+SOURCE_CHARS = 6000
+LINES_AROUND = 30
+_NUMBER = re.compile(r"\d+")
+_HUNK = re.compile(r"^@@ -(\d+)", re.MULTILINE)
+
+
+async def choose_patch(
+    prompt: str,
+    patches: Sequence[Patch],
+    sources: Mapping[str, str],
+    *,
+    pool: ModelPool,
+    prompts: PromptLibrary,
+    profile: str,
+) -> int | None:
+    """The number (from 1) of the repair that the model takes; None if its answer names none.
+
+    Args:
+        sources: the text of the files that the patches change, as it is.
+
+    Raises:
+        ModelAnswerError, ModelUnavailable, LimitReached: as `ModelPool.complete`.
+    """
+    request = ChatRequest(
+        purpose="choice",
+        messages=(
+            Message(role="system", content=prompts.render("repair_choice")),
+            Message(
+                role="user",
+                content=prompts.render(
+                    "repair_choice.task",
+                    task=prompt[:PROMPT_CHARS],
+                    program="\n\n".join(_excerpt(path, text, patches) for path, text in sources.items()),
+                    repairs="\n\n".join(_patch_text(number, each) for number, each in enumerate(patches, start=1)),
+                    last=str(len(patches)),
+                ),
+            ),
+        ),
+        temperature=0.0,
+        max_completion_tokens=ANSWER_TOKENS,
+    )
+    reply = await pool.complete(profile, request)
+    return read_choice(reply.text, len(patches))
+
+
+class ToolQuestion:
+    """Asks a model which of a few tools is next and with what; a `DecisionCallback`.
+
+    Args:
+        task, objective: what the user wants, and what this step is for.
+        spec: a tool as models are told of it.
+    """
+
+    def __init__(
+        self,
+        task: str,
+        objective: str,
+        *,
+        pool: ModelPool,
+        prompts: PromptLibrary,
+        profile: str,
+        spec: Callable[[str], ToolSpec],
+    ) -> None:
+        self._task = task
+        self._objective = objective
+        self._pool = pool
+        self._prompts = prompts
+        self._profile = profile
+        self._spec = spec
+
+    async def decide(
+        self, context: Mapping[str, Any], candidates: Sequence[ToolCandidate], prompt: str
+    ) -> ToolCall | None:
+        """The call that the model wants; None if no tool fits, or its answer cannot be read.
+
+        Raises:
+            ModelUnavailable, LimitReached: as `ModelPool.complete`.
+        """
+        text = self._prompts.render(
+            "tool_choice.task",
+            task=self._task[:PROMPT_CHARS],
+            objective=self._objective or "Go on with the task.",
+            found=json.dumps(context, ensure_ascii=False, default=str),
+            question=prompt,
+        )
+        messages = (
+            Message(role="system", content=self._prompts.render("tool_choice")),
+            Message(role="user", content=text),
+        )
+        request = ChatRequest(purpose="tool", messages=messages, temperature=0.0, max_completion_tokens=ANSWER_TOKENS)
+        try:
+            reply = await ask(self._pool, self._profile, request, ToolReply, attempts=1)
+        except ModelAnswerError:
+            return None
+        known = {each.name for each in candidates}
+        spec = self._spec(reply.tool) if reply.tool in known else None
+        return ToolCall(name=reply.tool, arguments=argument_values(reply.arguments, spec))
+
+
+def read_choice(text: str, last: int) -> int | None:
+    """The one number from 1 to `last` in an answer; None if it names none, or several."""
+    named = {int(found) for found in _NUMBER.findall(text)[:50]}
+    return next(iter(named)) if len(named) == 1 and 1 <= min(named) <= last else None
+
+
+def _patch_text(number: int, patch: Patch) -> str:
+    rows = [f"Repair {number}: {patch.explanation}", patch.diff[:DIFF_CHARS]]
+    if patch.distinction is not None:
+        found = patch.distinction
+        rows.append(
+            f"For the input {found.input[:INPUT_CHARS]!r} repair 1 gives {found.first!r}, this one {found.other!r}."
+        )
+    return "\n".join(rows)
+
+
+def _excerpt(path: str, text: str, patches: Sequence[Patch]) -> str:
+    """A file; of a long one the lines around what the patches change."""
+    rows = text.split("\n")
+    if len(text) > SOURCE_CHARS:
+        places = [int(found) for patch in patches for found in _HUNK.findall(patch.diff) if f"a/{path}\n" in patch.diff]
+        shown = {row for place in places for row in range(place - LINES_AROUND, place + LINES_AROUND)}
+        rows = [row for number, row in enumerate(rows, start=1) if number in shown]
+        text = "\n".join(rows)[:SOURCE_CHARS]
+    return f"===== {path}\n{text.rstrip()}"

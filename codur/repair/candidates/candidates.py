@@ -1,0 +1,126 @@
+"""A variant of the workspace's Python files, and the candidates that lead to the next ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from codur.repair.candidates.explain import sentence
+from codur.repair.code.source_edits import Edit, apply_edits
+from codur.repair.code.source_file import Source
+from codur.repair.operators.table import Offer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One repair that was made: by which operator, where, and the sentence that explains it."""
+
+    operator: str
+    path: str
+    line: int
+    says: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PieceMark:
+    """Statements of a file whose code changed: where, and the digests of the code before and after.
+
+    Attributes:
+        file: what stands at the level of the module and of its classes, whatever is in it.
+        alone: no other place holds this one or is in it.
+    """
+
+    file: str
+    place: str
+    alone: bool
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileMark:
+    """How a file differs from the original.
+
+    Attributes:
+        rest: a digest of the file before the pieces changed; empty if that was the original.
+    """
+
+    path: str
+    rest: str
+    pieces: tuple[PieceMark, ...] = ()
+
+
+Mark = tuple[FileMark, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """Texts of the Python files in question after some changes; none for the program as it was found.
+
+    Attributes:
+        hinted: how much earlier a hint let it be judged; it is no likelier for that when several pass.
+        mark: equal only for programs that do the same, as `fingerprint` gives it; empty for the original.
+        edits: what makes the program of the original texts; empty where one change follows another.
+    """
+
+    texts: Mapping[str, str]
+    changes: tuple[Change, ...] = ()
+    priority: float = 1.0
+    hinted: float = 1.0
+    mark: Mark = ()
+    edits: tuple[Edit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A program with one change more, not yet made.
+
+    Attributes:
+        priority: how likely it is: how early it is judged; higher is earlier.
+        hinted: how much earlier than that a hint lets it be judged.
+        order: which of two with the same priority comes first: places in the program and in the table of operators.
+        offer: the change; None where `text` is the file's new text: it did not compile, or a change of it is undone.
+        operator: what that is called in reports.
+        rest: candidates of the same node that are not made yet.
+    """
+
+    base: Program
+    path: str
+    line: int
+    priority: float
+    hinted: float = 1.0
+    order: tuple[int, ...] = ()
+    offer: Offer | None = None
+    source: Source | None = field(default=None, compare=False)
+    text: str = ""
+    says: str = ""
+    operator: str = "syntax mended"
+    rest: Callable[[], Iterator[Candidate]] = field(default=lambda: iter(()), compare=False, repr=False)
+
+    def program(self, mark: Mark = ()) -> Program:
+        """The program with the change made.
+
+        Args:
+            mark: its fingerprint; only the fingerprints of further changes need it.
+        """
+        return Program(
+            texts={**self.base.texts, self.path: self.new_text()},
+            changes=(*self.base.changes, self._change()),
+            priority=self.priority,
+            hinted=self.hinted,
+            mark=mark,
+            edits=self.offer.proposal.edits if self.offer and not self.base.changes else (),
+        )
+
+    def new_text(self) -> str:
+        """The file's text with the change made."""
+        if self.offer is None:
+            return self.text
+        return apply_edits(self.base.texts[self.path], self.offer.proposal.edits)
+
+    def _change(self) -> Change:
+        if self.offer is None or self.source is None:
+            says = f"Line {self.line} of {self.path} {self.says}."
+            return Change(operator=self.operator, path=self.path, line=self.line, says=says)
+        says = sentence(self.source, self.offer)
+        return Change(operator=self.offer.operator, path=self.path, line=self.line, says=says)

@@ -1,0 +1,214 @@
+"""What makes two programs equal: the code that they compile to, whatever its lines and columns.
+
+A candidate is compiled as little as it changes: the statement at the level of the module or of a class that holds its
+edits, within those classes; the whole file only where the edits have no such place. The code of a statement, and its
+place, say as much as the code of the file: what Python compiles of the rest does not depend on it.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from types import CodeType
+
+from codur.repair.candidates.candidates import Candidate, FileMark, Mark, PieceMark
+from codur.repair.code.source_edits import Edit, apply_edits
+from codur.repair.code.source_file import Source, compiled, fact
+
+_CONTINUES = re.compile(r"\s*(?:elif|else|except|finally)\b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Piece:
+    """Neighbouring statements of a module or class, with the lines up to the next one.
+
+    Attributes:
+        file: what stands at the level of the module and of its classes, whatever is in it.
+        place: which part of that the piece is.
+        alone: it is one statement and no class, so that no other piece holds it or is in it.
+        header: the `class` lines around it, as they would be without anything else.
+        indent: white space before its statements.
+    """
+
+    file: str
+    place: str
+    alone: bool
+    start: int
+    end: int
+    header: str
+    indent: str
+
+
+def fingerprint(candidate: Candidate) -> Mark | None:
+    """The mark of a candidate's program, equal only for equal programs; None if it does not compile.
+
+    It is that of the program that the candidate changes if it changes nothing; `()` stands for the original.
+    """
+    base, path = candidate.base, candidate.path
+    files = {each.path: each for each in base.mark}
+    piece, new = _changed_piece(candidate)
+    if candidate.source is not None and piece is not None:
+        old, after = _code_of(candidate.source, piece), _compiled_piece(candidate.source, piece, new)
+        if after is None or after == old:
+            return None if after is None else base.mark
+        files[path] = _replaced(files.get(path), path, piece, str(old), after)
+    else:
+        before, after = _digest(base.texts[path], path), _digest(candidate.new_text(), path)
+        if after is None or after == before:
+            return None if after is None else base.mark
+        files[path] = FileMark(path=path, rest=after)
+    return tuple(each for _, each in sorted(files.items()) if each.rest or each.pieces)
+
+
+def _replaced(file: FileMark | None, path: str, piece: _Piece, old: str, new: str) -> FileMark:
+    """The mark of a file after one more piece of it changed: pieces side by side may change in any order."""
+    beside = piece.alone and all(each.alone and each.file == piece.file for each in (file.pieces if file else ()))
+    if file is not None and not beside:
+        file = FileMark(path=path, rest=sha256(repr(file).encode()).hexdigest())
+    pieces = {each.place: each for each in file.pieces} if file else {}
+    known = pieces.pop(piece.place, None)
+    first = known.old if known else old
+    if first != new:
+        pieces[piece.place] = PieceMark(file=piece.file, place=piece.place, alone=piece.alone, old=first, new=new)
+    return FileMark(path=path, rest=file.rest if file else "", pieces=tuple(each for _, each in sorted(pieces.items())))
+
+
+def _changed_piece(candidate: Candidate) -> tuple[_Piece | None, str]:
+    """The smallest piece that holds a candidate's edits, and its new text; None if only the whole file does."""
+    if candidate.offer is None or candidate.source is None:
+        return None, ""
+    source, edits = candidate.source, candidate.offer.proposal.edits
+    piece = _piece(source, edits)
+    for _ in range(2):
+        if piece is None:
+            break
+        new = _new_text(source, piece, edits)
+        if _stands_alone(piece, source.text[piece.start : piece.end], new):
+            return piece, new
+        piece = _piece(source, edits, before=1)
+    return None, ""
+
+
+def _new_text(source: Source, piece: _Piece, edits: Sequence[Edit]) -> str:
+    moved = [
+        Edit(path=each.path, start=each.start - piece.start, end=each.end - piece.start, text=each.text)
+        for each in edits
+    ]
+    return apply_edits(source.text[piece.start : piece.end], moved)
+
+
+def _stands_alone(piece: _Piece, old: str, new: str) -> bool:
+    """Whether a piece with a new text can be compiled without the statement before it, and does not end its class."""
+    lines = [line for line in new.split("\n") if line.strip() and not line.lstrip().startswith("#")]
+    if not lines:
+        return True
+    own = lines[0][: len(lines[0]) - len(lines[0].lstrip())] == piece.indent and not _CONTINUES.match(lines[0])
+    outside = {line for line in lines if not line.startswith(piece.indent)}  # of texts, where it means nothing
+    return own and outside <= set(old.split("\n") if outside else ())
+
+
+def _piece(source: Source, edits: Sequence[Edit], before: int = 0) -> _Piece | None:
+    """The smallest piece that holds the edits, with so many statements before it."""
+    start, end = min(each.start for each in edits), max(max(each.end - 1, each.start) for each in edits)
+    found: _Piece | None = None
+    above: ast.Module | ast.ClassDef = source.tree
+    names: list[str] = []
+    header = ""
+    while True:
+        starts = _starts(source, above)
+        first, last = bisect_right(starts, start) - 1 - before, bisect_right(starts, end) - 1
+        if not starts or first < 0 or end >= _end(source, above):
+            return found
+        stop = starts[last + 1] if last + 1 < len(starts) else _end(source, above)
+        below = above.body[first]
+        found = _Piece(
+            file=_skeleton(source),
+            place=f"{' '.join(names)} {first}-{last}",
+            alone=first == last and not isinstance(below, ast.ClassDef),
+            start=starts[first],
+            end=stop,
+            header=header,
+            indent=source.indent(below) or "",
+        )
+        if first != last or not isinstance(below, ast.ClassDef):
+            return found
+        header += f"{source.indent(below) or ''}class {below.name}:\n"
+        names.append(f"{first}")
+        above = below
+
+
+@fact
+def _starts(source: Source, above: ast.Module | ast.ClassDef) -> list[int]:
+    """Where the lines of each statement of a body start; empty if two of them share a line."""
+    found: list[int] = []
+    end = source.span(above)[0] if isinstance(above, ast.ClassDef) else -1
+    for each in above.body:
+        first = min([each.lineno, *(mark.lineno for mark in getattr(each, "decorator_list", ()))])
+        start = source.line_start(first)
+        if start <= end:
+            return []
+        found.append(start)
+        end = source.span(each)[1]
+    return found
+
+
+@fact
+def _end(source: Source, above: ast.Module | ast.ClassDef) -> int:
+    """Where the lines of a body end."""
+    if isinstance(above, ast.Module):
+        return len(source.text) + 1
+    return min(source.line_end(above.end_lineno or above.lineno) + 1, len(source.text) + 1)
+
+
+@fact
+def _skeleton(source: Source) -> str:
+    """What stands at the level of the module and of its classes, without its content."""
+
+    def kinds(body: list[ast.stmt]) -> list[object]:
+        return [
+            (each.name, kinds(each.body)) if isinstance(each, ast.ClassDef) else type(each).__name__ for each in body
+        ]
+
+    return sha256(repr(kinds(source.tree.body)).encode()).hexdigest()
+
+
+@fact
+def _code_of(source: Source, piece: _Piece) -> str | None:
+    return _compiled_piece(source, piece, source.text[piece.start : piece.end])
+
+
+def _compiled_piece(source: Source, piece: _Piece, text: str) -> str | None:
+    rest = f"\n{piece.indent}pass\n" if piece.header else ""
+    return _digest(f"{piece.header}{text}{rest}", source.path, _future(source))
+
+
+@fact
+def _future(source: Source) -> int:
+    """What the module imports from `__future__`, for the compiler."""
+    flags = 0
+    for each in source.tree.body:
+        if isinstance(each, ast.ImportFrom) and each.module == "__future__":
+            for alias in each.names:
+                flags |= getattr(__future__, alias.name).compiler_flag
+    return flags
+
+
+@lru_cache(maxsize=256)
+def _digest(text: str, path: str, flags: int = 0) -> str | None:
+    """A digest of what a text compiles to, whatever the lines and columns; None if it does not."""
+    code = compiled(text, path, flags)
+    return sha256(repr(_shape(code)).encode(errors="surrogatepass")).hexdigest() if code else None
+
+
+def _shape(code: CodeType) -> tuple[object, ...]:
+    """What a code object does."""
+    constants = tuple(_shape(each) if isinstance(each, CodeType) else each for each in code.co_consts)
+    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, code.co_name)
+    arguments = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+    return (code.co_code, constants, names, arguments, getattr(code, "co_exceptiontable", b""))

@@ -1,0 +1,242 @@
+"""Candidates from a repository's history: what was done lately is taken back, whole or in part."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
+from itertools import accumulate, groupby, pairwise
+
+from codur.repair.candidates.candidates import Candidate, Program
+from codur.repair.code.source_file import FAULTS, FunctionNode
+from codur.repair.suspicion.localise import Suspicion
+from codur.tools.git.git_history import History, Hunk, Version
+
+_UNDONE = 1.2
+"""Priority of undoing what is not committed, by its suspicion; that of an operator is at most 1."""
+_PER_COMMIT = 0.9
+_PER_LINE = 0.98
+_PART = 0.8
+_EARLIER = 0.7
+"""A function as it was, and its earlier lines: what was done to it since is lost, too."""
+_TOGETHER = 0.6
+"""All that a commit did to a file."""
+_NEW = 0.3
+"""Lines that took the place of none: what uses them would miss them."""
+_MAX_UNITS = 10
+_MAX_HUNKS = 200
+"""Each of their candidates holds the text of a file."""
+_ALIKE = 0.4
+_WORD = re.compile(r"\w+|[^\w\s]+")
+
+
+def undone(program: Program, history: History, suspicion: Suspicion) -> Iterator[Candidate]:
+    """Changes that undo what was done lately to a program, the likely ones first, then its functions as they were.
+
+    Args:
+        program: as it was found: with the texts that the history was read for.
+    """
+    undoing = _Undoing(program, suspicion)
+    hunks = [each for each in history.hunks if each.path in program.texts]
+    for hunk in sorted(hunks, key=undoing.priority, reverse=True)[:_MAX_HUNKS]:
+        yield from undoing.hunk(hunk)
+    for _, group in groupby(hunks, key=lambda each: (each.path, each.age)):
+        yield from undoing.together(list(group))
+    for version in history.versions:
+        if version.path in program.texts:
+            yield from undoing.version(version)
+
+
+@dataclass(frozen=True, slots=True)
+class _Undoing:
+    """Makes the candidates of one program; each text once."""
+
+    program: Program
+    suspicion: Suspicion
+    seen: set[tuple[str, int]] = field(default_factory=set)
+
+    def priority(self, hunk: Hunk) -> float:
+        """How early the hunk is undone."""
+        size = max(hunk.end - hunk.start, hunk.old.count("\n"))
+        kind = 1.0 if hunk.old else _NEW
+        return _suspected(hunk, self.suspicion) * _UNDONE * kind * _PER_COMMIT**hunk.age * _PER_LINE**size
+
+    def hunk(self, hunk: Hunk, factor: float = 1.0) -> Iterator[Candidate]:
+        """The hunk undone; and if it was executed, each part of it."""
+        yield from self._candidate([hunk], factor, f"undoes {_change(hunk)}")
+        if self.suspicion.ran(hunk.path, *_lines(hunk)):
+            new = self._rows(hunk.path)[hunk.start - 1 : hunk.end - 1]
+            for part in _parts(hunk, new, hunk.old.split("\n")[:-1]):
+                yield from self._candidate([part], factor * _PART, f"undoes a part of {_change(hunk)}")
+
+    def together(self, hunks: Sequence[Hunk]) -> Iterator[Candidate]:
+        """All hunks of a commit in a file undone."""
+        if len(hunks) > 1:
+            yield from self._candidate(hunks, _TOGETHER, f"and others undo {_change(hunks[0])}")
+
+    def version(self, version: Version) -> Iterator[Candidate]:
+        """The functions that were executed and are others now: each as it was, and what differs in it hunk by hunk."""
+        present, earlier = _functions("\n".join(self._rows(version.path))), _functions(version.text)
+        before = version.text.split("\n")
+        for name, (start, end) in present.items():
+            if name not in earlier or not self.suspicion.ran(version.path, start + 1, end):
+                continue
+            new, old = self._rows(version.path)[start:end], before[slice(*earlier[name])]
+            if new == old:
+                continue
+            whole = _hunk(version, start, end, old)
+            last = name[0].rpartition(".")[2]
+            yield from self._candidate([whole], _EARLIER, f"and the rest of `{last}` are as before {_change(whole)}")
+            for part in _differences(version, start, new, old):
+                yield from self.hunk(part, _EARLIER)
+
+    def _candidate(self, hunks: Sequence[Hunk], factor: float, says: str) -> Iterator[Candidate]:
+        first = min(hunks, key=lambda each: each.start)
+        rows = list(self._rows(first.path))
+        for hunk in sorted(hunks, key=lambda each: each.start, reverse=True):
+            rows[hunk.start - 1 : hunk.end - 1] = hunk.old.split("\n")[:-1]
+        text = "\n".join(rows)
+        if (first.path, hash(text)) not in self.seen:
+            self.seen.add((first.path, hash(text)))
+            priority = max(map(self.priority, hunks)) * factor
+            yield Candidate(
+                base=self.program, path=first.path, line=first.start, priority=priority, text=text, says=says,
+                operator="change undone",
+            )  # fmt: skip
+
+    def _rows(self, path: str) -> list[str]:
+        return self.program.texts[path].split("\n")
+
+
+def _lines(hunk: Hunk) -> tuple[int, int]:
+    """The first and the last line of a hunk; of a gap those around it."""
+    return (hunk.start, hunk.end - 1) if hunk.end > hunk.start else (max(hunk.start - 1, 1), hunk.start)
+
+
+def _suspected(hunk: Hunk, suspicion: Suspicion) -> float:
+    return suspicion.of(hunk.path, *_lines(hunk))
+
+
+def _change(hunk: Hunk) -> str:
+    if not hunk.commit:
+        return "an uncommitted change"
+    if not hunk.subject:
+        return f"a change since {hunk.commit}"
+    return f"a change of commit {hunk.commit[:7]} (‘{hunk.subject}’)"
+
+
+# --- parts ------------------------------------------------------------------------------------------------------------
+
+
+def _parts(hunk: Hunk, new: Sequence[str], old: Sequence[str]) -> Iterator[Hunk]:
+    """The hunk's statements (or lines, if it cuts through some) by themselves: exchanged, left out, or put in."""
+    ours, theirs = _statements(new), _statements(old)
+    if ours is None or theirs is None or len(ours) == len(theirs) == 1:
+        ours, theirs = [1] * len(new), [1] * len(old)
+    if not 1 < max(len(ours), len(theirs)) <= _MAX_UNITS:
+        return
+    starts, places = [0, *accumulate(ours)], [0, *accumulate(theirs)]
+    for here, there in _aligned(_slices(new, starts), _slices(old, places)):
+        start, end = starts[here.start], starts[here.stop]
+        rows = old[places[there.start] : places[there.stop]]
+        if new[start:end] != rows:
+            yield replace(hunk, start=hunk.start + start, end=hunk.start + end, old=_text(rows))
+
+
+def _slices(rows: Sequence[str], starts: Sequence[int]) -> list[str]:
+    return ["\n".join(rows[start:end]) for start, end in pairwise(starts)]
+
+
+def _text(rows: Iterable[str]) -> str:
+    return "".join(f"{row}\n" for row in rows)
+
+
+def _statements(rows: Sequence[str]) -> list[int] | None:
+    """How many lines each of the statements has that some lines consist of; None if they are none."""
+    tree = _parsed(textwrap.dedent("\n".join(rows)))
+    if tree is None or not tree.body:
+        return None if rows else []
+    starts = [0, *(_first(node) - 1 for node in tree.body[1:]), len(rows)]
+    return [end - start for start, end in pairwise(starts)]
+
+
+def _aligned(new: Sequence[str], old: Sequence[str]) -> Iterator[tuple[range, range]]:
+    """Which items correspond, in order: those whose words are alike most; a range is empty where one has no other."""
+    words = [[frozenset(_WORD.findall(text)) for text in texts] for texts in (new, old)]
+    best = [[0.0] * (len(old) + 1) for _ in range(len(new) + 1)]
+    alike = [[_likeness(one, other) for other in words[1]] for one in words[0]]
+    for i in reversed(range(len(new))):
+        for j in reversed(range(len(old))):
+            best[i][j] = max(best[i + 1][j + 1] + alike[i][j], best[i + 1][j], best[i][j + 1])
+    i = j = 0
+    while i < len(new) or j < len(old):
+        pair = i < len(new) and j < len(old) and alike[i][j] and best[i][j] == best[i + 1][j + 1] + alike[i][j]
+        left = not pair and i < len(new) and (j == len(old) or best[i][j] == best[i + 1][j])
+        here, there = range(i, i + bool(pair or left)), range(j, j + (not left))
+        yield here, there
+        i, j = here.stop, there.stop
+
+
+def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    """The share of words that two texts have in common; 0 if it is small."""
+    share = 2 * len(one & other) / max(len(one) + len(other), 1)
+    return share if share >= _ALIKE else 0.0
+
+
+# --- functions as they were -------------------------------------------------------------------------------------------
+
+
+def _functions(text: str) -> dict[tuple[str, int], tuple[int, int]]:
+    """The lines of each function, from 0, decorators included; by its name with what encloses it, and its number."""
+    tree = _parsed(text)
+    found: dict[tuple[str, int], tuple[int, int]] = {}
+    names: Counter[str] = Counter()
+    waiting: list[tuple[str, ast.AST]] = [("", tree)] if tree else []
+    while waiting:
+        name, node = waiting.pop()
+        for child in ast.iter_child_nodes(node):
+            inner = f"{name}.{child.name}" if isinstance(child, FunctionNode | ast.ClassDef) else name
+            if isinstance(child, FunctionNode):
+                names[inner] += 1
+                found[inner, names[inner]] = (_first(child) - 1, child.end_lineno or child.lineno)
+            waiting.append((inner, child))
+    return found
+
+
+def _first(node: ast.stmt) -> int:
+    """The first line of a statement with its decorators."""
+    decorators = node.decorator_list if isinstance(node, FunctionNode | ast.ClassDef) else []
+    return min([node.lineno, *(each.lineno for each in decorators)])
+
+
+def _parsed(text: str) -> ast.Module | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except FAULTS:
+        return None
+
+
+def _hunk(version: Version, start: int, end: int, old: Iterable[str]) -> Hunk:
+    """Lines of the present text, from 0, with what stood there in this version."""
+    return Hunk(
+        path=version.path,
+        start=start + 1,
+        end=end + 1,
+        old=_text(old),
+        commit=version.commit,
+        subject=version.subject,
+        age=version.age,
+    )
+
+
+def _differences(version: Version, start: int, new: Sequence[str], old: Sequence[str]) -> Iterator[Hunk]:
+    for tag, i, i_end, j, j_end in SequenceMatcher(None, new, old, autojunk=False).get_opcodes():
+        if tag != "equal":
+            yield _hunk(version, start + i, start + i_end, old[j:j_end])

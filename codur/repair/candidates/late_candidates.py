@@ -1,0 +1,291 @@
+"""Candidates that are made late: what stands for the changes of a file, a statement or a node until they are wanted.
+
+A prospect has the highest priority that a candidate of it can have. It is opened when that is the highest of all that
+waits, so the candidates come in the order that they would have if all were made at once, whatever the size of the
+program: of most statements no operator ever looks at.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from codur.repair.candidates.candidates import Candidate, Program
+from codur.repair.candidates.equivalence import Equivalence
+from codur.repair.candidates.hanging_loops import ENDING, Endless
+from codur.repair.candidates.syntax_repairs import mend
+from codur.repair.code.node_context import Context
+from codur.repair.code.source_file import FunctionNode, Source, parse_source
+from codur.repair.evidence.failing_lines import Failure
+from codur.repair.evidence.observed_values import Observed
+from codur.repair.evidence.tracing import Line
+from codur.repair.hints import Hints
+from codur.repair.operators.table import OPERATORS, Head, Offer, Operator, changeable, heads, living, offers, rows_for
+from codur.repair.suspicion.localise import Suspicion
+
+_MENDED = 10.0
+"""Priority of a file that compiles again: nothing else can pass before."""
+_PER_EDIT = 0.95
+_ROUNDED = 1.0 + 1e-9
+"""A product of the same factors in another order may differ in its last digits; a bound must not be lower."""
+
+Which = Literal["executed", "not executed", "all"]
+"""Which statements are changed: what was not executed cannot have made the check fail, unless it runs unseen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sight:
+    """What the candidates of a program depend on.
+
+    Attributes:
+        observed: what the variables of a file held in the traced run.
+        expected: the expected output, as far as it is known.
+        hints: what comes earlier than it would.
+    """
+
+    program: Program
+    failure: Failure = field(default_factory=Failure)
+    suspicion: Suspicion = field(default_factory=Suspicion)
+    which: Which = "all"
+    observed: Callable[[str], Observed] = field(default=lambda _: Observed())
+    expected: str = ""
+    hints: Hints = field(default_factory=Hints)
+
+    def most(self) -> float:
+        """The highest priority that a change of a line of suspicion 1, which no hint names, can have."""
+        return max(map(self.worth, living(OPERATORS, self.failure)))
+
+    def worth(self, row: Operator) -> float:
+        """The most that a proposal of an operator is worth."""
+        return row.prior * row.most * self.hints.of_kind(row.name)
+
+
+class Prospect(Protocol):
+    """Candidates that are not made yet."""
+
+    @property
+    def program(self) -> Program:
+        """The program that they change."""
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """What their own orders start with."""
+
+    @property
+    def priority(self) -> float:
+        """None of them is judged earlier than one with this; 0 if all are made."""
+
+    def affects(self, line: Line) -> bool:
+        """Whether one of them may be about a line."""
+
+    def open(self) -> Iterator[Candidate | Prospect]:
+        """Makes some of them, or divides them."""
+
+
+def prospects(sight: Sight) -> Iterator[Prospect]:
+    """All changes of some statements of a program: a prospect for each file."""
+    highest: dict[str, float] = {}
+    for (path, _), score in sight.suspicion.scores.items():
+        highest[path] = max(score, highest.get(path, sight.suspicion.others))
+    broken = bool(sight.failure.of("SyntaxError", "IndentationError", "TabError"))
+    looping = {path for path, _ in sight.suspicion.running}
+    for number, path in enumerate(sight.program.texts):
+        most = highest.get(path, 0.0) * sight.most() * sight.hints.of_file(path) * (ENDING if path in looping else 1.0)
+        whole = path in highest and not broken  # a file of which a line ran does compile
+        yield _FileProspect(sight, path, (number,), most * _ROUNDED if whole else _MENDED)
+
+
+class _FileProspect:
+    """The candidates of a file, which is parsed when the first of them is wanted."""
+
+    def __init__(self, sight: Sight, path: str, order: tuple[int, ...], priority: float) -> None:
+        self.program = sight.program
+        self.order = order
+        self.priority = priority
+        self._sight = sight
+        self._path = path
+
+    def affects(self, line: Line) -> bool:
+        return line[0] == self._path
+
+    def open(self) -> Iterator[Candidate | Prospect]:
+        """The file mended if it does not compile, else its statements."""
+        self.priority = 0.0
+        source = parse_source(self._path, self.program.texts[self._path])
+        if source is None:
+            yield from self._mended()
+            return
+        file = _File(self._sight, source)
+        for number, head in enumerate(heads(source)):
+            if file.holds(head):
+                yield _StatementProspect(file, head, (*self.order, number))
+
+    def _mended(self) -> Iterator[Candidate]:
+        for rank, mended in enumerate(mend(self.program.texts[self._path], self._path)):
+            yield Candidate(
+                base=self.program,
+                path=self._path,
+                line=mended.line,
+                priority=_MENDED * 0.95**rank,
+                order=(*self.order, rank),
+                text=mended.text,
+                says=mended.says,
+            )
+
+
+class _File:
+    """A file that was parsed, and what its candidates depend on."""
+
+    def __init__(self, sight: Sight, source: Source) -> None:
+        path, suspicion = source.path, sight.suspicion
+        self.sight = sight
+        self.source = source
+        self.context = Context.of(source, sight.failure, sight.observed(path), sight.expected)
+        self.same = Equivalence(context=self.context)
+        self.endless = Endless(source, [line for where, line in suspicion.running if where == path])
+        self.most = sight.most()
+        self.tests: dict[ast.AST, _NodeProspect] = {}
+        self._rows: dict[tuple[type, bool], _Rows] = {}
+
+    def holds(self, head: Head) -> bool:
+        """Whether a part is among those that are changed."""
+        if self.sight.which == "all":
+            return True
+        statement = self.source.statement(head)
+        ran = statement is None or self.sight.suspicion.ran(self.source.path, *changed_lines(statement))
+        return ran == (self.sight.which == "executed")
+
+    def suspicion(self, lines: tuple[int, int]) -> float:
+        return self.sight.suspicion.of(self.source.path, *lines)
+
+    def hinted(self, lines: tuple[int, int]) -> float:
+        return self.sight.hints.of_place(self.source.path, *lines)
+
+    def rows(self, node: ast.AST, *, tabular: bool) -> _Rows:
+        """The operators for a node with their places in the table, those first that may have the best offer.
+
+        Args:
+            tabular: in the order of the table.
+
+        Returns:
+            And from each on, the most that an offer about a line of suspicion 1 is worth.
+        """
+        key = (type(node), tabular)
+        if key not in self._rows:
+            rows = list(enumerate(living(rows_for(node), self.sight.failure)))
+            if not tabular:
+                rows.sort(key=lambda each: -self.sight.worth(each[1]))
+            most = [self.sight.worth(row) for _, row in rows]
+            self._rows[key] = tuple(rows), (*(max(most[number:]) for number in range(len(most))), 0.0)
+        return self._rows[key]
+
+
+_Rows = tuple[tuple[tuple[int, Operator], ...], tuple[float, ...]]
+
+
+class _StatementProspect:
+    """The candidates of a statement, those of the statements in it left out."""
+
+    def __init__(self, file: _File, head: Head, order: tuple[int, ...]) -> None:
+        self.program = file.sight.program
+        self.order = order
+        self._file = file
+        self._head = head
+        self._lines = _all_lines(head)
+        most = file.suspicion(self._lines) * file.most * file.hinted(self._lines)
+        self.priority = most * file.endless.most(*self._lines) * _ROUNDED
+
+    def affects(self, line: Line) -> bool:
+        return line[0] == self._file.source.path and self._lines[0] <= line[1] <= self._lines[1]
+
+    def open(self) -> Iterator[Candidate | Prospect]:
+        """Its nodes."""
+        self.priority = 0.0
+        for number, node in enumerate(changeable(self._file.source, self._head)):
+            yield _NodeProspect(self._file, node, (*self.order, number))
+
+
+class _NodeProspect:
+    """The candidates of a node.
+
+    Where recorded values tell them from each other they are made in the order of the table: one whose value was offered
+    is not new again. Offers for a statement, which may change its test too, come before those for the test.
+    """
+
+    def __init__(self, file: _File, node: ast.expr | ast.stmt, order: tuple[int, ...]) -> None:
+        self.program = file.sight.program
+        self.order = order
+        self._file = file
+        self._node = node
+        self._suspicion = file.suspicion(changed_lines(node))
+        self._hinted = file.hinted((node.lineno, node.lineno))
+        self._bound = self._suspicion * self._hinted * file.endless.most(node.lineno, node.lineno) * _ROUNDED
+        compared = file.same.compared(node)
+        self._rows, self._most = file.rows(node, tabular=compared is not None)
+        self._next = 0
+        if compared is not None and compared is not node:
+            file.tests[compared] = self
+
+    @property
+    def priority(self) -> float:
+        return self._bound * self._most[self._next]
+
+    def affects(self, line: Line) -> bool:
+        return line == (self._file.source.path, self._node.lineno)
+
+    def open(self) -> Iterator[Candidate | Prospect]:
+        """The candidates up to the next operator that may have the best one."""
+        return self._made(whole=False)
+
+    def rest(self) -> Iterator[Candidate]:
+        """All that are not made yet."""
+        return self._made(whole=True)
+
+    def _made(self, *, whole: bool) -> Iterator[Candidate]:
+        around = self._file.tests.get(self._node)
+        if around is not None:
+            yield from around.rest()
+        while self._next < len(self._rows):
+            (place, row), most = self._rows[self._next], self._most[self._next]
+            self._next += 1
+            for rank, offer in enumerate(offers(self._file.context, self._node, row)):
+                yield self._candidate(offer, (place, rank))
+            if not whole and self._file.sight.worth(row) == most:
+                return
+
+    def _candidate(self, offer: Offer, place: tuple[int, int]) -> Candidate:
+        file = self._file
+        own = self._suspicion * offer.prior * offer.proposal.weight * _PER_EDIT ** (len(offer.proposal.edits) - 1)
+        return Candidate(
+            base=self.program,
+            path=file.source.path,
+            line=offer.line,
+            priority=own * file.same.factor(offer) * file.endless.factor(offer),
+            hinted=self._hinted * file.sight.hints.of_kind(offer.operator),
+            order=(*self.order, *place),
+            offer=offer,
+            source=file.source,
+            rest=self.rest,
+        )
+
+
+def _all_lines(head: Head) -> tuple[int, int]:
+    """The lines of what is changed in a part."""
+    first = head.pattern.lineno if isinstance(head, ast.match_case) else head.lineno
+    body = getattr(head, "body", None)
+    if body and not isinstance(head, FunctionNode):
+        return first, max(first, body[0].lineno)
+    return first, getattr(head, "end_lineno", None) or first
+
+
+def changed_lines(node: ast.expr | ast.stmt) -> tuple[int, int]:
+    """First and last line of a node; of a compound statement only its head, of a function its body."""
+    last = node.end_lineno or node.lineno
+    if isinstance(node, FunctionNode):
+        return node.body[0].lineno, last
+    body = getattr(node, "body", None)
+    if isinstance(node, ast.stmt) and isinstance(body, list) and body:
+        return node.lineno, max(node.lineno, body[0].lineno - 1)
+    return node.lineno, last

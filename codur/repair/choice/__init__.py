@@ -1,0 +1,1 @@
+"""Which of several repairs that pass is taken: by what they do for other inputs."""

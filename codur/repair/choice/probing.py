@@ -1,0 +1,129 @@
+"""How programs that pass the check behave beyond it: their answers to generated inputs."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from codur.checks.checker import Checker
+from codur.errors import LimitReached
+from codur.repair.candidates.candidates import Program
+from codur.repair.choice.input_generator import changed_arguments, changed_text, literal
+from codur.repair.code.source_file import FunctionNode, parse_source
+from codur.repair.evidence.tracing import Coverage
+from codur.types import Check
+from codur.workspace.workspace import Workspace
+
+EXAMPLES = ">>>"
+_EXAMPLE = re.compile(r"^[ \t]*>>> ", re.MULTILINE)
+_PROGRAM = Path(__file__).with_name("probe_program.py")
+_TASK, _OUT = ".repair-inputs.json", ".repair-answers.json"
+_SECONDS = 0.1
+_TIMEOUT_S = 4.0
+_MAX_CALLS = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """Inputs for one program or function.
+
+    Attributes:
+        entry: the file that is run.
+        function: the top-level function that is called; empty: the file is run with a text on standard input.
+        given: texts, or argument lists as literals.
+        lines: first and last line of the function.
+    """
+
+    entry: str
+    function: str
+    given: tuple[str, ...]
+    lines: tuple[int, int] = (0, 0)
+
+    def reach(self, program: Program) -> bool:
+        """Whether a change of the program can show in the answers: it is not outside of the function."""
+        first, last = self.lines
+        return not self.function or any(
+            change.path == self.entry and first <= change.line <= last for change in program.changes
+        )
+
+
+class Prober:
+    """Runs candidate programs on generated inputs, in the scratch workspace."""
+
+    def __init__(self, workspace: Workspace, checker: Checker, check: Check, coverage: Coverage | None) -> None:
+        self._workspace = workspace
+        self._checker = checker
+        self._check = check
+        self._coverage = coverage
+
+    def inputs(self, original: Program, programs: Sequence[Program]) -> Inputs | None:
+        """Inputs that reach what the programs change; None if none can be made."""
+        check = self._check
+        if check.kind == "output" and check.entry and check.stdin_file:
+            text = self._workspace.read_bytes(check.stdin_file).decode(errors="replace")
+            return Inputs(entry=check.entry, function="", given=changed_text(text))
+        places = {(change.path, change.line) for program in programs for change in program.changes}
+        for path in sorted({path for path, _ in places}):
+            found = self._calls(path, original.texts[path], {line for place, line in places if place == path})
+            if found is not None:
+                return found
+        return None
+
+    def _calls(self, path: str, text: str, lines: set[int]) -> Inputs | None:
+        """Recorded calls of the top-level function that holds one of the lines."""
+        source = parse_source(path, text)
+        if source is None or self._coverage is None:
+            return None
+        for node in source.tree.body:
+            inside = isinstance(node, ast.FunctionDef) and any(
+                node.lineno <= line <= (node.end_lineno or 0) for line in lines
+            )
+            if inside and isinstance(node, ast.FunctionDef) and not (node.args.vararg or node.args.kwonlyargs):
+                calls = self._recorded(path, node)
+                if calls:
+                    span = (node.lineno, node.end_lineno or node.lineno)
+                    return Inputs(entry=path, function=node.name, given=changed_arguments(calls), lines=span)
+        return None
+
+    def _recorded(self, path: str, node: FunctionNode) -> list[list[object]]:
+        """Arguments that the function was called with in the traced run."""
+        assert self._coverage is not None
+        body = node.body[1:] if ast.get_docstring(node, clean=False) is not None and node.body[1:] else node.body
+        names = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
+        found: dict[str, list[object]] = {}
+        for sample in self._coverage.values.get((path, body[0].lineno), ()):
+            if set(names) <= set(sample) and not any(sample[name].startswith("<") for name in names):
+                found.setdefault(repr(sample), [literal(sample[name]) for name in names])
+        return list(found.values())[:_MAX_CALLS] if names else []
+
+    def examples(self, original: Program) -> Inputs | None:
+        """The examples in the docstrings of the files in question; None if there are none."""
+        for path, text in original.texts.items():
+            if _EXAMPLE.search(text):
+                return Inputs(entry=path, function=EXAMPLES, given=())
+        return None
+
+    def answers(self, inputs: Inputs, texts: Mapping[str, str]) -> tuple[str, ...]:
+        """What the program with these texts answers; empty if it could not be run."""
+        root = self._workspace.root
+        originals = {path: self._workspace.read_bytes(path) for path in texts}
+        task, out = root / _TASK, root / _OUT
+        wanted = {"entry": inputs.entry, "function": inputs.function, "inputs": inputs.given, "seconds": _SECONDS}
+        argv = ("{python}", "-c", _PROGRAM.read_text(encoding="utf-8"), str(task), str(out), str(root))
+        try:
+            task.write_text(json.dumps(wanted), encoding="utf-8")
+            for path, text in texts.items():
+                self._workspace.write_text(path, text)
+            self._checker.run(Check(kind="command", argv=argv, timeout_s=_TIMEOUT_S, source="generated inputs"))
+            return tuple(json.loads(out.read_text(encoding="utf-8")))
+        except (OSError, ValueError, LimitReached):  # it did not end, or forbids being run like this
+            return ()
+        finally:
+            for path, data in originals.items():
+                self._workspace.write_bytes(path, data)
+            task.unlink(missing_ok=True)
+            out.unlink(missing_ok=True)

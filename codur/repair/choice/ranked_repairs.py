@@ -1,0 +1,223 @@
+"""Plausible is not correct: which of the programs that pass is taken, and how sure that is.
+
+A program's score is the priority with which it was searched, higher the more generated inputs it answers like the
+program as it was found: a bug spoils some answers, seldom all, and a patch that changes them all fits by chance.
+Programs with the same answers are one group; a repair is clear if hardly any score is left for other groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import unified_diff
+from math import exp
+
+from codur.patches import Distinction, Patch, RepairTier
+from codur.repair.candidates.candidates import Program
+from codur.repair.candidates.explain import explained
+from codur.repair.choice.probing import Inputs, Prober
+from codur.repair.outcome import Repair
+from codur.types import Verdict
+
+MOST_SHOWN = 6
+_MOST_PROBED = 10
+_MOST_OF_ALL = 40
+_CLEAR = 0.75
+_CLEAR_BY_WEAK_CHECK = 0.95
+_LIKENESS = 2.2
+"""How much an answer like that of the program as it was found counts: fitted, a logarithm."""
+_PER_CHANGE = 0.5
+_NO_EXAMPLE = 0.1
+"""What is left of a score if no example in a docstring comes out as it is written."""
+_FEW = 3
+"""More repairs than these that pass a weak check mean that it tells nothing, whatever they answer otherwise."""
+_MANY = 5
+"""The same for a single run of any output, where repairs that pass may all behave alike and be wrong."""
+_NUDGES = frozenset(
+    {
+        "range bound",
+        "comparison boundary",
+        "comparison swapped",
+        "constant shifted",
+        "constant replaced",
+        "index shifted",
+        "value shifted",
+        "step removed",
+        "slice bound",
+        "arithmetic swapped",
+        "operand added",
+        "variable replaced",
+        "index computed",
+        "update inserted",
+        "seen guarded",
+        "condition reused",
+        "truth computed",
+        "sequence joined",
+    }
+)
+"""Operators that move a number or have many ways to go: one short answer is easily hit by chance."""
+_SYNTHESISED = frozenset(
+    {
+        "condition extended",
+        "constant named",
+        "else added",
+        "else conditioned",
+        "exit inserted",
+        "expression replaced",
+        "filter added",
+        "statement copied",
+        "statement guarded",
+    }
+)
+"""Operators that build something new out of what is in scope: many ways to fit the tests alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passed:
+    """A program that passed the check."""
+
+    program: Program
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """The programs that passed, the one to take first.
+
+    Attributes:
+        repairs: one of each behaviour; the first is that of the first program.
+        share: how much of the score of all lies with those that behave like the first, 0 to 1.
+    """
+
+    ranked: tuple[Passed, ...]
+    repairs: tuple[Repair, ...]
+    tier: RepairTier
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scored:
+    passed: Passed
+    score: float
+    answers: tuple[str, ...] = ()
+
+
+def choose(
+    passed: Sequence[Passed],
+    original: Program,
+    prober: Prober,
+    *,
+    compared: bool,
+    weak: bool,
+    every: bool = False,
+    sample: bool = False,
+) -> Choice:
+    """Ranks programs that passed.
+
+    Args:
+        passed: in the order of the search, not empty.
+        compared: whether others of about the same rank were judged too, so that one that is alone is clear.
+        weak: the check compares one short answer only.
+        sample: the check compares the output of a single run.
+        every: all repairs are wanted, not only the likeliest.
+    """
+    most = _MOST_OF_ALL if every else _MOST_PROBED
+    likely = sorted(passed, key=lambda each: -_score(each))[:most]
+    inputs = prober.inputs(original, [each.program for each in likely]) if len(likely) > 1 else None
+    before = prober.answers(inputs, {}) if inputs else ()
+    examples = prober.examples(original) if len(likely) > 1 else None
+    scored = [_scored(each, original, prober, inputs, before, examples) for each in likely]
+    scored.sort(key=lambda each: -each.score)
+    groups: dict[tuple[str, ...] | int, list[_Scored]] = {}
+    for index, each in enumerate(scored):
+        groups.setdefault(each.answers or index, []).append(each)
+    behaviours = [sorted(group, key=_plainness) for group in groups.values()]
+    first = behaviours[0]
+    share = sum(each.score for each in first) / sum(each.score for each in scored)
+    clear = compared and share >= (_CLEAR_BY_WEAK_CHECK if weak else _CLEAR) and (len(passed) <= _FEW or not weak)
+    clear = clear and not (sample and len(passed) > _MANY)
+    return Choice(
+        ranked=tuple(each.passed for group in behaviours for each in group),
+        repairs=tuple(
+            _repair(group[0], first[0], original, inputs) for group in behaviours[: most if every else MOST_SHOWN]
+        ),
+        tier="deterministic"
+        if clear and not _doubtful(first[0].passed.program, weak=weak, sample=sample)
+        else "guided",
+        share=share,
+    )
+
+
+def _doubtful(program: Program, *, weak: bool, sample: bool) -> bool:
+    """Whether a repair is of a kind that often passes by chance."""
+    if sample and len(program.changes) > 1:
+        return True
+    operators = {change.operator for change in program.changes}
+    return bool(operators & _SYNTHESISED) or (weak and bool(operators & _NUDGES))
+
+
+def _scored(
+    passed: Passed,
+    original: Program,
+    prober: Prober,
+    inputs: Inputs | None,
+    before: tuple[str, ...],
+    examples: Inputs | None,
+) -> _Scored:
+    texts = changed(passed.program, original)
+    answers = prober.answers(inputs, texts) if inputs else ()
+    shown = prober.answers(examples, texts) if examples else ()
+    agreed = _NO_EXAMPLE + sum(each == "ok" for each in shown) / len(shown) if shown else 1.0
+    reached = inputs is not None and inputs.reach(passed.program)
+    same = sum(new == old for new, old in zip(answers, before, strict=False)) if reached else 0
+    alike = same / max(len(answers), 1)
+    return _Scored(passed=passed, score=_score(passed) * agreed * exp(_LIKENESS * alike), answers=answers)
+
+
+def _plainness(each: _Scored) -> tuple[int, float]:
+    """Of programs that behave alike the one with the fewest edits is shown."""
+    return len(each.passed.program.changes), -each.score
+
+
+def _score(passed: Passed) -> float:
+    program = passed.program
+    return program.priority * _PER_CHANGE ** (len(program.changes) - 1)
+
+
+def changed(program: Program, original: Program) -> dict[str, str]:
+    """The texts that differ from the program as it was found."""
+    return {path: text for path, text in program.texts.items() if text != original.texts[path]}
+
+
+def _repair(each: _Scored, best: _Scored, original: Program, inputs: Inputs | None) -> Repair:
+    program = each.passed.program
+    files = changed(program, original)
+    patch = Patch(
+        diff=_diff(files, original.texts),
+        explanation=explained(program.changes, program.texts, original.texts),
+        operators=tuple(change.operator for change in program.changes),
+        distinction=_distinction(best.answers, each.answers, inputs),
+    )
+    return Repair(files=files, patch=patch)
+
+
+def _distinction(best: tuple[str, ...], answers: tuple[str, ...], inputs: Inputs | None) -> Distinction | None:
+    """The first input with two answers; one that neither fails on is preferred."""
+    if inputs is None:
+        return None
+    found = [
+        Distinction(input=f"{inputs.function}({given[1:-1]})" if inputs.function else given, first=first, other=second)
+        for given, first, second in zip(inputs.given, best, answers, strict=False)
+        if first != second
+    ]
+    found.sort(key=lambda each: each.first.startswith("!") or each.other.startswith("!"))
+    return found[0] if found else None
+
+
+def _diff(files: Mapping[str, str], originals: Mapping[str, str]) -> str:
+    lines: list[str] = []
+    for path, text in files.items():
+        lines += unified_diff(
+            originals[path].splitlines(), text.splitlines(), f"a/{path}", f"b/{path}", lineterm="", n=1
+        )
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""What the search knows of a source file: scopes, names, kinds of values, edits."""

@@ -1,0 +1,76 @@
+"""What the variables of a file held in the traced run: kinds of values, and environments to evaluate conditions in."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from codur.repair.evidence.tracing import Coverage
+
+Environment = Mapping[str, Any]
+"""Values by name; a variable whose value was not written down is missing."""
+
+_KINDS = {
+    "int": "number",
+    "float": "number",
+    "complex": "number",
+    "bool": "bool",
+    "str": "text",
+    "bytes": "text",
+    "list": "list",
+    "tuple": "list",
+    "deque": "list",
+    "dict": "dict",
+    "defaultdict": "dict",
+    "Counter": "dict",
+    "OrderedDict": "dict",
+    "set": "set",
+    "frozenset": "set",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """Samples of one file by line: what each variable held just before the line ran."""
+
+    samples: Mapping[int, tuple[Mapping[str, str], ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, coverage: Coverage | None, path: str) -> Observed:
+        if coverage is None:
+            return cls()
+        return cls(samples={line: found for (file, line), found in coverage.values.items() if file == path})
+
+    def kinds(self, name: str, first: int, last: int) -> frozenset[str]:
+        """Kinds of the values that a variable held on these lines, None left out; others under their type's name."""
+        found = {
+            _type_of(each[name])
+            for line in range(first, last + 1)
+            for each in self.samples.get(line, ())
+            if name in each
+        } - {"NoneType"}
+        return frozenset(_KINDS.get(each, each) for each in found)
+
+    def none(self, name: str, first: int, last: int) -> bool:
+        """Whether a variable was None on one of these lines."""
+        return any(each.get(name) == "None" for line in range(first, last + 1) for each in self.samples.get(line, ()))
+
+    def environments(self, line: int) -> list[Environment]:
+        """The samples of a line as values."""
+        return [
+            {name: _value(text) for name, text in each.items() if not text.startswith("<")}
+            for each in self.samples.get(line, ())
+        ]
+
+
+@lru_cache(maxsize=8192)
+def _type_of(text: str) -> str:
+    return text[1:-1] if text.startswith("<") else type(_value(text)).__name__
+
+
+@lru_cache(maxsize=8192)
+def _value(text: str) -> Any:
+    return set() if text == "set()" else ast.literal_eval(text)

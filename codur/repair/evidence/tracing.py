@@ -1,0 +1,123 @@
+"""Which lines the check executes: one run of its program under a tracer (`sys.monitoring`, else a trace function)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePath
+from typing import Any
+
+from codur.checks.checker import Checker
+from codur.python.test_run import TO_THE_END, narrowed
+from codur.types import Check, Verdict
+
+Line = tuple[str, int]
+
+_PROGRAM = Path(__file__).with_name("trace_program.py")
+_OUT = ".repair-lines.json"
+_SLOWER = 20.0
+"""A traced program may take this many times as long."""
+_LIMIT_S = 3.0
+_PATIENCE_S = 5.0
+_PLAIN_FLAGS = frozenset({"-u", "-B", "-E", "-s", "-I", "-O", "-OO", "-q"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestLines:
+    """One test of the run."""
+
+    __test__ = False  # not a test class
+
+    failed: bool
+    lines: frozenset[Line]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """What one run executed.
+
+    Attributes:
+        lines: lines executed outside of single tests: by the program, or while tests were imported.
+        tests: what each test executed; empty for programs.
+        stack: lines that were running when the time was up, outermost first; empty if the run ended.
+        hot: the lines that ran most often, if the run did not end: the loop that it was in.
+        printed: for lines of the output (from 1), which line of a file wrote (a part of) it; empty for tests.
+        values: by line, samples of what its variables held just before it ran, as literals or `<TYPE>`.
+    """
+
+    lines: frozenset[Line] = frozenset()
+    tests: Mapping[str, TestLines] = field(default_factory=dict)
+    stack: tuple[Line, ...] = ()
+    hot: frozenset[Line] = frozenset()
+    values: Mapping[Line, tuple[Mapping[str, str], ...]] = field(default_factory=dict)
+    printed: tuple[tuple[int, Line], ...] = ()
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """Files of which something was executed."""
+        lines = self.lines.union(*(test.lines for test in self.tests.values()))
+        return frozenset(path for path, _ in lines)
+
+
+def run_traced(checker: Checker, root: Path, check: Check, before: Verdict, *, most_s: float = 0.0) -> Coverage | None:
+    """Runs the check once under the tracer, in the checker's own way.
+
+    Args:
+        before: its verdict without.
+        most_s: for a narrow check, how long its tests may be traced.
+
+    None if the command is not a plain Python program or test run, or if the tracer wrote nothing.
+    """
+    arguments = python_arguments(check.argv)
+    if not arguments:
+        return None
+    limit = most_s if check.tests else min(max(_SLOWER * before.duration_s, 1.0), _LIMIT_S)
+    if check.tests:
+        arguments = (*arguments[:2], *narrowed(arguments[2:], check.tests), *TO_THE_END)
+    out = root / _OUT
+    failing = before.failing if check.tests else ()
+    limits = json.dumps({"seconds": limit, "failing": failing, "in_order": failing != check.tests})
+    traced = ("{python}", "-c", _PROGRAM.read_text(encoding="utf-8"), str(out), str(root), limits, *arguments)
+    patience = _PATIENCE_S + (3 * before.duration_s if check.tests else 0.0)
+    try:
+        checker.run(replace(check, argv=traced, timeout_s=limit + patience))
+        return _read(out)
+    finally:
+        out.unlink(missing_ok=True)
+
+
+def python_arguments(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """What follows the interpreter in a command (`main.py …`, `-m module …`); empty if it is no Python command."""
+    if not argv:
+        return ()
+    name = PurePath(argv[0]).name
+    if name in ("pytest", "py.test"):
+        return ("-m", "pytest", *argv[1:])
+    if argv[0] != "{python}" and not name.startswith("python"):
+        return ()
+    rest = list(argv[1:])
+    while rest and rest[0] in _PLAIN_FLAGS:
+        rest.pop(0)
+    if rest and rest[0].startswith("-") and rest[0] not in ("-m", "-c"):
+        return ()
+    return tuple(rest)
+
+
+def _read(out: Path) -> Coverage | None:
+    try:
+        data: Any = json.loads(out.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    tests = {
+        name: TestLines(failed=each["failed"], lines=frozenset((path, line) for path, line in each["lines"]))
+        for name, each in data["tests"].items()
+    }
+    return Coverage(
+        lines=frozenset((path, line) for path, line in data["lines"]),
+        tests=tests,
+        stack=tuple((path, line) for path, line in data["stack"]),
+        hot=frozenset((path, line) for path, line in data["hot"]),
+        values={(path, line): tuple(samples) for path, line, samples in data["values"]},
+        printed=tuple((number, (path, line)) for number, path, line in data["printed"]),
+    )

@@ -1,0 +1,244 @@
+"""Judging candidates: the one place of a search that has programs run.
+
+Candidates are judged in warm workers where the check allows that, else in plain processes: write the texts, run the
+check, put the files back. A repair must pass in a plain process too before it is told; `Search` sees to that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import replace
+from types import TracebackType
+
+from codur.checks.checker import Checker
+from codur.errors import WorkspaceError
+from codur.repair.code.source_edits import replacement
+from codur.repair.judge.loaded_project import Loaded
+from codur.repair.judge.obstacles import why_flaky
+from codur.repair.judge.warm_judge import Unfit, Verdicts, Warm
+from codur.repair.judge.warm_worker import Edit as Replaced
+from codur.types import Check, Verdict
+from codur.workspace import text
+from codur.workspace.workspace import Workspace
+
+Texts = Mapping[str, str]
+
+
+class Flaky(Exception):
+    """The check's verdict on the unchanged program varies; the text says how.
+
+    Attributes:
+        note: why it was judged in a plain process.
+    """
+
+    def __init__(self, text: str, note: str) -> None:
+        super().__init__(text)
+        self.note = note
+
+
+_SLOWER = 4.0
+_LEAST_S = 1.0
+_AFTER_HANG_S = 2.0
+
+
+class Judge:
+    """Judges candidates in a scratch workspace, whose files are as before afterwards.
+
+    In a plain process a candidate has a few times the time that the program took before, at least a second; after a
+    program that did not end, two seconds. In a warm worker, where nothing has to be loaded, it has less.
+
+    Args:
+        before: the plain verdict on the program as it is.
+        workers: warm workers to start when the first candidate is judged; 0 for plain processes alone.
+        whole: the verdict on all tests, of which `check` runs some; None if it runs them all.
+
+    A narrow check (`Check.tests`) is judged with the project loaded, and what cannot be judged so in one of these ways.
+
+    Attributes:
+        note: why candidates are judged in plain processes; empty as long as not all of them are.
+        slow: why they are not judged with the project loaded, if the check is narrow; empty if they are.
+        loaded, warm, plain: how many candidates were judged in each way.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        checker: Checker,
+        check: Check,
+        before: Verdict,
+        *,
+        workers: int = 0,
+        whole: Verdict | None = None,
+    ) -> None:
+        limit = _AFTER_HANG_S if before.timed_out else max(_LEAST_S, _SLOWER * before.duration_s)
+        self._workspace = workspace
+        self._checker = checker
+        self._check = check
+        self._plain_check = replace(check, timeout_s=min(check.timeout_s, limit))
+        self._before = before
+        self._workers = workers
+        self._whole = whole or before
+        self._project: Loaded | None = None
+        self._project_is_ready = False
+        self._warmed: Warm | None = None
+        self._started = False
+        self._originals: dict[str, str] = {}
+        self.note = self.slow = ""
+        self.loaded = self.warm = self.plain = 0
+
+    def __enter__(self) -> Judge:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def prepare(self) -> None:
+        """Start the first worker, and have it run the program as it is, without waiting for that.
+
+        Raises:
+            WorkspaceError: a file of the check cannot be read.
+        """
+        with suppress(Unfit):  # the first candidate tells why
+            if self._check.tests and self._project is None and self._workers:
+                self._project = Loaded(Verdicts(self._checker), self._check, self._before, self._workers, self._whole)
+            elif not self._started and self._warmed is None:
+                self._warmed = self._made()
+
+    def judge(self, texts: Texts) -> Verdict:
+        """The verdict with these files' texts in place.
+
+        Raises:
+            Interrupted: the run was cancelled.
+            LimitReached: the run's time was used up.
+            Flaky: the unchanged program's verdict varies (only told at the first candidate).
+            WorkspaceError: a file of the check cannot be read, or a candidate's cannot be written.
+        """
+        return next(self.judge_apart([texts]))
+
+    def judge_many(
+        self, candidates: Sequence[Texts], *, patient: bool = False, apart: bool = False
+    ) -> Generator[Verdict | None]:
+        """The verdict on each candidate, in their order whatever the number of workers.
+
+        None stands for one that cannot be judged with the project loaded, and would take long.
+
+        Args:
+            apart: judge each by a process that loads what it changes.
+            patient: give a candidate as much time as in a plain process; one that only ran out of time before may then
+                get another verdict.
+
+        Raises:
+            Interrupted, LimitReached, Flaky, WorkspaceError: as `judge`.
+        """
+        project = self._with_project()
+        if project is None or patient or apart:
+            yield from self.judge_apart(candidates, patient=patient)
+            return
+        for verdict in project.judged([*map(self._edit, candidates)]):
+            self.loaded += verdict is not None
+            yield verdict
+
+    def _with_project(self) -> Loaded | None:
+        """The workers with the project loaded, once they are ready; None if there are none."""
+        if self._project is not None and not self._project_is_ready:
+            try:
+                self._project.try_out()
+                self._project_is_ready = True
+            except Unfit as reason:
+                self._project.close()
+                self._project, self.slow = None, str(reason)
+        return self._project
+
+    def _edit(self, texts: Texts) -> Replaced | None:
+        """The one edit that a candidate is; None if it changes several files."""
+        if len(texts) != 1:
+            return None
+        ((path, new),) = texts.items()
+        if path not in self._originals:
+            self._originals[path] = self._workspace.read_text(path).text
+        return (path, *replacement(self._originals[path], new))
+
+    def judge_apart(self, candidates: Sequence[Texts], *, patient: bool = False) -> Generator[Verdict]:
+        """As `judge_many`, by processes that load what a candidate changes."""
+        self._start()
+        place = 0
+        warm = self._warmed
+        if warm is not None:
+            encoded = (self._encoded(warm, texts) for texts in candidates)
+            with closing(warm.judged(encoded, patient=patient)) as verdicts:
+                for verdict in verdicts:
+                    yield self._settled(warm, candidates[place], verdict)
+                    place += 1
+                    if self.note:
+                        break
+        for texts in candidates[place:]:
+            yield self._plain(texts)
+
+    def close(self) -> None:
+        """End the workers; candidates that are judged later start them again."""
+        for workers in (self._warmed, self._project):
+            if workers is not None:
+                workers.close()
+        self._warmed, self._started = None, False
+        self._project, self._project_is_ready = None, False
+
+    def _start(self) -> None:
+        if self._started:
+            return
+        self._started = True
+        try:
+            self._warmed = self._warmed or self._made()
+            self._warmed.try_out()
+        except Unfit as reason:
+            self.note, self._warmed = str(reason), None
+            why = why_flaky(self._before, self._plain({}))
+            if why:
+                raise Flaky(why, self.note) from reason
+
+    def _made(self) -> Warm:
+        if self._workers < 1:
+            raise Unfit("no workers are wanted")
+        return Warm(self._checker, self._check, self._before, self._workers)
+
+    def distrust(self, reason: str) -> None:
+        """Judge in plain processes from now on."""
+        self.note = reason
+        for workers in (self._warmed, self._project):
+            if workers is not None:
+                workers.close()
+        self._warmed = self._project = None
+
+    def _settled(self, warm: Warm, texts: Texts, verdict: Verdict | None) -> Verdict:
+        """The warm verdict, or a plain process's one where there is none."""
+        if verdict is not None:
+            self.warm += 1
+            return verdict
+        warm.settle()
+        return self._plain(texts)
+
+    def _encoded(self, warm: Warm, texts: Texts) -> dict[str, bytes] | None:
+        """The files' bytes as they would be written; None if they cannot be, or are not in the worker's hands."""
+        if any(path not in warm.files or not self._workspace.may_edit(path) for path in texts):
+            return None
+        if any("\0" in new for new in texts.values()):  # the interpreter reads such a file in another way
+            return None
+        try:
+            return {path: text.encode(path, new, warm.files[path]) for path, new in texts.items()}
+        except WorkspaceError:
+            return None
+
+    def _plain(self, texts: Texts) -> Verdict:
+        self.plain += 1
+        if self._project is not None:
+            self._project.settle()
+        originals = {path: self._workspace.read_bytes(path) for path in texts}
+        try:
+            for path, new in texts.items():
+                self._workspace.write_text(path, new)
+            return self._checker.run(self._plain_check)
+        finally:
+            for path, data in originals.items():
+                self._workspace.write_bytes(path, data)

@@ -1,0 +1,225 @@
+"""Judging candidates by the failing tests alone, with the project and its tests loaded once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import replace
+
+from codur.errors import LimitReached
+from codur.repair.judge.warm_judge import Unfit, Verdicts
+from codur.repair.judge.warm_worker import Answer, Edit, Job, Limits, Tests
+from codur.repair.judge.worker_pool import Pool, Question
+from codur.types import Check, Verdict
+
+_FIRST_S = 8.0
+"""Processor time of the first run of the tests that fail."""
+_TOGETHER = 8
+"""Edits that are tried in one process."""
+_MOST_FAILED = 3
+"""As in `worker_loaded`."""
+_FIRST_OF_TEST_S = 4.0
+_OTHERS = 20_000
+_OTHERS_S, _OTHERS_TIMES = 3.0, 1.5
+"""Processor time of all other tests once: seconds, and times of the whole check before."""
+_WHOLE_S, _WHOLE_TESTS = 40.0, 5_000
+"""Of a suite that takes longer or has more tests, only the files with tests that fail are loaded."""
+_SLOWER = 8.0
+_LEAST_S, _LEAST_AFTER_HANG_S = 0.1, 0.3
+_IDLE_S = 0.5
+_KEEP = 4_096
+_OPTIONS = ("-q", "--capture=sys", "--tb=native", "-p", "no:cacheprovider")
+
+
+End = tuple[int, str, str, float]
+"""How a test ended: its number, `passed`, `failed`, `skipped` or `hung`, what it raised, and its seconds."""
+
+
+class Loaded:
+    """Workers with the project loaded. `close` ends them.
+
+    Args:
+        verdicts: the checker, bound to the workspace of the search.
+        check: of the failing tests (`Check.tests`); the other tests of their files are judged with them.
+        before: the plain verdict on these tests.
+        workers: how many to start.
+        whole: the plain verdict on all tests.
+
+    Raises:
+        Unfit: the check cannot be judged in this way.
+    """
+
+    def __init__(self, verdicts: Verdicts, check: Check, before: Verdict, workers: int, whole: Verdict) -> None:
+        quick = whole.duration_s <= _WHOLE_S and (whole.tests_total or 0) <= _WHOLE_TESTS and not whole.timed_out
+        job, reason = verdicts.job(check, narrowed=not quick)
+        if job is None or job.kind != "pytest":
+            raise Unfit(reason or "the check is no run of pytest")
+        report = next((word for word in job.arguments if word.startswith("--junitxml=")), "")
+        arguments = tuple(word for word in job.arguments if word not in (report, "-q", "--tb=short"))
+        self._job: Job = replace(
+            job, kind="loaded", arguments=(*arguments, *_OPTIONS), tests=before.failing,
+            in_order=before.failing != check.tests,
+        )  # fmt: skip
+        self._check, self._before, self._wanted = check, before, workers
+        self._verdicts = verdicts
+        self._pool = Pool([])
+        self._needed = tuple(range(len(before.failing)))
+        self._tests = Tests(needed=self._needed, cpu_s=0.0)
+        self._limits = Limits(cpu_s=_FIRST_S, keep=_KEEP)
+        self._others_known = False
+        self._others_s = _OTHERS_S + _OTHERS_TIMES * whole.duration_s
+        self._base: tuple[tuple[int, str], ...] = ()
+        self._first = verdicts.worker(self._job)
+
+    def try_out(self) -> None:
+        """Wait for the first worker; the tests must fail there as they did.
+
+        Raises:
+            Unfit: the project cannot be judged in this way.
+        """
+        problem = self._first.problem()
+        if not problem:
+            self._first.ask_adopt({})
+            problem = self._first.adopted()
+        if problem:
+            raise Unfit(problem)
+        self._pool.take(self._first)
+        self._take_measure()
+        for _ in range(self._wanted - 1):
+            worker = self._verdicts.worker(self._job)
+            worker.ask_adopt({})
+            self._pool.add(worker)
+
+    def judged(self, edits: Sequence[Edit | None]) -> Iterator[Verdict | None]:
+        """A verdict on each edit, in their order; None where it must be judged in another way.
+
+        Several are tried in one process. What passes there, and what one of them may have spoilt for the others, is
+        tried again in a process of its own. When the time is up, what is known by then is told.
+        """
+        asked = [place for place, edit in enumerate(edits) if edit is not None]
+        found: dict[int, Verdict | None] = {}
+        groups = [asked[start : start + _TOGETHER] for start in range(0, len(asked), _TOGETHER)]
+        questions = (self._question([edits[place] for place in group]) for group in groups)
+        with suppress(LimitReached):
+            with closing(self._pool.judged(questions)) as answers:
+                for group, answer in zip(groups, answers, strict=True):
+                    found |= self._read(group, answer)
+            unsure = [place for place in asked if place not in found]
+            if unsure and not self._others_known:
+                self._find_others()
+            with closing(self._pool.judged(self._question([edits[place]]) for place in unsure)) as answers:
+                for place, answer in zip(unsure, answers, strict=True):
+                    ends = answer.learnt.get("0") if answer and not answer.plain else None
+                    found[place] = None if answer is None or ends is None else self._verdict(ends, answer)
+        yield from (found.get(place) for place in range(len(edits)))
+
+    def _read(self, group: Sequence[int], answer: Answer | None) -> dict[int, Verdict | None]:
+        """The verdicts that an answer for several edits tells; not of those that need another try."""
+        if answer is None:
+            return {}
+        sound = _outcomes(answer.learnt.get("as it is", ())) == self._base or len(group) == 1
+        found: dict[int, Verdict | None] = {}
+        for number, place in enumerate(group):
+            ends = answer.learnt.get(str(number))
+            stale = number in answer.learnt["stale"] and _fails(ends)
+            if stale or str(number) in answer.learnt["refused"]:
+                found[place] = None
+            elif ends and (len(group) == 1 or (sound and _fails(ends))):
+                found[place] = self._verdict(ends, answer)
+        return found
+
+    def settle(self) -> None:
+        """Wait until nothing is being judged."""
+        self._pool.settle()
+
+    def close(self) -> None:
+        """End the workers."""
+        self._first.close()
+        self._pool.close()
+
+    def _question(self, edits: Sequence[Edit | None]) -> Question:
+        tests, limits = self._tests, self._limits
+        limits = replace(limits, cpu_s=limits.cpu_s * (len(edits) + 1))
+        return lambda worker: worker.ask_try(edits, tests, limits)
+
+    def _run_as_it_is(self, tests: Tests, limits: Limits) -> dict[int, tuple[str, float]]:
+        """How tests end on the program as it is: by number, the outcome and seconds.
+
+        Raises:
+            Unfit: they could not be run.
+        """
+        (answer,) = self._pool.judged([lambda worker: worker.ask_try([None], tests, limits)])
+        if answer is None or answer.plain:
+            raise Unfit(answer.plain if answer else "the worker did not answer")
+        return {number: (outcome, seconds) for number, outcome, _, seconds in answer.learnt.get("0", ())}
+
+    def _take_measure(self) -> None:
+        """Whether the tests that must pass fail here too, and how long they may take."""
+        count = len(self._needed)
+        if not count:
+            raise Unfit("the tests that failed are not there when the project is loaded")
+        every = Tests(needed=(), others=self._needed, most_failed=count, cpu_s=_FIRST_OF_TEST_S)
+        limits = Limits(cpu_s=_FIRST_S, idle_s=_FIRST_S, keep=_KEEP)
+        ends = self._run_as_it_is(every, limits)
+        if any(ends.get(number, ("", 0.0))[0] not in ("failed", "hung") for number in self._needed):
+            raise Unfit("tests that fail otherwise do not fail when the project is loaded")
+        self._base = tuple((number, ends[number][0]) for number in self._needed[:_MOST_FAILED])
+        hung = self._before.timed_out or any(outcome == "hung" for outcome, _ in ends.values())
+        usual = max(seconds for _, seconds in ends.values())
+        each = _LEAST_AFTER_HANG_S if hung else max(_LEAST_S, _SLOWER * usual)
+        self._tests = Tests(needed=self._needed, cpu_s=each)
+        self._limits = Limits(cpu_s=max(count * each, _LEAST_S), idle_s=max(_IDLE_S, 2 * each), keep=_KEEP)
+
+    def _find_others(self) -> None:
+        """Which of the other tests pass before anything is changed: a repair must not break them.
+
+        It takes about as long as the whole check, so it is done when the first candidate passes what failed.
+        """
+        self._others_known = True
+        count = len(self._needed)
+        others = tuple(range(count, count + _OTHERS))
+        every = Tests(needed=(), others=others, most_failed=count + _OTHERS, cpu_s=_FIRST_OF_TEST_S)
+        limits = Limits(cpu_s=self._others_s, idle_s=_FIRST_S, keep=_KEEP)
+        with suppress(Unfit):
+            ends = self._run_as_it_is(every, limits)
+            passing = {number: seconds for number, (outcome, seconds) in ends.items() if outcome == "passed"}
+            each = max([self._tests.cpu_s, *(_SLOWER * seconds for seconds in passing.values())])
+            self._tests = replace(self._tests, others=tuple(passing), cpu_s=each)
+            self._limits = replace(self._limits, cpu_s=self._limits.cpu_s + _SLOWER * sum(passing.values()))
+
+    def _ask_first(self, numbers: Sequence[int]) -> None:
+        """Run these first of the other tests from now on: what one candidate breaks another one often breaks, too."""
+        if numbers:
+            rest = (number for number in self._tests.others if number not in numbers)
+            self._tests = replace(self._tests, others=(*numbers, *rest))
+
+    def _verdict(self, ends: Sequence[End], answer: Answer) -> Verdict:
+        """What the tests that were run come to."""
+        failed = [(number, why) for number, outcome, why, _ in ends if outcome != "passed"]
+        self._ask_first([number for number, _ in failed if number not in self._needed])
+        passed = len(self._needed) - sum(number in self._needed for number, _ in failed)
+        ran = {number for number, *_ in ends}
+        complete = ran >= {*self._needed, *self._tests.others}
+        total = len(self._needed) + len(self._tests.others)
+        green = complete and not failed
+        reached = sum(number in ran for number in self._needed) - sum(number in self._needed for number, _ in failed)
+        broken = any(number not in self._needed for number, _ in failed)
+        return Verdict(
+            status="passed" if green else "failed",
+            check=self._check.label,
+            exit_status=0 if green else 1,
+            timed_out=any(outcome == "hung" for _, outcome, _, _ in ends),
+            signature="" if green else " | ".join(f"{number} {why}" for number, why in failed),
+            progress=1.0 if green else 0.0 if broken else min(0.99, reached / max(1, len(self._needed))),
+            tests_passed=total if green else min(passed, reached),
+            tests_total=total,
+            duration_s=answer.result.duration_s,
+        )
+
+
+def _outcomes(ends: Iterable[End]) -> tuple[tuple[int, str], ...]:
+    return tuple((number, outcome) for number, outcome, *_ in ends)
+
+
+def _fails(ends: Iterable[End] | None) -> bool:
+    return any(outcome != "passed" for _, outcome, *_ in ends or ())

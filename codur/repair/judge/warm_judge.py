@@ -1,0 +1,351 @@
+"""Judging candidates in warm workers, as long as that gives the verdicts of plain processes."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from codur.checks.checker import PYTEST_WRONG_USAGE, Checker
+from codur.repair.judge.warm_worker import Answer, Files, Job, Limits, Worker
+from codur.repair.judge.worker_job import job_of, library
+from codur.repair.judge.worker_pool import Pool, Question
+from codur.sandbox.launcher import ProcessResult
+from codur.types import Check, Verdict
+
+_LEARN_S = 10.0
+_SLOWER = 8.0
+_LEAST_S = 0.03
+_IDLE, _LEAST_IDLE_S = 4.0, 0.25
+_AFTER_HANG_S = 0.1
+_OWN_AFTER_HANG_S = 0.5
+_PATIENT, _PATIENT_S = 4.0, 1.0
+_SESSION_AFTER_HANG_S = 3.0
+_MARGIN_BYTES = 65_536
+_KEPT_BYTES = 262_144
+_KNOWN_ANSWERS = 512
+_LACKS_PLUGIN = ("<error ", "' not found", "not natively supported")
+_TOLD = ("exit_status", "timed_out", "flooded", "truncated", "stdout", "stderr")
+
+
+class Unfit(Exception):
+    """The check cannot be judged warm; the text says why."""
+
+
+class Verdicts(Checker):
+    """Makes verdicts of answers, in the checker's own way: only the start of the program is replaced."""
+
+    def __init__(self, checker: Checker) -> None:
+        super().__init__(
+            checker._workspace,
+            checker._launcher,
+            checker._settings,
+            python=checker._python,
+            deadline=checker._deadline,
+            allow_run=checker._allow_run,
+        )
+        self._pristine = checker._pristine
+        self._conditions = checker._conditions
+        self._roots, self._excused = checker._roots, checker._excused
+        self._answer: Answer | None = None
+
+    def job(self, check: Check, *, narrowed: bool = True) -> tuple[Job | None, str]:
+        """The job of the check, or why there is none; `narrowed`: of the files with its tests alone."""
+        if not self._allow_run:
+            return None, "running programs is not allowed"
+        stdin = self._pristine.data(check.stdin_file, self._workspace) if check.stdin_file else b""
+        job, reason = job_of(
+            check,
+            self._workspace,
+            self._launcher,
+            python=self._python,
+            stdin=stdin,
+            env=self.environment(check),
+            narrow=narrowed,
+        )
+        return (replace(job, hidden=self._hidden(check)) if job else None), reason
+
+    def worker(self, job: Job) -> Worker:
+        return Worker.start(self._launcher, job)
+
+    def kept(self, check: Check) -> int:
+        """How many bytes of an output the check needs."""
+        size = Path(self._workspace.root, check.expected_file).stat().st_size if check.expected_file else 0
+        size = max(size, len((check.expected_text or "").encode("utf-8", "surrogatepass")))
+        return max(_KEPT_BYTES, self._settings.max_output_kb * 1024, 2 * size + _MARGIN_BYTES)
+
+    def of(self, check: Check, answer: Answer) -> Verdict:
+        """The verdict that an answer comes to."""
+        self._answer = answer
+        return self._run(check)
+
+    def _start(
+        self,
+        check: Check,  # noqa: ARG002 - as the checker's
+        argv: list[str],  # noqa: ARG002
+        *,
+        output_bytes: int = 0,  # noqa: ARG002
+        writable: Sequence[Path] = (),  # noqa: ARG002
+        stdin: bytes = b"",  # noqa: ARG002
+    ) -> ProcessResult:
+        if self._answer is None:
+            raise AssertionError("there is no answer to make a verdict of")
+        return self._answer.result
+
+    def _start_tests(
+        self,
+        check: Check,
+        report: Path,
+        events: Path,  # noqa: ARG002 - as the checker's
+        word: str,  # noqa: ARG002
+        *,
+        error: str = "",  # noqa: ARG002
+    ) -> tuple[ProcessResult, bool]:
+        result = self._start(check, [])
+        if self._answer is not None and self._answer.report is not None:
+            report.write_bytes(self._answer.report)
+        return result, False
+
+
+class Warm:
+    """Warm workers for one check. `close` ends them.
+
+    The first worker starts, and runs the program as it is, while other things are done; `try_out` waits for that.
+
+    Args:
+        before: the plain verdict on the program as it is; two warm ones must equal it.
+        workers: how many to start.
+
+    Raises:
+        Unfit: this check forbids the warm way.
+    """
+
+    def __init__(self, checker: Checker, check: Check, before: Verdict, workers: int) -> None:
+        self._check = check
+        self._wanted = workers
+        self._before = before
+        self._verdicts = Verdicts(checker)
+        job, reason = self._verdicts.job(check)
+        if job is None:
+            raise Unfit(reason)
+        self._job = job
+        self._way = ""
+        self._learnt: dict[str, Any] = {"modules": library(job.files), "inside": [], "rewritten": []}
+        self._keep = self._verdicts.kept(check)
+        self._known: dict[tuple[object, ...], Verdict] = {}
+        self._pool = Pool([])
+        hangs = before.timed_out
+        least_s = _OWN_AFTER_HANG_S if hangs else max(_LEARN_S, _SLOWER * before.duration_s)
+        self._limits = self._patient = self._limited(least_s, _SESSION_AFTER_HANG_S if hangs else 0.0)
+        self._first = self._started()
+
+    def _started(self) -> Worker:
+        """The first worker, which has been asked to run the program as it is."""
+        worker = self._verdicts.worker(self._job)
+        worker.ask({}, self._limits, "full", learn=True)
+        return worker
+
+    def try_out(self) -> None:
+        """Wait for the first worker, which must come to the known verdict on the program as it is; start the others.
+
+        Raises:
+            Unfit: the program forbids the warm way.
+        """
+        try:
+            self._limits, self._patient = self._tried_twice()
+        except Unfit:
+            self.close()
+            raise
+        for _ in range(self._wanted - 1):
+            worker = self._verdicts.worker(self._job)
+            worker.ask_adopt(self._learnt)
+            self._pool.add(worker)
+
+    @property
+    def files(self) -> Files:
+        """The files that candidates may change, as they are."""
+        return self._job.files
+
+    def judged(self, candidates: Iterable[Files | None], *, patient: bool = False) -> Generator[Verdict | None]:
+        """A verdict for each candidate, in their order; None where a plain process must tell.
+
+        Args:
+            candidates: None stands for one that cannot be judged here.
+            patient: give each as much time as a plain process has.
+
+        Raises:
+            LimitReached: the run's time was used up.
+        """
+        limits = self._patient if patient else self._limits
+        taken: deque[Files | None] = deque()
+
+        def noted() -> Iterator[Files | None]:
+            for files in candidates:
+                taken.append(files)
+                yield files
+
+        learn = self._may_learn
+        questions = (self._question(files, limits, learn=learn) for files in noted())
+        with closing(self._pool.judged(questions)) as answers:
+            for answer in answers:
+                files = taken.popleft()
+                verdict = self._verdict(answer)
+                if self._may_learn and answer is not None and verdict is not None and files is not None:
+                    self._learn_late(files, answer, verdict)
+                yield verdict
+
+    def _question(self, files: Files | None, limits: Limits, *, learn: bool = False) -> Question | None:
+        way = self._way
+        return None if files is None else lambda worker: worker.ask(files, limits, way, learn=learn)
+
+    def settle(self) -> None:
+        """Wait until nothing is being judged, so that a plain process may change the workspace's files."""
+        self._pool.settle()
+
+    def close(self) -> None:
+        """End the workers."""
+        self._first.close()
+        self._pool.close()
+
+    # --- what is learnt -----------------------------------------------------------------------------------------------
+
+    @property
+    def _may_learn(self) -> bool:
+        """Whether a candidate may show the light way, because the program as it is could not."""
+        return self._job.kind == "pytest" and not self._way and "plan" not in self._learnt
+
+    def _learn_late(self, files: Files, answer: Answer, verdict: Verdict) -> None:
+        """Takes over a candidate's plan, if the light way then gives the candidate the same verdict."""
+        if "plan" not in answer.learnt:
+            return
+        self._pool.settle()
+        try:
+            self._adopt(answer.learnt)
+        except Unfit:
+            self._way = "full"
+            return
+        (again,) = self._pool.judged([self._question(files, self._patient)])
+        light = self._verdict(again)
+        if light is None or _essence(light) != _essence(verdict):
+            self._way = "full"
+
+    # --- the start ----------------------------------------------------------------------------------------------------
+
+    def _tried_twice(self) -> tuple[Limits, Limits]:
+        """As `_tried`; if tests forbid the warm way, without the installed plugins of pytest.
+
+        Some start programs or write files in every run. Without them the tests must fail in the same words, and none
+        may ask for a plugin: no candidate could make it pass.
+        """
+        try:
+            return self._tried()
+        except Unfit as reason:
+            if self._job.kind != "pytest":
+                raise
+            self._first.close()
+            self._pool.close()
+            self._job = replace(self._job, plugins=False)
+            self._learnt.pop("plan", None)
+            self._way = ""
+            self._first = self._started()
+            try:
+                return self._tried()
+            except Unfit:
+                raise reason from None
+
+    def _tried(self) -> tuple[Limits, Limits]:
+        """Takes the verdict on the program as it is, learns from it, and has it judged again; gives the limits."""
+        problem = self._first.problem()
+        if problem:
+            raise Unfit(problem)
+        told = self._same(self._first.answer())
+        self._pool.take(self._first)
+        self._adopt(told.learnt)
+        try:
+            usual = self._own("")
+        except Unfit:
+            if self._job.kind != "pytest":
+                raise
+            self._way = "full"
+            usual = self._own(self._way)
+        if self._before.timed_out:
+            limits = self._limited(_AFTER_HANG_S, _SESSION_AFTER_HANG_S)
+            return limits, self._limited(max(_PATIENT_S, _PATIENT * _OWN_AFTER_HANG_S), limits.session_s)
+        idle_s = max(_LEAST_IDLE_S, _IDLE * usual.result.duration_s)
+        limits = self._limited(max(_LEAST_S, _SLOWER * usual.cpu_s), _SLOWER * told.cpu_s, idle_s)
+        return limits, self._limited(max(_PATIENT_S, _PATIENT * self._before.duration_s), limits.session_s)
+
+    def _own(self, way: str) -> Answer:
+        """The answer for the program as it is."""
+        (answer,) = self._pool.judged([lambda worker: worker.ask({}, self._limits, way, learn=True)])
+        return self._same(answer)
+
+    def _same(self, answer: Answer | None) -> Answer:
+        """An answer for the program as it is, if it comes to the verdict that is known."""
+        verdict = self._verdict(answer)
+        if answer is None or verdict is None:
+            raise Unfit(answer.plain if answer else "the worker did not answer")
+        lacks = not self._job.plugins and (verdict.signature != self._before.signature or _lacks_plugin(answer))
+        if _essence(verdict) != _essence(self._before) or lacks:
+            raise Unfit("it behaves in another way there")
+        return answer
+
+    def _adopt(self, told: Mapping[str, Any]) -> None:
+        """Have the workers load what the program loads."""
+        self._learnt.update({name: told[name] for name in ("inside", "rewritten", "plan", "room") if name in told})
+        self._learnt["modules"] = list(dict.fromkeys([*told.get("modules", []), *self._learnt["modules"]]))
+        for worker in self._pool.coming:
+            worker.ask_adopt(self._learnt)
+        for worker in self._pool.workers:
+            worker.ask_adopt(self._learnt)
+            problem = worker.adopted()
+            if problem:
+                raise Unfit(problem)
+
+    def _limited(self, seconds: float, session_s: float = 0.0, idle_s: float = 0.0) -> Limits:
+        most = self._check.timeout_s
+        return Limits(
+            cpu_s=min(seconds, most),
+            session_s=min(session_s, most),
+            idle_s=min(idle_s or max(_PATIENT_S, seconds), most),
+            keep=self._keep,
+        )
+
+    def _verdict(self, answer: Answer | None) -> Verdict | None:
+        if answer is None or answer.plain:
+            return None
+        if self._job.kind == "pytest" and answer.result.exit_status == PYTEST_WRONG_USAGE:
+            return None
+        told = (*(getattr(answer.result, name) for name in _TOLD), answer.report)
+        known = self._known.get(told)
+        if known is not None:  # most candidates fail as others did
+            return replace(known, duration_s=answer.result.duration_s)
+        verdict = self._verdicts.of(self._check, answer)
+        if len(self._known) < _KNOWN_ANSWERS:
+            self._known[told] = verdict
+        return verdict
+
+
+def _lacks_plugin(answer: Answer) -> bool:
+    """Whether a test run tells of tests that need a plugin: fixtures that are not found, coroutines not awaited."""
+    told = (answer.report or b"").decode("utf-8", "replace") + answer.result.stdout
+    return any(words in told for words in _LACKS_PLUGIN)
+
+
+def _essence(verdict: Verdict) -> tuple[object, ...]:
+    """What two judgements of one program must agree in."""
+    if verdict.timed_out:
+        return (verdict.status, True)
+    # What a test says of its failure may hold random values; which tests fail does not.
+    failure = verdict.signature if verdict.tests_total is None else verdict.signature.rpartition(" | ")[2]
+    return (
+        verdict.status,
+        verdict.exit_status,
+        verdict.progress,
+        failure,
+        verdict.tests_passed,
+        verdict.tests_total,
+    )

@@ -1,0 +1,316 @@
+"""One warm worker: a program that has loaded what does not change, and is asked to judge candidates."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from codur.sandbox.launcher import Launcher, ProcessResult
+from codur.sandbox.process.channel import Channel
+
+_HERE = Path(__file__).parents[1] / "worker"
+_PARTS = tuple(
+    f"worker_{name}"
+    for name in ("conftest", "fixtures", "fork", "inside", "light", "loaded", "patches", "room", "script", "tests")
+)
+_START_S = 20.0
+_MARGIN_S = 5.0
+_CPU_S = 3600.0
+"""Of the worker itself over the whole search; each candidate has a limit of its own."""
+_LEAST_WALL_S = 1.0
+_WAITING = 8.0
+"""Wall time in processor times: the machine may be busy with other things."""
+_TESTS = 3
+"""Of tests that are called one by one each has its processor time, but all together not more than so many times it."""
+_MEMORY = 1_073_741_824
+_FLOOD_BYTES = 8 * 1_048_576
+_SINGLE_THREADED = dict.fromkeys(
+    ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
+)
+"""A process with threads cannot be forked safely; these libraries start theirs when they are imported."""
+_NO_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+
+Files = Mapping[str, bytes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What a worker is set up for.
+
+    Attributes:
+        python: the interpreter with its options.
+        kind: `script`, `module`, `code`, `pytest`, or `loaded` for tests that are collected once.
+        target: the script's path, the module's name or the code.
+        argv: the program's `sys.argv`.
+        path: what stands first on its module search path.
+        arguments: pytest's, with `{report}` in place of the report's path.
+        root: the workspace.
+        files: its Python files by path.
+        stdin: all of the program's standard input.
+        hidden: paths that it must not see.
+        tests: node ids of the tests to run; empty for all.
+        in_order: those tests need what the tests before them leave behind.
+        env: variables of its environment.
+        plugins: whether pytest loads the plugins that are installed.
+    """
+
+    python: tuple[str, ...]
+    kind: str
+    target: str = ""
+    argv: tuple[str, ...] = ()
+    path: str = ""
+    arguments: tuple[str, ...] = ()
+    root: Path
+    files: Files
+    stdin: bytes = b""
+    hidden: tuple[Path, ...] = ()
+    tests: tuple[str, ...] = ()
+    in_order: bool = False
+    env: Mapping[str, str] = field(default_factory=dict)
+    plugins: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a candidate may use.
+
+    Attributes:
+        cpu_s: processor time of the program or of the tests.
+        session_s: the same for a whole session of a test framework.
+        idle_s: wall time from which on a program that does nothing is not waited for.
+        keep: bytes kept of each output.
+    """
+
+    cpu_s: float
+    session_s: float = 0.0
+    idle_s: float = 1.0
+    keep: int
+
+    def of(self, way: str) -> tuple[float, float, float]:
+        """Processor time, idle time and wall time for a way of running."""
+        cpu_s = max(self.cpu_s, self.session_s) if way == "full" else self.cpu_s * (_TESTS if way == "light" else 1)
+        return cpu_s, max(self.idle_s, self.session_s if way == "full" else 0.0), max(_LEAST_WALL_S, _WAITING * cpu_s)
+
+
+Edit = tuple[str, int, int, str]
+"""A path, the start and end of what is replaced in its text, and the new text there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tests:
+    """Tests of a loaded project, by their numbers in its session.
+
+    Attributes:
+        needed: those that must pass before the others are run.
+        most_failed: after so many failures of the others the rest is not run.
+        cpu_s: processor time of a single one.
+    """
+
+    needed: tuple[int, ...]
+    others: tuple[int, ...] = ()
+    most_failed: int = 1
+    cpu_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What became of a candidate.
+
+    Attributes:
+        result: as if its program had been started.
+        report: pytest's report; None if there is none.
+        way: how it was run: `script`, or for tests `full` or `light`.
+        cpu_s: processor time that it used.
+        plain: why it must be judged in a process of its own; empty if this answer stands.
+        learnt: what its run told about what can be loaded once.
+    """
+
+    result: ProcessResult
+    report: bytes | None = None
+    way: str = ""
+    cpu_s: float = 0.0
+    plain: str = ""
+    learnt: Mapping[str, Any]
+
+
+class Worker:
+    """A started worker. It judges one candidate at a time; `close` ends it."""
+
+    def __init__(self, channel: Channel, job: Job) -> None:
+        self._channel = channel
+        self._job = job
+        self._wait_s = _START_S
+        self._due = 0
+
+    @classmethod
+    def start(cls, launcher: Launcher, job: Job) -> Worker:
+        """A worker for a job; `problem` tells whether it could be started."""
+        channel = launcher.open_channel(
+            [*job.python, "-c", _text("worker_program")],
+            cwd=job.root,
+            cpu_s=_CPU_S,
+            env={**job.env, **_SINGLE_THREADED, **({} if job.plugins else _NO_PLUGINS)},
+            hidden=job.hidden,
+        )
+        worker = cls(channel, job)
+        worker._due = 1
+        worker._send(
+            parts={name: _text(name) for name in _PARTS},
+            root=str(job.root),
+            files=_shown(job.files),
+            task={
+                "kind": job.kind,
+                "target": job.target,
+                "argv": job.argv,
+                "path": job.path,
+                "arguments": job.arguments,
+                "tests": job.tests,
+                "in_order": job.in_order,
+                "guarded": launcher.name == "none",
+            },
+        )
+        return worker
+
+    def problem(self) -> str:
+        """Why the worker cannot work, once it has started; empty if it can."""
+        return self._heard(_START_S) or ""
+
+    def ready(self) -> str | None:
+        """As `problem` and `adopted` in one, without waiting; None as long as it is not known."""
+        found: str | None = ""
+        while self._due and found == "":
+            found = self._heard(0.0)
+        return found
+
+    def ask_adopt(self, learnt: Mapping[str, Any]) -> None:
+        """Have it load what a normal run told; `adopted` takes the answer."""
+        names = ("modules", "inside", "rewritten")
+        lists = {name: learnt.get(name, []) for name in names}
+        self._due += 1
+        self._send(ask="adopt", plan=learnt.get("plan"), room=learnt.get("room", 0), memory=_MEMORY, **lists)
+
+    def adopted(self) -> str:
+        """Why it cannot go on after that; empty if it can."""
+        return self._heard(_START_S) or ""
+
+    def ask(self, files: Files, limits: Limits, way: str = "", *, learn: bool = False) -> None:
+        """Have it judge a candidate; `answer` takes the answer.
+
+        Args:
+            files: the changed files' new bytes.
+            way: `full` for a whole session of pytest.
+            learn: have the run tell what it loads.
+        """
+        self._wait_s = sum(limits.of(each)[-1] for each in ("light", "full")) + _MARGIN_S
+        self._send(
+            ask="judge",
+            files=_shown(files),
+            limits={each: limits.of(each) for each in ("script", "light", "full")},
+            keep=limits.keep,
+            flood=max(_FLOOD_BYTES, 4 * limits.keep),
+            stdin=self._job.stdin.decode("latin-1"),
+            way=way,
+            learn=learn,
+        )
+
+    def ask_try(self, edits: Sequence[Edit | None], tests: Tests, limits: Limits) -> None:
+        """Have a worker with the project loaded run tests for each edit alone; `answer` takes the answer for all."""
+        wall_s = limits.of("loaded")[-1]
+        self._wait_s = wall_s + _MARGIN_S
+        self._send(
+            ask="try",
+            edits=edits,
+            needed=tests.needed,
+            others=tests.others,
+            most_failed=tests.most_failed,
+            test_cpu_s=tests.cpu_s,
+            limits={"loaded": limits.of("loaded")},
+            keep=limits.keep,
+            flood=_FLOOD_BYTES,
+            stdin="",
+        )
+
+    def answer(self) -> Answer | None:
+        """The answer to the last `ask`; None if the worker is lost."""
+        found = self._receive(self._wait_s)
+        return None if found is None else _answer(found)
+
+    def has_answer(self) -> bool:
+        """Whether an answer has arrived already."""
+        return self._channel.has_frame()
+
+    def fileno(self) -> int:
+        """A descriptor that becomes readable when more arrives."""
+        return self._channel.fileno()
+
+    def close(self) -> None:
+        """End the worker and what it started."""
+        self._channel.kill()
+
+    def _send(self, **request: object) -> None:
+        self._channel.send(json.dumps(request).encode("ascii"))
+
+    def _receive(self, timeout_s: float) -> dict[str, Any] | None:
+        frame = self._channel.receive(timeout_s)
+        return None if frame is None else json.loads(frame)
+
+    def _heard(self, timeout_s: float) -> str | None:
+        """What speaks against it, by its next word; None if there is no such word yet."""
+        said = self._receive(timeout_s)
+        if said is None:
+            return self._lost() if timeout_s or self._channel.ended else None
+        self._due -= 1
+        if "problem" in said:
+            return str(said["problem"])
+        return "" if said["threads"] == 1 else "what it imports starts threads"
+
+    def _lost(self) -> str:
+        last = self._channel.stderr.strip().rsplit("\n", 1)[-1]
+        return f"the worker ended: {last}" if last else "the worker did not answer"
+
+
+@cache
+def _text(name: str) -> str:
+    return (_HERE / f"{name}.py").read_text(encoding="utf-8")
+
+
+def _shown(files: Files) -> dict[str, str]:
+    return {path: data.decode("latin-1") for path, data in files.items()}
+
+
+def _answer(found: dict[str, Any]) -> Answer:
+    told = found["told"]
+    plain = str(told.get("plain") or told.get("again") or "")
+    if found["end"] == "deserted":
+        plain = "the worker was told to end"
+    result = ProcessResult(
+        argv=(),
+        exit_status=None if told.get("hung") else found["status"],
+        stdout=_output(*found["stdout"]),
+        stderr=_output(*found["stderr"]),
+        timed_out=found["end"] == "timed_out" or bool(told.get("hung")),
+        flooded=found["end"] == "flooded",
+        truncated=bool(found["stdout"][2] or found["stderr"][2]),
+        duration_s=found["duration_s"],
+    )
+    report = found.get("report")
+    return Answer(
+        result=result,
+        report=None if report is None else report.encode("latin-1"),
+        way=found.get("way", "loaded"),
+        cpu_s=found["cpu_s"],
+        plain=plain,
+        learnt={**told, "refused": found.get("plain", {}), "stale": found.get("stale", [])},
+    )
+
+
+def _output(head: str, tail: str, dropped: int) -> str:
+    """An output as `BoundedOutput` shows it."""
+    first, last = (part.encode("latin-1") for part in (head, tail))
+    if not dropped:
+        return (first + last).decode("utf-8", "replace")
+    return f"{first.decode('utf-8', 'replace')}\n[… {dropped} bytes left out …]\n{last.decode('utf-8', 'replace')}"

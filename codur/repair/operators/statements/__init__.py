@@ -1,0 +1,1 @@
+"""Operators that change, add or remove whole statements."""

@@ -1,0 +1,1 @@
+"""Which places of a program are most likely wrong."""

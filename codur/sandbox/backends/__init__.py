@@ -1,0 +1,1 @@
+"""What contains programs, one module each, and which of them this machine has."""

@@ -1,0 +1,148 @@
+"""Containment by bubblewrap: a view of the machine that holds only what the program may see, and no network
+unless the policy grants it.
+
+The program runs in namespaces of its own (users, processes, network, mounts, IPC, host name, control groups), without
+capabilities and under a filter of system calls. See bwrap(1) for the options and `view` for what it sees.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from codur.sandbox.backend import Confined
+from codur.sandbox.backends.seccomp import NO_FILTER, filter_program
+from codur.sandbox.backends.system_paths import link_chain
+from codur.sandbox.backends.view import own_mounts, system_mounts
+from codur.sandbox.program_policy import Mount, Policy
+
+_TRUSTED_PLACES = ("/usr/bin", "/bin", "/usr/local/bin", "/run/wrappers/bin", "/run/current-system/sw/bin")
+_ISOLATION = (
+    "--die-with-parent",
+    "--unshare-user",
+    "--unshare-ipc",
+    "--unshare-pid",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+    "--new-session",
+    "--cap-drop",
+    "ALL",
+)
+_NO_NETWORK = "--unshare-net"
+_PROCESS_LIMITER = "/usr/bin/prlimit"
+_FIRST_FREE_DESCRIPTOR = 64
+
+
+def find_bubblewrap() -> Path | None:
+    """The system's `bwrap`, if it is where only the system's administrator can have put it."""
+    for place in _TRUSTED_PLACES:
+        candidate = Path(place) / "bwrap"
+        if os.access(candidate, os.X_OK) and all(_is_administrators(path) for path in link_chain(candidate)):
+            return candidate
+    return None
+
+
+def _is_administrators(path: Path) -> bool:
+    """Whether root owns a program and its directory, and nobody else may write them."""
+    for each in (path, path.parent):
+        status = each.lstat()
+        writable = not stat.S_ISLNK(status.st_mode) and status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        if status.st_uid != 0 or writable:
+            return False
+    return True
+
+
+class BubblewrapBackend:
+    """Contains programs with bubblewrap.
+
+    Args:
+        path: the `bwrap` program.
+    """
+
+    name = "bubblewrap"
+    hides = True
+    has_loopback = True
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._seccomp = filter_program(network=True)
+        self._seccomp_shared = filter_program(network=False, shared=True)
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """Nothing is left open where the machine's system calls are known."""
+        return () if self._seccomp is not None else (NO_FILTER,)
+
+    def confine(self, policy: Policy, argv: Sequence[str], env: Mapping[str, str], cwd: Path) -> Confined:
+        """How to start a program so that it sees and writes only what the policy says.
+
+        Raises:
+            CodurError: the workspace is the whole file system.
+            OSError: there is no such program or directory, or no descriptor is left.
+        """
+        own = own_mounts(policy, argv[0], env, cwd)
+        options = [str(self._path), *_ISOLATION, *(() if policy.network else (_NO_NETWORK,)), *_system_options()]
+        options += [word for mount in own for word in _words(mount)]
+        seccomp = self._seccomp_shared if policy.network else self._seccomp
+        descriptors: tuple[int, ...] = ()
+        if seccomp is not None:
+            descriptors = (_memory_file(seccomp),)
+            options += ["--seccomp", str(descriptors[0])]
+        options += ["--chdir", str(cwd), "--", *_process_limit(policy.processes)]
+        return Confined(
+            argv=(*options, *argv),
+            env=dict(env),
+            cwd=Path("/"),
+            fds=descriptors,
+            wrapper=self._path.name,
+        )
+
+
+@lru_cache(maxsize=1)
+def _system_options() -> tuple[str, ...]:
+    return tuple(word for mount in system_mounts() for word in _words(mount))
+
+
+def _words(mount: Mount) -> tuple[str, ...]:
+    kind, place, source, permissions, size = mount
+    match kind:
+        case "write":
+            return ("--bind", source, place)
+        case "read":
+            return ("--ro-bind", source, place)
+        case "link":
+            return ("--symlink", source, place)
+        case "keep":
+            return ("--remount-ro", place)
+        case "processes":  # root owns those of /proc/sys whatever its capabilities are
+            return ("--proc", place, "--ro-bind", f"{place}/sys", f"{place}/sys")
+        case "devices":
+            return ("--dev", place)
+        case "directory":
+            return ("--perms", f"{permissions:04o}", "--dir", place)
+    return ("--perms", f"{permissions:04o}", *(("--size", str(size)) if size else ()), "--tmpfs", place)
+
+
+def _process_limit(processes: int) -> tuple[str, ...]:
+    """What bounds the processes of the sandbox alone; they are counted by user namespace (Linux 5.14 and later).
+
+    It does not bind root. A limit set from outside would count all that the user runs.
+    """
+    if os.geteuid() == 0 or processes <= 0 or not os.access(_PROCESS_LIMITER, os.X_OK):
+        return ()
+    return (_PROCESS_LIMITER, f"--nproc={processes}", "--")
+
+
+def _memory_file(content: bytes) -> int:
+    """An open file in memory, at its start, under a number that a starter does not use."""
+    made = os.memfd_create("codur-seccomp", os.MFD_CLOEXEC)
+    try:
+        os.write(made, content)
+        os.lseek(made, 0, os.SEEK_SET)
+        return fcntl.fcntl(made, fcntl.F_DUPFD_CLOEXEC, _FIRST_FREE_DESCRIPTOR)
+    finally:
+        os.close(made)

@@ -1,0 +1,168 @@
+"""Chooses the back end by trying: one counts only if a program under it was seen to be contained."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from codur.errors import CodurError, ConfigError
+from codur.sandbox.backend import Backend, Chosen, NoBackend
+from codur.sandbox.backends.probe_cache import SWITCHES, Tried, one_line, remember, remembered, system_key
+from codur.sandbox.backends.trial import try_backend
+
+_NO_SANDBOX = "programs run without containment"
+_INSTALL = "install bubblewrap (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap)"
+
+
+def choose_backend(
+    wanted: str, environ: Mapping[str, str], *, cache: Path | None, fresh: bool = False, strict: bool = False
+) -> Chosen:
+    """The back end that contains programs here.
+
+    Args:
+        wanted: `auto` for the best one that was seen to work, or the name of one.
+        environ: the user's environment.
+        cache: a private directory that remembers, until the next start of the system, what was seen to work; None
+            tries it again each time.
+        fresh: try again even what is remembered.
+        strict: one that does not hold all that is promised is none.
+
+    Raises:
+        ConfigError: the wanted one does not work here, or there is none.
+    """
+    chosen = _choice(wanted, environ, cache, fresh=fresh)
+    if strict and chosen.backend.gaps:
+        raise ConfigError(
+            f"strict, and {chosen.backend.name} does not hold everything here: {'; '.join(chosen.backend.gaps)}",
+            key="sandbox.require",
+            remedy=f"See `codur doctor --strict`, or set sandbox.require to any. {chosen.note}".strip(),
+        )
+    return chosen
+
+
+def _choice(wanted: str, environ: Mapping[str, str], cache: Path | None, *, fresh: bool) -> Chosen:
+    if wanted == "none":
+        return Chosen(backend=NoBackend(), note=f"{_NO_SANDBOX}: sandbox.backend is none; set it to auto")
+    results = tried(environ, cache=cache, fresh=fresh, names=candidates() if wanted == "auto" else (wanted,))
+    working = next((result for result in results if not result.problem), None)
+    if wanted != "auto" and working is None:
+        raise ConfigError(
+            f"{wanted} does not work here: {results[0].problem}",
+            key="sandbox.backend",
+            remedy=f"{_sentence(results[0].remedy)} Set sandbox.backend to auto for the best that works.".strip(),
+        )
+    worse = [result for result in results if result.problem]
+    if working is None:
+        backend: Backend = NoBackend()
+        note = f"{_NO_SANDBOX}: {_told(worse) or 'there is no back end for this system'}"
+    else:
+        backend = _made(working)
+        note = _told(worse) if backend.gaps else ""
+    return Chosen(
+        backend=backend, note=note or ("sandbox-exec profile, untested" if backend.name == "seatbelt" else "")
+    )
+
+
+def _told(results: list[Tried]) -> str:
+    return "; ".join(
+        f"{result.name}: {result.problem}{'; to use it, ' if result.remedy else ''}{result.remedy}"
+        for result in results
+    )
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def candidates() -> tuple[str, ...]:
+    """Names of the back ends for this system, best first."""
+    if sys.platform == "darwin":
+        return ("seatbelt",)
+    return ("namespaces", "bubblewrap", "landlock") if sys.platform == "linux" else ()
+
+
+def _made(result: Tried) -> Backend:
+    """A back end that was seen to work."""
+    backend = _present(result.name, loopback=result.loopback)
+    if isinstance(backend, Tried):
+        raise CodurError(f"{result.name} is no longer there: {backend.problem}", remedy="Try again.")
+    return backend
+
+
+def tried(
+    environ: Mapping[str, str], *, cache: Path | None, fresh: bool = False, names: tuple[str, ...] | None = None
+) -> list[Tried]:
+    """Try back ends in turn until one works.
+
+    Args:
+        cache: where results are remembered; None remembers nothing.
+        fresh: try again even what is remembered.
+        names: of the back ends, best first; all for this system if None.
+    """
+    key = system_key()
+    known = {} if cache is None or fresh else remembered(cache, key)
+    results: list[Tried] = []
+    new = False
+    for name in candidates() if names is None else names:
+        result = known.get(name)
+        if result is None:
+            known[name] = result = _try(name, environ)
+            new = True
+        results.append(result)
+        if not result.problem:
+            break
+    if cache is not None and new:
+        remember(cache, key, known)
+    return results
+
+
+def _present(name: str, *, loopback: bool) -> Backend | Tried:
+    """A back end, or why there is none on this machine; with a loopback, where it can do without."""
+    if name == "namespaces" and sys.platform == "linux":
+        from codur.sandbox.backends.namespaces import NamespacesBackend  # noqa: PLC0415 - lazy: for Linux
+
+        return NamespacesBackend()
+    if name == "bubblewrap" and sys.platform == "linux":
+        from codur.sandbox.backends.bubblewrap import BubblewrapBackend, find_bubblewrap  # noqa: PLC0415 - lazy: for Linux
+
+        path = find_bubblewrap()
+        missing = Tried(name=name, problem="it is not installed", remedy=_INSTALL)
+        return missing if path is None else BubblewrapBackend(path)
+    if name == "landlock" and sys.platform == "linux":
+        from codur.sandbox.backends.landlock import LandlockBackend, landlock_abi  # noqa: PLC0415 - lazy: for Linux
+        from codur.sandbox.backends.seccomp import NO_FILTER, filter_program  # noqa: PLC0415 - lazy: for Linux
+
+        if landlock_abi() < 1:
+            return Tried(name=name, problem="the kernel has no Landlock (Linux 5.13 or later has, unless switched off)")
+        if filter_program(network=False) is None:
+            return Tried(name=name, problem=NO_FILTER)
+        return LandlockBackend(loopback=loopback)
+    if name == "seatbelt" and sys.platform == "darwin":
+        from codur.sandbox.backends.seatbelt import SANDBOX_EXEC, SeatbeltBackend  # noqa: PLC0415 - lazy: for macOS
+
+        found = SANDBOX_EXEC.exists()
+        return SeatbeltBackend() if found else Tried(name=name, problem=f"there is no {SANDBOX_EXEC}")
+    return Tried(name=name, problem="it is not for this system")
+
+
+def _try(name: str, environ: Mapping[str, str]) -> Tried:
+    problem = ""
+    for loopback in (True, False) if name == "landlock" else (True,):  # a network of its own needs namespaces
+        backend = _present(name, loopback=loopback)
+        if isinstance(backend, Tried):
+            return backend
+        problem = try_backend(backend, environ)
+        if not problem:
+            return Tried(name=name, loopback=backend.has_loopback)
+    return Tried(name=name, problem=problem, remedy=_remedy(name))
+
+
+def _remedy(name: str) -> str:
+    if name == "bubblewrap" and one_line(Path(SWITCHES[1])) == "1":
+        return "allow it user namespaces (Ubuntu: an AppArmor profile for bwrap with `userns,`)"
+    if name in ("namespaces", "bubblewrap") and (
+        one_line(Path(SWITCHES[0])) == "0" or one_line(Path(SWITCHES[2])) == "0"
+    ):
+        return "have user namespaces allowed (sysctl kernel.unprivileged_userns_clone, user.max_user_namespaces)"
+    return ""

@@ -1,0 +1,154 @@
+"""Tries a back end with a program that does what it must not.
+
+It tries to write a file and to read a file outside what it may, and to connect to sockets that listen; all of that
+must fail, and writing its own file must work, as must a connection to itself where the back end says that it has a
+loopback. The control is here: the files and the sockets are made for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from codur.errors import CodurError
+from codur.sandbox.backend import Backend, Confined
+from codur.sandbox.backends.system_paths import interpreter_paths
+from codur.sandbox.program_policy import Limits, Policy
+
+_TIMEOUT_S = 10.0
+_PROGRAM = """
+import _socket, sys
+outside, secret, own, port, path = sys.argv[1:]
+def reads(): open(secret).read()
+def writes(): open(outside, "w").close()
+def connects():
+    client = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
+    client.settimeout(5)
+    client.connect(("127.0.0.1", int(port)))
+def calls(): _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM).connect(path)
+def meets():
+    server = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
+    server.bind(("127.0.0.1", 0))
+    server.listen()
+    client = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
+    client.settimeout(5)
+    client.connect(server.getsockname())
+def makes(): open(own, "w").close()
+for attempt in (reads, writes, connects, calls, meets, makes):
+    try: attempt()
+    except OSError: continue
+    print(attempt.__name__)
+"""
+_CONTAINED = "makes"
+_MEANINGS = {
+    "reads": "could read a file outside its directories",
+    "writes": "could write a file outside its directories",
+    "connects": "could connect to a socket",
+    "calls": "could connect to a socket in the file system",
+}
+_LOOPBACK = "meets"
+
+
+def try_backend(backend: Backend, environ: Mapping[str, str]) -> str:
+    """Run a program under a back end that tries what it must not.
+
+    Returns:
+        What went wrong; empty if the program was contained.
+    """
+    with tempfile.TemporaryDirectory(prefix="codur-probe-", dir=environ.get("TMPDIR") or None) as made_here:
+        base = Path(made_here).resolve()
+        for name in ("workspace", "temporary", "outside"):
+            (base / name).mkdir()
+        secret, outside = base / "outside" / "secret", base / "outside" / "new"
+        own = base / "workspace" / "own"
+        secret.write_text("x")
+        path = base / "outside" / "socket"
+        with socket.create_server(("127.0.0.1", 0)) as listener, _listening(path):
+            port = str(listener.getsockname()[1])
+            words = ("-I", "-S", "-c", _PROGRAM, str(outside), str(secret), str(own), port, str(path))
+            policy = Policy(
+                workspace=base / "workspace",
+                temporary=base / "temporary",
+                readable=interpreter_paths(sys.executable),
+            )
+            env = {"PATH": "/usr/bin:/bin", "HOME": str(base / "temporary"), "TMPDIR": str(base / "temporary")}
+            try:
+                confined = backend.confine(policy, [sys.executable, *words], env, base / "workspace")
+                output, errors = _run(confined)
+            except (OSError, CodurError) as error:
+                return f"a program cannot be started under it: {error}"
+        did = [*output.split(), *(["writes"] if outside.exists() else [])]
+        return _judged(did, errors, wrote=own.exists(), loopback=backend.has_loopback)
+
+
+@contextlib.contextmanager
+def _listening(path: Path) -> Iterator[None]:
+    with socket.socket(socket.AF_UNIX) as listener:
+        with contextlib.suppress(OSError):  # too long for an address: then nobody can connect to it either
+            listener.bind(str(path))
+            listener.listen()
+        yield
+
+
+def _judged(did: list[str], errors: str, *, wrote: bool, loopback: bool) -> str:
+    wrong = [meaning for name, meaning in _MEANINGS.items() if name in did]
+    if wrong:
+        return f"a program under it {' and '.join(wrong)}"
+    if _CONTAINED not in did or not wrote:
+        lines = errors.strip().splitlines()
+        return f"a program cannot work under it{': ' if lines else ''}{lines[-1][:200] if lines else ''}"
+    if loopback and _LOOPBACK not in did:
+        return "a program under it cannot connect to itself"
+    return ""
+
+
+def _run(confined: Confined) -> tuple[str, str]:
+    """Standard output and error of a confined program."""
+    try:
+        if confined.landlock is not None or confined.drop_privileges:
+            return _run_by_starter(confined)
+        done = subprocess.run(
+            confined.argv,
+            env=confined.env,
+            cwd=confined.cwd,
+            pass_fds=confined.fds,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return "", "it does not end"
+    finally:
+        for descriptor in confined.fds:
+            os.close(descriptor)
+    return done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+
+
+def _run_by_starter(confined: Confined) -> tuple[str, str]:
+    from codur.sandbox.starter.starter_client import Starter  # noqa: PLC0415 - lazy: for Linux
+
+    starter = Starter()
+    try:
+        program = starter.start(confined, Limits(wall_s=_TIMEOUT_S), has_input=False)
+        deadline = time.monotonic() + _TIMEOUT_S
+        with contextlib.closing(program):
+            while (left := deadline - time.monotonic()) > 0:
+                if select.select([program], [], [], left)[0] and program.poll():
+                    # It wrote a few words: they are in the pipes.
+                    return _text(program.stdout), _text(program.stderr)
+        return "", "it does not end"
+    finally:
+        starter.close()
+
+
+def _text(pipe: int) -> str:
+    return os.read(pipe, 65_536).decode(errors="replace")

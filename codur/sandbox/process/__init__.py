@@ -1,0 +1,1 @@
+"""One program that runs: its streams, its end, what it may write."""

@@ -1,0 +1,182 @@
+"""A long-lived program that is talked to: frames of bytes over its standard input and output."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import struct
+import time
+from types import TracebackType
+
+from codur.sandbox.cancel import CancelToken
+from codur.sandbox.process.child import Process
+from codur.sandbox.process.output import BoundedOutput
+
+_LENGTH = struct.Struct(">I")
+_MOST_BYTES = 256 * 1_048_576
+"""What may wait to be taken; a program that sends more is broken."""
+_CHUNK = 1_048_576
+_STDERR_BYTES = 65_536
+_POLL_S = 0.05
+
+
+class Channel:
+    """Frames to and from a program, each with its length in four bytes before it. Leaving the context ends it.
+
+    The program should end by itself when its standard input does.
+
+    Args:
+        process: started with all three pipes; None if there is no such program.
+        cleanup: closed after the program has ended.
+        cancel: ends the waiting when it is set.
+        problem: why there is no program.
+    """
+
+    def __init__(
+        self,
+        process: Process | None,
+        cleanup: contextlib.ExitStack,
+        cancel: CancelToken | None = None,
+        *,
+        problem: str = "",
+    ) -> None:
+        self._process = process
+        self._cleanup = cleanup
+        self._cancel = cancel
+        self._problem = problem
+        self._received = bytearray()
+        self._stderr = BoundedOutput(_STDERR_BYTES)
+        self._ended = process is None
+        self._selector = selectors.PollSelector()
+        self._input = self._output = self._notice = -1
+        if process is not None:
+            self._input, self._output, self._notice = process.stdin, process.stdout, process.fileno()
+            for pipe in (process.stdin, process.stdout, process.stderr):
+                os.set_blocking(pipe, False)
+            for watched in (process.stdout, process.stderr, self._notice):
+                if watched >= 0:
+                    self._selector.register(watched, selectors.EVENT_READ)
+
+    def __enter__(self) -> Channel:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.kill()
+
+    def fileno(self) -> int:
+        """A descriptor that becomes readable when a frame (or the end) arrives."""
+        return self._output
+
+    def has_frame(self) -> bool:
+        """Whether `receive` has a frame without waiting."""
+        if len(self._received) < _LENGTH.size:
+            return False
+        return len(self._received) >= self._size()
+
+    @property
+    def ended(self) -> bool:
+        """Whether no more frames come than those that have arrived."""
+        return self._ended
+
+    @property
+    def stderr(self) -> str:
+        """What the program wrote to its standard error so far, bounded; else why it could not be started."""
+        return self._stderr.text() or self._problem
+
+    def send(self, data: bytes) -> bool:
+        """Send one frame; False if the program has ended.
+
+        Raises:
+            Interrupted: the wait was cancelled.
+        """
+        if self._ended:
+            return False
+        left = memoryview(_LENGTH.pack(len(data)) + data)
+        self._selector.register(self._input, selectors.EVENT_WRITE)
+        try:
+            while left and not self._ended:
+                if any(key.fd == self._input for key in self._ready(_POLL_S)):
+                    left = left[os.write(self._input, left[:_CHUNK]) :]
+        except BrokenPipeError:
+            self._ended = True
+        finally:
+            self._selector.unregister(self._input)
+        return not left
+
+    def receive(self, timeout_s: float) -> bytes | None:
+        """The next frame; None if none came in time or the program has ended.
+
+        Raises:
+            Interrupted: the wait was cancelled.
+        """
+        deadline = time.monotonic() + timeout_s
+        looked = False
+        while (frame := self._frame()) is None:
+            left = deadline - time.monotonic()
+            if self._ended or (left < 0 and looked):
+                return None
+            self._ready(max(0.0, min(left, _POLL_S)))
+            looked = True
+        return frame
+
+    def kill(self) -> None:
+        """End the program and all that it started, and remove what was made for it."""
+        self._ended = True
+        self._selector.close()
+        if self._process is not None:
+            self._process.close()
+            self._process = None
+        self._cleanup.close()
+
+    def _ready(self, seconds: float) -> list[selectors.SelectorKey]:
+        """Reads what has arrived; gives what is ready for writing."""
+        if self._cancel is not None:
+            self._cancel.raise_if_cancelled()
+        found = [key for key, _ in self._selector.select(seconds)]
+        for key in found:
+            if key.fd == self._notice:
+                self._look()
+            elif key.fd != self._input:
+                self._read(key.fd)
+        return found
+
+    def _look(self) -> None:
+        """Takes what is said about the program: that it has ended, or was never started. Its pipes end too then."""
+        if self._process is None:
+            return
+        try:
+            ended = self._process.poll()
+        except OSError as error:
+            self._problem, ended = str(error), True
+        if ended:
+            self._selector.unregister(self._notice)
+
+    def _read(self, descriptor: int) -> None:
+        try:
+            data = os.read(descriptor, _CHUNK)
+        except BlockingIOError:
+            return
+        if not data:
+            self._selector.unregister(descriptor)
+            self._ended = self._ended or descriptor == self._output
+        elif descriptor == self._output:
+            self._received += data
+            if len(self._received) > _MOST_BYTES:
+                self._ended = True
+        else:
+            self._stderr.add(data)
+
+    def _size(self) -> int:
+        length: int = _LENGTH.unpack_from(self._received)[0]
+        return _LENGTH.size + length
+
+    def _frame(self) -> bytes | None:
+        if not self.has_frame():
+            return None
+        end = self._size()
+        frame = bytes(self._received[_LENGTH.size : end])
+        del self._received[:end]
+        return frame

@@ -1,0 +1,123 @@
+"""What runs that go on side by side share to start programs, and whose turn it is to use the processors."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from codur.sandbox.backend import Chosen
+    from codur.sandbox.cancel import CancelToken
+    from codur.sandbox.starter.starter_client import Starter
+
+_LOOK_S = 0.5
+"""How often one that waits looks whether it is cancelled."""
+
+
+class Turns:
+    """So many at a time; the others wait. Safe to use from several threads.
+
+    Args:
+        number: how many have a turn at the same time, at least 1.
+    """
+
+    def __init__(self, number: int) -> None:
+        self._free = threading.Semaphore(max(1, number))
+
+    def take(self, cancel: CancelToken | None = None, *, waited: Waited | None = None) -> bool:
+        """Wait for a turn; False, and no turn, if it is cancelled before. Every turn is given back with `give_back`.
+
+        Args:
+            waited: gets the time until it comes.
+        """
+        if self._free.acquire(blocking=False):
+            return True
+        with waited.waiting() if waited is not None else nullcontext():
+            while not self._free.acquire(timeout=_LOOK_S):
+                if cancel is not None and cancel.cancelled:
+                    return False
+        return True
+
+    def give_back(self) -> None:
+        """Let the next one have the turn; may be called by another thread than took it."""
+        self._free.release()
+
+    @contextmanager
+    def turn(self, cancel: CancelToken | None = None, *, waited: Waited | None = None) -> Iterator[bool]:
+        """A turn for as long as this lasts.
+
+        Args:
+            waited: the time until it comes is added to it.
+
+        Yields:
+            False if there is none, because it is cancelled.
+        """
+        taken = self.take(cancel, waited=waited)
+        try:
+            yield taken
+        finally:
+            if taken:
+                self.give_back()
+
+
+class Waited:
+    """How long a run has waited for its turns, which does not count as its time; safe to use from several threads.
+
+    Args:
+        tell: called with True when it begins to wait, and with False when it has ended; must be quick.
+    """
+
+    def __init__(self, tell: Callable[[bool], object] | None = None) -> None:
+        self._tell = tell
+        self._lock = threading.Lock()
+        self._seconds = 0.0
+        self._since = 0.0
+        self._waiting = 0
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """It waits as long as this lasts; several at the same time are one."""
+        self._change(1)
+        try:
+            yield
+        finally:
+            self._change(-1)
+
+    @property
+    def seconds(self) -> float:
+        """All of it, also of a wait that has not ended yet."""
+        with self._lock:
+            return self._seconds + (time.monotonic() - self._since if self._waiting else 0.0)
+
+    def _change(self, by: int) -> None:
+        with self._lock:
+            before, self._waiting = self._waiting, self._waiting + by
+            if bool(before) == bool(self._waiting):
+                return
+            if before:
+                self._seconds += time.monotonic() - self._since
+            else:
+                self._since = time.monotonic()
+            if self._tell is not None:
+                self._tell(not before)
+
+
+@dataclass(slots=True, kw_only=True)
+class SharedPrograms:
+    """What several launchers of one process have in common.
+
+    Attributes:
+        starter: starts their programs; whoever made it closes it.
+        turns: a program that is waited for is started when its turn comes.
+        backend: the back end in use, once one of them has chosen it; all have the same settings.
+        versions: of interpreters, by their path.
+    """
+
+    starter: Starter
+    turns: Turns
+    backend: Chosen | None = None
+    versions: dict[str, str] = field(default_factory=dict)

@@ -1,0 +1,1 @@
+"""Places that no program may change: saved before, compared after, put back."""

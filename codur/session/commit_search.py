@@ -1,0 +1,371 @@
+"""Finds the commit that made the check fail: git bisect's way, over copies outside of the repository."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from itertools import count
+from math import log2
+from pathlib import Path
+from typing import Literal
+
+from codur.checks.checker import Checker
+from codur.checks.describe import verdict_line
+from codur.config.settings import Settings
+from codur.errors import LimitReached, UsageError
+from codur.planning.patterns.decide import decide
+from codur.python.interpreter import find_python
+from codur.sandbox.launcher import Launcher
+from codur.sandbox.scratch import remove_tree
+from codur.session.host import Host
+from codur.session.scratch_directory import scratch_directories
+from codur.tools.flow.code_outputs import Commit
+from codur.tools.git import git_commits as commits
+from codur.tools.git.git_repository import Repository, own_repository
+from codur.tools.tool import ToolError
+from codur.types import Check, Outcome, Verdict
+from codur.workspace.workspace import Workspace
+
+_GIT_TIMEOUT_S = 60.0
+_MAX_COMMITS = 20_000
+_MAX_TAGS = 4
+_UNTESTABLE = (125, 126, 127)
+"""As for git bisect run: 125 asks to leave the commit out; of the others a shell says that there is no such program."""
+_NOT_COLLECTED = (2, 3, 4, 5)
+"""How pytest ends if it could not run the tests."""
+
+Word = Literal["passes", "fails", "cannot be tested"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One commit that was judged.
+
+    Attributes:
+        commit: its hash; empty for the files as they are.
+        word: what the check said; `told` is its verdict in a line.
+        left: commits among which the one is that is looked for, before this step; 0 as long as none passes.
+        tests: whose tests ran: the present ones, though the commit's differ, or its own.
+    """
+
+    commit: str
+    word: Word
+    told: str
+    seconds: float
+    left: int = 0
+    tests: Literal["", "present", "own"] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bisection:
+    """What came of it.
+
+    Attributes:
+        check: the check as a person would type it.
+        commit: the first that fails; None if it is not known.
+        stat: what that commit changed.
+        uncommitted: the last commit passes: what is not committed makes the check fail.
+        suspects: more commits that it may be, as they cannot be tested.
+        good: the last commit that is known to pass; empty if none is.
+    """
+
+    outcome: Outcome
+    reason: str
+    remedy: str = ""
+    check: str = ""
+    commit: Commit | None = None
+    stat: str = ""
+    uncommitted: bool = False
+    suspects: tuple[str, ...] = ()
+    good: str = ""
+    bad: str = ""
+    steps: tuple[Step, ...] = ()
+
+
+def bisect(
+    root: Path,
+    settings: Settings,
+    *,
+    host: Host,
+    good: str = "",
+    bad: str = "",
+    check_command: str | None = None,
+    expect_file: str | None = None,
+    tell: Callable[[Step], None],
+) -> Bisection:
+    """Look for the commit since which the check fails; the user's files and repository are left as they are.
+
+    Args:
+        good: a revision at which it passes; empty: an earlier one is looked for.
+        bad: a revision at which it fails; empty: the files as they are, and the last commit.
+        tell: gets each step as it is done.
+
+    Raises:
+        UsageError: there is no check, no repository that can be read, or no such revision.
+    """
+    started = time.monotonic()
+    try:
+        with ExitStack() as stack:
+            workspace = Workspace.open(root, home=host.home, max_file_bytes=settings.tools.max_file_kb * 1024)
+            python = find_python(workspace.root, host.environ)
+            launcher = stack.enter_context(
+                Launcher(
+                    host.environ,
+                    max_output_bytes=settings.verification.max_output_kb * 1024,
+                    python=python,
+                    sandbox=settings.sandbox,
+                    state_cache=host.cache,
+                )
+            )
+            repository = own_repository(workspace.root, launcher, _GIT_TIMEOUT_S)
+            head = commits.commit_of(repository, bad or "HEAD")
+            known = commits.commit_of(repository, good) if good else ""
+            check = _check(workspace, settings, launcher, check_command, expect_file)
+            own = Checker(
+                workspace,
+                launcher,
+                settings.verification,
+                python=python,
+                deadline=lambda: settings.runtime.max_runtime_s - (time.monotonic() - started),
+            )
+            checker = own.on(workspace)
+            checker.guard(check)
+            judging = _Judging(
+                workspace=workspace,
+                repository=repository,
+                checker=checker,
+                own=own,
+                check=check,
+                place=stack.enter_context(scratch_directories()).root,
+                extra=commits.generated(repository),
+            )
+            return _Bisecting(judging=judging, bad=head, tell=tell).run(known, judge_files=not bad)
+    except ToolError as error:
+        raise UsageError(error.message, remedy=_remedy(error)) from error
+
+
+def _remedy(error: ToolError) -> str:
+    return "Run `git log --oneline` for the commits that there are." if error.code == "not_found" else ""
+
+
+def _check(
+    workspace: Workspace, settings: Settings, launcher: Launcher, command: str | None, expect_file: str | None
+) -> Check:
+    check = decide(
+        "the tests fail",
+        workspace,
+        settings=settings,
+        launcher=launcher,
+        check_command=command,
+        expect_file=expect_file,
+        check_is_goal=True,
+    ).discovery.check
+    if check is None or check.kind == "syntax":
+        raise UsageError(
+            "no check was found: no tests, no expected output",
+            remedy="Give one: codur bisect --check 'python -m pytest tests/test_x.py'",
+        )
+    return check
+
+
+@dataclass(slots=True, kw_only=True)
+class _Judging:
+    """Runs the check over a commit's files, in a copy.
+
+    Attributes:
+        checker: puts the present files of the check into each copy; `own` leaves the commit's.
+        check: what is run; the failing tests alone, once they are known.
+        extra: files that no commit has and the program may need.
+    """
+
+    workspace: Workspace
+    repository: Repository
+    checker: Checker
+    own: Checker
+    check: Check
+    place: Path
+    extra: list[str]
+    failure: Verdict | None = None
+    numbers: Iterator[int] = field(default_factory=count)
+
+    def step(self, commit: str, left: int = 0) -> Step:
+        """Judge a commit; without a name, the files as they are.
+
+        Raises:
+            LimitReached: the time is up.
+        """
+        begun = time.monotonic()
+        verdict, tests = self._verdict(commit, own=False)
+        word = self._word(verdict)
+        if tests == "present" and word != "passes" and not (word == "fails" and self.check.tests):
+            # some of the present tests may need what came later; of those that fail now it is known that they count
+            other, _ = self._verdict(commit, own=True)
+            if self._word(other) != "cannot be tested":
+                verdict, tests, word = other, "own", self._word(other)
+        if verdict is not None and word == "fails" and self.failure is None:
+            self.failure = verdict
+            self.check = replace(self.check, tests=verdict.failing)
+        told = verdict_line(verdict) if verdict is not None else "its files are not here"
+        seconds = round(time.monotonic() - begun, 3)
+        return Step(commit=commit, word=word, told=told, seconds=seconds, left=left, tests=tests)
+
+    def _verdict(self, commit: str, *, own: bool) -> tuple[Verdict | None, Literal["", "present", "own"]]:
+        target = self.place / f"copy-{next(self.numbers)}"
+        try:
+            if not commit:
+                return self.checker.on(self.workspace.scratch_copy(target)).run(self.check), ""
+            copy = self.workspace.scratch_copy(target, only=self.extra)
+            commits.export(self.repository, commit, copy.root, self.place / "index")
+            differ = any(not self._is_as_now(path, copy) for path in self.check.protected)
+            checker = (self.own if own else self.checker).on(copy)
+            return checker.run(self.check), "present" if differ and not own else ""
+        except ToolError:
+            return None, ""
+        finally:
+            remove_tree(target)
+
+    def _is_as_now(self, path: str, copy: Workspace) -> bool:
+        present = self.workspace.root / path
+        if Path(path).is_absolute() or not present.is_file():
+            return True
+        return copy.is_file(path) and copy.read_bytes(path) == present.read_bytes()
+
+    def _word(self, verdict: Verdict | None) -> Word:
+        if verdict is None or verdict.status not in ("passed", "failed"):
+            return "cannot be tested"
+        if verdict.passed:
+            return "passes"
+        usual = self.failure.exit_status if self.failure else None
+        left_out = _UNTESTABLE + (_NOT_COLLECTED if "pytest" in self.check.label and self.failure else ())
+        untestable = verdict.exit_status in left_out and verdict.exit_status != usual
+        return "cannot be tested" if untestable else "fails"
+
+
+@dataclass(slots=True, kw_only=True)
+class _Bisecting:
+    """Narrows down which commit it is."""
+
+    judging: _Judging
+    bad: str
+    tell: Callable[[Step], None]
+    good: list[str] = field(default_factory=list)
+    untestable: set[str] = field(default_factory=set)
+    steps: list[Step] = field(default_factory=list)
+
+    @property
+    def repository(self) -> Repository:
+        return self.judging.repository
+
+    def run(self, known: str, *, judge_files: bool) -> Bisection:
+        """Judge what is to fail and what is to pass, then halve what is between."""
+        try:
+            return self._begun(judge_files=judge_files) or self._good(known) or self._halved()
+        except LimitReached:
+            return self._late()
+
+    def _judge(self, commit: str, left: int = 0) -> Word:
+        step = self.judging.step(commit, left)
+        self.steps.append(step)
+        self.tell(step)
+        if step.word == "cannot be tested":
+            self.untestable.add(commit)
+        return step.word
+
+    def _begun(self, *, judge_files: bool) -> Bisection | None:
+        """What ends the search before it begins: there is no failure, or no commit has it."""
+        changed = judge_files and not commits.is_clean(self.repository)
+        first = self._judge("" if changed else self.bad)
+        if first == "passes":
+            return self._result("not_achieved", "The check passes, so no commit has made it fail.")
+        if first == "cannot be tested":
+            reason = f"The check cannot be run here: {self.steps[-1].told}."
+            return self._result("not_achieved", reason, remedy="Give another one with --check.")
+        if changed and self._judge(self.bad) == "passes":
+            reason = "The last commit passes: what is not committed makes the check fail."
+            return self._result("done", reason, uncommitted=True, remedy="Then: codur repair")
+        return None
+
+    def _good(self, known: str) -> Bisection | None:
+        """Find a commit that passes; what ends the search if there is none."""
+        if known and not commits.is_ancestor(self.repository, known, self.bad):
+            raise UsageError(f"{known[:10]} is not an ancestor of {self.bad[:10]}", remedy="Give another --good.")
+        for commit in [known] if known else self._earlier():
+            word = self._judge(commit)
+            if word == "passes":
+                self.good.append(commit)
+                return None
+            if word == "fails" and not known:
+                self.bad = commit
+        if known:
+            return self._result("not_achieved", f"The check does not pass at {known[:10]} either.", remedy=_OTHER_GOOD)
+        shallow = (self.repository.top / ".git" / "shallow").is_file()
+        remedy = "The clone is shallow: `git fetch --unshallow` gets older commits." if shallow else _OTHER_GOOD
+        return self._result("not_achieved", "The check passes at none of the earlier commits tried.", remedy=remedy)
+
+    def _earlier(self) -> Iterator[str]:
+        """Earlier commits to try: the last tags, then ever longer steps back, then the first of all."""
+        line = commits.first_parents(self.repository, self.bad, _MAX_COMMITS)
+        tags = commits.tagged(self.repository)
+        places = [place for place, commit in enumerate(line) if place and commit in tags][:_MAX_TAGS]
+        least = places[-1] if places else 0
+        places += [2**power for power in range(len(line).bit_length()) if least < 2**power < len(line) - 1]
+        yield from (line[place] for place in places)
+        if len(line) > 1 and len(line) - 1 not in places:
+            yield line[-1]
+
+    def _halved(self) -> Bisection:
+        while True:
+            left = commits.halving(self.repository, self.bad, self.good)
+            ahead = [each for each in left if each != self.bad and each not in self.untestable]
+            if not ahead:
+                return self._found(left)
+            word = self._judge(ahead[0], len(left))
+            if word == "passes":
+                self.good.append(ahead[0])
+            elif word == "fails":
+                self.bad = ahead[0]
+
+    def _found(self, left: list[str]) -> Bisection:
+        commit, stat = commits.described(self.repository, self.bad)
+        suspects = tuple(each for each in left if each != self.bad)
+        if self.bad in self.untestable:  # only the files as they are fail for sure
+            reason = f"It is {commit.hash[:10]}, which cannot be tested, or what is not committed."
+            remedy = f"Then: codur repair --since {self.good[-1][:10]}"
+            return self._result("not_achieved", reason, remedy=remedy, commit=commit, stat=stat, suspects=suspects)
+        if not suspects:
+            remedy = f"Then: codur repair --since {commit.hash[:10]}^"
+            reason = f"Since {commit.hash[:10]} the check fails."
+            return self._result("done", reason, remedy=remedy, commit=commit, stat=stat)
+        reason = f"It is {commit.hash[:10]} or one of the {len(suspects)} before it that cannot be tested."
+        remedy = f"Then: codur repair --since {self.good[-1][:10]}"
+        return self._result("not_achieved", reason, remedy=remedy, commit=commit, stat=stat, suspects=suspects)
+
+    def _late(self) -> Bisection:
+        if not self.good:
+            return self._result("limit", "The time was up before a commit was found that passes.", remedy=_OTHER_GOOD)
+        number = len(commits.halving(self.repository, self.bad, self.good))
+        reason = f"The time was up; it is one of {number} commits."
+        given = " ".join(f"--good {each[:10]}" for each in self.good[-1:])
+        return self._result("limit", reason, remedy=f"Go on with: codur bisect {given} --bad {self.bad[:10]}")
+
+    def _result(self, outcome: Outcome, reason: str, *, remedy: str = "", **more: object) -> Bisection:
+        known = Bisection(
+            outcome=outcome,
+            reason=reason,
+            remedy=remedy,
+            check=self.judging.check.label,
+            good=self.good[-1] if self.good else "",
+            bad=self.bad,
+            steps=tuple(self.steps),
+        )
+        return replace(known, **more)  # type: ignore[arg-type]
+
+
+_OTHER_GOOD = "Name a commit at which it passes: codur bisect --good REV"
+
+
+def steps_left(step: Step) -> int:
+    """About how many more commits will be judged after this one."""
+    return max(round(log2(step.left)) - 1, 0) if step.left else 0

@@ -1,0 +1,103 @@
+"""What a run does with its exchange with models, besides having it: records it, replays it, shows it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from codur import __version__
+from codur.events import ModelPrompted, Note
+
+if TYPE_CHECKING:
+    from codur.config.settings import Settings
+    from codur.session.record.run_recording import Recording
+    from codur.types import Task
+
+KEPT_CHARS = 4_000_000
+"""Characters of requests that a run's trace keeps; later ones are not kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchanges:
+    """What the user wants with the exchange.
+
+    Attributes:
+        record: a file to make of it; None for none.
+        replay: a file to answer from, instead of asking anybody; None for none.
+        show: show each request as it is sent.
+    """
+
+    record: Path | None = None
+    replay: Path | None = None
+    show: bool = False
+
+
+class Prompts:
+    """Takes the requests of a run: all are kept in its trace, up to a bound, and shown if that is wanted."""
+
+    def __init__(self, record: Recording, *, show: bool) -> None:
+        self._record = record
+        self._show = show
+        self._left = KEPT_CHARS
+
+    def __call__(self, event: ModelPrompted) -> None:
+        """Take one."""
+        kept = len(event.text) <= self._left
+        self._left -= len(event.text)
+        self._record.prompted(event, keep=kept, show=self._show)
+
+
+class SkippedTime:
+    """A clock for runs that wait for nobody: what was to be slept through has passed at once."""
+
+    def __init__(self) -> None:
+        self._skipped = 0.0
+
+    def now(self) -> float:
+        """The time, in seconds."""
+        return time.time() + self._skipped
+
+    async def sleep(self, seconds: float) -> None:
+        """Skip these seconds."""
+        self._skipped += seconds
+
+
+@contextmanager
+def exchanging(wanted: Exchanges, task: Task, settings: Settings, record: Recording) -> Iterator[dict[str, Any]]:
+    """What the pool of a run's models is to be made with, for as long as the run lasts.
+
+    Raises:
+        UsageError: a recording cannot be made, or not be read.
+    """
+    arguments: dict[str, Any] = {"prompted": Prompts(record, show=wanted.show)}
+    if wanted.replay is not None:
+        arguments |= _replay(wanted.replay, task, settings, record)
+    if wanted.record is None:
+        yield arguments
+        return
+    from codur.llm.replay.model_recording import Recorder  # noqa: PLC0415 - lazy: for runs that are recorded
+
+    recorder = Recorder(
+        wanted.record, task=task.prompt, workspace=task.workspace, version=__version__, redactor=record.redactor
+    )
+    try:
+        yield {**arguments, "recorder": recorder}
+    finally:
+        recorder.close()
+
+
+def _replay(path: Path, task: Task, settings: Settings, record: Recording) -> dict[str, Any]:
+    from codur.llm.replay.model_recording import read_recording  # noqa: PLC0415 - lazy: for runs that are replayed
+    from codur.llm.replay.replayed import Replay  # noqa: PLC0415 - lazy: as above
+
+    replay = Replay(
+        read_recording(path),
+        workspace=task.workspace,
+        tell=lambda text: record.emit(Note(level="warning", text=text)),
+    )
+    skipped = SkippedTime()
+    return {"models": replay.models(settings.llm.profiles), "sleep": skipped.sleep, "now": skipped.now, "shared": None}

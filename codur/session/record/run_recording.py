@@ -1,0 +1,286 @@
+"""What is kept of a run while it goes on: record, trace, steps, result; and the workspace's lock while it lasts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from codur import __version__
+from codur.errors import WorkspaceBusy
+from codur.events import Emit, Event, ModelAnswered, ModelPrompted, Note, RunFinished
+from codur.graph.wiring import fingerprint
+from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate
+from codur.redaction import Redactor
+from codur.session.record.codec import encode
+from codur.session.record.steps import Kept, StepLog
+from codur.session.record.trace import Trace
+from codur.session.stop import leaving
+from codur.store.directory import StateDirectory
+from codur.store.run_record import RunRecord, RunStatus, RunSummary
+from codur.store.run_records import RunDirectory, RunStore, this_process
+from codur.store.workspace_lock import workspace_lock
+from codur.types import RunResult, Task, Usage
+from codur.workspace.history.disk_journal import DiskJournal
+from codur.workspace.workspace import Snapshot
+
+START_MARK = "start"
+"""The workspace's mark before anything was done."""
+
+
+class Recording:
+    """One run's events and, where there is a state directory, its record.
+
+    Args:
+        emit: gets every event.
+        redactor: applied to all that is told and kept.
+        state: the state directory; None if nothing is kept.
+        run: the run's directory in it; None if nothing is kept.
+        kept: what the earlier part of a resumed run left.
+
+    Attributes:
+        journal: the workspace's journal, once it is open.
+        is_in_place: the workspace is where the run goes on from.
+    """
+
+    def __init__(
+        self,
+        emit: Emit,
+        redactor: Redactor,
+        *,
+        state: StateDirectory | None = None,
+        run: RunDirectory | None = None,
+        kept: Kept | None = None,
+    ) -> None:
+        self.redactor = redactor
+        self.state = state
+        self.run = run
+        self.kept = kept
+        self.journal: DiskJournal | None = None
+        self.is_in_place = kept is None
+        self._trace = Trace(emit, redactor, run.trace if run else None)
+        self._record = run.record() if run else None
+        part = self._record.resumed if self._record else 0
+        self._steps = StepLog(run.steps, redact=redactor, part=part, kept=kept or Kept()) if run else None
+        self._best: Snapshot | None = None
+        self._best_mark = kept.best_mark if kept else ""
+        self._start: Snapshot | None = None
+        self._start_mark = kept.start_mark if kept else ""
+        self._spent: Callable[[], tuple[Usage, float]] = lambda: (Usage(), 0.0)
+
+    @property
+    def id(self) -> str:
+        """The run's id; empty if nothing is kept."""
+        return self.run.id if self.run else ""
+
+    def emit(self, event: Event) -> None:
+        """Tell an event.
+
+        Raises:
+            StateError: it cannot be kept.
+        """
+        self._trace(event)
+        if isinstance(event, ModelAnswered) and self._steps is not None:
+            self._steps.spent(*self._spent())  # the budget counts on, whatever becomes of the answer
+
+    def prompted(self, event: ModelPrompted, *, keep: bool, show: bool) -> None:
+        """Take a request as it is sent: keep it in the trace, tell it, both or neither.
+
+        Raises:
+            StateError: it cannot be kept.
+        """
+        self._trace.some(event, keep=keep, tell=show)
+
+    def begin(self, context: RunContext, journal: DiskJournal | None, *, used_s: Callable[[], float]) -> None:
+        """Take note of the run's context, before it is worked with."""
+        self.journal = journal
+        self._spent = lambda: (context.models.usage, used_s())
+
+    def begin_again(self, context: RunContext) -> None:
+        """Take note that the context is where the earlier part of the run left it."""
+        self._best, self._start = context.best.snapshot, context.best.start
+        self.is_in_place = True
+
+    def finished(self, context: RunContext) -> Callable[[NodeName, RunUpdate, RunState], None]:
+        """What is called with every node that has finished."""
+
+        def keep(node: NodeName, update: RunUpdate, _state: RunState) -> None:
+            if self._steps is None:
+                return
+            mark = self._steps.next_mark()
+            # First the files, then the step: a step without its files is not gone on from.
+            context.workspace.mark(mark)
+            if context.best.snapshot is not self._best:
+                self._best, self._best_mark = context.best.snapshot, mark
+            if context.best.start is not self._start:
+                self._start, self._start_mark = context.best.start, mark if context.best.start else ""
+            usage, used_s = self._spent()
+            self._steps.step(
+                node,
+                update,
+                usage=usage,
+                used_s=used_s,
+                best={
+                    "best_mark": self._best_mark,
+                    "best_progress": context.best.progress,
+                    "start_mark": self._start_mark,
+                    "start_progress": context.best.start_progress,
+                },
+            )
+
+        return keep
+
+    def end(self, result: RunResult) -> None:
+        """Keep the result.
+
+        Raises:
+            StateError: it cannot be kept.
+        """
+        if self.run is None or self._record is None or self._steps is None:
+            return
+        status: RunStatus = "interrupted" if result.outcome == "interrupted" else "finished"
+        self._steps.spent(result.usage, result.duration_s)
+        self._trace.keep(RunFinished(result=result))
+        if status == "finished":
+            self.run.write_result(asdict(result))
+        self._write(
+            replace(
+                self._record,
+                status=status,
+                sandbox=result.sandbox,
+                sandbox_note=result.sandbox_note,
+                summary=summary_of(result),
+            )
+        )
+
+    def crashed(self) -> None:
+        """Put on record that the run ended without a result, unless it has one."""
+        if self._record is not None and self._record.status == "running":
+            self._write(replace(self._record, status="crashed"))
+
+    def left(self) -> None:
+        """Put on record that the run was left at once."""
+        if self._record is not None and self._record.status == "running":
+            self._write(replace(self._record, status="interrupted"))
+
+    def close(self) -> None:
+        """Close the files."""
+        self._trace.close()
+        if self._steps is not None:
+            self._steps.close()
+
+    def _write(self, record: RunRecord) -> None:
+        self._record = record
+        if self.run is not None:
+            self.run.write_record(record)
+
+
+@contextmanager
+def recording(
+    task: Task, root: Path, *, state: StateDirectory | None, emit: Emit, redactor: Redactor
+) -> Iterator[Recording]:
+    """Be the only run in the workspace, and keep what this one does.
+
+    Args:
+        root: the workspace, without links.
+        state: None keeps nothing.
+
+    Raises:
+        StateError: the state directory cannot be used.
+        WorkspaceBusy: another run works in the workspace, and the task does not wait.
+    """
+    if state is None:
+        yield Recording(emit, redactor)
+        return
+    state.prepare()
+    store = RunStore(state, redact=redactor)
+    run_id = store.new_id()
+    with locked(state, root, run_id, wait=task.wait, emit=emit):
+        run = store.new(_record(task, root, run_id, redactor))
+        with _open(Recording(emit, redactor, state=state, run=run)) as made:
+            yield made
+
+
+@contextmanager
+def recording_again(
+    run: RunDirectory, kept: Kept, *, state: StateDirectory, emit: Emit, redactor: Redactor
+) -> Iterator[Recording]:
+    """Go on with the record of a run that was cut off; the caller holds the workspace's lock."""
+    record = run.record()
+    run.write_record(replace(record, status="running", resumed=record.resumed + 1, **this_process()))
+    with _open(Recording(emit, redactor, state=state, run=run, kept=kept)) as made:
+        yield made
+
+
+@contextmanager
+def locked(state: StateDirectory, root: Path, run_id: str, *, wait: bool, emit: Emit) -> Iterator[None]:
+    """Hold the workspace's lock; if another run has it, wait for it where that is wanted, and say so.
+
+    Raises:
+        WorkspaceBusy: another run works in the workspace.
+        KeyboardInterrupt: the user does not want to wait any longer.
+    """
+    with ExitStack() as stack:
+        try:
+            note = stack.enter_context(workspace_lock(state.locks, root, run_id=run_id, wait=None))
+        except WorkspaceBusy as busy:
+            if not wait:
+                raise
+            emit(Note(text=f"waiting: {busy.message}"))
+            note = stack.enter_context(workspace_lock(state.locks, root, run_id=run_id, wait=_sleep))
+        if note:
+            emit(Note(level="warning", text=note))
+        yield
+
+
+def _sleep(seconds: float) -> bool:
+    import time  # noqa: PLC0415 - lazy: hardly any run waits
+
+    time.sleep(seconds)
+    return False
+
+
+@contextmanager
+def _open(made: Recording) -> Iterator[Recording]:
+    leaving.append(made.left)
+    try:
+        yield made
+    finally:
+        leaving.remove(made.left)
+        try:
+            made.crashed()
+        finally:
+            made.close()
+
+
+def _record(task: Task, root: Path, run_id: str, redactor: Redactor) -> RunRecord:
+    fields = encode(task, redactor)
+    return RunRecord(
+        id=run_id,
+        prompt=task.prompt,
+        workspace=str(root),
+        started=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        version=__version__,
+        task=fields,
+        secret=fields != encode(task),
+        graph=fingerprint(),
+        **this_process(),
+    )
+
+
+def summary_of(result: RunResult) -> RunSummary:
+    """What a list of runs shows of a result."""
+    verdict = result.verdict or result.before
+    return RunSummary(
+        outcome=result.outcome,
+        exit_code=result.exit_code,
+        reason=result.reason,
+        verdict=verdict.status if verdict else "",
+        model_calls=result.model_calls,
+        tokens=result.usage.total_tokens,
+        cost_usd=result.usage.cost_usd,
+        duration_s=result.duration_s,
+        changed_files=result.changed_files,
+    )

@@ -1,0 +1,71 @@
+"""Turns the final state of a run into its result."""
+
+from __future__ import annotations
+
+from codur.errors import CodurError
+from codur.nodes.run_state import RunContext, RunState
+from codur.types import EXIT_CODES, BestAttempt, Outcome, RunResult, Task
+
+_OUTCOME_OF_EXIT: dict[int, Outcome] = {code: outcome for outcome, code in EXIT_CODES.items()}
+
+
+def result_of(state: RunState, context: RunContext) -> RunResult:
+    """The result of a run that came to its end."""
+    outcome = state["outcome"]
+    if outcome is None:
+        raise AssertionError("the run ended without an outcome")
+    usage = state["usage"]
+    return RunResult(
+        outcome=outcome,
+        exit_code=EXIT_CODES[outcome],
+        reason=state["reason"],
+        remedy=state["remedy"],
+        answer=context.artifacts.get(state["answer_ref"]) if state["answer_ref"] else "",
+        explanation=_explanation(state),
+        task_type=state["discovery"].task_type,
+        before=state["before"],
+        verdict=state["verdict"],
+        repair=state["repair"],
+        best=None if outcome == "done" else _best(state, context),
+        solved_by=state["solved_by"],
+        iterations=state["iteration"],
+        model_calls=usage.calls,
+        usage=usage,
+        changed_files=context.workspace.changed_files(),
+        diff=context.workspace.diff(),
+        attempts=tuple(state["attempts"]),
+        records=tuple(state["records"]),
+        route=tuple(state["trail"]),
+        notes=tuple(state["notes"]),
+        scope_violations=tuple(state["violations"]),
+        sandbox=context.launcher.name,
+        sandbox_note=context.launcher.note,
+    )
+
+
+def _best(state: RunState, context: RunContext) -> BestAttempt | None:
+    """The attempt that came furthest, the earlier one of two that came equally far."""
+    checked = [attempt for attempt in state["attempts"] if attempt.edit]
+    if not checked:
+        return None
+    best = max(checked, key=lambda attempt: attempt.progress)
+    kept = state["task"].keep and context.best.snapshot is not None
+    return BestAttempt(number=best.number, by=best.by, progress=best.progress, kept=kept)
+
+
+def error_result(error: CodurError, task: Task) -> RunResult:
+    """The result of a run that an error ended."""
+    outcome = _OUTCOME_OF_EXIT[error.exit_code]
+    return RunResult(
+        outcome=outcome,
+        exit_code=error.exit_code,
+        reason=error.message,
+        remedy=error.remedy,
+        workspace=task.workspace,
+    )
+
+
+def _explanation(state: RunState) -> str:
+    """What the repair that solved the task found wrong."""
+    found = [record.summary for record in state["records"] if record.node == "repair" and record.ok]
+    return found[-1] if found and state["solved_by"] == "repair" else ""

@@ -1,0 +1,142 @@
+"""The steps of a run, kept as they finish, so that a run that is cut off goes on after its last one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from codur.graph.walk import Done
+from codur.nodes.run_state import NodeName, RunUpdate
+from codur.session.record.codec import DamagedRecord, decode, encode
+from codur.store.append_log import AppendLog
+from codur.types import Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """What the earlier part of a run left to go on from.
+
+    Attributes:
+        done: the finished nodes with their updates.
+        mark: the workspace's mark after the last of them; empty if nothing had finished.
+        best_mark, best_progress: when the best attempt was there, if there was one, and how far it came.
+        start_mark, start_progress: the same for what the next attempt starts from.
+        usage: what models have cost, also in the node that was cut off.
+        used_s: seconds that the run has used.
+    """
+
+    done: tuple[Done, ...] = ()
+    mark: str = ""
+    best_mark: str = ""
+    best_progress: float = -1.0
+    start_mark: str = ""
+    start_progress: float = -1.0
+    usage: Usage = field(default_factory=Usage)
+    used_s: float = 0.0
+
+
+class StepLog:
+    """Writes the steps of one part of a run: from its start, or from where it was gone on with.
+
+    Args:
+        log: where they are kept.
+        redact: applied to every text.
+        part: how often the run was gone on with.
+        kept: what the earlier parts left.
+    """
+
+    def __init__(self, log: AppendLog, *, redact: Callable[[str], str], part: int, kept: Kept) -> None:
+        self._log = log
+        self._redact = redact
+        self._part = part
+        self._count = len(kept.done)
+
+    def next_mark(self) -> str:
+        """The workspace's mark for the step that finishes now."""
+        return f"{self._part}.{self._count + 1}"
+
+    def step(
+        self, node: NodeName, update: RunUpdate, *, usage: Usage, used_s: float, best: Mapping[str, str | float]
+    ) -> None:
+        """Keep a finished node.
+
+        Args:
+            best: the fields of `Kept` about the best attempt and the next one's start.
+
+        Raises:
+            StateError: it cannot be written.
+            TypeError: its update holds what cannot be kept.
+        """
+        mark = self.next_mark()
+        self._count += 1
+        self._append(
+            {
+                "number": self._count,
+                "node": node,
+                "mark": mark,
+                **best,
+                "update": encode(update, self._redact),
+                "whole": self._is_whole(update),
+            },
+            usage,
+            used_s,
+        )
+
+    def spent(self, usage: Usage, used_s: float) -> None:
+        """Keep what was spent within a step.
+
+        Raises:
+            StateError: it cannot be written.
+        """
+        self._append({}, usage, used_s)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._log.close()
+
+    def _append(self, record: Mapping[str, Any], usage: Usage, used_s: float) -> None:
+        # a killed process loses nothing that was written; only a loss of power would, and then a step is done again
+        self._log.append({**record, "usage": encode(usage), "used_s": round(used_s, 3)}, durable=False)
+
+    def _is_whole(self, update: RunUpdate) -> bool:
+        """Whether the plan is kept as it is: one with a blanked secret in it must not be carried out."""
+        plan = update.get("plan")
+        return bool(encode(plan) == encode(plan, self._redact))
+
+
+def read_steps(log: AppendLog, *, on_damage: Callable[[str], None]) -> Kept:
+    """What the steps of a run are to be gone on from.
+
+    Args:
+        on_damage: told if a part of the log was damaged; the steps before it are used.
+
+    Raises:
+        StateError: it cannot be read.
+        DamagedRecord: a step is not one of this version.
+    """
+    kept, steps = Kept(), list[dict[str, Any]]()
+    for record in log.read(on_damage=on_damage):
+        if "number" in record:
+            del steps[max(0, record["number"] - 1) :]  # a later part of the run did it again
+            if record["number"] == len(steps) + 1:
+                steps.append(record)
+        kept = Kept(usage=decode(record["usage"]), used_s=record["used_s"])
+    steps = steps[: next((place for place, step in enumerate(steps) if not step["whole"]), len(steps))]
+    if not steps:
+        return kept
+    try:
+        done = tuple((cast("NodeName", step["node"]), cast("RunUpdate", decode(step["update"]))) for step in steps)
+        last = steps[-1]
+        return Kept(
+            done=done,
+            mark=last["mark"],
+            best_mark=last["best_mark"],
+            best_progress=last["best_progress"],
+            start_mark=last.get("start_mark", last["best_mark"]),
+            start_progress=last.get("start_progress", last["best_progress"]),
+            usage=kept.usage,
+            used_s=kept.used_s,
+        )
+    except KeyError as error:
+        raise DamagedRecord(f"a step of the run has no {error}") from error

@@ -1,0 +1,266 @@
+"""One task from prompt to result: opens what the nodes need, runs the graph, cleans up, tells what came of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from codur.config.settings import Settings
+from codur.errors import (
+    CodurError,
+    InternalError,
+    Interrupted,
+    StateError,
+    UsageError,
+    WorkspaceError,
+    internal_error,
+    out_of_time,
+)
+from codur.events import Emit, Note, RunFinished
+from codur.graph.walk import Walked, walk
+from codur.nodes.run_state import RunContext, RunState, initial_state
+from codur.redaction import redact_value
+from codur.session.host import Host, redactor_of
+from codur.session.opening import open_workspace, opened
+from codur.session.record.resume import CannotResume, put_in_place, resumed
+from codur.session.record.run_recording import Recording, recording
+from codur.session.record.run_result import error_result, result_of
+from codur.session.record.tidy import tidy
+from codur.session.scoping import within_scope
+from codur.session.stop import code_of
+from codur.store.directory import StateDirectory
+from codur.store.run_records import RunDirectory
+from codur.types import RunResult, Task
+
+__all__ = ["Host", "opened", "resume_task", "run_task"]
+
+_SHOWN_PATHS = 5
+
+
+def run_task(task: Task, settings: Settings, *, host: Host, emit: Emit) -> RunResult:
+    """Carry out a task.
+
+    Errors that end a run become its result; the workspace is left as it was found unless the task was done (or the
+    task asks to keep the best attempt).
+
+    Args:
+        emit: receives every event, the result last.
+
+    Raises:
+        InternalError: a fault of ours ended it.
+    """
+    started = time.monotonic()
+    redactor = redactor_of(settings, host.environ)
+
+    def work() -> RunResult:
+        root = open_workspace(task, settings, host=host).root
+        _require_outside(root, host)
+        state = StateDirectory(host.state) if host.state is not None and not task.dry_run else None
+        with recording(task, root, state=state, emit=emit, redactor=redactor) as record:
+            result = _recorded(task, settings, record, host=host, started=started)
+        if state is not None:
+            tidy(state, settings.state, emit)
+        return result
+
+    result: RunResult = redact_value(_finished(_guarded(work, task), task, started), redactor)
+    emit(RunFinished(result=result))
+    return result
+
+
+def resume_task(run: RunDirectory, settings: Settings, *, host: Host, emit: Emit, wait: bool = False) -> RunResult:
+    """Go on with a run that was cut off, after its last finished node; its id and record stay.
+
+    Args:
+        wait: wait until no other run works in the workspace.
+
+    Raises:
+        CannotResume: it has ended, its record cannot be used, or its workspace was changed meanwhile.
+        WorkspaceBusy: another run works in the workspace.
+    """
+    if host.state is None:
+        raise AssertionError("a run is resumed from a state directory")
+    state = StateDirectory(host.state)
+    redactor = redactor_of(settings, host.environ)
+    with resumed(run, state, wait=wait, emit=emit, redactor=redactor) as (task, record):
+        started = time.monotonic() - (record.kept.used_s if record.kept else 0.0)
+        result = _recorded(task, settings, record, host=host, started=started)
+    tidy(state, settings.state, emit)
+    emit(RunFinished(result=result))
+    return result
+
+
+def _recorded(task: Task, settings: Settings, record: Recording, *, host: Host, started: float) -> RunResult:
+    def work() -> RunResult:
+        with opened(task, settings, host=host, emit=record.emit, started=started, record=record) as context:
+            result = _with_model(within_scope(_run(task, context, record), context), context)
+            return _with_program_changes(result, context) if record.run is not None else result
+
+    result = _finished(_guarded(work if record.kept is None else partial(_going_on, work, record), task), task, started)
+    if record.run is not None and result.outcome == "interrupted":
+        result = replace(result, remedy=f"Go on with: codur resume {record.id}")
+    safe: RunResult = redact_value(replace(result, run_id=record.id), record.redactor)
+    try:
+        record.end(safe)
+    except StateError as error:  # what was done is done
+        safe = replace(safe, notes=(*safe.notes, f"the result was not kept: {error.message}"))
+    return safe
+
+
+def _going_on(work: Callable[[], RunResult], record: Recording) -> RunResult:
+    """What keeps a run from being gone on with does not end it: it can be tried again."""
+    try:
+        return work()
+    except UsageError as error:
+        if record.is_in_place:
+            raise
+        raise CannotResume(error.message, remedy=error.remedy) from error
+
+
+def _guarded(work: Callable[[], RunResult], task: Task) -> RunResult:
+    """The result of a piece of work, also of one that an error or the user ended."""
+    try:
+        return work()
+    except (CannotResume, InternalError):
+        raise
+    except CodurError as error:
+        return error_result(error, task)
+    except KeyboardInterrupt as stop:
+        return _stopped_by(stop, error_result(_interrupted(), task))
+
+
+def _finished(result: RunResult, task: Task, started: float) -> RunResult:
+    if task.dry_run and result.diff:
+        note = "dry run: the changes were made in a copy, nothing was changed"
+        result = replace(result, notes=tuple(dict.fromkeys((*result.notes, note))))
+    return replace(result, duration_s=round(time.monotonic() - started, 3), workspace=task.workspace)
+
+
+def _run(task: Task, context: RunContext, record: Recording) -> RunResult:
+    start = initial_state(task)
+    finished = record.finished(context)
+    try:
+        if record.kept is not None:
+            put_in_place(context, record, start)
+        walked = walk(start, context, kept=record.kept.done if record.kept else (), finished=finished)
+        state = walked.state if walked.finished else _run_with_models(start, walked, context, record)
+    except CodurError as error:
+        if record.kept is not None and not record.is_in_place:
+            raise
+        out = isinstance(error, Interrupted) and not context.cancel.cancelled and context.time_left() <= 0
+        return _stopped(out_of_time() if out else error, task, context)  # the end of the time ended a program
+    except KeyboardInterrupt as stop:
+        context.cancel.cancel()
+        return _stopped_by(stop, _stopped(_interrupted(), task, context))
+    except Exception as error:  # a fault of ours must not leave an attempt behind
+        context.cancel.cancel()
+        _restore(task, context)
+        raise internal_error(error, usage=context.models.usage) from error
+    if state["outcome"] == "done" or state["stays"]:
+        state = _with_test(state, context)
+    else:
+        _restore(task, context)
+    usage = context.models.usage  # with what was spent in a node that was cut off
+    return replace(result_of(state, context), usage=usage, model_calls=usage.calls)
+
+
+def _run_with_models(start: RunState, walked: Walked, context: RunContext, record: Recording) -> RunState:
+    """Go on in the compiled graph. Here, and only here, langgraph and asyncio are loaded."""
+    from codur.session.graph_run import run_graph_blocking  # noqa: PLC0415 - lazy: a model-free run never loads it
+
+    return run_graph_blocking(start, walked, context, record)
+
+
+def _with_test(state: RunState, context: RunContext) -> RunState:
+    """The end of a run that is done, with what becomes of a test that was made for it."""
+    check = state["discovery"].check
+    if check is None or not check.text or check.entry is None:
+        return state
+    if not state["keep_test"]:
+        text = f"the test that was made for this is not kept ({check.entry}); --keep-test keeps it"
+    else:
+        context.workspace.unprotect([check.entry])
+        try:
+            context.workspace.write_text(check.entry, check.text)
+            text = f"the test that was made for this is kept: {check.entry}"
+        except WorkspaceError as error:
+            text = f"the test that was made for this cannot be kept: {error.message}"
+    return {**state, "notes": [*state["notes"], text]}
+
+
+def _stopped(error: CodurError, task: Task, context: RunContext) -> RunResult:
+    """The result of a run that an error ended: what it did until then, and why it ended."""
+    _restore(task, context)
+    result = error_result(error, task)
+    usage = context.models.usage
+    state = context.latest.state
+    known = result if state is None else result_of({**state, "outcome": result.outcome}, context)
+    return replace(
+        known,
+        outcome=result.outcome,
+        exit_code=result.exit_code,
+        reason=result.reason,
+        remedy=result.remedy,
+        answer="",
+        solved_by="",
+        usage=usage,
+        model_calls=usage.calls,
+        changed_files=context.workspace.changed_files(),
+        diff=context.workspace.diff(),
+        sandbox=context.launcher.name,
+        sandbox_note=context.launcher.note,
+    )
+
+
+def _require_outside(root: Path, host: Host) -> None:
+    """Make sure that programs cannot write the state directory.
+
+    Raises:
+        StateError: it is inside the workspace.
+    """
+    if host.state is not None and host.state.resolve().is_relative_to(root):
+        raise StateError(
+            f"the state directory {host.state} is inside the workspace, where programs can write",
+            remedy="Set XDG_STATE_HOME to a directory outside of it.",
+        )
+
+
+def _restore(task: Task, context: RunContext) -> None:
+    snapshot = context.best.snapshot if task.keep else None
+    try:
+        left = context.workspace.restore(snapshot)
+    except KeyboardInterrupt:  # impatience must not leave half of an attempt behind
+        left = context.workspace.restore(snapshot)
+    if left:
+        text = f"changed by someone else meanwhile, so not put back: {', '.join(left)}"
+        context.emit(Note(level="warning", text=text))
+
+
+def _with_model(result: RunResult, context: RunContext) -> RunResult:
+    """Tell which model of a local server was asked, as nobody named it."""
+    choice = context.models.choice
+    if choice is None or not choice.server or not result.model_calls:
+        return result
+    model = context.models.profile(choice.default).model
+    return replace(result, notes=(*result.notes, f"model: {choice.default} ({model}): {choice.reason}"))
+
+
+def _with_program_changes(result: RunResult, context: RunContext) -> RunResult:
+    """Tell what changed while programs ran: it stays, for it may be the user's own work of that moment."""
+    paths = [change.path for change in context.workspace.command_changes()]
+    if not paths:
+        return result
+    more = f" and {len(paths) - _SHOWN_PATHS} more" if len(paths) > _SHOWN_PATHS else ""
+    text = f"changed while programs ran: {', '.join(paths[:_SHOWN_PATHS])}{more}; `codur undo` puts that back"
+    context.emit(Note(level="warning", text=text))
+    return replace(result, notes=(*result.notes, text))
+
+
+def _interrupted() -> Interrupted:
+    return Interrupted("stopped; the workspace is as it was")
+
+
+def _stopped_by(stop: KeyboardInterrupt, result: RunResult) -> RunResult:
+    return replace(result, exit_code=code_of(stop))

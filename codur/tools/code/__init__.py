@@ -1,0 +1,1 @@
+"""Tools on source code: outlines, definitions, references, edits."""

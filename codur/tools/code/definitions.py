@@ -1,0 +1,164 @@
+"""Functions, classes and methods in source texts, with the lines they take; of Python with their syntax trees."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from codur.tools.code.grammars import BY_SUFFIX
+from codur.tools.code.syntax_trees import Kind, Syntax, grammar_of
+from codur.tools.tool import ToolError
+
+DefinitionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+MISSING = "what it defines is not known here, as codur[languages] is not installed"
+PYTHON_SUFFIXES = (".py", ".pyi", ".pyw")
+
+
+class Defined(Protocol):
+    """One definition, of whatever language.
+
+    Attributes:
+        qualname: the names of the classes and functions around it and its own, with dots.
+        kind: a `method` is a function directly in a class; a `module` is a namespace, or a group of tests.
+        line: 1-based line of `def` or `class`, or of what comes first after annotations.
+        start: 1-based first line; decorators, and comments above it where they belong to it, included.
+        end: 1-based last line.
+        top: whether no function or class is around it.
+        signature: what introduces it, as one line.
+        doc: the first line of its docstring; empty if it has none.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def qualname(self) -> str: ...
+    @property
+    def kind(self) -> Kind: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+    @property
+    def top(self) -> bool: ...
+    @property
+    def signature(self) -> str: ...
+    @property
+    def doc(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """One definition of a Python file (see `Defined`)."""
+
+    name: str
+    qualname: str
+    kind: Kind
+    node: DefinitionNode
+    line: int
+    start: int
+    end: int
+    top: bool
+
+    @property
+    def decorators(self) -> tuple[str, ...]:
+        """The decorators as source text, without `@`."""
+        return tuple(ast.unparse(item) for item in self.node.decorator_list)
+
+    @property
+    def signature(self) -> str:
+        """The line that introduces it, as one line."""
+        if isinstance(self.node, ast.ClassDef):
+            bases = ", ".join(ast.unparse(base) for base in (*self.node.bases, *self.node.keywords))
+            return f"class {self.name}({bases})" if bases else f"class {self.name}"
+        word = "async def" if isinstance(self.node, ast.AsyncFunctionDef) else "def"
+        result = f" -> {ast.unparse(self.node.returns)}" if self.node.returns else ""
+        return f"{word} {self.name}({ast.unparse(self.node.args)}){result}"
+
+    @property
+    def doc(self) -> str:
+        """The first line of its docstring."""
+        return (ast.get_docstring(self.node) or "").partition("\n")[0]
+
+
+def definitions_in(path: str, text: str) -> Sequence[Defined]:
+    """All definitions of a source text, in the order of their first lines.
+
+    Raises:
+        ToolError: `syntax_error`, of Python alone; `invalid`: the language's grammar is not installed.
+    """
+    grammar = grammar_of(path)
+    if grammar is not None:
+        return Syntax(grammar, text).definitions
+    if any(path.endswith(suffix) for suffix in BY_SUFFIX):
+        raise ToolError("invalid", f"{path}: {MISSING}")
+    return definitions(parse(path, text))
+
+
+def is_read(path: str) -> bool:
+    """Whether what a file defines can be told, by its suffix."""
+    return path.endswith(PYTHON_SUFFIXES) or grammar_of(path) is not None
+
+
+def parse(path: str, text: str) -> ast.Module:
+    """The syntax tree.
+
+    Raises:
+        ToolError: `syntax_error` with line and text.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except SyntaxError as error:
+        raise ToolError("syntax_error", syntax_message(path, text, error)) from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise ToolError("syntax_error", f"{path} cannot be parsed: {type(error).__name__} {error}") from error
+
+
+def syntax_message(path: str, text: str, error: SyntaxError) -> str:
+    """One line with place, reason and source line."""
+    number = error.lineno or 1
+    line = next(iter(text.split("\n")[number - 1 : number]), "").strip()
+    return f"{path} line {number}: {error.msg}{f': {line:.120}' if line else ''}"
+
+
+def definitions(tree: ast.Module) -> list[Definition]:
+    """All definitions in the order of their first lines, also those in blocks such as `if` and `try`."""
+    return sorted(_walk(tree, (), in_class=False), key=lambda found: (found.start, found.end))
+
+
+def _walk(node: ast.AST, around: tuple[str, ...], *, in_class: bool) -> Iterator[Definition]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, DefinitionNode):
+            yield _definition(child, around, in_class=in_class)
+            yield from _walk(child, (*around, child.name), in_class=isinstance(child, ast.ClassDef))
+        else:
+            yield from _walk(child, around, in_class=in_class)
+
+
+def _definition(node: DefinitionNode, around: tuple[str, ...], *, in_class: bool) -> Definition:
+    kind: Kind = "class" if isinstance(node, ast.ClassDef) else "method" if in_class else "function"
+    return Definition(
+        name=node.name,
+        qualname=".".join((*around, node.name)),
+        kind=kind,
+        node=node,
+        line=node.lineno,
+        start=min([node.lineno, *(item.lineno for item in node.decorator_list)]),
+        end=node.end_lineno or node.lineno,
+        top=not around,
+    )
+
+
+def names_of(found: Sequence[Defined], kind: Kind | None = None, limit: int = 12) -> str:
+    """Qualified names for a message: "it has: add, main"."""
+    names = list(dict.fromkeys(item.qualname for item in found if kind is None or item.kind == kind))
+    if not names:
+        return "it has none"
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return f"it has: {', '.join(names[:limit])}{more}"

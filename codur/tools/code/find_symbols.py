@@ -1,0 +1,218 @@
+"""Tools that follow a Python name through all files: its uses, and another name for it."""
+
+from __future__ import annotations
+
+import ast
+import keyword
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from codur.errors import WorkspaceError
+from codur.tools.arguments import argument
+from codur.tools.code.definitions import definitions, definitions_in, names_of, parse
+from codur.tools.code.python_outline import places_of
+from codur.tools.code.rope_project import RopeProject, rope_project
+from codur.tools.code.syntax_trees import Syntax, family_of, grammar_of
+from codur.tools.flow.code_outputs import SymbolPlace, SymbolPlaces
+from codur.tools.flow.outputs import Edit, Edits
+from codur.tools.tool import ToolContext, ToolError, tool
+from codur.types import CODE_TASKS, ToolResult
+
+_MAX_SHOWN = 500
+_MAX_LEFT = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindUsages:
+    path: str = argument("Source file that defines it, relative to the workspace.", accepts="python_path")
+    name: str = argument("Function, class, method (Class.method) or module variable.", accepts="symbol")
+    line: int | None = argument("Line of the definition, if there are several of that name.", None, accepts="line")
+
+
+@tool(
+    FindUsages, SymbolPlaces, "Find where a function, class, method or variable is used, in all files of its language."
+)
+def find_usages(context: ToolContext, given: FindUsages) -> ToolResult:
+    """The definition and each use, as path:line: text."""
+    path = context.workspace.relative(given.path)
+    if grammar_of(path) is not None:
+        return _used(context, path, given.name, given.line)
+    with rope_project(context) as project:
+        line, offset = _defined(context, project, path, given.name, given.line)
+        found = project.occurrences(path, offset)
+        texts = project.texts
+    places: dict[tuple[str, int], SymbolPlace] = {}
+    for where, number, _ in found:
+        text = texts[where].split("\n")[number - 1].strip()[:200]
+        kind = "definition" if (where, number) == (path, line) else "usage"
+        places[where, number] = SymbolPlace(path=where, line=number, kind=kind, text=text)
+    return _told(given.name, list(places.values()))
+
+
+def _used(context: ToolContext, path: str, name: str, line: int | None) -> ToolResult:
+    """By name alone, in all files of the language: what a name means there is not known."""
+    workspace, last = context.workspace, name.rpartition(".")[2]
+    defined = {place.line for place in places_of(workspace, path, name, last) if line in {None, place.line}}
+    if not defined:
+        found = names_of(definitions_in(path, workspace.read_text(path).text))
+        raise ToolError("not_found", f"{path} does not define {name}; {found}")
+    near = [far for far in workspace.list_files() if family_of(far) == family_of(path) and far != path]
+    places = []
+    for where in (path, *near):
+        try:
+            text = workspace.peek_text(where)
+        except WorkspaceError:
+            continue
+        grammar = grammar_of(where)
+        if grammar is None or last not in text:
+            continue
+        lines = text.split("\n")
+        for number in dict.fromkeys(Syntax(grammar, text).uses(last)):
+            kind = "definition" if where == path and number in defined else "usage"
+            places.append(SymbolPlace(path=where, line=number, kind=kind, text=lines[number - 1].strip()[:200]))
+    return _told(name, places)
+
+
+def _told(name: str, places: list[SymbolPlace]) -> ToolResult:
+    shown = places[:_MAX_SHOWN]
+    lines = [f"{place.path}:{place.line}: {place.text}" for place in shown]
+    if len(places) > len(shown):
+        lines.append(f"… {len(places) - len(shown)} more")
+    return ToolResult(text="\n".join(lines), data=SymbolPlaces(name=name, places=tuple(shown)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenameSymbol:
+    path: str = argument("Python file that defines it, relative to the workspace.", accepts="python_path")
+    name: str = argument("Function, class, method (Class.method) or module variable.", accepts="symbol")
+    new_name: str = argument("Its new name, without what is around it.")
+    line: int | None = argument("Line of the definition, if there are several of that name.", None, accepts="line")
+
+
+@tool(
+    RenameSymbol,
+    Edits,
+    "Rename a function, class, method or variable in all Python files that use it.",
+    side_effect="write",
+    task_types=CODE_TASKS,
+)
+def rename_symbol(context: ToolContext, given: RenameSymbol) -> ToolResult:
+    """Change the name where it surely means this symbol; all files or none."""
+    path, old = context.workspace.relative(given.path), given.name.rpartition(".")[2]
+    if not given.new_name.isidentifier() or keyword.iskeyword(given.new_name):
+        raise ToolError("invalid", f"{given.new_name!r:.60} is no Python name")
+    if given.new_name == old:
+        raise ToolError("invalid", f"{old} has this name already")
+    with rope_project(context) as project:
+        _, offset = _defined(context, project, path, given.name, given.line)
+        _require_free(path, project.texts[path], given.name, given.new_name)
+        after = project.renamed(path, offset, given.new_name)
+        before = project.texts
+    changed = {where: text for where, text in sorted(after.items()) if text != before[where]}
+    _require_names_only(before, changed, old, given.new_name)
+    write_all(context, changed)
+    left = list(_left(before | changed, old)) if "." in given.name else []
+    done = tuple(Edit(path=where, action="changed", count=_count(before[where], changed[where])) for where in changed)
+    lines = [f"renamed {given.name} to {given.new_name} in {', '.join(changed)}"]
+    if left:
+        more = f" and {len(left) - _MAX_LEFT} more" if len(left) > _MAX_LEFT else ""
+        lines.append(f"left as it is where it may mean something else: {', '.join(left[:_MAX_LEFT])}{more}")
+    return ToolResult(text="\n".join(lines), data=Edits(edits=done), changed_files=tuple(changed))
+
+
+def write_all(context: ToolContext, texts: dict[str, str]) -> None:
+    """Write several files, or none of them.
+
+    Raises:
+        ToolError, WorkspaceError: one cannot be written; the others are as they were.
+    """
+    for path in texts:
+        context.workspace.require_writable(path)
+    before = context.workspace.snapshot()
+    try:
+        for path, text in texts.items():
+            context.write(path, text)
+    except (ToolError, WorkspaceError):
+        context.workspace.restore(before)
+        raise
+
+
+def _defined(context: ToolContext, project: RopeProject, path: str, name: str, line: int | None) -> tuple[int, int]:
+    """Line and offset of the name in its definition."""
+    if path not in project.texts:
+        parse(path, context.workspace.read_text(path).text)
+        raise ToolError("invalid", f"{path} is not among the workspace's Python files")
+    text = project.texts[path]
+    tree = parse(path, text)
+    places = [place for place in dict.fromkeys(_places(tree, text, name)) if line is None or place[0] == line]
+    if not places:
+        raise ToolError("not_found", f"{path} does not define {name}; {names_of(definitions(tree))}")
+    if len(places) > 1 and line is None and "." not in name and _same_variable(tree, name):
+        places = places[:1]
+    if len(places) > 1:
+        told = ", ".join(str(number) for number, _ in places)
+        raise ToolError("many_matches", f"{path} defines {name} {len(places)} times (lines {told}); give the line")
+    return places[0]
+
+
+def _places(tree: ast.Module, text: str, name: str) -> Iterator[tuple[int, int]]:
+    last = name.rpartition(".")[2]
+    for item in definitions(tree):
+        if item.qualname == name:
+            start = offset_of(text, item.node.lineno, item.node.col_offset)
+            found = re.compile(rf"(?:class|def)\s+({re.escape(last)})\b").search(text, start)
+            if found:
+                yield item.line, found.start(1)
+    for node in tree.body:
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        for part in (inner for target in targets for inner in ast.walk(target)):
+            if isinstance(part, ast.Name) and part.id == name:
+                yield part.lineno, offset_of(text, part.lineno, part.col_offset)
+
+
+def _same_variable(tree: ast.Module, name: str) -> bool:
+    """Whether all that defines a name are assignments: they are one variable."""
+    return not any(item.qualname == name for item in definitions(tree))
+
+
+def offset_of(text: str, line: int, column: int) -> int:
+    """The offset in characters of a place that the syntax tree tells, in bytes of UTF-8."""
+    lines = text.split("\n")
+    return sum(len(item) + 1 for item in lines[: line - 1]) + len(lines[line - 1].encode()[:column].decode())
+
+
+def _require_free(path: str, text: str, name: str, new_name: str) -> None:
+    around = name.rpartition(".")[0]
+    taken = f"{around}.{new_name}" if around else new_name
+    if next(_places(parse(path, text), text, taken), None) is not None:
+        raise ToolError("invalid", f"{path} defines {taken} already")
+
+
+def _require_names_only(before: dict[str, str], after: dict[str, str], old: str, new: str) -> None:
+    """Refuse a result in which more than the name is different, or that does not parse."""
+    if not after:
+        raise ToolError("failed", f"rope found no place where {old} could be renamed")
+    name = re.compile(rf"\b{re.escape(new)}\b")
+    for path, text in after.items():
+        parse(path, text)
+        if name.sub(old, text) != name.sub(old, before[path]):
+            raise ToolError("failed", f"rope would change more than the name in {path}; use replace_in_file")
+
+
+def _count(before: str, after: str) -> int:
+    return sum(one != two for one, two in zip(before.split("\n"), after.split("\n"), strict=True))
+
+
+def _left(texts: dict[str, str], old: str) -> Iterator[str]:
+    """Places where an attribute still has the old name."""
+    attribute = re.compile(rf"\.{re.escape(old)}\b")
+    for path, text in texts.items():
+        for number, line in enumerate(text.split("\n"), start=1):
+            if attribute.search(line):
+                yield f"{path}:{number}"
+
+
+TOOLS = (find_usages, rename_symbol)

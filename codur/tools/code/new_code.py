@@ -1,0 +1,119 @@
+"""Code that a model or a person gives for one definition: unwrapped, checked and indented for its place."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+
+from codur.parsing.fences import fenced_blocks
+from codur.tools.code.code_layout import docstring_lines, is_docstring, leading, moved
+from codur.tools.code.definitions import DefinitionNode, parse
+from codur.tools.tool import ToolError
+
+_WRAPPER = "if True:\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewCode:
+    """One definition as given.
+
+    Attributes:
+        lines: its lines from the comments directly above it to its end, as they were given.
+        offset: number of comment lines above the decorators.
+        node: its tree; `first` is the line number in that tree of `lines[0]`.
+        imports: import statements that were given with it.
+    """
+
+    lines: list[str]
+    offset: int
+    node: DefinitionNode
+    first: int
+    imports: tuple[str, ...]
+
+
+def without_fence(code: str) -> str:
+    """The text in a fenced block if that is all there is, with `\\n` line ends."""
+    text = code.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
+    if not text.lstrip().startswith(("```", "~~~")):
+        return text
+    blocks = [block.text for block in fenced_blocks(text) if block.closed]
+    if len(blocks) != 1:
+        raise ToolError("invalid", "give the code alone, or in exactly one fenced block")
+    return blocks[0]
+
+
+def read_definition(code: str, *, name: str, wanted: type | tuple[type, ...], class_name: str = "") -> NewCode:
+    """The one definition that the code holds; imports beside it and its class around it are allowed.
+
+    Args:
+        name: what it must be called; empty for any name.
+
+    Raises:
+        ToolError: `syntax_error`, or `invalid`: it defines something else.
+    """
+    text = without_fence(code).strip("\n")
+    margin = _first_indent(text)
+    shift = 1 if margin else 0
+    try:
+        body = parse("the code given", _WRAPPER + text if margin else text).body
+    except ToolError as error:
+        raise ToolError("syntax_error", _shifted(error.message, shift)) from error
+    if margin and isinstance(body[0], ast.If):
+        body = body[0].body + body[1:]
+    statements, imports = _split_imports(body)
+    if class_name and len(statements) == 1 and _is_class(statements[0], class_name):
+        statements, inner = _split_imports(statements[0].body)  # type: ignore[attr-defined]
+        statements = [item for item in statements if not is_docstring(item)]
+        imports += inner
+    node = statements[0] if len(statements) == 1 else None
+    if not isinstance(node, wanted) or not isinstance(node, DefinitionNode) or node.name != (name or node.name):
+        raise ToolError(
+            "invalid",
+            f"the code must define {name or 'one function'} and nothing else; it has {_described(statements)}",
+        )
+    lines = text.split("\n")
+    start = min([node.lineno, *(item.lineno for item in node.decorator_list)]) - 1 - shift
+    first = start
+    while first > 0 and lines[first - 1].strip().startswith("#"):
+        first -= 1
+    return NewCode(
+        lines=lines[first : (node.end_lineno or node.lineno) - shift],
+        offset=start - first,
+        node=node,
+        first=first + 1 + shift,
+        imports=tuple(ast.unparse(item) for item in imports),
+    )
+
+
+def _first_indent(text: str) -> str:
+    for line in text.split("\n"):
+        if line.strip() and not line.lstrip().startswith("#"):
+            return leading(line)
+    raise ToolError("invalid", "the code is empty; give the whole definition")
+
+
+def _shifted(message: str, shift: int) -> str:
+    return re.sub(r"line (\d+)", lambda found: f"line {max(int(found[1]) - shift, 1)}", message, count=1)
+
+
+def _split_imports(body: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stmt]]:
+    imports: list[ast.stmt] = [item for item in body if isinstance(item, ast.Import | ast.ImportFrom)]
+    return [item for item in body if item not in imports], imports
+
+
+def _is_class(node: ast.stmt, name: str) -> bool:
+    return isinstance(node, ast.ClassDef) and node.name == name
+
+
+def _described(statements: list[ast.stmt]) -> str:
+    words = [
+        node.name if isinstance(node, DefinitionNode) else f"a statement ({ast.unparse(node):.40})"
+        for node in statements[:4]
+    ]
+    return ", ".join(words) or "no definition"
+
+
+def indented(code: NewCode, indent: str, unit: str) -> list[str]:
+    """The lines moved to `indent`, with `unit` (the file's own step) for each level inside."""
+    return moved(code.lines, docstring_lines(code.node, code.first), indent, unit)

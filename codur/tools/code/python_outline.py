@@ -1,0 +1,280 @@
+"""Tools that answer questions about Python files from their syntax trees."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from codur.tools.arguments import argument
+from codur.tools.code.definitions import Defined, Definition, definitions, definitions_in, parse, syntax_message
+from codur.tools.code.syntax_trees import Syntax, grammar_of
+from codur.tools.flow.code_outputs import (
+    Dependencies,
+    DependencySet,
+    Edge,
+    Findings,
+    Import,
+    Outline,
+    OutlineItem,
+    SymbolPlace,
+    SymbolPlaces,
+)
+from codur.tools.tool import ToolContext, ToolError, tool
+from codur.types import ToolResult
+from codur.workspace.problems import FileError
+from codur.workspace.workspace import Workspace
+
+_MAX_FILES = 5_000
+_MAX_TOGETHER = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneFile:
+    path: str = argument("Python file, relative to the workspace.", accepts="python_path")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeveralFiles:
+    paths: tuple[str, ...] = argument("Python files, relative to the workspace.", accepts="python_path")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindDefinition:
+    name: str = argument("Name of a function, class, method or variable; Class.method for a method.", accepts="symbol")
+    path: str = argument(
+        "File or directory to search; the workspace if left out.", "", accepts=("python_path", "directory")
+    )
+
+
+@tool(
+    OneFile,
+    Outline,
+    "List the functions, classes and methods of a source file with their lines.",
+    name="python_ast_outline",
+)
+def outline(context: ToolContext, given: OneFile) -> ToolResult:
+    """Functions, classes and methods with their lines."""
+    path = context.workspace.relative(given.path)
+    found = definitions_in(path, context.workspace.read_text(path).text)
+    lines = [f"{'  ' * item.qualname.count('.')}{item.signature}  (lines {item.start}-{item.end})" for item in found]
+    items = tuple(
+        OutlineItem(
+            name=item.qualname,
+            kind=item.kind,
+            start_line=item.start,
+            end_line=item.end,
+            signature=item.signature,
+            doc=item.doc,
+        )
+        for item in found
+    )
+    return ToolResult(text="\n".join(lines) or f"{path} defines nothing", data=Outline(path=path, definitions=items))
+
+
+@tool(
+    OneFile,
+    Dependencies,
+    "Show what a Python file imports and which of its functions call which.",
+    name="python_ast_dependencies",
+)
+def dependencies(context: ToolContext, given: OneFile) -> ToolResult:
+    """What a file imports, and which of its definitions call which."""
+    facts = dependencies_of(context.workspace, given.path)
+    return ToolResult(text=_told(facts), data=facts)
+
+
+@tool(
+    SeveralFiles,
+    DependencySet,
+    "Show imports and calls of several Python files, and which file imports which.",
+    name="python_ast_dependencies_multifile",
+)
+def dependencies_multifile(context: ToolContext, given: SeveralFiles) -> ToolResult:
+    """The same for several files, and which file imports which."""
+    if not 1 <= len(given.paths) <= _MAX_TOGETHER:
+        raise ToolError("invalid", f"give 1 to {_MAX_TOGETHER} files")
+    every = tuple(dependencies_of(context.workspace, path) for path in given.paths)
+    edges = tuple(
+        Edge(source=facts.path, target=item.path, kind="imports")
+        for facts in every
+        for item in facts.imports
+        if item.path
+    )
+    told = [_told(facts) for facts in every]
+    if edges:
+        told.append("\n".join(f"{edge.source} imports {edge.target}" for edge in edges))
+    return ToolResult(text="\n\n".join(told), data=DependencySet(files=every, edges=edges))
+
+
+@tool(FindDefinition, SymbolPlaces, "Find where a function, class, method or module variable is defined.")
+def find_definition(context: ToolContext, given: FindDefinition) -> ToolResult:
+    """Where a name is defined."""
+    last = given.name.rpartition(".")[2]
+    if not last.replace("$", "_").removeprefix("#").isidentifier():
+        raise ToolError("invalid", f"{given.name!r} is no name")
+    workspace = context.workspace
+    single = workspace.is_file(given.path)
+    paths = [given.path] if single else _sources(workspace, given.path)
+    found = [place for path in paths for place in places_of(workspace, path, given.name, last)]
+    if not found:
+        raise ToolError("not_found", f"no definition of {given.name} in {given.path or 'the workspace'}")
+    lines = [f"{place.path}:{place.line}: {place.text}" for place in found]
+    return ToolResult(text="\n".join(lines), data=SymbolPlaces(name=given.name, places=tuple(found)))
+
+
+def _sources(workspace: Workspace, directory: str) -> list[str]:
+    return [path for path in workspace.list_files(directory) if path.endswith(".py") or grammar_of(path)][:_MAX_FILES]
+
+
+def places_of(workspace: Workspace, path: str, name: str, last: str) -> Iterator[SymbolPlace]:
+    """Where a file defines a name, whose last part is `last`; nowhere if the file cannot be read or parsed."""
+    try:
+        text = workspace.peek_text(path)
+        if last not in text:
+            return
+        found, variables = _definitions_and_variables(path, text, last)
+    except (FileError, ToolError):
+        # A file that cannot be read or parsed defines nothing that could be found.
+        return
+    lines = text.split("\n")
+    relative = workspace.relative(path)
+    for item in found:
+        if item.qualname == name or item.qualname.endswith(f".{name}"):
+            shown = lines[item.line - 1].strip()[:200]
+            yield SymbolPlace(path=relative, line=item.line, kind=item.kind, text=shown)
+    for line in variables if "." not in name else ():
+        yield SymbolPlace(path=relative, line=line, kind="variable", text=lines[line - 1].rstrip("\r")[:200])
+
+
+def _definitions_and_variables(path: str, text: str, name: str) -> tuple[Sequence[Defined], list[int]]:
+    """The definitions of a file, and the lines of the variables of a name at its top."""
+    grammar = grammar_of(path)
+    if grammar is None:
+        tree = parse(path, text)
+        return definitions(tree), [node.lineno for node in tree.body if name in _assigned(node)]
+    syntax = Syntax(grammar, text)
+    return syntax.definitions, [line for constant, line in syntax.constants.items() if constant == name]
+
+
+def _assigned(node: ast.stmt) -> set[str]:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return {part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)}
+
+
+@tool(OneFile, Findings, "Check that a Python file compiles; nothing is run.", name="validate_python_syntax")
+def validate(context: ToolContext, given: OneFile) -> ToolResult:
+    """Whether a file compiles."""
+    path = context.workspace.relative(given.path)
+    text = context.workspace.read_text(path).text
+    parse(path, text)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(text, path, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        raise ToolError("syntax_error", syntax_message(path, text, error)) from error
+    return ToolResult(text=f"{path} is valid Python", data=Findings(paths=(path,)))
+
+
+# --- dependencies -----------------------------------------------------------------------------------------------------
+
+
+def dependencies_of(workspace: Workspace, given_path: str) -> Dependencies:
+    """What one file imports, defines and calls.
+
+    Raises:
+        ToolError: `syntax_error`.
+        WorkspaceError: it cannot be read.
+    """
+    path = workspace.relative(given_path)
+    tree = parse(path, workspace.read_text(path).text)
+    found = definitions(tree)
+    return Dependencies(
+        path=path,
+        imports=tuple(item for node in ast.walk(tree) for item in _imports(workspace, path, node)),
+        calls={item.qualname: called for item in found if (called := _calls(item, found))},
+        definitions=tuple(item.qualname for item in found),
+    )
+
+
+def _told(facts: Dependencies) -> str:
+    lines = [facts.path]
+    for kind, label in (("local", "imports from the workspace"), ("stdlib", "standard library"), ("other", "packages")):
+        names = [
+            f"{item.module}{' → ' + item.path if item.path else ''}" for item in facts.imports if item.kind == kind
+        ]
+        if names:
+            lines.append(f"  {label}: {', '.join(dict.fromkeys(names))}")
+    lines += [f"  {name} calls {', '.join(called)}" for name, called in facts.calls.items()]
+    return "\n".join(lines if len(lines) > 1 else [f"{facts.path} depends on nothing"])
+
+
+def _imports(workspace: Workspace, path: str, node: ast.AST) -> Iterator[Import]:
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            yield _import(workspace, path, alias.name, 0, (), node.lineno)
+    elif isinstance(node, ast.ImportFrom):
+        names = tuple(alias.name for alias in node.names)
+        yield _import(workspace, path, node.module or "", node.level, names, node.lineno)
+
+
+def _import(workspace: Workspace, path: str, module: str, level: int, names: tuple[str, ...], line: int) -> Import:
+    local = _local_file(workspace, path, module, level, names)
+    kind = "local" if local or level else "stdlib" if module.partition(".")[0] in sys.stdlib_module_names else "other"
+    return Import(module="." * level + module, names=names, line=line, kind=kind, path=local)
+
+
+def _local_file(workspace: Workspace, path: str, module: str, level: int, names: tuple[str, ...]) -> str | None:
+    """The workspace file that the import loads: beside the importing file, or from the workspace or its `src`."""
+    folder = path.rpartition("/")[0]
+    if level:
+        parts = folder.split("/") if folder else []
+        if level - 1 > len(parts):
+            return None
+        bases = ["/".join(parts[: len(parts) - level + 1])]
+    else:
+        bases = list(dict.fromkeys((folder, "", "src")))
+    for base in bases:
+        stem = "/".join(part for part in (base, module.replace(".", "/")) if part)
+        inner = [f"{stem}/{names[0]}.py".lstrip("/")] if len(names) == 1 else []
+        for candidate in (f"{stem}.py", *inner, f"{stem}/__init__.py".lstrip("/")):
+            if workspace.is_file(candidate):
+                return candidate
+    return None
+
+
+def _calls(item: Definition, found: list[Definition]) -> tuple[str, ...]:
+    """Definitions of the same file that a function's body calls by name, or by `self.` in a method."""
+    if item.kind == "class":
+        return ()
+    known = {other.qualname for other in found}
+    owner = item.qualname.rpartition(".")[0]
+    called: dict[str, None] = {}
+    for node in ast.walk(item.node):
+        if not isinstance(node, ast.Call):
+            continue
+        name = _called_name(node.func, item.qualname, owner, known)
+        if name:
+            called[name] = None
+    return tuple(called)
+
+
+def _called_name(function: ast.expr, qualname: str, owner: str, known: set[str]) -> str | None:
+    if isinstance(function, ast.Name):
+        return next((name for name in (f"{qualname}.{function.id}", function.id) if name in known), None)
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+        base = owner if function.value.id in ("self", "cls") else function.value.id
+        return f"{base}.{function.attr}" if f"{base}.{function.attr}" in known else None
+    return None
+
+
+TOOLS = (
+    outline,
+    dependencies,
+    dependencies_multifile,
+    find_definition,
+    validate,
+)

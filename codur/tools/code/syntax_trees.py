@@ -1,0 +1,270 @@
+"""Definitions in source texts other than Python's, by tree-sitter, which is loaded when one is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib import import_module  # noqa: TID251 - of the grammars' own packages, by their table
+from importlib.util import find_spec
+from posixpath import splitext
+from typing import TYPE_CHECKING, Literal
+
+from codur.tools.code.grammars import BY_SUFFIX, Grammar
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Node, Query
+
+Kind = Literal["function", "method", "class", "module"]
+_WRAPPERS = frozenset(
+    "export_statement lexical_declaration variable_declaration expression_statement type_declaration"
+    " ambient_declaration".split()
+)
+"""Nodes that hold nothing but a definition and belong to it, if it is alone in them."""
+_ATTACHED = frozenset("comment line_comment block_comment attribute_item decorator".split())
+"""Nodes that belong to the definition below them."""
+_MARKS = _ATTACHED | {"annotation", "marker_annotation"}
+_BODIES = ("body", "value", "right", "type", "declarator", "declaration")
+_NAME = re.compile(r"[^\W\d]\w*")
+_TEST_MARK = re.compile(r"@\w*Test\b|#\[[\w:]*test\b")
+_SIGNATURE_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyntaxDefinition:
+    """A definition; what `codur.tools.code.definitions.Defined` says, and what else its tree tells.
+
+    Attributes:
+        inside: the number of the innermost definition around it; -1 for none.
+        bases: of a class, the names that its head and its embedded fields mention.
+        own: what a method calls its own object.
+        test: it is marked as a test.
+    """
+
+    name: str
+    qualname: str
+    kind: Kind
+    line: int
+    start: int
+    end: int
+    top: bool
+    signature: str
+    inside: int = -1
+    bases: tuple[str, ...] = ()
+    own: str = ""
+    test: bool = False
+    doc: str = ""
+
+
+def grammar_of(path: str) -> Grammar | None:
+    """The grammar of a file, if it is installed; nothing is imported."""
+    grammar = BY_SUFFIX.get(splitext(path)[1])
+    return grammar if grammar is not None and _installed(grammar.package) else None
+
+
+def family_of(path: str) -> str:
+    """What files have in common that see each other's names; empty for Python and what is not known."""
+    grammar = grammar_of(path)
+    return grammar.family if grammar is not None else ""
+
+
+def not_installed(paths: Iterable[str]) -> tuple[str, ...]:
+    """The languages of files whose grammars are missing, in order of name."""
+    known = {BY_SUFFIX[suffix] for suffix in {splitext(path)[1] for path in paths} if suffix in BY_SUFFIX}
+    return tuple(sorted({grammar.language for grammar in known if not _installed(grammar.package)}))
+
+
+@cache
+def _installed(package: str) -> bool:
+    return find_spec("tree_sitter") is not None and find_spec(package) is not None
+
+
+@cache
+def _loaded(grammar: Grammar) -> tuple[Language, Query]:
+    from tree_sitter import Language, Query  # noqa: PLC0415 - lazy: only for files of other languages
+
+    language = Language(getattr(import_module(grammar.package), grammar.function)())
+    return language, Query(language, grammar.query)
+
+
+@dataclass(slots=True)
+class _Mark:
+    """A definition that a query found."""
+
+    node: Node
+    name: Node
+    kind: Kind
+    test: bool
+    owner: str
+    own: str
+    bases: list[str] = field(default_factory=list)
+
+
+class Syntax:
+    """A source text as its grammar reads it; a text with mistakes is read as far as that goes."""
+
+    def __init__(self, grammar: Grammar, text: str) -> None:
+        from tree_sitter import Parser, QueryCursor  # noqa: PLC0415 - lazy: only for files of other languages
+
+        language, query = _loaded(grammar)
+        self._source = text.encode("utf-8", "replace")
+        self._root = Parser(language).parse(self._source).root_node
+        self._matches: list[tuple[int, dict[str, list[Node]]]] = QueryCursor(query).matches(self._root)
+
+    @cached_property
+    def definitions(self) -> Sequence[SyntaxDefinition]:
+        """All of them, those around others first."""
+        marks = sorted(self._marks(), key=lambda mark: (mark.node.start_byte, -mark.node.end_byte))
+        ends = [mark.node.end_byte for mark in marks]
+        around = [_innermost(number, marks[number].node.start_byte, ends) for number in range(len(marks))]
+        starts = [mark.node.start_byte for mark in marks]
+        for _, found in self._matches:
+            for base in found.get("base", ()):
+                inner = max((n for n, s in enumerate(starts) if s < base.start_byte < ends[n]), default=None)
+                if inner is not None:
+                    marks[inner].bases.append(_text(base))
+        made: list[SyntaxDefinition] = []
+        for mark, inside in zip(marks, around, strict=True):
+            made.append(self._definition(mark, inside, made))
+        return made
+
+    @property
+    def constants(self) -> Mapping[str, int]:
+        """Names that are given outside of functions, with their lines (1-based)."""
+        nodes = [node for _, found in self._matches for node in found.get("constant", ())]
+        return {_text(node): node.start_point[0] + 1 for node in reversed(nodes)}
+
+    @property
+    def imports(self) -> tuple[str, ...]:
+        """What is imported, as it is written."""
+        return tuple(_text(node).strip("\"'`<>") for _, found in self._matches for node in found.get("import", ()))
+
+    @property
+    def mistakes(self) -> Sequence[int]:
+        """Lines (1-based) that the grammar does not understand."""
+        found, waiting = [], [self._root] if self._root.has_error else []
+        while waiting:
+            node = waiting.pop()
+            if node.is_error or node.is_missing:
+                found.append(node.start_point[0] + 1)
+            waiting += [child for child in node.children if child.has_error or child.is_missing]
+        return sorted(found)
+
+    def uses(self, name: str) -> Iterator[int]:
+        """The lines (1-based) on which a name stands in code, not in texts or comments."""
+        for match in re.finditer(rb"(?<![\w$])%b(?![\w$])" % re.escape(name.encode()), self._source):
+            node = self._root.descendant_for_byte_range(match.start(), match.end())
+            if node is not None and "identifier" in node.type:
+                yield node.start_point[0] + 1
+
+    def _marks(self) -> Iterator[_Mark]:
+        """What the query found, each node once: the first of its patterns says what it is."""
+        seen: set[int] = set()
+        for _, found in sorted(self._matches, key=lambda match: match[0]):
+            kinds: tuple[Kind, ...] = ("function", "class", "module")
+            kind = next((kind for kind in kinds if kind in found), None)
+            if kind is None or "name" not in found or (node := found[kind][0]).id in seen:
+                continue
+            seen.add(node.id)
+            owner, own = (_text(found[mark][0]) if mark in found else "" for mark in ("owner", "self"))
+            yield _Mark(_whole(node), found["name"][0], kind, "test" in found, owner, own)
+
+    def _definition(self, mark: _Mark, inside: int, made: Sequence[SyntaxDefinition]) -> SyntaxDefinition:
+        outer = made[inside] if inside >= 0 else None
+        name = _text(mark.name).strip("\"'`")
+        around = mark.owner or (outer.qualname if outer is not None else "")
+        in_class = mark.owner or (outer is not None and outer.kind == "class")
+        code = _first_code(mark.node)
+        head = self._source[mark.node.start_byte : _body_start(mark.node)].decode("utf-8", "replace")
+        plain = self._source[code.start_byte : _body_start(mark.node)].decode("utf-8", "replace")
+        if mark.name.type.endswith("string"):
+            plain = self._source[code.start_byte : mark.name.end_byte].decode("utf-8", "replace") + ")"
+        elif mark.kind != "function":
+            plain = plain.partition("{")[0]
+        first = _first_attached(mark.node, self._source)
+        above = self._source[first.start_byte : mark.node.start_byte].decode("utf-8", "replace")
+        words = [word for word in _NAME.findall(plain) if word != name] if mark.kind == "class" else []
+        return SyntaxDefinition(
+            name=name,
+            qualname=f"{around}.{name}" if around else name,
+            kind="method" if in_class and mark.kind == "function" else mark.kind,
+            line=code.start_point[0] + 1,
+            start=first.start_point[0] + 1,
+            end=_last_row(mark.node) + 1,
+            top=not around,
+            signature=_signature(plain, name),
+            inside=inside,
+            bases=tuple(dict.fromkeys((*words, *mark.bases))),
+            own=mark.own,
+            test=mark.test or _TEST_MARK.search(above + head) is not None,
+        )
+
+
+def _innermost(number: int, start: int, ends: Sequence[int]) -> int:
+    """The last definition before `number` that has not ended at `start`; -1 if there is none."""
+    return next((other for other in range(number - 1, -1, -1) if ends[other] > start), -1)
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode("utf-8", "replace")
+
+
+def _whole(node: Node) -> Node:
+    """The definition with the statement that it is all of."""
+    while (parent := node.parent) is not None and parent.type in _WRAPPERS:
+        if any(child.type not in _ATTACHED and child.id != node.id for child in parent.named_children):
+            break
+        node = parent
+    return node
+
+
+def _first_attached(node: Node, source: bytes) -> Node:
+    """The first of the comments, attributes and decorators directly above a definition; else the definition."""
+    while (above := node.prev_sibling) is not None and above.type in _ATTACHED:
+        alone = not source[source.rfind(b"\n", 0, above.start_byte) + 1 : above.start_byte].strip()
+        if not alone or node.start_point[0] - _last_row(above) > 1:
+            break
+        node = above
+    return node
+
+
+def _first_code(node: Node) -> Node:
+    """The first token of a definition that is no annotation of it."""
+    while node.children:
+        node = next((child for child in node.children if child.type not in _MARKS and not _only_marks(child)), node)
+        if not node.children or all(child.type in _MARKS for child in node.children):
+            break
+    return node
+
+
+def _only_marks(node: Node) -> bool:
+    return node.type == "modifiers" and all(child.type in _MARKS for child in node.children)
+
+
+def _body_start(node: Node) -> int:
+    """Where the head of a definition ends, in bytes."""
+    waiting = [node]
+    while waiting:
+        each = waiting.pop(0)
+        body = each.child_by_field_name("body")
+        if body is not None:
+            return body.start_byte
+        near = [each.child_by_field_name(name) for name in _BODIES]
+        inner = [child for child in each.named_children if child.type in {"variable_declarator", "type_spec"}]
+        waiting += [child for child in (*near, *inner, *_wrapped(each)) if child is not None]
+    return node.end_byte
+
+
+def _wrapped(node: Node) -> list[Node]:
+    return [child for child in node.named_children if child.type not in _MARKS] if node.type in _WRAPPERS else []
+
+
+def _last_row(node: Node) -> int:
+    row, column = node.end_point
+    return row - 1 if column == 0 and row > node.start_point[0] else row
+
+
+def _signature(head: str, name: str) -> str:
+    text = " ".join(head.split()).removesuffix("=>").rstrip(" {=")
+    return (text if name in text else f"{text} {name}")[:_SIGNATURE_CHARS]

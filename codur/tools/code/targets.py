@@ -1,0 +1,76 @@
+"""Which definition of a file a name means."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import TypeVar
+
+from codur.tools.code.definitions import Defined, Definition, names_of
+from codur.tools.code.new_code import NewCode
+from codur.tools.tool import ToolError
+
+D = TypeVar("D", bound=Defined)
+
+
+def functions(path: str, found: Sequence[D], name: str) -> list[D]:
+    """Functions of that name: on the top level, else inside others; a dotted name may also be a method's.
+
+    Raises:
+        ToolError: `not_found` with the names there are.
+    """
+    if "." in name:
+        named = [item for item in found if item.qualname == name and item.kind in {"function", "method"}]
+    else:
+        same = [item for item in found if item.name == name and item.kind == "function"]
+        named = [item for item in same if item.top] or same
+    if named:
+        return named
+    owner = next(
+        (item.qualname.rpartition(".")[0] for item in found if item.name == name and item.kind == "method"), ""
+    )
+    if owner:
+        raise ToolError("not_found", f"{name} is a method of {owner} in {path}; use replace_method")
+    raise ToolError("not_found", f"no function named {name} in {path}; {names_of(found, 'function')}")
+
+
+def classes(path: str, found: Sequence[D], name: str) -> list[D]:
+    """Classes of that name; a dotted one is looked for from the top level.
+
+    Raises:
+        ToolError: `not_found` with the names there are.
+    """
+    classes = [item for item in found if item.kind == "class"]
+    named = [item for item in classes if item.qualname == name] or [item for item in classes if item.name == name]
+    if not named:
+        raise ToolError("not_found", f"no class named {name} in {path}; {names_of(found, 'class')}")
+    return named
+
+
+def one(path: str, kind: str, name: str, candidates: list[Definition], code: NewCode) -> Definition:
+    """The one that is meant: the only one, or the only one with the decorators that the new code has.
+
+    Code without decorators can also mean the one implementation beside `@overload` declarations.
+
+    Raises:
+        ToolError: `many_matches` with their lines and decorators.
+    """
+    if len(candidates) == 1:
+        return candidates[0]
+    wanted = tuple(ast.unparse(item) for item in code.node.decorator_list)
+    same = [item for item in candidates if item.decorators == wanted]
+    implementations = [item for item in candidates if not _is_overload(item)]
+    if len(same) == 1 and (wanted or len(implementations) == 1):
+        return same[0]
+    places = ", ".join(
+        f"line {item.line}{''.join(f' @{text:.60}' for text in item.decorators)}" for item in candidates[:8]
+    )
+    raise ToolError(
+        "many_matches",
+        f"{path} defines {kind} {name} {len(candidates)} times ({places}); give the decorators of the one "
+        "that is meant, or use replace_in_file",
+    )
+
+
+def _is_overload(item: Definition) -> bool:
+    return any(text.rpartition(".")[2] == "overload" for text in item.decorators)

@@ -1,0 +1,1 @@
+"""Tools that read, list, search and change files as text."""

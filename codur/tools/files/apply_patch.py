@@ -1,0 +1,160 @@
+"""The tool that applies a unified diff: all of it or nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from codur.errors import WorkspaceError
+from codur.tools.arguments import argument
+from codur.tools.code.definitions import parse
+from codur.tools.code.new_code import without_fence
+from codur.tools.files.patch_text import FilePatch, Hunk, read_patch
+from codur.tools.flow.outputs import Edit, Edits
+from codur.tools.tool import WRITING_TASKS, ToolContext, ToolError, tool
+from codur.types import ToolResult
+
+_MAX_FILES = 100
+_MAX_FUZZ = 2
+_PYTHON_SUFFIXES = (".py", ".pyi", ".pyw")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplyPatch:
+    patch: str = argument(
+        "Unified diff as git diff or diff -u writes it, paths relative to the workspace.", accepts="diff"
+    )
+
+
+@tool(
+    ApplyPatch,
+    Edits,
+    "Apply a unified diff that changes, makes, deletes or renames files: all of it or nothing.",
+    side_effect="write",
+    task_types=WRITING_TASKS,
+)
+def apply_patch(context: ToolContext, given: ApplyPatch) -> ToolResult:
+    """Change the files as the diff says; a hunk goes to where its old lines are, if that is one place."""
+    patches = read_patch(without_fence(given.patch))
+    if len(patches) > _MAX_FILES:
+        raise ToolError("too_large", f"the patch has more than {_MAX_FILES} files")
+    planned: dict[str, str | None] = {}
+    edits: dict[str, Edit] = {}
+    for patch in patches:
+        _plan(context, patch, planned, edits)
+    _carry_out(context, planned)
+    lines = [f"{edit.action} {path}" for path, edit in edits.items()]
+    return ToolResult(text="\n".join(lines), data=Edits(edits=tuple(edits.values())), changed_files=tuple(edits))
+
+
+def _plan(context: ToolContext, patch: FilePatch, planned: dict[str, str | None], edits: dict[str, Edit]) -> None:
+    """Work out what one file will be; nothing is written yet."""
+    workspace = context.workspace
+    source = workspace.relative(patch.source) if patch.source else None
+    target = workspace.relative(patch.target) if patch.target else None
+    if source and target != source and target and workspace.exists(target) and not workspace.exists(source):
+        source = target
+    if (source or target) in planned or (target in planned):
+        raise ToolError("invalid", f"the patch has {target or source} twice")
+    if target and target != source and workspace.exists(target):
+        raise ToolError("refused", f"{target} exists already, and the patch would make it")
+    before = workspace.read_text(source).text if source else ""
+    after = patched(source or target or "", before, patch.hunks)
+    if target is None:
+        if after:
+            raise ToolError("no_match", f"{source} has more text than the patch deletes")
+        planned[str(source)] = None
+        edits[str(source)] = Edit(path=str(source), action="deleted")
+        return
+    if target.endswith(_PYTHON_SUFFIXES):
+        _require_python(target, before, after)
+    planned[target] = after
+    edits[target] = Edit(path=target, action="changed" if source == target else "made", count=len(patch.hunks))
+    if source and source != target:
+        planned[source] = None
+        edits[source] = Edit(path=source, action="deleted")
+
+
+def _require_python(path: str, before: str, after: str) -> None:
+    """Refuse a result that does not parse, unless the file did not either."""
+    try:
+        parse(path, after)
+    except ToolError as error:
+        try:
+            parse(path, before)
+        except ToolError:
+            return
+        raise ToolError("syntax_error", f"the patch was refused, since {error.message}") from error
+
+
+def _carry_out(context: ToolContext, planned: dict[str, str | None]) -> None:
+    """Write what was planned, or leave everything as it was."""
+    workspace = context.workspace
+    before = workspace.snapshot()
+    moved = {path: None for path, text in planned.items() if text is None}
+    try:
+        for path, text in planned.items():
+            if text is not None:
+                context.write(path, text)
+        for path in moved:
+            workspace.delete(path)
+    except (ToolError, WorkspaceError):
+        workspace.restore(before)
+        raise
+
+
+def patched(path: str, text: str, hunks: tuple[Hunk, ...]) -> str:
+    """The text with the hunks applied in their order.
+
+    Raises:
+        ToolError: `no_match` or `many_matches`: a hunk's place cannot be told.
+    """
+    ended = text.endswith("\n") or not text
+    lines = text.removesuffix("\n").split("\n") if text else []
+    shift = done = 0
+    for number, hunk in enumerate(hunks, start=1):
+        old, new = hunk.old, hunk.new
+        # A hunk without old lines names the line after which it adds.
+        base = hunk.start - 1 if old else hunk.start
+        place, cut_top, cut_end = _place(path, lines, hunk, base + shift, done, number)
+        old, new = old[cut_top : len(old) - cut_end], new[cut_top : len(new) - cut_end]
+        at_end = place + len(old) == len(lines)
+        lines[place : place + len(old)] = new
+        shift = place - base - cut_top + len(new) - len(old)
+        done = place + len(new)
+        if at_end and not cut_end and (hunk.open_old or hunk.open_new):
+            ended = not hunk.open_new
+    return "\n".join(lines) + ("\n" if lines and ended else "")
+
+
+def _place(path: str, lines: list[str], hunk: Hunk, stated: int, done: int, number: int) -> tuple[int, int, int]:
+    """Where the hunk's old lines are, and how many lines of context were left out above and below to find them."""
+    old = hunk.old
+    if not old:
+        if not done <= stated <= len(lines):
+            raise ToolError("no_match", f"hunk {number} of {path} adds after line {stated}, but there are {len(lines)}")
+        return stated, 0, 0
+    for cut_top, cut_end in _cuts(hunk):
+        wanted = old[cut_top : len(old) - cut_end]
+        found = [at for at in range(done, len(lines) - len(wanted) + 1) if lines[at : at + len(wanted)] == wanted]
+        if stated in found and not cut_top and not cut_end:
+            return stated, 0, 0
+        if len(found) > 1:
+            places = ", ".join(str(at + 1) for at in found[:8])
+            raise ToolError("many_matches", f"hunk {number} of {path} fits at lines {places}; give more context")
+        if found:
+            return found[0], cut_top, cut_end
+    shown = next((line for line in old if line.strip()), "").strip()
+    raise ToolError("no_match", f"hunk {number} of {path} does not fit: its old lines are not there ({shown:.80})")
+
+
+def _cuts(hunk: Hunk) -> list[tuple[int, int]]:
+    """How many lines of context may be left out above and below, fewest first; some context always stays."""
+    marks = [line[0] for line in hunk.lines]
+    top = next(index for index, mark in enumerate(marks) if mark != " ")
+    end = next(index for index, mark in enumerate(reversed(marks)) if mark != " ")
+    every = [(above, below) for above in range(_MAX_FUZZ + 1) for below in range(_MAX_FUZZ + 1)]
+    allowed = [cut for cut in every if cut[0] <= top and cut[1] <= end and sum(cut) < max(top + end, 1)]
+    return sorted(allowed, key=sum)
+
+
+TOOLS = (apply_patch,)

@@ -1,0 +1,154 @@
+"""Which files can hold a match, by ripgrep where it is installed; every file where it is not or cannot tell.
+
+Ripgrep gets the files' directories and looks for bytes that every match holds, in whatever encoding; what it finds
+beside that does no harm, since the lines are matched again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Set
+from pathlib import Path
+
+from codur.tools.tool import ToolContext
+from codur.workspace.disk.file_access import OVERLAP
+
+_FEWEST_FILES = 50
+"""Fewer are read faster than a program is started."""
+_MOST_ARGUMENT_BYTES = 600_000
+_MOST_OUTPUT_BYTES = 32_000_000
+_TIMEOUT_S = 20.0
+_OTHER_CASES = {"i": "ıİ", "k": "\u212a", "s": "ſ"}
+"""What Python takes for the same letter beside the two of ASCII when letter case makes no difference."""
+_ODD_ENCODING = r"coding[:=][ \t]*(?:[^uUaAlLiI \t]|[uU](?:[^tT]|[tT][fF][-_]?[^-_8])|[iI][^sS])"
+"""A coding cookie of an encoding in which the bytes of ASCII may stand for something else, or the other way round."""
+_WORD = re.compile(r"[A-Za-z0-9_ ]")
+
+
+def required_bytes(pattern: str, *, regex: bool, ignore_case: bool) -> re.Pattern[bytes] | None:
+    """Bytes of which every file with a line that matches holds some; None if none can be told.
+
+    It is what ripgrep looks for, so that both ways agree about files that are too large to be read.
+
+    Args:
+        pattern: a text, or a Python regular expression.
+    """
+    literal = _literal(pattern, regex=regex)
+    if not literal:
+        return None
+    texts = (_in_bytes(char) if ignore_case else re.escape(char.encode()) for char in literal)
+    return re.compile(b"".join(texts) + b"|" + _ODD_ENCODING.replace("[^", r"[^\n").encode())
+
+
+def candidates(
+    context: ToolContext, paths: list[str], links: Set[str], pattern: str, *, regex: bool, ignore_case: bool
+) -> list[str]:
+    """The paths, in their order, without files that surely hold no line that matches.
+
+    Args:
+        links: those of the paths that are links, which ripgrep passes over; they stay in.
+        pattern: a text, or a Python regular expression.
+    """
+    literal = _literal(pattern, regex=regex)
+    if len(paths) < _FEWEST_FILES or not literal:
+        return paths
+    program = context.launcher.find("rg", outside=context.workspace.root)
+    if program is None:
+        return paths
+    expression = _expression(literal, ignore_case=ignore_case)
+    found = set(links)
+    for some in _portions(dict.fromkeys(path.rpartition("/")[0] for path in paths)):
+        hits = _search(context, program, expression, some)
+        if hits is None:
+            return paths
+        found |= hits
+    return [path for path in paths if path in found]
+
+
+def _literal(pattern: str, *, regex: bool) -> str:
+    """A text of ASCII that every match holds; empty if none can be told."""
+    literal = _required(pattern) if regex else pattern
+    return literal if literal.isascii() and 4 * len(literal) <= OVERLAP else ""
+
+
+def _search(context: ToolContext, program: str, expression: str, folders: list[str]) -> set[str] | None:
+    """The paths of files with a match directly in some directories; None if ripgrep failed or could not read one."""
+    root = context.workspace.root
+    outcome = context.launcher.run(
+        [
+            program,
+            *("--no-config", "--files-with-matches", "--null", "--text", "--encoding=none", "--no-ignore", "--hidden"),
+            *("--max-depth=1", f"--regexp={expression}", f"--regexp=(?-u:{_ODD_ENCODING})", "--"),
+            *(f"./{folder}" for folder in folders),
+        ],
+        cwd=root,
+        root=Path("/"),
+        readable=(root,),
+        timeout_s=min(_TIMEOUT_S, context.timeout_s),
+        max_output_bytes=_MOST_OUTPUT_BYTES,
+    )
+    if outcome.exit_status not in (0, 1) or outcome.truncated:
+        return None
+    return {path.removeprefix("./") for path in outcome.stdout.split("\0") if path}
+
+
+def _portions(folders: Iterable[str]) -> Iterator[list[str]]:
+    """The directories in lists that are short enough for one command line."""
+    some: list[str] = []
+    size = 0
+    for folder in folders:
+        size += len(folder.encode()) + 16
+        if size > _MOST_ARGUMENT_BYTES:
+            yield some
+            some, size = [], len(folder.encode()) + 16
+        some.append(folder)
+    yield some
+
+
+def _expression(literal: str, *, ignore_case: bool) -> str:
+    """A regular expression of ripgrep's that matches the text as Python's would."""
+    return "".join(_letter(char) if ignore_case and char.isalpha() else f"\\x{{{ord(char):x}}}" for char in literal)
+
+
+def _letter(char: str) -> str:
+    lower = char.lower()
+    return f"[{lower}{lower.upper()}{_OTHER_CASES.get(lower, '')}]"
+
+
+def _in_bytes(char: str) -> bytes:
+    others = (*{char.lower(), char.upper()}, *_OTHER_CASES.get(char.lower(), ""))
+    return b"(?:" + b"|".join(re.escape(other.encode()) for other in others) + b")"
+
+
+def _required(pattern: str) -> str:
+    """A text that every match of a Python regular expression holds; empty if none can be told.
+
+    Only letters, digits and blanks outside of all groups count, where there is no alternative and no flag.
+    """
+    if "|" in pattern or re.search(r"\(\?(?!:|P<)", pattern) or re.search(r"\\[xuUN0-9]", pattern):
+        return ""
+    runs, current, depth, at = [], "", 0, 0
+    while at < len(pattern):
+        char = pattern[at]
+        following = pattern[at + 1 : at + 2]
+        if depth == 0 and _WORD.match(char) and following not in ("*", "?", "{"):
+            current += char
+        else:
+            runs.append(current)
+            current = ""
+        if char == "+":
+            current = ""
+        if char == "[":
+            at = _end_of_set(pattern, at)
+        depth += (char == "(") - (char == ")")
+        at += 2 if char == "\\" else 1
+    return max([*runs, current], key=len)
+
+
+def _end_of_set(pattern: str, at: int) -> int:
+    """Where the character set that begins at `at` ends."""
+    at += 2 if pattern[at + 1 : at + 2] == "^" else 1
+    at += pattern[at : at + 1] == "]"
+    while at < len(pattern) and pattern[at] != "]":
+        at += 2 if pattern[at] == "\\" else 1
+    return at

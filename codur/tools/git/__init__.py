@@ -1,0 +1,1 @@
+"""Tools on git, and what else of Codur reads a repository."""

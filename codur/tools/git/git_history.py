@@ -1,0 +1,226 @@
+"""What the history of a repository says of the workspace's Python files: what changed lately, in which commit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from codur.tools.git.git_hardening import DIFF_OPTIONS
+from codur.tools.git.git_patches import MARK, CommitPatch, FilePatch, Trail, read_patches
+from codur.tools.git.git_repository import REVISION, Repository, own_repository
+from codur.tools.tool import ToolError
+
+if TYPE_CHECKING:
+    from codur.sandbox.launcher import Launcher
+
+MAX_COMMITS = 20
+_MAX_HUNKS = 1_000
+_MAX_VERSIONS = 4
+_MAX_CHARS = 20_000_000
+_TIMEOUT_S = 5.0
+_PATCH_OPTIONS = (*DIFF_OPTIONS, "-U0", "--inter-hunk-context=0", "-M", "--diff-filter=MR", "--relative")
+_GLOBS = (("GIT_LITERAL_PATHSPECS", "0"),)
+_PYTHON = ("--", "*.py")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hunk:
+    """Lines of the present text that a commit put there, or the gap that it left.
+
+    Attributes:
+        start, end: the first line, from 1, and the one behind the last; equal where lines were only taken away.
+        old: what stood there before.
+        commit: its hash, or the revision that the present is compared with; empty for what is not committed.
+        subject: the commit's first line.
+        age: 0 for what is not committed, 1 for the youngest commit.
+    """
+
+    path: str
+    start: int
+    end: int
+    old: str
+    commit: str = ""
+    subject: str = ""
+    age: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """A file as it was before a commit (or, without one, before what is not committed)."""
+
+    path: str
+    text: str
+    commit: str = ""
+    subject: str = ""
+    age: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """What is known of the past of some files.
+
+    Attributes:
+        changed: lines of the present texts that are suspected: those not committed, else those since `since`.
+        hunks: the youngest first.
+        versions: earlier texts, the youngest first; a few of each file.
+        since: what `changed` goes back to, in a user's words.
+        reason: why nothing is known; empty if something may be.
+    """
+
+    changed: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    hunks: tuple[Hunk, ...] = ()
+    versions: tuple[Version, ...] = ()
+    since: str = ""
+    reason: str = ""
+
+
+def read_history(
+    root: Path,
+    launcher: Launcher,
+    text_of: Callable[[str], str | None],
+    *,
+    since: str = "",
+    timeout_s: float = _TIMEOUT_S,
+) -> History:
+    """The recent past of the Python files in a directory; git runs no program that the repository names.
+
+    Args:
+        text_of: the present text of a file, its lines ended by `\\n`; None for one that is not in question.
+        since: the revision from which on changes are suspected; empty for what is not committed, else the last tag,
+            else the last commits.
+        timeout_s: wall time of one call of git.
+
+    Returns:
+        An empty history with its reason where there is no repository, no commit, no git, no such revision, or where
+        the repository belongs to somebody else.
+    """
+    try:
+        if since and not REVISION.fullmatch(since):
+            raise ToolError("invalid", f"{since!r:.60} is no revision; give a commit, branch or tag such as HEAD~1")
+        return _read(own_repository(root, launcher, timeout_s), text_of, since)
+    except ToolError as error:
+        return History(reason=error.message)
+
+
+def uncommitted(root: Path, launcher: Launcher, *, timeout_s: float = _TIMEOUT_S) -> tuple[str, ...]:
+    """The files in a directory that are not as they were committed; none where git cannot tell."""
+    try:
+        found = own_repository(root, launcher, timeout_s).safe(
+            "diff", *DIFF_OPTIONS, "--name-only", "-z", "--relative", "HEAD"
+        )
+    except ToolError:
+        return ()
+    return tuple(filter(None, found.split("\0")))
+
+
+def revision_problem(root: Path, launcher: Launcher, revision: str, *, timeout_s: float = _TIMEOUT_S) -> str:
+    """Why there is no such revision in the repository around a directory; empty if there is."""
+    try:
+        own_repository(root, launcher, timeout_s).safe("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    except ToolError as error:
+        return f"{error.message}; no commit is called {revision!r:.60}"
+    return ""
+
+
+def _read(repository: Repository, text_of: Callable[[str], str | None], since: str) -> History:
+    commits = read_patches(_log(repository, since))
+    walk = _Walk(text_of)
+    walk.back(_since(repository, "HEAD"), 0)
+    uncommitted = tuple(walk.hunks)
+    last = 0
+    for last, commit in enumerate(commits, start=1):
+        walk.back(commit, last)
+    overall = _Walk(text_of)
+    base = since or ("" if uncommitted else _last_tag(repository))
+    if base:
+        overall.back(replace(_since(repository, base), commit=base), last + 1)
+    suspected = overall.hunks or uncommitted or walk.hunks
+    places = {_place(each) for each in walk.hunks}
+    hunks = [*walk.hunks, *(each for each in overall.hunks if _place(each) not in places)]
+    return History(
+        changed=_changed(suspected),
+        hunks=tuple(hunks[:_MAX_HUNKS]),
+        versions=(*walk.versions, *overall.versions),
+        since=base if overall.hunks else "the last commit" if uncommitted else f"the last {last} commits",
+    )
+
+
+def _place(hunk: Hunk) -> tuple[object, ...]:
+    return (hunk.path, hunk.start, hunk.end, hunk.old)
+
+
+def _log(repository: Repository, since: str) -> str:
+    """The patches of the last commits, each against its first parent."""
+    options = ["--first-parent", "-m", "-p", f"--max-count={MAX_COMMITS}", "--no-show-signature", "--no-notes"]
+    form = f"--format={MARK}%H%x1f%s"
+    revisions = [f"{since}..HEAD"] if since else []
+    try:
+        return repository.safe("log", *options, form, *_PATCH_OPTIONS, *revisions, *_PYTHON, variables=_GLOBS)
+    except ToolError as error:
+        if "does not have any commits" not in error.message:
+            raise
+        raise ToolError("not_found", "the repository has no commits yet") from error
+
+
+def _since(repository: Repository, revision: str) -> CommitPatch:
+    """How the files differ from a commit."""
+    output = repository.safe("diff", *_PATCH_OPTIONS, revision, *_PYTHON, variables=_GLOBS)
+    return next(read_patches(output), CommitPatch())
+
+
+def _last_tag(repository: Repository) -> str:
+    """The youngest tag before the last commit; empty if there is none."""
+    try:
+        tag = repository.safe("describe", "--tags", "--abbrev=0", "--first-parent", "HEAD^").strip()
+    except ToolError:
+        return ""
+    return tag if REVISION.fullmatch(tag) else ""
+
+
+def _changed(hunks: Iterable[Hunk]) -> dict[str, frozenset[int]]:
+    """The lines of hunks, by path; of a gap the lines around it."""
+    found: dict[str, set[int]] = {}
+    for hunk in hunks:
+        lines = range(hunk.start, hunk.end) or range(max(hunk.start - 1, 1), hunk.start + 1)
+        found.setdefault(hunk.path, set()).update(lines)
+    return {path: frozenset(lines) for path, lines in found.items()}
+
+
+class _Walk:
+    """The way back from the present, commit by commit, along the files in question."""
+
+    def __init__(self, text_of: Callable[[str], str | None]) -> None:
+        self.hunks: list[Hunk] = []
+        self.versions: list[Version] = []
+        self._text_of = text_of
+        self._trails: dict[str, tuple[str, Trail] | None] = {}  # by the name at this point; None: not to be followed
+        self._chars = 0
+
+    def back(self, patch: CommitPatch, age: int) -> None:
+        """Go back behind a commit, the youngest that is still ahead."""
+        for file in patch.files:
+            self._file(file, patch, age)
+
+    def _file(self, file: FilePatch, patch: CommitPatch, age: int) -> None:
+        way = self._trails.pop(file.after) if file.after in self._trails else self._begun(file.after)
+        if way is None or not way[1].fits(file):
+            self._trails[file.after] = None
+            return
+        path, trail = way
+        for start, end, old in trail.take_back(file):
+            hunk = Hunk(path=path, start=start, end=end, old=old, commit=patch.commit, subject=patch.subject, age=age)
+            self.hunks.append(hunk)
+        self._trails[file.before] = way
+        if file.edits:
+            self._keep(Version(path=path, text=trail.text, commit=patch.commit, subject=patch.subject, age=age))
+
+    def _begun(self, path: str) -> tuple[str, Trail] | None:
+        text = self._text_of(path)
+        return None if text is None else (path, Trail.of(text))
+
+    def _keep(self, version: Version) -> None:
+        self._chars += len(version.text)
+        if self._chars <= _MAX_CHARS and sum(each.path == version.path for each in self.versions) < _MAX_VERSIONS:
+            self.versions.append(version)

@@ -1,0 +1,290 @@
+"""Git in a repository that may be hostile: contained, with a deadline, and without the programs that it names.
+
+Git sees the work tree and the repository's own directories and nothing else of the user's, so that no link, alternate
+or setting leads it to another repository or to a file elsewhere. What would do so, or would keep it waiting, and can be
+told beforehand is refused with its name.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from codur.tools.git import git_hardening
+from codur.tools.tool import ToolContext, ToolError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from codur.sandbox.launcher import Launcher
+    from codur.sandbox.process.process_result import ProcessResult
+
+REVISION = re.compile(r"[\w@][\w./@^~{}:+-]*")
+"""What may name a commit: never an option."""
+_MAX_OUTPUT = 4_000_000
+_MAX_PROBLEM = 65_536
+_DEADLINE_S = 30.0
+_ENV = "/usr/bin/env"
+_PATH = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin:/run/current-system/sw/bin"
+"""Where git is looked for: never in a directory that a workspace could have put on the path."""
+_PROGRAM_VARIABLE = "GIT_PYTHON_GIT_EXECUTABLE"
+_importing = Lock()
+_NO_WORKSPACE = Path("/")
+_NOT_INSTALLED = 127
+_FILES = (
+    *("HEAD", "config", "config.worktree", "index", "packed-refs", "shallow", "commondir", "gitdir", "logs/HEAD"),
+    *("info/exclude", "info/attributes", "info/grafts", "objects/info/packs", "objects/info/commit-graph"),
+)
+_DIRECTORIES = ("objects", "objects/info", "objects/pack", "refs", "refs/heads", "refs/tags", "info", "logs")
+_ALTERNATES = ("objects/info/alternates", "objects/info/http-alternates")
+
+
+class _Capped:
+    """A stream that keeps the first bytes and drops the rest."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+
+    def write(self, chunk: bytes) -> None:
+        self.data += chunk[: max(_MAX_OUTPUT - len(self.data), 0)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repository:
+    """A repository around the workspace: its top directory and the way to call git in it.
+
+    Attributes:
+        own: its directories outside the top, of a linked work tree or a submodule; and `.git`, the first.
+    """
+
+    top: Path
+    root: Path
+    launcher: Launcher
+    timeout_s: float
+    own: tuple[Path, ...] = ()
+    path: str = _PATH
+
+    def call(
+        self,
+        *arguments: str,
+        config: tuple[tuple[str, str], ...] = git_hardening.ALWAYS,
+        variables: tuple[tuple[str, str], ...] = (),
+        writable: tuple[Path, ...] = (),
+        readable: tuple[Path, ...] = (),
+    ) -> str:
+        """Standard output of a git command.
+
+        Args:
+            variables: further environment variables, such as those that say who commits.
+            writable: directories that it may write.
+            readable: paths that it may read beside the repository.
+
+        Raises:
+            ToolError: git is not installed, failed, or took too long.
+        """
+        environment = [f"{name}={value}" for name, value in (*self._environment(), *variables)]
+
+        def run(command: list[str]) -> str:
+            output = _Capped()
+            done = self.launcher.run(
+                [_ENV, "-i", *environment, *command],  # nothing of the environment but what is listed
+                cwd=self.root,
+                root=_NO_WORKSPACE,
+                readable=(self.top, *self.own, *readable),
+                writable=writable,
+                timeout_s=self.timeout_s,
+                max_output_bytes=_MAX_PROBLEM,
+                tap=output.write,
+            )
+            if done.exit_status != 0 and not done.flooded:
+                raise self._failure(done)
+            return output.data.decode("utf-8", "replace")
+
+        git = _commands(self.path)(run)
+        git(no_pager=True, no_replace_objects=True, c=[f"{key}={value}" for key, value in config])
+        text: str = getattr(git, arguments[0])(*arguments[1:])
+        return text
+
+    def _failure(self, done: ProcessResult) -> ToolError:
+        if done.exit_status == _NOT_INSTALLED:
+            return _not_installed(self.path)
+        if done.timed_out:
+            return ToolError("timeout", f"git ran longer than {self.timeout_s:g} s")
+        return _failure(done.stderr or f"it was stopped ({done.limit or 'cancelled'})")
+
+    def setting(self, key: str, file: str | None = None) -> str:
+        """A setting of the repository, or of a settings file; empty if it has none."""
+        source = ["--file", file] if file else ["--local"]
+        readable = (Path(file),) if file else ()
+        return self.call("config", *source, "--includes", "--default", "", "--get", key, readable=readable).strip("\n")
+
+    def safe(
+        self, *arguments: str, variables: tuple[tuple[str, str], ...] = (), writable: tuple[Path, ...] = ()
+    ) -> str:
+        """As `call`, with every key overridden that could start a program.
+
+        Raises:
+            ToolError: as `call`; `refused` if a key cannot be overridden.
+        """
+        names = self.call("config", "--list", "--name-only", "-z").split("\0")
+        config = git_hardening.overrides(name for name in names if name)
+        if config is None:
+            raise ToolError(
+                "refused", "the repository's configuration could run programs in ways that cannot be shut off"
+            )
+        return self.call(*arguments, config=config, variables=variables, writable=writable)
+
+    def _environment(self) -> tuple[tuple[str, str], ...]:
+        return (
+            ("PATH", self.path),
+            ("GIT_DIR", str(self.top / ".git")),
+            ("GIT_WORK_TREE", str(self.top)),
+            *git_hardening.ENVIRONMENT,
+        )
+
+
+@cache
+def _commands(path: str) -> Any:
+    """GitPython's commands, which what they are made with carries out; GitPython itself would start them uncontained.
+
+    It is told where git is: on its own it starts the first on the user's `PATH`, maybe one in the workspace.
+
+    Raises:
+        ToolError: git is not installed.
+    """
+    program = shutil.which("git", path=path)
+    if program is None:
+        raise _not_installed(path)
+    variables = os.environ  # noqa: TID251 - written, not read: GitPython takes it from nowhere else
+    with _importing:
+        before = variables.get(_PROGRAM_VARIABLE)
+        variables[_PROGRAM_VARIABLE] = program
+        try:
+            import git  # noqa: PLC0415 - lazy: 0.15 s, and it starts git
+        except ImportError as error:
+            raise _not_installed(path) from error
+        finally:
+            del variables[_PROGRAM_VARIABLE]
+            if before is not None:
+                variables[_PROGRAM_VARIABLE] = before
+
+    class Commands(git.Git):
+        def __init__(self, run: Callable[[list[str]], str]) -> None:
+            super().__init__()
+            self._run = run
+
+        # Of the many ways to call it only this one is used.
+        def execute(self, command: list[str], **_: Any) -> str:  # type: ignore[override]
+            return self._run(command)
+
+    return Commands
+
+
+def _not_installed(path: str) -> ToolError:
+    return ToolError("failed", f"git is not installed in {path}")
+
+
+def _failure(problem: str) -> ToolError:
+    line = next((line for line in problem.splitlines() if line.startswith(("fatal:", "error:"))), problem.strip())
+    text = line.partition(": ")[2] or line
+    if "bad config" in text or "not a git repository" in text:
+        return ToolError("failed", f"git cannot read this repository: {text:.200}")
+    if "unknown revision" in text or "bad revision" in text or "bad object" in text:
+        return ToolError("not_found", f"git knows no such revision: {text:.200}")
+    return ToolError("failed", f"git failed: {text:.200}")
+
+
+# --- finding the repository -------------------------------------------------------------------------------------------
+
+
+def repository_of(context: ToolContext) -> Repository:
+    """The repository that the workspace is in.
+
+    Raises:
+        ToolError: as `repository_around`.
+    """
+    return repository_around(context.workspace.root, context.launcher, min(context.timeout_s, _DEADLINE_S))
+
+
+def repository_around(root: Path, launcher: Launcher, timeout_s: float) -> Repository:
+    """The repository that a directory is in.
+
+    Args:
+        timeout_s: wall time of one call of git.
+
+    Raises:
+        ToolError: `not_found` if there is none; `refused` if it belongs to someone else, leads to another place, or has
+            something else where its files are.
+    """
+    for top in (root, *root.parents):
+        mark = top / ".git"
+        if not os.path.lexists(mark):
+            continue
+        if top != root and mark.lstat().st_uid not in (os.getuid(), 0):
+            raise ToolError("refused", f"the repository in {top} belongs to another user")
+        own = _directories(top, mark)
+        if not own:
+            raise ToolError("refused", f"{mark} leads to a repository elsewhere")
+        for directory in own:
+            _require_plain(directory)
+        return Repository(top=top, root=root, launcher=launcher, timeout_s=timeout_s, own=own)
+    raise ToolError("not_found", "the workspace is not in a git repository; git init makes one")
+
+
+def own_repository(root: Path, launcher: Launcher, timeout_s: float) -> Repository:
+    """As `repository_around`, for what nobody asked git for: only a repository of the user (or the system).
+
+    Raises:
+        ToolError: as `repository_around`; `refused` if it belongs to another user.
+    """
+    repository = repository_around(root, launcher, timeout_s)
+    if (repository.top / ".git").lstat().st_uid not in (os.getuid(), 0):
+        raise ToolError("refused", f"the repository in {repository.top} belongs to another user")
+    return repository
+
+
+def _directories(top: Path, mark: Path) -> tuple[Path, ...]:
+    """The repository's own directories; empty if `.git` is neither one, nor a file as linked work trees and submodules
+    have it."""
+    if mark.is_symlink():
+        return ()
+    if mark.is_dir():
+        return () if (mark / "commondir").exists() else (mark,)
+    if not mark.is_file() or mark.stat().st_size > 4096:
+        return ()
+    target = Path(os.path.realpath(top / _first_line(mark).removeprefix("gitdir:").strip()))
+    back, common = target / "gitdir", target / "commondir"
+    if common.is_file():
+        shared = target.parent.parent
+        linked = back.is_file() and Path(os.path.realpath(target / _first_line(back))) == mark
+        theirs = target.parent.name == "worktrees" and os.path.realpath(target / _first_line(common)) == str(shared)
+        return (target, shared) if linked and theirs else ()
+    return (target,) if any(target.is_relative_to(above / ".git") for above in top.parents) else ()
+
+
+def _require_plain(directory: Path) -> None:
+    """Refuse a repository that has a link, a pipe or the like where git expects a file or directory of its own."""
+    for names, is_kind in ((_FILES, stat.S_ISREG), (_DIRECTORIES, stat.S_ISDIR)):
+        for name in names:
+            place = directory / name
+            if os.path.lexists(place) and not is_kind(place.lstat().st_mode):
+                kind = "directory" if names is _DIRECTORIES else "file"
+                raise ToolError("refused", f"{place} is no {kind} of the repository; git is not started with it")
+    for name in _ALTERNATES:
+        if os.path.lexists(directory / name):
+            raise ToolError(
+                "refused",
+                f"{directory / name} names another repository, which is not read; git repack -a -d copies its objects, "
+                "then delete that file",
+            )
+
+
+def _first_line(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="surrogateescape").partition("\n")[0]

@@ -1,0 +1,120 @@
+"""Git tools that change the repository: off until allowed; no hook, filter or signer is started."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from codur.tools.arguments import argument
+from codur.tools.flow.code_outputs import Commit, Commits
+from codur.tools.flow.outputs import FileList
+from codur.tools.git.git_repository import Repository, repository_of
+from codur.tools.tool import GIT_TASKS, ToolContext, ToolError, tool
+from codur.types import ToolResult
+
+_FORMAT = "%H%x1f%an%x1f%aI%x1f%s"
+_MAX_PATHS = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageFiles:
+    paths: tuple[str, ...] = argument("Files to stage, also deleted ones.", accepts="path")
+
+
+@tool(
+    StageFiles,
+    FileList,
+    "Stage changed files for the next commit.",
+    side_effect="write",
+    task_types=GIT_TASKS,
+    permission="allow_git_write",
+)
+def git_stage_files(context: ToolContext, given: StageFiles) -> ToolResult:
+    """Put the files' present contents into the index; all of them or none."""
+    workspace = context.workspace
+    paths = sorted({workspace.relative(path) for path in given.paths})
+    if not 1 <= len(paths) <= _MAX_PATHS:
+        raise ToolError("invalid", f"give 1 to {_MAX_PATHS} files")
+    repository = repository_of(context)
+    for path in paths:
+        if not path or workspace.is_dir(path):
+            raise ToolError("not_a_file", f"{path or 'the workspace'} is a directory; name its files")
+        if not workspace.exists(path) and not repository.safe("ls-files", "-z", "--", path):
+            raise ToolError("not_found", f"there is no file {path}, and git knows none")
+    _require_no_filter(repository, paths)
+    repository.safe("add", "--all", "--", *paths, writable=repository.own)
+    return ToolResult(
+        text="\n".join(f"staged {path}" for path in paths), data=FileList(files=tuple(paths), complete=True)
+    )
+
+
+def _require_no_filter(repository: Repository, paths: list[str]) -> None:
+    """Refuse files that only a program could put into the index as the repository wants them."""
+    words = repository.safe("check-attr", "-z", "filter", "--", *paths).split("\0")
+    for path, _, value in zip(words[::3], words[1::3], words[2::3], strict=False):
+        if value not in ("unspecified", "unset", "set"):
+            raise ToolError(
+                "refused", f"{path} goes through the filter {value:.60}, which would run a program; stage it yourself"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MakeCommit:
+    message: str = argument("Commit message: one line, then an empty line and more if needed.")
+
+
+@tool(
+    MakeCommit,
+    Commits,
+    "Commit what is staged.",
+    side_effect="write",
+    task_types=GIT_TASKS,
+    permission="allow_git_write",
+    name="git_commit",
+)
+def git_commit(context: ToolContext, given: MakeCommit) -> ToolResult:
+    """Make a commit, unsigned and without hooks."""
+    message = given.message.strip()
+    if not message or "\0" in message:
+        raise ToolError("invalid", "message must not be empty")
+    repository = repository_of(context)
+    if not repository.safe("diff", "--cached", "--name-only", "--no-ext-diff", "--ignore-submodules=all"):
+        raise ToolError("no_match", "nothing is staged; stage files first")
+    repository.safe(
+        "commit", "--quiet", "--no-verify", "--no-gpg-sign", "--no-edit", "--no-status", "--cleanup=whitespace",
+        f"--message={message}", variables=_identity(context, repository), writable=repository.own,
+    )  # fmt: skip
+    hash_, author, date, subject = (
+        repository.safe("log", "--max-count=1", "--no-show-signature", "--no-color", f"--format={_FORMAT}")
+        .strip("\n")
+        .split("\x1f")
+    )
+    commit = Commit(hash=hash_, author=author, date=date, subject=subject)
+    return ToolResult(text=f"committed {hash_[:10]}: {subject}", data=Commits(commits=(commit,)))
+
+
+def _identity(context: ToolContext, repository: Repository) -> tuple[tuple[str, str], ...]:
+    """The user's name and address: the repository's own, else from the user's own git settings."""
+    found = {}
+    for key in ("user.name", "user.email"):
+        value = repository.setting(key) or next(
+            (value for file in _user_files(context) if (value := repository.setting(key, file))), ""
+        )
+        if not value:
+            raise ToolError("refused", f"git does not know who commits; set {key} with git config")
+        found[key] = value
+    return (
+        ("GIT_AUTHOR_NAME", found["user.name"]),
+        ("GIT_AUTHOR_EMAIL", found["user.email"]),
+        ("GIT_COMMITTER_NAME", found["user.name"]),
+        ("GIT_COMMITTER_EMAIL", found["user.email"]),
+    )
+
+
+def _user_files(context: ToolContext) -> list[str]:
+    if context.home is None:
+        return []
+    files = (context.home / ".gitconfig", context.home / ".config" / "git" / "config")
+    return [str(file) for file in files if file.is_file()]
+
+
+TOOLS = (git_stage_files, git_commit)

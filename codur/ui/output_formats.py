@@ -1,0 +1,74 @@
+"""The ways to show a run, and which one fits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, Protocol, TextIO
+
+from codur.events import Event
+from codur.types import RunResult
+from codur.ui.json_output import JsonOutput, JsonStreamOutput, RawOutput
+from codur.ui.plain_output import PlainOutput
+from codur.ui.rich_output import RichOutput
+from codur.ui.sanitise import Shown
+from codur.ui.stream import SafeStream
+
+OutputKind = Literal["rich", "plain", "json", "json_stream", "raw"]
+
+
+class Output(Protocol):
+    """Where a run's events and its result go. `event` is an `Emit`."""
+
+    def event(self, event: Event) -> None: ...
+
+    def result(self, result: RunResult) -> None: ...
+
+    def close(self) -> None:
+        """Give the terminal back as it was, at the end or before a question; the next event takes it again."""
+        ...
+
+
+def choose_kind(
+    *, json: bool, json_stream: bool, raw: bool, stdout_is_tty: bool, environ: Mapping[str, str]
+) -> OutputKind:
+    """Give the output that fits: what was asked for, else `rich` on a terminal that can do it, else `plain`.
+
+    `NO_COLOR` (https://no-color.org), `TERM=dumb` and `CI` ask for plain text.
+    """
+    if json_stream:
+        return "json_stream"
+    if json:
+        return "json"
+    if raw:
+        return "raw"
+    simple = bool(environ.get("NO_COLOR")) or environ.get("TERM", "").lower() in ("dumb", "unknown")
+    in_ci = environ.get("CI", "").lower() not in ("", "0", "false")
+    return "rich" if stdout_is_tty and not simple and not in_ci else "plain"
+
+
+def make_output(kind: OutputKind, *, stdout: TextIO, stderr: TextIO, verbose: bool, color: bool) -> Output:
+    """Give the output of that kind.
+
+    Args:
+        kind: see `choose_kind`.
+        stdout: gets the answer and the diff, or the JSON.
+        stderr: gets the progress and the summary.
+        verbose: also routes, model requests and tools.
+        color: whether `rich` may use colours, on those of the two streams that are terminals.
+    """
+    match kind:
+        case "rich":
+            return RichOutput(stdout, stderr, verbose=verbose, color=color)
+        case "plain":
+            return PlainOutput(stdout, stderr, verbose=verbose)
+        case "json":
+            return JsonOutput(stdout, stderr, verbose=verbose)
+        case "json_stream":
+            return JsonStreamOutput(stdout, stderr, verbose=verbose)
+        case "raw":
+            return RawOutput(stdout, stderr, verbose=verbose)
+
+
+def show(text: Shown, stream: TextIO) -> None:
+    """Write a text of `tables` (or of `sanitise`) and end the line; a reader that has gone ends it quietly."""
+    SafeStream(stream).put(text)

@@ -1,0 +1,263 @@
+"""A batch in words: how it goes on, and the table at its end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, Protocol
+
+from codur.ui.sanitise import Shown, sanitise
+from codur.ui.shown.run_report import money, worker
+from codur.ui.shown.tables import Column, table
+from codur.ui.stream import SafeStream
+from codur.ui.styled_lines import Line, Style, count, line
+
+BatchStatus = Literal["solved", "failed", "passes", "error", "limit"]
+
+STATUS_STYLES: Final[dict[BatchStatus, Style]] = {
+    "solved": "good",
+    "failed": "bad",
+    "passes": "warn",
+    "error": "bad",
+    "limit": "warn",
+}
+PHASES: Final = {
+    "": "starting",
+    "pattern_plan": "first check",
+    "queued": "waits for its turn",
+    "repair": "searching",
+    "llm_pre_plan": "classifying",
+    "llm_plan": "planning",
+    "asking": "asking a model",
+    "reading": "reading",
+    "waiting": "waiting for a model",
+    "coding": "editing",
+    "execute": "agent at work",
+    "choose": "choosing",
+    "make_check": "making a test",
+    "review": "checking",
+    "accept": "judging",
+    "tool": "using a tool",
+}
+_NAME_CELLS = 24
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchRow:
+    """A finished piece of work.
+
+    Attributes:
+        agent: empty for the default one.
+        tier: the way that solved it, or `none`.
+        note: why it is not solved.
+    """
+
+    name: str
+    agent: str = ""
+    attempt: int = 1
+    status: BatchStatus
+    solved_by: str = ""
+    tier: str = "none"
+    calls: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+    seconds: float = 0.0
+    note: str = ""
+
+
+class Progress:
+    """How far a batch is.
+
+    Args:
+        total: pieces of work, those that were done before among them.
+        before: what was done before.
+    """
+
+    def __init__(self, total: int, before: Sequence[BatchRow]) -> None:
+        self.total = total
+        self.done = len(before)
+        self.solved = sum(row.status == "solved" for row in before)
+        self.calls = sum(row.calls for row in before)
+        self.cost = sum(row.cost for row in before)
+        self.began = time.monotonic()
+        self._done_before = len(before)
+
+    def add(self, row: BatchRow) -> None:
+        """Count what has finished."""
+        self.done += 1
+        self.solved += row.status == "solved"
+        self.calls += row.calls
+        self.cost += row.cost
+
+    def left_s(self) -> float | None:
+        """Seconds that the rest takes, if it goes on as until now; None if nothing tells yet."""
+        finished = self.done - self._done_before
+        return (time.monotonic() - self.began) / finished * (self.total - self.done) if finished else None
+
+    def line(self) -> Line:
+        """All of it in one line."""
+        left = self.left_s()
+        return line(
+            (f"{self.solved} solved", "good"),
+            f" of {self.done} done, {self.total} in all; {count(self.calls, 'call')}, {money(self.cost)}",
+            (f"; about {_time(left)} left" if left is not None and self.done < self.total else "", "dim"),
+        )
+
+
+class BatchDisplay(Protocol):
+    """Shows a batch while it goes on; may be called from one other thread than the one that closes it."""
+
+    def begin(self, progress: Progress) -> None:
+        """It begins."""
+
+    def started(self, number: int, title: str) -> None:
+        """Work has begun."""
+
+    def phase(self, number: int, phase: str, calls: int) -> None:
+        """What it is at, and the model calls so far."""
+
+    def finished(self, number: int, row: BatchRow) -> None:
+        """It is done."""
+
+    def again(self, number: int) -> None:
+        """It will be started again."""
+
+    def close(self) -> None:
+        """Give the terminal back."""
+
+
+class NoDisplay:
+    """Shows nothing."""
+
+    def begin(self, progress: Progress) -> None:
+        """See `BatchDisplay`."""
+
+    def started(self, number: int, title: str) -> None:
+        """See `BatchDisplay`."""
+
+    def phase(self, number: int, phase: str, calls: int) -> None:
+        """See `BatchDisplay`."""
+
+    def finished(self, number: int, row: BatchRow) -> None:
+        """See `BatchDisplay`."""
+
+    def again(self, number: int) -> None:
+        """See `BatchDisplay`."""
+
+    def close(self) -> None:
+        """See `BatchDisplay`."""
+
+
+class LineDisplay(NoDisplay):
+    """A line for each piece of work that is done: for pipes, logs and simple terminals."""
+
+    def __init__(self, stream: SafeStream) -> None:
+        self._stream = stream
+        self._progress: Progress | None = None
+
+    def begin(self, progress: Progress) -> None:
+        """See `BatchDisplay`."""
+        self._progress = progress
+
+    def finished(self, number: int, row: BatchRow) -> None:  # noqa: ARG002 - as `BatchDisplay`
+        """See `BatchDisplay`."""
+        if self._progress is not None:
+            self._progress.add(row)
+            self._stream.put(row_line(row, self._progress).text)
+
+
+def row_line(row: BatchRow, progress: Progress) -> Line:
+    """A finished piece of work: `[ 12/200] solved  name  repair  0 calls  0.4 s`."""
+    size = len(str(progress.total))
+    name = sanitise(title_of(row), keep_newlines=False)  # before it is measured
+    note = f"  {row.note}" if row.note else ""
+    return line(
+        f"[{progress.done:>{size + 1}}/{progress.total}] ",
+        (f"{row.status:<6}", STATUS_STYLES[row.status]),
+        f"  {name:<{_NAME_CELLS}}  {row.tier if row.status == 'solved' else '-':<8}",
+        f"  {count(row.calls, 'call')}  {row.seconds:.1f} s{note}",
+    )
+
+
+def title_of(row: BatchRow) -> str:
+    """The name, and what else tells the work apart."""
+    more = [row.agent] if row.agent else []
+    more += [f"attempt {row.attempt}"] if row.attempt > 1 else []
+    return f"{row.name} ({', '.join(more)})" if more else row.name
+
+
+def batch_table(rows: Sequence[BatchRow], *, color: bool = False, width: int = 100) -> Shown:
+    """Give the table of a batch, with a line of totals.
+
+    Args:
+        rows: in the order to show them.
+        color: use colours and fold long cells to `width` columns.
+    """
+    agents = len({row.agent for row in rows}) > 1
+    attempts = any(row.attempt > 1 for row in rows)
+    columns = (
+        Column("challenge"),
+        *((Column("agent"),) if agents else ()),
+        *((Column("attempt", right=True),) if attempts else ()),
+        Column("result"),
+        Column("solved by"),
+        Column("calls", right=True),
+        Column("tokens", right=True),
+        Column("cost", right=True),
+        Column("seconds", right=True),
+        Column("note"),
+    )
+    cells = [
+        (
+            line(row.name),
+            *((line(row.agent or "(default)"),) if agents else ()),
+            *((line(str(row.attempt)),) if attempts else ()),
+            line((row.status, STATUS_STYLES[row.status])),
+            line(_way(row)),
+            *_figures(row.calls, row.tokens, row.cost, row.seconds),
+            line(row.note),
+        )
+        for row in rows
+    ]
+    return table(columns, cells, _totals(rows, empty=agents + attempts), color=color, width=width)
+
+
+def challenges_table(rows: Sequence[tuple[str, str, str]], *, color: bool = False, width: int = 100) -> Shown:
+    """Give the list of what would be run: names, directories, and whether it is done already."""
+    columns = (Column("challenge"), Column("state"), Column("directory"))
+    return table(columns, [tuple(map(line, row)) for row in rows], (), color=color, width=width)
+
+
+def _way(row: BatchRow) -> str:
+    """Who solved it, and how."""
+    if row.status != "solved":
+        return ""
+    return worker(row.solved_by) if row.solved_by in ("pattern", "repair") else f"{worker(row.solved_by)} ({row.tier})"
+
+
+def _figures(calls: int, tokens: int, cost: float, seconds: float) -> tuple[Line, Line, Line, Line]:
+    return line(f"{calls:,}"), line(f"{tokens:,}"), line(money(cost)), line(f"{seconds:.1f}")
+
+
+def _totals(rows: Sequence[BatchRow], *, empty: int) -> tuple[Line, ...]:
+    solved = [row for row in rows if row.status == "solved"]
+    return (
+        line(f"{len(solved)} of {count(len(rows), 'attempt') if empty else len(rows)} solved"),
+        *[line("")] * empty,
+        line(""),
+        line(f"{sum(row.calls == 0 for row in solved)} without a model"),
+        *_figures(
+            sum(row.calls for row in rows),
+            sum(row.tokens for row in rows),
+            sum(row.cost for row in rows),
+            sum(row.seconds for row in rows),
+        ),
+        line(""),
+    )
+
+
+def _time(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

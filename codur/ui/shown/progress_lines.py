@@ -1,0 +1,217 @@
+"""Events in words: the lines that stay, and the one line that says what is going on."""
+
+from __future__ import annotations
+
+from codur.events import (
+    AgentMessage,
+    AnswerDelta,
+    CheckRan,
+    Decided,
+    Event,
+    FileChanged,
+    ModelAnswered,
+    ModelCalled,
+    ModelChosen,
+    ModelPrompted,
+    ModelSwitched,
+    ModelWaiting,
+    NodeEntered,
+    Note,
+    RepairProgress,
+    RunFinished,
+    RunStarted,
+    TestMade,
+    ToolChosen,
+    ToolRan,
+)
+from codur.ui.sanitise import Shown, sanitise
+from codur.ui.shown.plans import test_lines
+from codur.ui.shown.verdicts import check_line
+from codur.ui.styled_lines import Line, block, clip, count, line, percent
+
+_PHASES = {
+    "pattern_plan": "reading the request",
+    "llm_pre_plan": "classifying the request",
+    "llm_plan": "planning",
+    "policy": "looking over the plan",
+    "make_check": "making a test",
+    "consult": "asking you",
+    "repair": "searching for a repair",
+    "choose": "choosing among repairs",
+    "coding": "writing the change",
+    "tool": "using a tool",
+    "delegate": "choosing an agent",
+    "execute": "letting an agent work",
+    "review": "running the check",
+    "accept": "judging what the plan says must hold",
+}
+WORDS_LINES = 8
+_WORDS_KEPT = 4000
+QUICK_NODES = frozenset({"pattern_plan", "policy"})
+"""Nodes that end before a person could read a status."""
+
+
+class Narrator:
+    """Turns the events of a run into the lines that stay on the screen.
+
+    Args:
+        verbose: also routes, model requests and tools.
+    """
+
+    def __init__(self, *, verbose: bool) -> None:
+        self._verbose = verbose
+        self._attempts = 0
+        self._search: RepairProgress | None = None
+        self._told: set[str] = set()
+
+    @property
+    def told(self) -> frozenset[str]:
+        """The notes that have been shown."""
+        return frozenset(self._told)
+
+    def lines(self, event: Event) -> list[Line]:
+        """Give the lines for `event`. A search is told once, when it is over."""
+        if isinstance(event, RepairProgress):
+            self._search = event
+            return []
+        return [*self.rest(), *self._lines(event)]
+
+    def rest(self) -> list[Line]:
+        """Give the line of a search that has not been told yet."""
+        search, self._search = self._search, None
+        if search is None:
+            return []
+        return [line(("offline repair: ", "dim"), _search_words(search))]
+
+    def _lines(self, event: Event) -> list[Line]:
+        match event:
+            case CheckRan():
+                return [self._check(event)]
+            case ModelChosen() if event.profile:
+                chosen = f"model: {event.profile} ({event.model}): {event.reason}"
+                self._told.add(chosen)
+                return [line((chosen, "dim"))]
+            case ModelWaiting():
+                wait = f"waiting {event.seconds:.0f} s for {event.profile}: "
+                return [line((wait, "warn"), event.reason)]
+            case ModelSwitched():
+                switch = f"switched model: {event.from_profile} → {event.to_profile}: "
+                return [line((switch, "warn"), event.reason)]
+            case ModelPrompted():
+                return prompt_lines(event)
+            case FileChanged():
+                return [line(("changed: ", "dim"), f"{event.path} (+{event.added} -{event.removed})")]
+            case TestMade():
+                return test_lines(event.path, event.text, event.failure)
+            case Note():
+                self._told.add(event.text)
+                return [line(("warning: " if event.level == "warning" else "note: ", "warn"), event.text)]
+            case RunStarted():
+                self._attempts = 0
+        detail = _detail(event) if self._verbose else ""
+        return [line((detail, "dim"))] if detail else []
+
+    def _check(self, event: CheckRan) -> Line:
+        if event.when != "attempt":
+            return check_line(event.when, event.verdict)
+        self._attempts = event.number or self._attempts + 1
+        return check_line(f"attempt {self._attempts}", event.verdict)
+
+
+def prompt_lines(event: ModelPrompted) -> list[Line]:
+    """A request as it was sent."""
+    head = line((f"request to {event.profile} ({event.model}), {event.purpose}:", "strong"))
+    return [head, *block(event.text, prefix="  ")]
+
+
+def _detail(event: Event) -> str:
+    match event:
+        case RunStarted():
+            return f"task: {clip(event.prompt)} (in {event.workspace}, sandbox: {event.sandbox})"
+        case Decided():
+            reason = f": {event.reason}" if event.reason else ""
+            return f"route: {event.node} → {event.route} ({event.origin}, {event.tier}){reason}"
+        case ModelChosen():
+            return f"no model: {event.reason}"
+        case ModelCalled():
+            size = count(event.prompt_chars, "character")
+            return f"model: {event.profile} ({event.model}), {event.purpose}, {size}"
+        case ModelAnswered():
+            tokens = f"{event.prompt_tokens:,} + {event.completion_tokens:,} tokens"
+            return f"answer: {event.profile}, {event.purpose}, {tokens}, {event.duration_s:.1f} s"
+        case ToolChosen():
+            after = f" after {event.after}" if event.after else ""
+            tokens = f", {event.tokens:,} tokens" if event.tokens else ""
+            choice = f"{event.tier}, {count(len(event.candidates), 'candidate')}{tokens}, {event.duration_s:.1f} s"
+            return f"next tool: {event.choice or 'left open'}{after} ({choice})"
+        case ToolRan():
+            summary = f": {clip(event.summary)}" if event.summary else ""
+            return f"tool: {event.tool}: {event.code}{summary}"
+        case AgentMessage():
+            return f"{event.agent}: {clip(event.text)}"
+        case _:
+            return ""
+
+
+def _search_words(search: RepairProgress) -> str:
+    tried = f"{count(search.tried, 'candidate')} tried"
+    if search.passing:  # what is taken of these is told with the repair
+        return f"{tried}, {search.passing:,} passed"
+    place = f", at {search.best_place}" if search.best_place else ""
+    return f"{tried}, the best reaches {percent(search.best)} of the check{place}"
+
+
+class Status:
+    """What is going on at this moment, in one line."""
+
+    def __init__(self) -> None:
+        self._phase = "starting"
+        self._calls = 0
+        self._words = ""
+
+    def see(self, event: Event) -> None:
+        """Take note of `event`."""
+        if isinstance(event, AnswerDelta):
+            self._words = (self._words + event.text)[-_WORDS_KEPT:]
+        elif isinstance(event, (ModelCalled, NodeEntered)):
+            self._words = ""
+        elif isinstance(event, ModelAnswered):
+            self._calls += 1
+        self._phase = self._phase_of(event)
+
+    def text(self, seconds: float) -> Shown:
+        """Give the line: the phase, the time since the start, and the model's answers so far."""
+        return sanitise(f"{self._phase} · {seconds:.0f} s · {count(self._calls, 'model call')}", keep_newlines=False)
+
+    def words(self, width: int) -> list[Shown]:
+        """Give the last lines of an answer that is coming, none wider than `width` columns; nothing if none is."""
+        import textwrap  # noqa: PLC0415 - lazy: only where an answer is shown while it comes
+
+        if not self._words:
+            return []
+        rows = [
+            row
+            for text in sanitise(self._words).splitlines()
+            for row in textwrap.wrap(text, max(width, 1), drop_whitespace=False) or [""]
+        ]
+        return [Shown(row) for row in rows[-WORDS_LINES:]]
+
+    def _phase_of(self, event: Event) -> str:
+        match event:
+            case NodeEntered():
+                return _PHASES.get(event.node, event.node)
+            case ModelCalled():
+                return f"asking {event.profile} ({event.purpose})"
+            case AnswerDelta():
+                return f"{event.profile} answers"
+            case ModelAnswered():
+                return "reading the answer"
+            case ModelWaiting():
+                return f"waiting {event.seconds:.0f} s for {event.profile}"
+            case RepairProgress():
+                place = f", at {event.place}" if event.place else ""
+                return f"searching for a repair ({event.tried:,} tried, best {percent(event.best)}{place})"
+            case RunFinished():
+                return "finishing"
+            case _:
+                return self._phase

@@ -1,0 +1,190 @@
+"""Runs that are kept, in words: the list of them, and what one of them did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from datetime import datetime
+from typing import Any, get_args
+
+from codur.events import CheckRan, Event, ModelPrompted, RunFinished
+from codur.store.run_record import RunRecord
+from codur.types import Attempt, BestAttempt, Difference, RunResult, Usage, Verdict
+from codur.ui.sanitise import Shown
+from codur.ui.shown.diffs import diff_lines
+from codur.ui.shown.progress_lines import Narrator
+from codur.ui.shown.run_report import body_lines, money, summary_lines
+from codur.ui.shown.tables import Column, table
+from codur.ui.styled_lines import Line, Style, block, clip, joined, line, percent
+from codur.workspace.history.undo_run import Undone
+
+_STYLES: Mapping[str, Style] = {"done": "good", "running": "strong", "interrupted": "warn", "crashed": "warn"}
+UNDONE: Mapping[Undone, str] = {"part": "undone in part", "all": "undone"}
+_UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
+_COLUMNS = (
+    Column("run"),
+    Column("age", right=True),
+    Column("outcome"),
+    Column("check"),
+    Column("calls", right=True),
+    Column("cost", right=True),
+    Column("task"),
+)
+
+
+def _kind(event: type[Any]) -> Any:
+    return next(item.default for item in fields(event) if item.name == "kind")
+
+
+_EVENTS = {_kind(item): item for item in get_args(Event) if item is not RunFinished}
+
+
+def runs_table(
+    records: Sequence[RunRecord],
+    *,
+    now: datetime,
+    undone: Mapping[str, Undone],
+    workspaces: bool = False,
+    color: bool = False,
+    width: int = 100,
+) -> Shown:
+    """Give the list of runs.
+
+    Args:
+        records: the runs, in the order to show them.
+        now: the time, to tell how long ago they were.
+        undone: how much of what each changed was undone since, by its id.
+        workspaces: also say where each was.
+        color: use colours and fold long cells to `width` columns.
+    """
+    columns = (*_COLUMNS, Column("directory")) if workspaces else _COLUMNS
+    cells = []
+    for record in records:
+        outcome = state_of(record)
+        since = undone.get(record.id, "")
+        row = (
+            line(record.id),
+            line(age(record.started, now)),
+            line((outcome, _STYLES.get(outcome, "bad")), f", {UNDONE[since]}" if since else ""),
+            line(record.summary.verdict or "-"),
+            line(f"{record.summary.model_calls:,}"),
+            line(money(record.summary.cost_usd)),
+            line(clip(" ".join(record.prompt.split()), width=60)),
+        )
+        cells.append((*row, line(record.workspace)) if workspaces else row)
+    return table(columns, cells, (), color=color, width=width)
+
+
+def run_text(
+    record: RunRecord,
+    trace: Sequence[Mapping[str, Any]],
+    result: Mapping[str, Any] | None,
+    *,
+    undone: Undone = "",
+    prompts: bool = False,
+) -> Shown:
+    """Give what a run did, from its start to its result.
+
+    Args:
+        record: the run.
+        trace: its events as they were kept.
+        result: its whole result as plain JSON; None if it never came to one.
+        undone: how much of what it changed was undone since.
+        prompts: also the requests to models, as they were sent.
+    """
+    since = f", {UNDONE[undone]}: `codur undo {record.id} --redo` takes that back" if undone else ""
+    lines = [
+        line(("run ", "dim"), record.id),
+        line(("task: ", "dim"), clip(" ".join(record.prompt.split()), width=500)),
+        line(("directory: ", "dim"), record.workspace),
+        line(("started: ", "dim"), record.started),
+        line(("outcome: ", "dim"), (state_of(record), _STYLES.get(state_of(record), "bad")), since),
+        line(""),
+    ]
+    narrator = Narrator(verbose=True)
+    for kept in trace:
+        event = _event(kept)
+        if event is not None and (prompts or not isinstance(event, ModelPrompted)):
+            lines += _timed(narrator.lines(event), kept.get("at"))
+    lines += narrator.rest()
+    if result is not None:
+        ended = _result(result)
+        lines += _attempts(ended) if ended.outcome != "done" else []
+        lines += [line(""), *body_lines(ended, limit=None), *summary_lines(ended, told=narrator.told)]
+    elif record.can_be_resumed:
+        lines += [line(""), line(("→ ", "strong"), f"codur resume {record.id}")]
+    return joined(lines)
+
+
+def _attempts(result: RunResult) -> list[Line]:
+    """What each attempt changed, and what the check said of it."""
+    lines: list[Line] = []
+    for each in result.attempts:
+        head = f"attempt {each.number}, by {each.by} ({percent(each.progress)} of the check): {each.summary}"
+        lines += [line(""), line((head, "strong")), *diff_lines(each.diff), *block(each.error, prefix="  ")]
+    return lines
+
+
+def state_of(record: RunRecord) -> str:
+    """What became of a run, in a word or two."""
+    if record.status != "finished":
+        return record.status
+    return record.summary.outcome.replace("_", " ") or "finished"
+
+
+def age(started: str, now: datetime) -> str:
+    """How long ago a run was started: `3 min`, `2 h`, `5 d`."""
+    try:
+        seconds = (now - datetime.fromisoformat(started)).total_seconds()
+    except (ValueError, TypeError):  # no time, or one without a zone
+        return "-"
+    for size, unit in _UNITS:
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit}"
+    return f"{max(0, int(seconds))} s"
+
+
+def _timed(lines: Sequence[Line], at: Any) -> list[Line]:
+    """The lines of one event; the first says when it was, in seconds since the start."""
+    if not lines or not isinstance(at, int | float):
+        return list(lines)
+    stamp = line((f"{at:8.1f} ", "dim"))
+    space = line(" " * 9)
+    return [Line((*(stamp if not place else space).spans, *item.spans)) for place, item in enumerate(lines)]
+
+
+def _event(kept: Mapping[str, Any]) -> Event | None:
+    """The event that was kept; None for what this version does not know."""
+    kind = _EVENTS.get(str(kept.get("event")))
+    if kind is None:
+        return None
+    given = {item.name: kept[item.name] for item in fields(kind) if item.name in kept and item.name != "kind"}
+    try:
+        if kind is CheckRan:
+            given["verdict"] = _verdict(given["verdict"])
+        made: Event = kind(**given)
+    except (KeyError, TypeError):
+        return None
+    return made
+
+
+def _verdict(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return None
+    difference = value.get("difference")
+    return Verdict(**{**value, "difference": Difference(**difference) if difference else None})
+
+
+def _result(value: Mapping[str, Any]) -> RunResult:
+    """What of a result is shown."""
+    names = ("outcome", "exit_code", "reason", "remedy", "answer", "explanation", "solved_by", "model_calls", "diff")
+    return RunResult(
+        **{name: value[name] for name in (*names, "duration_s")},
+        before=_verdict(value["before"]),
+        verdict=_verdict(value["verdict"]),
+        best=BestAttempt(**value["best"]) if value.get("best") else None,
+        usage=Usage(**value["usage"]),
+        changed_files=tuple(value["changed_files"]),
+        attempts=tuple(Attempt(**item) for item in value["attempts"]),
+        notes=tuple(value["notes"]),
+    )

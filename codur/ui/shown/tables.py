@@ -1,0 +1,108 @@
+"""Tables and short texts for the commands that show no run: `agents`, `route`, `config`, and errors.
+
+Every function gives text that is ready for `output_formats.show`.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from codur.errors import CodurError
+from codur.types import RouteStep
+from codur.ui.sanitise import Shown
+from codur.ui.styled_lines import Line, joined, line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentRow:
+    """One agent: `needs` says what it takes, `ready` whether it can be set to work here now, and `note` why not."""
+
+    name: str
+    type: str
+    profile: str
+    description: str = ""
+    ready: bool = True
+    note: str = ""
+    needs: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table; `right` puts its cells to the right."""
+
+    title: str
+    right: bool = False
+
+
+_AGENT_COLUMNS = (Column("agent"), Column("type"), Column("needs"), Column("ready"), Column("description"))
+
+
+def agents_table(rows: Sequence[AgentRow], *, color: bool = False, width: int = 100) -> Shown:
+    """Give the table of agents."""
+    cells = [
+        (
+            line(row.name),
+            line(row.type),
+            line(row.needs or row.profile),
+            line(("yes", "good") if row.ready else (f"no: {row.note}" if row.note else "no", "warn")),
+            line(row.description),
+        )
+        for row in rows
+    ]
+    return table(_AGENT_COLUMNS, cells, (), color=color, width=width)
+
+
+def route_text(route: Sequence[RouteStep]) -> Shown:
+    """Give the way a run took, one decision a line: `1. pattern_plan → repair (pattern, deterministic): reason`."""
+    if not route:
+        return Shown("no decision was taken")
+    return joined(line(f"{number}. {_step_words(step)}") for number, step in enumerate(route, start=1))
+
+
+def error_text(error: CodurError) -> Shown:
+    """Give an error as two lines: what is wrong, and what to do about it (left out if there is nothing to say)."""
+    lines = [line(f"✘ {error.message}")]
+    if error.remedy:
+        lines.append(line(f"→ {error.remedy}"))
+    return joined(lines)
+
+
+def _step_words(step: RouteStep) -> str:
+    reason = f": {step.reason}" if step.reason else ""
+    return f"{step.node} → {step.route} ({step.origin}, {step.tier}){reason}"
+
+
+def table(
+    columns: Sequence[Column], rows: Sequence[Sequence[Line]], footer: Sequence[Line], *, color: bool, width: int
+) -> Shown:
+    """Give a table, with a last row of totals if there is one; in colours, long cells are folded to `width` columns."""
+    header = [line((column.title, "plain" if column.right else "strong")) for column in columns]
+    if color:
+        from codur.ui.screen import render_table  # noqa: PLC0415 - lazy: plain tables need no rich
+
+        return render_table(header, rows, footer, width=width)
+    body = [header, *rows, *([footer] if footer else [])]
+    widths = [max(_cells(row[index].text) for row in body) for index in range(len(columns))]
+    rule = line("  ".join("-" * size for size in widths))
+    lines = [_plain_row(columns, row, widths) for row in body]
+    lines.insert(1, rule)
+    if footer:
+        lines.insert(len(lines) - 1, rule)
+    return joined(lines)
+
+
+def _plain_row(columns: Sequence[Column], row: Sequence[Line], widths: Sequence[int]) -> Line:
+    cells = []
+    for column, cell, size in zip(columns, row, widths, strict=True):
+        space = " " * (size - _cells(cell.text))
+        cells.append(space + cell.text if column.right else cell.text + space)
+    return line("  ".join(cells).rstrip())
+
+
+def _cells(text: str) -> int:
+    """Columns that `text` takes on a terminal."""
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
+    )

@@ -1,0 +1,145 @@
+"""Verdicts in words. No sentence here says more than the verdict does."""
+
+from __future__ import annotations
+
+from codur.types import Difference, RunResult, Verdict
+from codur.ui.styled_lines import Line, Style, clip, count, line
+
+_FLAKY = "its result differs from run to run"
+_TAMPERED = "the output is taken from what is expected instead of being computed"
+_NO_CHECK = "no check was found"
+_STILL = "what passed before still passes"
+
+
+def difference_words(difference: Difference) -> str:
+    """Give the first difference as `line 3: expected …, got …`."""
+    place = f"line {difference.line}: "
+    if difference.expected is None:
+        return f"{place}expected no more output, got {_quoted(difference.actual or '')}"
+    if difference.actual is None:
+        return f"{place}expected {_quoted(difference.expected)}, got nothing more"
+    return f"{place}expected {_quoted(difference.expected)}, got {_quoted(difference.actual)}"
+
+
+def cause(verdict: Verdict) -> str:
+    """Give why a check did not pass, in one line."""
+    parts = []
+    if verdict.timed_out:
+        parts.append(
+            f"it did not end within {verdict.duration_s:.0f} s" if verdict.duration_s >= 1 else "it did not end"
+        )
+    if verdict.tests_total is not None:
+        parts.append(f"{verdict.tests_passed or 0} of {count(verdict.tests_total, 'test')} passed")
+    if verdict.difference is not None:
+        parts.append(difference_words(verdict.difference))
+    if said := _said(verdict.error):
+        parts.append(clip(said))
+    if not parts and verdict.exit_status:
+        parts.append(f"exit status {verdict.exit_status}")
+    if verdict.note:
+        parts.append(verdict.note)
+    return "; ".join(parts) or "no reason was given"
+
+
+def check_line(label: str, verdict: Verdict) -> Line:
+    """Give the line for a check that has just run.
+
+    Args:
+        label: when it ran: `before`, `attempt 2`.
+        verdict: what it said.
+    """
+    words, style = _check_words(label, verdict)
+    return line((f"{label}: ", "dim"), (words, style))
+
+
+def _check_words(label: str, verdict: Verdict) -> tuple[str, Style]:
+    match verdict.status:
+        case "passed":
+            if label == "before":
+                return "green: the check passes before anything is changed, so it can prove nothing", "warn"
+            return "green", "good"
+        case "failed":
+            return f"red: {cause(verdict)}", "bad"
+        case "no_check":
+            return f"nothing to check: {verdict.note or _NO_CHECK}", "warn"
+        case "flaky":
+            return f"flaky: {verdict.note or _FLAKY}", "bad"
+        case "tampered":
+            return f"tampered: {verdict.note or _TAMPERED}", "bad"
+
+
+def verdict_line(result: RunResult) -> Line | None:
+    """Give the verdict of a whole run, or None if it has none to give (nothing checked, nothing changed).
+
+    When a run ended before anything could be tried, the verdict from before is the one that stands.
+    """
+    verdict = result.verdict
+    if verdict is None and result.outcome != "done":
+        verdict = result.before
+    if verdict is None:
+        return line(("nothing was checked", "warn")) if _changed(result) else None
+    match verdict.status:
+        case "passed":
+            return _passed_line(result, verdict)
+        case "failed" if result.outcome == "done" and result.task_type == "refactor":
+            left = count(len(verdict.failing), "test")
+            return line(("✔ checked: ", "good"), f"{_STILL}: {_command(verdict)} ({left} failing as before)")
+        case "failed":
+            return line(("✘ checked: ", "bad"), f"{_command(verdict)} fails: {cause(verdict)}")
+        case "no_check":
+            return line(("nothing to check: ", "warn"), verdict.note or _NO_CHECK)
+        case "flaky":
+            return line(("✘ flaky: ", "bad"), f"{_command(verdict)}: {verdict.note or _FLAKY}")
+        case "tampered":
+            return line(("✘ tampered: ", "bad"), f"{_command(verdict)}: {verdict.note or _TAMPERED}")
+
+
+def proven(result: RunResult) -> bool:
+    """Whether the verdict speaks for the change: the check passes, and did not before."""
+    verdict, before = result.verdict, result.before
+    if verdict is None or not verdict.passed:
+        return False
+    return before is None or before.status not in ("passed", "flaky")
+
+
+def _changed(result: RunResult) -> bool:
+    return bool(result.changed_files or result.diff)
+
+
+def _passed_line(result: RunResult, verdict: Verdict) -> Line:
+    before = result.before
+    command = _command(verdict)
+    if not _changed(result) and (result.verdict is None or (before is not None and before.passed)):
+        return line(("the check passed before anything was changed", "warn"), f": {command}; nothing was changed")
+    if before is not None and before.passed and result.task_type == "refactor":
+        return line(("✔ checked: ", "good"), f"{_STILL}: {command}")
+    if before is not None and before.passed:
+        return line(("the check passed before anything was changed; it proves nothing", "warn"), f": {command}")
+    if before is not None and before.status == "flaky":
+        words = "the check passes, but its result differed from run to run before any change; it proves little"
+        return line((words, "warn"), f": {command}")
+    unseen = " (it was not run before the change)" if before is None and _changed(result) else ""
+    return line(("✔ checked: ", "good"), f"{command} {_achievement(verdict)}{unseen}")
+
+
+def _achievement(verdict: Verdict) -> str:
+    if verdict.tests_total is not None:
+        words = f"passes: {verdict.tests_passed or 0} of {count(verdict.tests_total, 'test')}"
+        return f"{words} ({verdict.note})" if verdict.note and not verdict.excused else words
+    words = "prints what is expected" if verdict.expected else "passes"
+    return f"{words} ({verdict.note})" if verdict.note else words
+
+
+def _command(verdict: Verdict) -> str:
+    return _quoted(verdict.check) if verdict.check else "the check"
+
+
+def _quoted(text: str) -> str:
+    return f"`{clip(text)}`"
+
+
+def _said(text: str) -> str:
+    """The first line that pytest marks as the error, else the last line, as in a traceback."""
+    rows = [row.strip() for row in text.split("\n") if row.strip()]
+    marked = next((row[1:].strip() for row in rows if row.startswith("E   ")), "")
+    return marked or (rows[-1] if rows else "")

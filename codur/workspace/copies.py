@@ -1,0 +1,70 @@
+"""Copying a workspace's files to a directory where candidates can be tried."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+
+from codur.workspace import paths
+from codur.workspace.disk.file_access import open_file
+from codur.workspace.disk.root import Root
+from codur.workspace.problems import FileError, from_os_error
+
+MAX_FILES = 10_000
+MAX_BYTES = 268_435_456
+
+
+_REMEDY = "Name in .gitignore what need not be copied, or work in a part of the project."
+
+
+def few_enough(relative_paths: Iterable[str]) -> tuple[str, ...]:
+    """The paths, each once and in order.
+
+    Raises:
+        WorkspaceError: more than 10,000.
+    """
+    wanted = tuple(sorted(set(relative_paths)))
+    if len(wanted) > MAX_FILES:
+        raise FileError(
+            f"the workspace has more than {MAX_FILES} files, too many to copy", code="too_large", remedy=_REMEDY
+        )
+    return wanted
+
+
+def copy_files(root: Root, relative_paths: Iterable[str], target: Path) -> None:
+    """Copy files (links as what they lead to) with mode and times to the same places below `target`, which is made.
+
+    Raises:
+        WorkspaceError: more than 10,000 files or 256 MiB, or a file cannot be copied.
+    """
+    wanted = few_enough(relative_paths)
+    left = MAX_BYTES
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        for path in wanted:
+            (target / path).parent.mkdir(parents=True, exist_ok=True)
+            left -= _copy(root, path, target / path)
+            if left < 0:
+                raise FileError(
+                    f"the workspace holds more than {MAX_BYTES >> 20} MiB, too much to copy",
+                    code="too_large",
+                    remedy=_REMEDY,
+                )
+    except OSError as error:
+        raise from_os_error(str(error.filename or target), error) from error
+
+
+def _copy(root: Root, path: str, target: Path) -> int:
+    """Copy one file; returns its bytes, and copies nothing if there are too many."""
+    with open_file(root, paths.real(root.path, path)) as descriptor:
+        status = os.fstat(descriptor)
+        if status.st_size > MAX_BYTES:
+            return status.st_size
+        with os.fdopen(os.dup(descriptor), "rb") as source, target.open("wb") as copy:
+            shutil.copyfileobj(source, copy)
+        target.chmod(stat.S_IMODE(status.st_mode))
+        os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
+    return status.st_size

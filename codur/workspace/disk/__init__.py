@@ -1,0 +1,1 @@
+"""Access to files by descriptors, so that no link leads out."""

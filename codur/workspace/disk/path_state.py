@@ -1,0 +1,129 @@
+"""What is at a path at one moment, as far as it can be put back: kind, mode, content by reference."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from codur.store.blobs import BlobStore
+from codur.workspace.disk.file_access import open_file, reported
+from codur.workspace.disk.root import Root
+from codur.workspace.problems import FileError, from_os_error
+
+Kind = Literal["file", "link", "directory", "other"]
+_KINDS = get_args(Kind)
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathState:
+    """What is at a path; None stands for nothing.
+
+    Attributes:
+        content: SHA-256 of a file's bytes; empty if they were not read.
+        mode: permission bits of a file or directory.
+        target: where a link leads.
+        stamp: tells an unread file from another (size, time, inode).
+    """
+
+    kind: Kind
+    content: str = ""
+    mode: int = 0
+    target: str = ""
+    stamp: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields that say something."""
+        values = {"kind": self.kind, "content": self.content, "mode": self.mode, "target": self.target}
+        return {name: value for name, value in {**values, "stamp": self.stamp}.items() if value}
+
+
+def from_json(value: Mapping[str, Any] | None) -> PathState | None:
+    """The state that `to_json` gave; None for None."""
+    if value is None:
+        return None
+    kind = value["kind"]
+    return PathState(
+        kind=kind if kind in _KINDS else "other",
+        content=str(value.get("content", "")),
+        mode=int(value.get("mode", 0)),
+        target=str(value.get("target", "")),
+        stamp=str(value.get("stamp", "")),
+    )
+
+
+def same(one: PathState | None, other: PathState | None) -> bool:
+    """Whether both are of one kind and hold the same; the mode does not count."""
+    if one is None or other is None:
+        return one is other
+    if one.kind != other.kind or one.target != other.target:
+        return False
+    if one.kind == "file" and not (one.content and other.content):
+        return bool(one.stamp) and one.stamp == other.stamp
+    return one.content == other.content
+
+
+def file_state(data: bytes, mode: int) -> PathState:
+    """The state of a file with these bytes."""
+    return PathState(kind="file", content=hashlib.sha256(data).hexdigest(), mode=mode)
+
+
+def stamp_of(status: os.stat_result) -> str:
+    """What tells a file from another without reading it."""
+    return f"{status.st_size}-{status.st_mtime_ns}-{status.st_ino}"
+
+
+def present(
+    root: Root, relative: str, *, keep: BlobStore | None = None, max_bytes: int | None = None
+) -> PathState | None:
+    """What is at a path now; links are not followed.
+
+    Args:
+        keep: where to put a file's content.
+        max_bytes: a larger file is not read.
+
+    Raises:
+        FileError: it cannot be looked at, or a part of the path is a link.
+        StateError: the content cannot be kept.
+    """
+    try:
+        with root.parent(relative) as (directory, name):
+            status = os.stat(name, dir_fd=directory, follow_symlinks=False)
+            if stat.S_ISLNK(status.st_mode):
+                return PathState(kind="link", target=os.readlink(name, dir_fd=directory))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise from_os_error(relative, error) from error
+    if stat.S_ISDIR(status.st_mode):
+        return PathState(kind="directory", mode=stat.S_IMODE(status.st_mode))
+    if not stat.S_ISREG(status.st_mode):
+        return PathState(kind="other")
+    if max_bytes is not None and status.st_size > max_bytes:
+        return PathState(kind="file", mode=stat.S_IMODE(status.st_mode), stamp=stamp_of(status))
+    return _file(root, relative, keep)
+
+
+def _file(root: Root, relative: str, keep: BlobStore | None) -> PathState | None:
+    try:
+        with reported(relative), open_file(root, relative) as descriptor:
+            status = os.fstat(descriptor)
+            content = keep.put_file(descriptor, durable=False) if keep else _digest(descriptor)
+    except FileError as problem:
+        if problem.code == "not_found":
+            return None
+        raise
+    return PathState(kind="file", content=content, mode=stat.S_IMODE(status.st_mode), stamp=stamp_of(status))
+
+
+def _digest(descriptor: int) -> str:
+    digest = hashlib.sha256()
+    offset = 0
+    while block := os.pread(descriptor, _BLOCK, offset):
+        digest.update(block)
+        offset += len(block)
+    return digest.hexdigest()

@@ -1,0 +1,127 @@
+"""A workspace's root directory, and opening the directories beneath it without following a link.
+
+A path is opened from the root's descriptor by openat2(2), or part by part with `O_NOFOLLOW` where there is no openat2.
+So a directory that is exchanged for a symbolic link between a check and its use cannot lead out (openat(2), "Rationale
+for openat"). Relative paths arrive normal and resolved (`paths.real`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from codur.workspace.disk.openat2 import open_beneath
+from codur.workspace.problems import FileError, from_os_error
+
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Root:
+    """A directory that stays the same one: if it is moved away or replaced, nothing is opened any more.
+
+    Args:
+        path: absolute and without links.
+        walk: open part by part even where there is openat2.
+
+    Raises:
+        FileError: there is none.
+    """
+
+    def __init__(self, path: Path, *, walk: bool = False) -> None:
+        self.path = path
+        self._walk = walk
+        try:
+            status = path.stat()
+        except OSError as error:
+            raise from_os_error(str(path), error) from error
+        self._identity = (status.st_dev, status.st_ino)
+
+    def open(self) -> int:
+        """The directory, open.
+
+        Raises:
+            FileError: it is not there any more.
+        """
+        try:
+            descriptor = os.open(self.path, _DIRECTORY)
+        except OSError as error:
+            raise self._gone() from error
+        status = os.fstat(descriptor)
+        if (status.st_dev, status.st_ino) != self._identity:
+            os.close(descriptor)
+            raise self._gone()
+        return descriptor
+
+    def _gone(self) -> FileError:
+        return FileError(
+            f"the workspace {self.path} was moved, deleted or replaced",
+            code="refused",
+            remedy="Put it back, or start again in the new place.",
+        )
+
+    @contextlib.contextmanager
+    def directory(self, relative: str, made: list[str] | None = None) -> Iterator[int]:
+        """The open directory at `relative`.
+
+        Args:
+            made: missing directories are made if it is given, and added to it, outermost first.
+
+        Raises:
+            OSError: it is not there, or a part of the path is a link or no directory.
+            FileError: the root is not there any more.
+        """
+        descriptor = self.open()
+        try:
+            if relative:
+                below = self._below(descriptor, relative, made)
+                os.close(descriptor)
+                descriptor = below
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    @contextlib.contextmanager
+    def parent(self, relative: str, made: list[str] | None = None) -> Iterator[tuple[int, str]]:
+        """The open directory that holds `relative`, and the last name; as `directory`."""
+        above, _, name = relative.rpartition("/")
+        with self.directory(above, made) as descriptor:
+            yield descriptor, name or "."
+
+    def _below(self, descriptor: int, relative: str, made: list[str] | None) -> int:
+        if not self._walk:
+            try:
+                found = open_beneath(descriptor, relative, _DIRECTORY)
+            except FileNotFoundError:
+                if made is None:
+                    raise
+                found = None
+            if found is not None:
+                return found
+        return _walked(descriptor, relative, made)
+
+
+def _walked(descriptor: int, relative: str, made: list[str] | None) -> int:
+    parts = relative.split("/")
+    current = os.dup(descriptor)
+    try:
+        for depth, part in enumerate(parts, start=1):
+            child = _enter(current, part, "/".join(parts[:depth]), made)
+            os.close(current)
+            current = child
+    except BaseException:
+        os.close(current)
+        raise
+    return current
+
+
+def _enter(directory: int, part: str, relative: str, made: list[str] | None) -> int:
+    try:
+        return os.open(part, _DIRECTORY, dir_fd=directory)
+    except FileNotFoundError:
+        if made is None:
+            raise
+    os.mkdir(part, dir_fd=directory)
+    made.append(relative)
+    return os.open(part, _DIRECTORY, dir_fd=directory)

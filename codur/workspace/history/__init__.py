@@ -1,0 +1,1 @@
+"""What changed, by whom, and how it is put back."""

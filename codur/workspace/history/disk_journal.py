@@ -1,0 +1,260 @@
+"""The journal of a run on disk: every change of a path, with what was there before, in the order it was made.
+
+A change is announced, with its pre-image stored and synced, before it is made, and confirmed after it. So whenever the
+run dies, each path can be put back: a change that was announced and not confirmed is recognised by what is at its path.
+The lines are those of an `AppendLog`; contents are in a `BlobStore`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from codur.errors import StateError
+from codur.store.append_log import AppendLog
+from codur.store.blobs import BlobStore
+from codur.workspace.disk.path_state import PathState, from_json
+
+By = Literal["tool", "command", "restore", "rewind", "undo", "redo"]
+SCHEMA = 1
+_BASE_NAME = "base.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One change of one path.
+
+    Attributes:
+        path: relative to the workspace, normal and resolved.
+        by: who made it.
+        before, after: what was there, and what was put there; None is nothing.
+        confirmed: the change was made; else it may have been.
+        directories: those that had to be made for it, outermost first.
+    """
+
+    path: str
+    by: By
+    before: PathState | None
+    after: PathState | None
+    confirmed: bool = False
+    directories: tuple[str, ...] = ()
+
+    def to_json(self, number: int) -> dict[str, Any]:
+        """The line that announces it."""
+        return {
+            "op": "change",
+            "n": number,
+            "path": self.path,
+            "by": self.by,
+            "before": self.before.to_json() if self.before else None,
+            "after": self.after.to_json() if self.after else None,
+            "done": self.confirmed,
+            "directories": list(self.directories),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Undo:
+    position: int
+    finished: bool = False
+
+
+class DiskJournal:
+    """The journal in a run's directory. Call `start` before anything else; one process at a time writes.
+
+    Args:
+        path: its file.
+        blobs: where contents are kept.
+        cache: a directory for what is known of workspaces, so that programs start sooner; None keeps nothing.
+        max_files, max_bytes: how much is copied at most before programs run.
+
+    Attributes:
+        entries: all changes, oldest first.
+        notes: what was damaged, in words.
+        in_program: a program was running when the last line was written.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        blobs: BlobStore,
+        *,
+        cache: Path | None = None,
+        max_files: int = 5000,
+        max_bytes: int = 128 << 20,
+    ) -> None:
+        self.blobs = blobs
+        self.cache = cache
+        self.max_files = max_files
+        self.max_bytes = max_bytes
+        self.entries: list[Entry] = []
+        self.notes: list[str] = []
+        self.in_program = False
+        self.workspace: Path | None = None
+        self._log = AppendLog(path)
+        self._marks: dict[str, int] = {}
+        self._undos: list[_Undo] = []
+
+    @property
+    def base_file(self) -> Path:
+        """Where the state of the workspace before the first program is written down."""
+        return self._log.path.with_name(_BASE_NAME)
+
+    def load(self) -> None:
+        """Read what the journal holds.
+
+        Raises:
+            StateError: it cannot be read, or a newer version of Codur wrote it.
+        """
+        for line in self._log.read(on_damage=self.notes.append):
+            try:
+                self._take(line)
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                raise StateError(
+                    f"{self._log.path} is not a journal of this version", remedy="Use the version that wrote it."
+                ) from error
+
+    def start(self, root: Path) -> None:
+        """Read what the journal holds, and begin it if there is none.
+
+        Raises:
+            StateError: it cannot be used, or it belongs to another workspace.
+        """
+        self.load()
+        if self.workspace is None:
+            self.workspace = root
+            self._log.append({"op": "start", "schema": SCHEMA, "workspace": str(root)})
+        elif self.workspace != root:
+            raise StateError(f"{self._log.path} belongs to {self.workspace}, not to {root}")
+
+    def announce(self, entry: Entry) -> int:
+        """Write down a change that is about to be made; its pre-image must be in `blobs`, synced.
+
+        Returns:
+            Its number, for `confirm`.
+
+        Raises:
+            StateError: it cannot be written down; then the change must not be made.
+        """
+        number = len(self.entries)
+        self._log.append(entry.to_json(number))
+        self.entries.append(entry)
+        return number
+
+    def confirm(self, number: int, after: PathState | None) -> None:
+        """Write down that the change was made, and what it left."""
+        self._log.append({"op": "done", "n": number, "after": after.to_json() if after else None}, durable=False)
+        self.entries[number] = replace(self.entries[number], after=after, confirmed=True)
+
+    def record(self, entries: Iterable[Entry]) -> None:
+        """Write down changes that have been made already."""
+        confirmed = [replace(entry, confirmed=True) for entry in entries]
+        if confirmed:
+            start = len(self.entries)
+            self._log.extend(entry.to_json(start + offset) for offset, entry in enumerate(confirmed))
+            self.entries += confirmed
+
+    def mark(self, label: str) -> None:
+        """Name this moment; the latest with a label counts."""
+        self._log.append({"op": "mark", "label": label}, durable=False)
+        self._marks[label] = len(self.entries)
+
+    def position(self, label: str) -> int:
+        """How many changes there were at the mark.
+
+        Raises:
+            StateError: there is no such mark.
+        """
+        if label not in self._marks:
+            raise StateError(f"the journal has no mark {label!r}")
+        return self._marks[label]
+
+    def program(self, *, running: bool) -> None:
+        """Write down that a program begins or has ended."""
+        self._log.append({"op": "program", "running": running}, durable=False)
+        self.in_program = running
+
+    def begin_undo(self) -> None:
+        """Write down that all is about to be undone, unless an undo that did not finish is being finished."""
+        if not self._undos or self._undos[-1].finished:
+            self._log.append({"op": "undo", "finished": False})
+            self._undos.append(_Undo(position=len(self.entries)))
+
+    def end_undo(self) -> None:
+        """Write down that all was undone."""
+        self._log.append({"op": "undo", "finished": True})
+        self._finish_undo()
+
+    def _finish_undo(self) -> None:
+        last = self._undos.pop()
+        if last.position < len(self.entries):  # one that changed nothing cannot be taken back
+            self._undos.append(replace(last, finished=True))
+
+    def undone_at(self) -> int | None:
+        """How many changes there were before the last undo; None if nothing was undone."""
+        return self._undos[-1].position if self._undos else None
+
+    def redone(self) -> None:
+        """Write down that the last undo was taken back."""
+        self._log.append({"op": "redo"})
+        self._undos.pop()
+
+    def close(self) -> None:
+        """End the run's writing."""
+        self._log.close()
+        if not self.in_program:
+            self.base_file.unlink(missing_ok=True)
+
+    def _take(self, line: Mapping[str, Any]) -> None:
+        match line["op"]:
+            case "start":
+                if line["schema"] > SCHEMA:
+                    raise ValueError(line["schema"])
+                self.workspace = Path(line["workspace"])
+            case "change":
+                self._take_change(line)
+            case "done":
+                number = line["n"]
+                if number < len(self.entries):
+                    done = replace(self.entries[number], after=from_json(line["after"]), confirmed=True)
+                    self.entries[number] = done
+            case "mark":
+                self._marks[line["label"]] = len(self.entries)
+            case "program":
+                self.in_program = line["running"]
+            case _:
+                self._take_undo(line)
+
+    def _take_change(self, line: Mapping[str, Any]) -> None:
+        if line["by"] not in get_args(By):
+            raise ValueError(line["by"])
+        while len(self.entries) < line["n"]:  # a damaged line stood here; numbers must go on fitting
+            self.entries.append(_LOST)
+        self.entries.append(
+            Entry(
+                path=line["path"],
+                by=line["by"],
+                before=from_json(line["before"]),
+                after=from_json(line["after"]),
+                confirmed=line["done"],
+                directories=tuple(line["directories"]),
+            )
+        )
+
+    def _take_undo(self, line: Mapping[str, Any]) -> None:
+        match line["op"]:
+            case "undo" if line["finished"] and self._undos:
+                self._finish_undo()
+            case "undo" if not line["finished"]:
+                self._undos.append(_Undo(position=len(self.entries)))
+            case "redo" if self._undos:
+                self._undos.pop()
+            case "undo" | "redo":
+                return
+            case other:
+                raise ValueError(other)
+
+
+_LOST = Entry(path="", by="tool", before=None, after=None)

@@ -1,0 +1,273 @@
+"""Puts paths back to what they were, but for those that someone else has changed since."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeGuard
+
+from codur.errors import StateError
+from codur.workspace import paths
+from codur.workspace.disk import file_access
+from codur.workspace.disk.path_state import PathState, present, same
+from codur.workspace.disk.root import Root
+from codur.workspace.history.disk_journal import By, DiskJournal, Entry
+from codur.workspace.history.net_changes import NetChange, directories_made, net_changes
+from codur.workspace.problems import FileError
+
+_GIT = ".git"
+_MAX_COPIES = 1000
+_OWNER_ALL = 0o700
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """A path that was left as it is.
+
+    Attributes:
+        reason: why, as the end of a sentence about the path.
+        copy: the path beside it that holds the old content; empty if there is none.
+    """
+
+    path: str
+    reason: str
+    copy: str = ""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What putting back came to: paths, each in one list."""
+
+    restored: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    conflicts: list[Conflict] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+class PutBack:
+    """One pass over the paths of a workspace.
+
+    Args:
+        journal: gets an entry for each change; its blobs hold the contents.
+        by: who it is, for the journal.
+        copies: write old contents beside what someone else changed.
+        must_record: a change that the journal cannot take is not made; else it is made all the same.
+        dry: only find out what would be done.
+    """
+
+    def __init__(
+        self, root: Root, journal: DiskJournal, *, by: By, copies: bool, must_record: bool = True, dry: bool = False
+    ) -> None:
+        self._root = root
+        self._journal = journal
+        self._by: By = by
+        self._copies = copies and not dry
+        self._must_record = must_record
+        self._dry = dry
+        self._late_modes: dict[str, int] = {}
+        self.outcome = Outcome()
+
+    def run(self, changes: Mapping[str, NetChange], directories: Iterable[str] = ()) -> Outcome:
+        """Put back all the paths.
+
+        Args:
+            changes: in the order of their paths.
+            directories: removed at the end if they are empty, in this order.
+
+        Raises:
+            StateError: the journal cannot be written.
+        """
+        waiting = [change for change in changes.values() if self._is_ours(change)]
+        backwards = waiting[::-1]
+        for change in waiting:
+            if _is_directory(change.before) and _is_directory(change.after):
+                self._one(change)  # its mode first, lest nothing in it can be changed
+        for change in backwards:
+            if change.before is None or (_is_directory(change.before) and _is_in_the_way(change.after)):
+                self._one(change)
+        for change in waiting:
+            if change.before is not None:
+                self._one(change)
+        if not self._dry:
+            for name, mode in sorted(self._late_modes.items(), reverse=True):
+                file_access.set_mode(self._root, name, mode)
+            for name in directories:
+                file_access.remove_empty_directory(self._root, name)
+        return self._sorted()
+
+    def _sorted(self) -> Outcome:
+        found = self.outcome
+        found.restored = sorted(set(found.restored))
+        found.removed = sorted(set(found.removed) - set(found.restored))
+        found.conflicts.sort(key=lambda conflict: conflict.path)
+        touched = {*found.restored, *found.removed, *(conflict.path for conflict in found.conflicts)}
+        found.unchanged = sorted(set(found.unchanged) - touched)
+        return found
+
+    def _is_ours(self, change: NetChange) -> bool:
+        """Whether the path may be touched; a journal that leads to `.git` or out of the root is not believed."""
+        try:
+            key = paths.normalise(self._root.path, change.path)
+        except FileError:
+            # Names that are no text come from programs; they are normal if they have no parts of dots.
+            key = change.path if _is_plain(change.path) else ""
+        return key == change.path and bool(key) and _GIT not in paths.fold_path(key)
+
+    def _one(self, change: NetChange) -> None:
+        if any(conflict.path == change.path for conflict in self.outcome.conflicts):
+            return
+        try:
+            self._decide(change, present(self._root, change.path, max_bytes=self._journal.max_bytes))
+        except FileError as problem:
+            self._conflict(change, problem.message)
+
+    def _decide(self, change: NetChange, now: PathState | None) -> None:
+        wanted = change.before
+        if same(now, wanted):
+            if now is not None and wanted is not None and now.mode != wanted.mode and _left_mode(change, now):
+                self._change(change, now)
+            else:
+                self.outcome.unchanged.append(change.path)
+        elif any(same(now, left) for left in change.left):
+            self._change(change, now)
+        else:
+            self._conflict(change, "was changed since")
+
+    def _change(self, change: NetChange, now: PathState | None) -> None:
+        wanted = change.before
+        if wanted is not None and wanted.kind == "other":
+            self._conflict(change, "was no file, and cannot be made again")
+            return
+        if wanted is not None and wanted.kind == "file" and wanted.content not in self._journal.blobs:
+            self._conflict(change, "is not as it was, and its old content was not kept")
+            return
+        if self._dry:
+            self._count(change)
+            return
+        if wanted is None and now is not None and now.kind == "directory":
+            if not file_access.remove_empty_directory(self._root, change.path):
+                self.outcome.unchanged.append(change.path)
+                return
+            self._journal_only(change, now)
+        else:
+            self._recorded(change, now)
+        self._count(change)
+
+    def _count(self, change: NetChange) -> None:
+        (self.outcome.removed if change.before is None else self.outcome.restored).append(change.path)
+
+    def _journal_only(self, change: NetChange, now: PathState | None) -> None:
+        entry = Entry(path=change.path, by=self._by, before=now, after=change.before)
+        self._tolerant(lambda: self._journal.record([entry]))
+
+    def _recorded(self, change: NetChange, now: PathState | None) -> None:
+        data = self._journal.blobs.get(change.before.content) if _is_file(change.before) else b""
+        number = self._announce(change, now)
+        self._apply(change.path, now, change.before, data)
+        if number is not None:
+            self._tolerant(lambda: self._journal.confirm(number, change.before))
+
+    def _announce(self, change: NetChange, now: PathState | None) -> int | None:
+        def announce() -> int:
+            kept = present(self._root, change.path, keep=self._journal.blobs)
+            if kept is not None and kept.content:
+                self._journal.blobs.sync([kept.content])
+            return self._journal.announce(Entry(path=change.path, by=self._by, before=now, after=change.before))
+
+        numbers: list[int] = []
+        self._tolerant(lambda: numbers.append(announce()))
+        return numbers[0] if numbers else None
+
+    def _tolerant(self, step: Callable[[], None]) -> None:
+        try:
+            step()
+        except StateError as error:
+            if self._must_record:
+                raise
+            if error.message not in self.outcome.notes:
+                self.outcome.notes.append(error.message)
+
+    def _apply(self, path: str, now: PathState | None, wanted: PathState | None, data: bytes) -> None:
+        if wanted is None:
+            file_access.remove(self._root, path, durable=False)
+            return
+        if wanted.kind == "directory":
+            # What is below is put back after it, and needs a directory that can be written.
+            self._late_modes[path] = wanted.mode
+        if same(now, wanted):
+            file_access.set_mode(self._root, path, wanted.mode | (_OWNER_ALL if wanted.kind == "directory" else 0))
+            return
+        if now is not None and (now.kind == "directory") != (wanted.kind == "directory"):
+            self._make_room(path, now)
+        match wanted.kind:
+            case "directory":
+                file_access.make_directory(self._root, path)
+                file_access.set_mode(self._root, path, wanted.mode | _OWNER_ALL)
+            case "link":
+                file_access.write_link(self._root, path, wanted.target)
+            case _:
+                file_access.write_image(self._root, path, data, mode=wanted.mode, durable=True)
+
+    def _make_room(self, path: str, now: PathState) -> None:
+        if now.kind != "directory":
+            file_access.remove(self._root, path, durable=False)
+        elif not file_access.remove_empty_directory(self._root, path):
+            raise FileError("is a directory now, and not empty", code="refused")
+
+    def _conflict(self, change: NetChange, reason: str) -> None:
+        copy = self._write_copy(change) if self._copies else ""
+        self.outcome.conflicts.append(Conflict(path=change.path, reason=reason, copy=copy))
+
+    def _write_copy(self, change: NetChange) -> str:
+        """Put the old content beside the path, unless an earlier undo did."""
+        wanted = change.before
+        if wanted is None or wanted.kind != "file" or wanted.content not in self._journal.blobs:
+            return ""
+        data = self._journal.blobs.get(wanted.content)
+        for number in range(1, _MAX_COPIES):
+            name = f"{change.path}.codur-conflict{f'-{number}' if number > 1 else ''}"
+            try:
+                if same(present(self._root, name), wanted) or file_access.write_new(
+                    self._root, name, data, mode=wanted.mode | 0o600
+                ):
+                    return name
+            except FileError as problem:
+                self.outcome.notes.append(f"the old content of {change.path} was not written: {problem.message}")
+                return ""
+        return ""
+
+
+def _is_file(state: PathState | None) -> TypeGuard[PathState]:
+    return state is not None and state.kind == "file"
+
+
+def _is_directory(state: PathState | None) -> bool:
+    return state is not None and state.kind == "directory"
+
+
+def _is_in_the_way(state: PathState | None) -> bool:
+    """Whether a directory cannot be made where this is."""
+    return state is not None and state.kind != "directory"
+
+
+def _left_mode(change: NetChange, now: PathState) -> bool:
+    return any(left is not None and left.mode == now.mode for left in change.left)
+
+
+def _is_plain(path: str) -> bool:
+    return not path.startswith("/") and "\0" not in path and not {"", ".", ".."} & set(path.split("/"))
+
+
+def back_to(root: Root, journal: DiskJournal, position: int, *, by: By, must_record: bool) -> Outcome:
+    """Put every path that tools changed since a position of the journal back to how it was then; notes are kept there.
+
+    Raises:
+        WorkspaceError: a file cannot be written.
+        StateError: a change cannot be written down, and `must_record` says that then it is not made.
+    """
+    entries = [entry for entry in journal.entries[position:] if entry.by != "command"]
+    pass_ = PutBack(root, journal, by=by, copies=False, must_record=must_record)
+    outcome = pass_.run(net_changes(entries), directories_made(entries))
+    journal.notes += outcome.notes
+    return outcome

@@ -1,0 +1,135 @@
+"""A look at everything in a workspace that programs may change, by file status alone."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from codur.store.atomic import is_stray
+from codur.workspace.disk.path_state import Kind
+from codur.workspace.disk.root import Root
+from codur.workspace.listing import SKIPPED_DIRECTORIES
+from codur.workspace.problems import FileError
+
+CACHES: frozenset[str] = SKIPPED_DIRECTORIES - {".codur", ".claude", ".idea", ".vscode"}
+"""Directories that are not looked into: version control, environments, caches."""
+_CACHE_TAG = "CACHEDIR.TAG"
+_ENVIRONMENT = "pyvenv.cfg"
+_BUILDS = frozenset({"Cargo.toml", "pom.xml", "build.sbt"})
+"""Beside one of these, `target` holds what a build made."""
+
+
+class Status(NamedTuple):
+    """What tells that a path has changed; times in nanoseconds; `names` that a file has, here and elsewhere."""
+
+    kind: Kind
+    mode: int
+    size: int = 0
+    modified: int = 0
+    changed: int = 0
+    inode: int = 0
+    names: int = 1
+
+
+@dataclass(slots=True)
+class Scan:
+    """What was seen.
+
+    Attributes:
+        entries: files, links, directories and others by relative path.
+        strays: temporary files of dead processes.
+        unseen: directories that were not looked into: caches, unreadable ones, and those that were too many.
+        complete: there were not too many.
+    """
+
+    entries: dict[str, Status] = field(default_factory=dict)
+    strays: list[str] = field(default_factory=list)
+    unseen: set[str] = field(default_factory=set)
+    complete: bool = True
+
+    def saw(self, path: str) -> bool:
+        """Whether the path would have been seen if it had been there."""
+        return not any(path.startswith(f"{name}/") or path == name for name in self.unseen)
+
+
+def scan(root: Root, *, known: Collection[str] = (), limit: int) -> Scan:
+    """Look through the workspace, the outer directories first.
+
+    Args:
+        known: directories that are looked into whatever is in them: a program that makes a source directory look like
+            a cache must not hide what it does there.
+        limit: entries at most.
+
+    Raises:
+        FileError: the workspace is not there any more.
+    """
+    found = Scan()
+    waiting = [""]
+    for place, base in enumerate(waiting):
+        if len(found.entries) >= limit:
+            found.unseen.update(waiting[place:])
+            found.complete = False
+            break
+        try:
+            with root.directory(base) as descriptor, os.scandir(descriptor) as listing:
+                entries = list(listing)
+                names = {entry.name for entry in entries}
+                if base and base not in known and _is_cache(names):
+                    found.unseen.add(base)
+                    continue
+                waiting += _take(f"{base}/" if base else "", entries, names, found)
+        except FileError:
+            raise
+        except OSError:  # not ours to read, or just gone: nothing is known of it
+            found.unseen.add(base)
+    return found
+
+
+def _take(prefix: str, entries: list[os.DirEntry[str]], names: set[str], found: Scan) -> list[str]:
+    """Note the entries of one directory; returns the directories to look into."""
+    inner: list[str] = []
+    is_build = not names.isdisjoint(_BUILDS)
+    for entry in entries:
+        name = entry.name
+        path = prefix + name
+        if name.startswith(".") and is_stray(name):
+            found.strays.append(path)
+            continue
+        try:
+            status = _status(entry.stat(follow_symlinks=False))
+        except FileNotFoundError:
+            continue
+        if status.kind != "directory":
+            found.entries[path] = status
+        elif name in CACHES or (is_build and name == "target"):
+            found.unseen.add(path)
+        else:
+            found.entries[path] = status
+            inner.append(path)
+    return inner
+
+
+def _is_cache(names: set[str]) -> bool:
+    return _CACHE_TAG in names or _ENVIRONMENT in names
+
+
+def _status(status: os.stat_result) -> Status:
+    mode = status.st_mode
+    if stat.S_ISREG(mode):
+        return Status(
+            "file",
+            mode & 0o7777,
+            status.st_size,
+            status.st_mtime_ns,
+            status.st_ctime_ns,
+            status.st_ino,
+            status.st_nlink,
+        )
+    if stat.S_ISDIR(mode):
+        return Status("directory", mode & 0o7777)
+    if stat.S_ISLNK(mode):
+        return Status("link", 0, 0, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+    return Status("other", 0, 0, 0, 0, status.st_ino)

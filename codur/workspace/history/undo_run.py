@@ -1,0 +1,186 @@
+"""Undoing a run, taking that back, and showing what the run changed: all from its journal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from codur.workspace.disk.path_state import PathState, same
+from codur.workspace.disk.root import Root
+from codur.workspace.history.diff import unified_diff
+from codur.workspace.history.disk_journal import By, DiskJournal, Entry
+from codur.workspace.history.net_changes import NetChange, directories_made, net_changes
+from codur.workspace.history.program_changes import interrupted_changes
+from codur.workspace.history.put_back import Conflict, PutBack
+from codur.workspace.history.sweep import sweep
+
+_MAX_DIFF_BYTES = 8 << 20
+_IN_PROGRAM = "a program was running when the run was cut off: files that it made are left where they are"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UndoReport:
+    """What an undo did, or would do; each path is in one of the lists.
+
+    Attributes:
+        restored: brought back to what they were.
+        removed: made by the run, and gone now.
+        unchanged: already as they were.
+        conflicts: left as they are, as someone else changed them.
+        notes: what else the user should know.
+    """
+
+    restored: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunChange:
+    """The net change of one path by a run.
+
+    Attributes:
+        by: `tool`, `command`, or both.
+        diff: unified diff; empty for what is no file.
+    """
+
+    path: str
+    by: tuple[str, ...]
+    before: PathState | None
+    after: PathState | None
+    diff: str = ""
+
+
+def undo(root: Root, journal: DiskJournal, *, dry: bool = False) -> UndoReport:
+    """Put every path that the run changed back to how it was before the run.
+
+    A path is touched only if it is still as the run left it; else the user's version stays, and the old content is
+    written beside it as `<name>.codur-conflict`. Files that the run did not make are never deleted. An undo that was
+    cut off is completed by the next.
+
+    Args:
+        journal: the run's, loaded; it gets an entry for each change.
+        dry: only find out.
+
+    Raises:
+        WorkspaceError: the workspace is not there any more.
+        StateError: the journal cannot be written.
+    """
+    changes = net_changes(journal.entries)
+    cut_off = {
+        path: NetChange(path=path, before=state, left=(state,), by=frozenset({"command"}))
+        for path, state in interrupted_changes(root, journal).items()
+        if state is not None and path not in changes
+    }
+    all_changes = dict(sorted({**changes, **cut_off}.items()))
+    if not dry:
+        journal.begin_undo()
+    report = _put_back(root, journal, all_changes, directories_made(journal.entries), by="undo", dry=dry)
+    if not dry:
+        journal.end_undo()
+        journal.program(running=False)
+    return report
+
+
+def redo(root: Root, journal: DiskJournal, *, dry: bool = False) -> UndoReport | None:
+    """Take the last undo back, by the same rules; None if nothing was undone.
+
+    Raises:
+        WorkspaceError, StateError: as `undo`.
+    """
+    position = journal.undone_at()
+    if position is None:
+        return None
+    report = _put_back(root, journal, net_changes(journal.entries[position:]), (), by="redo", dry=dry)
+    if not dry:
+        journal.redone()
+    return report
+
+
+def _put_back(
+    root: Root,
+    journal: DiskJournal,
+    changes: dict[str, NetChange],
+    directories: tuple[str, ...],
+    *,
+    by: By,
+    dry: bool,
+) -> UndoReport:
+    notes = list(journal.notes)
+    if journal.in_program and by == "undo":
+        notes.append(_IN_PROGRAM)
+    if not dry:
+        sweep(root, changes)
+    found = PutBack(root, journal, by=by, copies=True, dry=dry).run(changes, directories)
+    return UndoReport(
+        restored=tuple(found.restored),
+        removed=tuple(found.removed),
+        unchanged=tuple(found.unchanged),
+        conflicts=tuple(found.conflicts),
+        notes=(*notes, *found.notes),
+    )
+
+
+Undone = Literal["", "part", "all"]
+
+
+def undone(journal: DiskJournal) -> Undone:
+    """How much of what the run changed was undone since, and is."""
+    if journal.undone_at() is None:
+        return ""
+    left = (item for item in net_changes(journal.entries).values() if not same(item.before, item.after))
+    return "part" if any(left) else "all"
+
+
+def run_changes(journal: DiskJournal) -> tuple[RunChange, ...]:
+    """What the run changed, net, by path, whether or not it was undone since.
+
+    Raises:
+        StateError: a kept content is damaged.
+    """
+    return tuple(
+        RunChange(
+            path=change.path,
+            by=tuple(sorted(change.by & {"tool", "command"})),
+            before=change.before,
+            after=change.after,
+            diff=_diff(change, journal),
+        )
+        for change in net_changes(_of_the_run(journal.entries)).values()
+        if not same(change.before, change.after) or _mode(change.before) != _mode(change.after)
+    )
+
+
+def _of_the_run(entries: list[Entry]) -> list[Entry]:
+    return [entry for entry in entries if entry.by not in ("undo", "redo")]
+
+
+def _mode(state: PathState | None) -> int:
+    return state.mode if state else 0
+
+
+def _diff(change: NetChange, journal: DiskJournal) -> str:
+    before, after = (_bytes(state, journal) for state in (change.before, change.after))
+    sizes = [len(data) for data in (before, after) if data is not None]
+    kinds = {state.kind for state in (change.before, change.after) if state}
+    if not kinds <= {"file", "link"}:
+        return ""
+    if max(sizes, default=0) > _MAX_DIFF_BYTES or not _is_kept(change, journal):
+        return f"diff --git a/{change.path} b/{change.path}\nToo large to show\n"
+    modes = (_mode(change.before) or None, _mode(change.after) or None)
+    return unified_diff(change.path, before, after, mode_before=modes[0], mode_after=modes[1])
+
+
+def _is_kept(change: NetChange, journal: DiskJournal) -> bool:
+    files = [state for state in (change.before, change.after) if state and state.kind == "file"]
+    return all(state.content in journal.blobs for state in files)
+
+
+def _bytes(state: PathState | None, journal: DiskJournal) -> bytes | None:
+    if state is None:
+        return None
+    if state.kind == "link":
+        return state.target.encode("utf-8", "surrogateescape")
+    return journal.blobs.get(state.content) if state.content in journal.blobs else b""

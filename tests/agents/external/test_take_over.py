@@ -1,0 +1,28 @@
+"""What of an agent's changes comes into a workspace that has a scope."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from codur.agents.external.copy import changes_in, copy_workspace
+from codur.agents.external.take_over import take_over
+from codur.types import ScopeRules
+from codur.workspace.scope import Scope
+from codur.workspace.workspace import Workspace
+from tests.agents.external.kit import RIGHT, WRONG, fill
+
+
+def test_what_is_out_of_scope_is_noted_and_the_rest_is_taken(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    workspace = Workspace.open(fill(root, WRONG))
+    workspace.scope = Scope(workspace.root, ScopeRules(allow=("main.py",)))
+    copy = copy_workspace(workspace, tmp_path / "work", may_instruct=lambda path, content: False)
+    fill(copy.root, {"main.py": RIGHT, "other.py": "1\n"})
+
+    changes = changes_in(copy, max_file_bytes=workspace.max_file_bytes)
+    taken = take_over("its", changes, copy, workspace, allowed=lambda path: True)
+
+    assert (taken.changed_files, taken.problem) == (("main.py",), "")
+    assert taken.notes == ("not taken over from its: other.py: is out of scope",)
+    assert (root / "main.py").read_text() == RIGHT

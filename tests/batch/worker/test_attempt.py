@@ -1,0 +1,70 @@
+"""One attempt at a challenge, called as the worker calls it."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+import pytest
+
+from codur.batch.challenge_directory import Challenge
+from codur.batch.setup import Setup
+from codur.batch.worker.attempt import Attempted, Job, attempt
+from codur.events import Emit, Event, ModelAnswered, NodeEntered, ignore
+from codur.sandbox.cancel import CancelToken
+from codur.sandbox.processor_turns import Waited
+from tests.batch.kit import BUG, setup
+from tests.runs.kit import EDIT, fill, host, settings_for
+from tests.support.groq_server import GroqServer
+
+
+def tried(place: Path, *, emit: Emit = ignore, given: Setup | None = None) -> Attempted:
+    fill(place / "bug", BUG)
+    below = place / "copies"
+    below.mkdir()
+    job = Job(
+        number=0, challenge=Challenge(name="bug", directory=place / "bug"), agent="", attempt=1, key="k", file="bug"
+    )
+    given = given or setup()
+    done = attempt(job, given, given.host, below=below, cancel=CancelToken(), waited=Waited(), emit=emit)
+    assert list(below.iterdir()) == []
+    return done
+
+
+def test_a_fault_of_ours_is_an_error_and_not_a_failure_of_the_challenge(tmp_path: Path) -> None:
+    def faulty(event: Event) -> None:
+        raise ZeroDivisionError("a\n  bug" + "!" * 900)
+
+    result = tried(tmp_path, emit=faulty).result
+    assert (result.status, result.tier, result.name, result.key) == ("error", "none", "bug", "k")
+    assert result.reason.startswith("internal error: ZeroDivisionError: a bug!!!")
+    assert len(result.reason) <= 500
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (ZeroDivisionError("a bug"), "internal error: ZeroDivisionError: a bug"),
+        (OSError(errno.ENOSPC, "No space left on device"), "cannot be worked on: no space left on device"),
+    ],
+)
+def test_what_a_run_has_cost_counts_whatever_ends_it(fault: Exception, reason: str, tmp_path: Path) -> None:
+    answered = False
+
+    def faulty(event: Event) -> None:
+        nonlocal answered
+        if answered and isinstance(event, NodeEntered):
+            raise fault
+        answered = answered or isinstance(event, ModelAnswered)
+
+    with GroqServer(lambda body: EDIT) as server:
+        given = setup(settings_for(server, repair={"mode": "off"}), host=host(), offline=False)
+        result = tried(tmp_path, emit=faulty, given=given).result
+    assert (result.status, result.reason, result.calls) == ("error", reason, 1)
+    assert result.tokens > 0
+
+
+def test_what_is_judged_and_not_solved_is_a_failure(tmp_path: Path) -> None:
+    found = tried(tmp_path)
+    assert (found.result.status, found.result.verdict, found.files) == ("failed", "failed", {})
+    assert found.result.reason == "needs a model"

@@ -1,0 +1,134 @@
+"""Why a run of tests says nothing of the program: what real runs print → a line and what to do."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from codur.checks.suites.run_problem import RunProblem, missing_modules, run_problem
+from codur.types import Check, Verdict
+
+CHECK = Check(kind="tests", argv=("{python}", "-m", "pytest"), source="the tests")
+FAILED = Verdict(status="failed", check=CHECK.label)
+METADATA = """[project]
+name = "mine"
+dependencies = ["absent-one>=2", "pytest"]
+[project.optional-dependencies]
+test = ["absent_two[extra]"]
+"""
+
+
+def run(root: Path, files: dict[str, str], *words: str) -> RunProblem | None:
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    argv = [sys.executable, "-m", *(words or ("pytest", "-q", "--tb=short", "-p", "no:cacheprovider"))]
+    result = subprocess.run(argv, cwd=root, capture_output=True, text=True, check=False)
+    return run_problem(CHECK, FAILED, result.stdout + result.stderr, root=root, python=sys.executable)
+
+
+def test_missing_packages_are_named_with_the_others_that_are_declared(tmp_path: Path) -> None:
+    found = run(tmp_path, {"test_a.py": "import absent_one\n", "pyproject.toml": METADATA})
+    assert found == RunProblem(
+        kind="not_installed",
+        text=f"absent-one, absent-two are not installed in {sys.executable}.",
+        remedy=f"Run `{sys.executable} -m pip install -e '.[test]'`, then try again.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("files", "command"),
+    [
+        ({"uv.lock": "", "pyproject.toml": METADATA}, "uv sync --all-extras"),
+        ({"poetry.lock": "", "pyproject.toml": METADATA}, "poetry install"),
+        ({"requirements.txt": "absent_one\n"}, "{python} -m pip install -r requirements.txt"),
+        (
+            {"pyproject.toml": "[project]\nname='x'\n[dependency-groups]\ntest = ['absent-one']"},
+            "{python} -m pip install -e . --group test",
+        ),
+        ({}, "{python} -m pip install absent-one"),
+        ({"uv.lock": "", "pyproject.toml": "[project]\nname='x'"}, "{python} -m pip install absent-one"),
+    ],
+)
+def test_command_that_installs_what_is_missing(tmp_path: Path, files: dict[str, str], command: str) -> None:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    output = "E   ModuleNotFoundError: No module named 'absent_one.part'"
+    found = run_problem(CHECK, FAILED, output, root=tmp_path, python=sys.executable)
+    assert found is not None
+    assert found.remedy == f"Run `{command.format(python=sys.executable)}`, then try again."
+
+
+def test_missing_package_of_a_conftest_and_of_unittest(tmp_path: Path) -> None:
+    first = run(tmp_path, {"conftest.py": "import yaml_absent\n", "test_a.py": ""})
+    second = run(tmp_path, {}, "unittest", "conftest")
+    assert first is not None
+    assert first == second
+    assert first.text == f"yaml-absent is not installed in {sys.executable}."
+
+
+def test_module_of_the_workspace_is_no_missing_package(tmp_path: Path) -> None:
+    files = {
+        "src/mine/__init__.py": "",
+        "tests/test_a.py": "import mine.gone\n",
+        "pytest.ini": "[pytest]\npythonpath=src",
+    }
+    assert run(tmp_path, files) == RunProblem(
+        kind="not_collected",
+        text="tests/test_a.py cannot be loaded: ModuleNotFoundError: No module named 'mine.gone'",
+        remedy="Name the file that is wrong in the prompt, or mend the import in tests/test_a.py.",
+    )
+
+
+def test_file_that_cannot_be_loaded(tmp_path: Path) -> None:
+    found = run(tmp_path, {"test_a.py": "from mod import absent\n", "mod.py": ""})
+    assert found is not None
+    assert found.text.startswith("test_a.py cannot be loaded: ImportError: cannot import name 'absent' from 'mod'")
+
+
+def test_tests_that_fail_are_no_problem(tmp_path: Path) -> None:
+    assert run(tmp_path, {"test_a.py": "def test_a():\n    raise ImportError('x')\n"}) is None
+
+
+def test_no_tests_and_tests_that_pass(tmp_path: Path) -> None:
+    def kind(check: Check | None, verdict: Verdict) -> tuple[str, str]:
+        problem = run_problem(check, verdict, "", root=tmp_path, python=sys.executable)
+        assert problem is not None
+        return problem.kind, problem.text
+
+    passed = Verdict(status="passed", check=CHECK.label, tests_passed=3)
+    assert kind(CHECK, passed) == ("passed", "The tests pass: `python -m pytest` (3 tests).")
+    assert kind(None, FAILED) == ("no_tests", "No tests were found.")
+    assert kind(CHECK, Verdict(status="no_check", check="")) == ("no_tests", "No tests were found.")
+
+
+def test_file_without_its_package_beside_tests_that_run_is_no_problem_of_the_run(tmp_path: Path) -> None:
+    output = "E   ModuleNotFoundError: No module named 'absent_one.part'"
+    some = Verdict(status="failed", check=CHECK.label, tests_passed=3, tests_total=5)
+    assert run_problem(CHECK, some, output, root=tmp_path, python=sys.executable) is None
+    assert missing_modules(output, tmp_path, sys.executable) == ["absent_one"]
+    (tmp_path / "absent_one.py").touch()
+    assert missing_modules(output, tmp_path, sys.executable) == []
+
+
+@pytest.mark.parametrize(
+    ("task", "known"),
+    [("", True), ("make the tests pass", True), ("write bank.py", False), ("write absent_one with a class", False)],
+)
+def test_module_that_is_still_to_be_written_is_not_missing(tmp_path: Path, task: str, known: bool) -> None:
+    name = "absent_one" if "absent" in task or not task else "bank"
+    output = f"E   ModuleNotFoundError: No module named '{name if task != 'make the tests pass' else 'else_where'}'"
+    check = Check(kind="tests", argv=CHECK.argv, protected=("bank_test.py",), source="the tests")
+    found = run_problem(check, FAILED, output, root=tmp_path, python=sys.executable, task=task)
+    assert (found is not None) is known
+
+
+def test_declared_package_is_missing_whatever_the_task_names(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(METADATA)
+    output = "E   ModuleNotFoundError: No module named 'absent_one'"
+    found = run_problem(CHECK, FAILED, output, root=tmp_path, python=sys.executable, task="mend absent_one")
+    assert found is not None
+    assert found.kind == "not_installed"

@@ -1,0 +1,250 @@
+"""Checks run on real programs in real directories."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from codur.checks.checker import Checker
+from codur.checks.confirmation.confirm import confirm
+from codur.config.settings import VerificationSettings
+from codur.errors import Interrupted, LimitReached
+from codur.sandbox.cancel import CancelToken
+from codur.sandbox.launcher import Launcher
+from codur.types import Check, Difference, Verdict
+from codur.workspace.workspace import Workspace
+from tests.runs.kit import contents, fill
+
+OUTPUT = Check(
+    kind="output",
+    argv=("{python}", "main.py"),
+    entry="main.py",
+    expected_file="expected.txt",
+    protected=("expected.txt",),
+    source="expected.txt beside main.py",
+)
+TESTS = Check(kind="tests", argv=("{python}", "-m", "pytest"), protected=("test_app.py",), timeout_s=60, source="tests")
+
+
+def checker(directory: Path, *, cancel: CancelToken | None = None, left: float = 1000.0) -> tuple[Checker, Workspace]:
+    workspace = Workspace.open(directory)
+    launcher = Launcher({"PATH": os.environ["PATH"]}, cancel=cancel, python=sys.executable)
+    return (
+        Checker(workspace, launcher, VerificationSettings(), python=sys.executable, deadline=lambda: left),
+        workspace,
+    )
+
+
+def run(directory: Path, files: dict[str, str], check: Check | None = OUTPUT) -> Verdict:
+    judge, _ = checker(fill(directory, files))
+    if check is not None:
+        judge.guard(check)
+    return replace(judge.run(check), duration_s=0.0)
+
+
+def test_a_pass(tmp_path: Path) -> None:
+    assert run(tmp_path, {"main.py": "print('a')\n", "expected.txt": "a"}) == Verdict(
+        status="passed", check="python main.py", exit_status=0, expected="a", actual="a\n", progress=1.0
+    )
+
+
+def test_a_difference(tmp_path: Path) -> None:
+    verdict = run(tmp_path, {"main.py": "print('a')\nprint('b')\n", "expected.txt": "a\nc\n"})
+    assert verdict == Verdict(
+        status="failed",
+        check="python main.py",
+        exit_status=0,
+        difference=Difference(line=2, expected="c", actual="b"),
+        expected="a\nc\n",
+        actual="a\nb\n",
+        progress=0.5,
+        signature="output | exit 0;  | line 2: 'c' / 'b'",
+    )
+
+
+def test_a_crash_shows_the_traceback_with_relative_paths(tmp_path: Path) -> None:
+    verdict = run(tmp_path, {"main.py": "print('a')\n{}['k']\n", "expected.txt": "a\nb\n"})
+    assert verdict.status == "failed"
+    assert verdict.exit_status == 1
+    assert 'File "main.py", line 2' in verdict.error
+    assert verdict.error.endswith("KeyError: 'k'")
+    assert verdict.progress == 0.5
+
+
+def test_the_right_output_with_a_bad_exit_status_fails(tmp_path: Path) -> None:
+    verdict = run(tmp_path, {"main.py": "print('a')\nraise SystemExit(3)\n", "expected.txt": "a\n"})
+    assert (verdict.status, verdict.exit_status) == ("failed", 3)
+    assert verdict.note == "the output is right, but the program ended with status 3"
+    assert verdict.progress < 1.0
+
+
+def test_a_hang_times_out_and_keeps_what_was_printed(tmp_path: Path) -> None:
+    files = {"main.py": "print('a', flush=True)\nwhile True: pass\n", "expected.txt": "a\nb\n"}
+    verdict = run(tmp_path, files, replace(OUTPUT, timeout_s=1.0))
+    assert (verdict.status, verdict.timed_out, verdict.exit_status) == ("failed", True, None)
+    assert (verdict.actual, verdict.progress) == ("a\n", 0.5)
+    assert verdict.signature.startswith("output | timeout")
+
+
+def test_standard_input_and_arguments(tmp_path: Path) -> None:
+    check = replace(OUTPUT, argv=("{python}", "main.py", "x y"), stdin_file="input.txt")
+    files = {
+        "main.py": "import sys\nprint(sys.argv[1:], input())\n",
+        "input.txt": "hello\n",
+        "expected.txt": "['x y'] hello\n",
+    }
+    assert run(tmp_path, files, check).passed
+
+
+def test_an_expected_output_stated_in_the_prompt(tmp_path: Path) -> None:
+    check = replace(OUTPUT, expected_file=None, expected_text="42", protected=())
+    assert run(tmp_path, {"main.py": "print(42)\n"}, check).passed
+
+
+@pytest.mark.parametrize(("program", "status"), [("raise SystemExit(0)", "passed"), ("raise SystemExit(2)", "failed")])
+def test_a_command(program: str, status: str, tmp_path: Path) -> None:
+    check = Check(kind="command", argv=("sh", "-c", "python main.py"), source="--check")
+    assert run(tmp_path, {"main.py": program}, check).status == status
+
+
+def test_counts_of_unittest_are_read_from_its_output(tmp_path: Path) -> None:
+    files = {
+        "test_app.py": "import unittest\nclass T(unittest.TestCase):\n"
+        "    def test_a(self): pass\n    def test_b(self): self.fail('no')\n"
+    }
+    check = Check(kind="command", argv=("sh", "-c", "python -m unittest test_app"), source="--check")
+    verdict = run(tmp_path, files, check)
+    assert (verdict.status, verdict.tests_passed, verdict.tests_total, verdict.progress) == ("failed", 1, 2, 0.5)
+
+
+def test_pytest_counts_names_and_messages(tmp_path: Path) -> None:
+    files = {
+        "app.py": "def double(x):\n    return x + x + 1\n",
+        "test_app.py": "from app import double\n\n\ndef test_zero():\n    assert double(0) == 0\n\n\n"
+        "def test_type():\n    assert isinstance(double(1), int)\n",
+    }
+    verdict = run(tmp_path, files, TESTS)
+    assert (verdict.status, verdict.tests_passed, verdict.tests_total) == ("failed", 1, 2)
+    assert "test_app::test_zero" in verdict.error
+    assert "assert 1 == 0" in verdict.error
+    assert verdict.signature.endswith("test_app::test_zero")
+    assert sorted(contents(tmp_path)) == ["app.py", "test_app.py"]
+
+
+def test_progress_in_a_large_suite_is_told_apart(tmp_path: Path) -> None:
+    test = "import pytest\n\n\n@pytest.mark.parametrize('n', range(300))\ndef test_small(n):\n    assert n < {}\n"
+    shares = []
+    for least in (298, 299):
+        (place := tmp_path / str(least)).mkdir()
+        shares.append(run(place, {"test_small.py": test.format(least)}, TESTS).progress)
+    assert shares == [298 / 300, 299 / 300]
+
+
+def test_an_import_error_of_a_test_file_is_a_failure(tmp_path: Path) -> None:
+    verdict = run(tmp_path, {"test_app.py": "import nowhere\n"}, TESTS)
+    assert verdict.status == "failed"
+    assert "No module named 'nowhere'" in verdict.error
+
+
+def test_no_tests_is_no_check(tmp_path: Path) -> None:
+    assert run(tmp_path, {"test_app.py": "x = 1\n"}, TESTS).status == "no_check"
+
+
+def test_settings_of_pytest_above_the_workspace_do_not_count(tmp_path: Path) -> None:
+    fill(tmp_path, {"pytest.ini": "[pytest]\naddopts = --no-such-option\n"})
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    assert run(inner, {"test_app.py": "def test_a(): pass\n"}, TESTS).passed
+
+
+def test_without_a_check_the_syntax_is_looked_at(tmp_path: Path) -> None:
+    judge, workspace = checker(fill(tmp_path, {"main.py": "print(1)\n"}))
+    assert judge.run(None).status == "no_check"
+    workspace.write_text("main.py", "print(1\n")
+    verdict = judge.run(None)
+    assert verdict.status == "failed"
+    assert verdict.error == "File \"main.py\", line 1\nSyntaxError: '(' was never closed"
+
+
+def test_a_program_that_changes_the_expected_output_is_tampered(tmp_path: Path) -> None:
+    verdict = run(tmp_path, {"main.py": "open('expected.txt', 'w').write('b')\nprint('b')\n", "expected.txt": "a\n"})
+    assert verdict.status == "tampered"
+    assert verdict.note == "the program changed expected.txt, which belongs to the check; put back"
+    assert (tmp_path / "expected.txt").read_text() == "a\n"
+
+
+def test_confirm_finds_a_flaky_pass(tmp_path: Path) -> None:
+    program = "import os\nseen = os.path.exists('seen')\nopen('seen', 'w').close()\nprint('b' if seen else 'a')\n"
+    judge, _ = checker(fill(tmp_path, {"main.py": program, "expected.txt": "a\n"}))
+    judge.guard(OUTPUT)
+    verdict = judge.run(OUTPUT)
+    assert verdict.passed
+    assert confirm(judge, OUTPUT, verdict, {"main.py": b""}, "fix main.py").status == "flaky"
+
+
+@pytest.mark.parametrize(
+    ("program", "status"),
+    [
+        ("print(sum([40, 2]))\n", "passed"),
+        ("print(open('expected.txt').read(), end='')\n", "tampered"),
+        ("import glob\nprint(open(glob.glob('*.txt')[0]).read(), end='')\n", "tampered"),
+        ("print(42)\n", "tampered"),
+    ],
+)
+def test_confirm_finds_a_pass_that_is_not_computed(program: str, status: str, tmp_path: Path) -> None:
+    judge, _ = checker(fill(tmp_path, {"main.py": program, "expected.txt": "42\n"}))
+    judge.guard(OUTPUT)
+    verdict = judge.run(OUTPUT)
+    assert verdict.passed
+    confirmed = confirm(judge, OUTPUT, verdict, {"main.py": b"print(sum([40, 1]))\n"}, "fix main.py")
+    assert confirmed.status == status
+    assert sorted(contents(tmp_path)) == ["expected.txt", "main.py"]
+
+
+def test_a_cancelled_check_is_an_interrupt(tmp_path: Path) -> None:
+    cancel = CancelToken()
+    cancel.cancel()
+    judge, _ = checker(fill(tmp_path, {"main.py": "print(1)\n", "expected.txt": "1\n"}), cancel=cancel)
+    with pytest.raises(Interrupted):
+        judge.run(OUTPUT)
+
+
+def test_no_time_left_is_a_limit(tmp_path: Path) -> None:
+    judge, _ = checker(fill(tmp_path, {"main.py": "print(1)\n", "expected.txt": "1\n"}), left=0.0)
+    with pytest.raises(LimitReached, match="time is used up"):
+        judge.run(OUTPUT)
+
+
+def test_a_checker_on_a_copy_leaves_the_workspace_alone(tmp_path: Path) -> None:
+    original = tmp_path / "original"
+    original.mkdir()
+    judge, workspace = checker(fill(original, {"main.py": "print(1)\n", "expected.txt": "2\n"}))
+    judge.guard(OUTPUT)
+    copy = workspace.scratch_copy(tmp_path / "copy")
+    copy.write_text("main.py", "print(1 + 1)\n")
+    assert judge.on(copy).run(OUTPUT).passed
+    assert not judge.run(OUTPUT).passed
+
+
+def test_file_that_cannot_be_loaded_keeps_no_other_test_from_running(tmp_path: Path) -> None:
+    files = {"test_a.py": "import absent\n", "test_b.py": "def test_b():\n    pass\n\n\ndef test_c():\n    assert 0\n"}
+    verdict = run(tmp_path, files, replace(TESTS, protected=()))
+    assert (verdict.status, verdict.tests_passed, verdict.tests_total) == ("failed", 1, 2)
+    assert (verdict.failing, verdict.excused) == (("test_b.py::test_c",), ("test_a.py",))
+    assert "test_c" in verdict.error
+    assert "absent" not in verdict.error
+    assert verdict.note == "1 test cannot run here and is left out of the verdict: test_a.py (absent is not installed)"
+
+
+def test_a_warning_of_pytest_itself_that_counts_as_an_error_is_left_out(tmp_path: Path) -> None:
+    files = {
+        "pytest.ini": "[pytest]\nfilterwarnings = error\n",
+        "test_a.py": "from unittest import TestSuite\n\n\ndef test_a():\n    assert TestSuite\n",
+        "test_b.py": "import warnings\n\n\ndef test_b():\n    warnings.warn('old', stacklevel=1)\n",
+    }
+    verdict = run(tmp_path, files, replace(TESTS, protected=()))
+    assert (verdict.failing, verdict.excused) == (("test_b.py::test_b",), ("test_a.py::TestSuite",))

@@ -1,0 +1,653 @@
+"""Which check applies to a workspace and a prompt: tables of files → the whole check."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from codur.checks.challenge_file import ChallengeFile, read_challenge
+from codur.checks.discover import find_check, unprotected_by_prompt
+from codur.config.settings import VerificationSettings
+from codur.errors import ConfigError, UsageError
+from codur.types import Check
+from codur.workspace.workspace import Workspace
+
+SETTINGS = VerificationSettings(timeout_s=5.0, test_timeout_s=60.0)
+SCRIPT = "print(1)\n"
+LIBRARY = "def f():\n    return 1\n"
+TEST = "def test_f():\n    assert True\n"
+PYTEST = ("{python}", "-m", "pytest")
+
+
+def workspace(root: Path, files: Mapping[str, str]) -> Workspace:
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    return Workspace.open(root)
+
+
+def check_for(root: Path, files: Mapping[str, str], prompt: str = "fix it", *named: str) -> Check | None:
+    return find_check(workspace(root, files), prompt=prompt, files=named, settings=SETTINGS)
+
+
+def output(*argv: str, source: str, protected: tuple[str, ...], timeout_s: float = 5.0, **more: str) -> Check:
+    return Check(
+        kind="output",
+        argv=("{python}", *argv),
+        entry=argv[0],
+        source=source,
+        protected=protected,
+        timeout_s=timeout_s,
+        stdin_file=more.get("stdin_file"),
+        expected_file=more.get("expected_file"),
+        expected_text=more.get("expected_text"),
+    )
+
+
+def run_of_tests(*argv: str, source: str, protected: tuple[str, ...], timeout_s: float = 60.0) -> Check:
+    return Check(kind="tests", argv=argv, source=source, protected=protected, timeout_s=timeout_s)
+
+
+def syntax(entry: str | None) -> Check:
+    return Check(
+        kind="syntax", argv=(), entry=entry, timeout_s=5.0, source="no expected output and no tests were found"
+    )
+
+
+# --- expected output --------------------------------------------------------------------------------------------------
+
+OUTPUT: dict[str, tuple[dict[str, str], str, tuple[str, ...], Check]] = {
+    "beside main.py": (
+        {"main.py": SCRIPT, "expected.txt": "1\n"},
+        "fix main.py",
+        ("main.py",),
+        output(
+            "main.py", source="expected.txt beside main.py", protected=("expected.txt",), expected_file="expected.txt"
+        ),
+    ),
+    "the other name": (
+        {"a.py": SCRIPT, "expected_output.txt": "1\n"},
+        "fix it",
+        (),
+        output(
+            "a.py",
+            source="expected_output.txt beside a.py",
+            protected=("expected_output.txt",),
+            expected_file="expected_output.txt",
+        ),
+    ),
+    "input and arguments": (
+        {"main.py": SCRIPT, "expected.txt": "", "input.txt": "x", "args.txt": "--name 'A B'\n-v\n"},
+        "fix it",
+        (),
+        output(
+            "main.py",
+            "--name",
+            "A B",
+            "-v",
+            source="expected.txt beside main.py",
+            protected=("expected.txt", "input.txt", "args.txt"),
+            stdin_file="input.txt",
+            expected_file="expected.txt",
+        ),
+    ),
+    "all further down": (
+        {"app/run.py": SCRIPT, "app/expected.txt": "1", "app/input.txt": "x", "input.txt": "y"},
+        "fix it",
+        (),
+        output(
+            "app/run.py",
+            source="expected.txt beside app/run.py",
+            protected=("app/expected.txt", "app/input.txt"),
+            stdin_file="app/input.txt",
+            expected_file="app/expected.txt",
+        ),
+    ),
+    "above the program": (
+        {"src/run.py": SCRIPT, "expected.txt": "1"},
+        "fix it",
+        (),
+        output(
+            "src/run.py",
+            source="expected.txt above src/run.py",
+            protected=("expected.txt",),
+            expected_file="expected.txt",
+        ),
+    ),
+    "before tests": (
+        {"main.py": SCRIPT, "expected.txt": "1", "test_a.py": TEST},
+        "fix it",
+        (),
+        output(
+            "main.py", source="expected.txt beside main.py", protected=("expected.txt",), expected_file="expected.txt"
+        ),
+    ),
+    "a program that is still to be written": (
+        {"expected.txt": "1", "input.txt": "x"},
+        "Write fuel.py. It reads standard input.",
+        (),
+        output(
+            "fuel.py",
+            source="expected.txt beside fuel.py",
+            protected=("expected.txt", "input.txt"),
+            stdin_file="input.txt",
+            expected_file="expected.txt",
+        ),
+    ),
+    "the only Python file, which does nothing yet": (
+        {"calc.py": LIBRARY, "expected.txt": "1"},
+        "complete calc.py",
+        ("calc.py",),
+        output(
+            "calc.py", source="expected.txt beside calc.py", protected=("expected.txt",), expected_file="expected.txt"
+        ),
+    ),
+    "the program that lies beside it": (
+        {"a/run.py": SCRIPT, "a/lib.py": LIBRARY, "b/run.py": SCRIPT, "a/expected.txt": "1"},
+        "fix it",
+        (),
+        output(
+            "a/run.py",
+            source="expected.txt beside a/run.py",
+            protected=("a/expected.txt",),
+            expected_file="a/expected.txt",
+        ),
+    ),
+    "challenge.yaml": (
+        {
+            "a.py": SCRIPT,
+            "b.py": SCRIPT,
+            "expected.txt": "1",
+            "args.txt": "x",
+            "challenge.yaml": "entry: b.py\ntimeout: 3\nargs: --n 'a b'\n",
+        },
+        "fix a.py",
+        ("a.py",),
+        output(
+            "b.py",
+            "--n",
+            "a b",
+            source="expected.txt beside b.py",
+            protected=("expected.txt", "args.txt", "challenge.yaml"),
+            timeout_s=3.0,
+            expected_file="expected.txt",
+        ),
+    ),
+    "the prompt changes the expectation": (
+        {"main.py": SCRIPT, "expected.txt": "1", "input.txt": "x"},
+        "Print 2 instead of 1 and update expected.txt",
+        ("expected.txt",),
+        output(
+            "main.py",
+            source="expected.txt beside main.py",
+            protected=("input.txt",),
+            stdin_file="input.txt",
+            expected_file="expected.txt",
+        ),
+    ),
+    "stated in the prompt": (
+        {"main.py": SCRIPT, "input.txt": "x"},
+        "main.py should print 42.",
+        ("main.py",),
+        output(
+            "main.py",
+            source="expected output stated in the prompt",
+            protected=("input.txt",),
+            stdin_file="input.txt",
+            expected_text="42",
+        ),
+    ),
+    "stated for a new program": (
+        {},
+        'Write hello.py. It should print "Hello".',
+        (),
+        output("hello.py", source="expected output stated in the prompt", protected=(), expected_text="Hello"),
+    ),
+    "a file goes before the prompt": (
+        {"main.py": SCRIPT, "expected.txt": "1"},
+        "main.py should print 42.",
+        ("main.py",),
+        output(
+            "main.py", source="expected.txt beside main.py", protected=("expected.txt",), expected_file="expected.txt"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OUTPUT)
+def test_expected_output(name: str, tmp_path: Path) -> None:
+    files, prompt, named, check = OUTPUT[name]
+    assert check_for(tmp_path, files, prompt, *named) == check
+
+
+# --- tests and syntax -------------------------------------------------------------------------------------------------
+
+REST: dict[str, tuple[dict[str, str], str, tuple[str, ...], Check | None]] = {
+    "pytest": (
+        {"a.py": LIBRARY, "test_a.py": TEST},
+        "fix it",
+        (),
+        run_of_tests(*PYTEST, source="the tests in test_a.py", protected=("test_a.py",)),
+    ),
+    "everything that tests rest on": (
+        {
+            "a.py": LIBRARY,
+            "conftest.py": "",
+            "pytest.ini": "[pytest]\n",
+            "tests/a_test.py": TEST,
+            "tests/helper.py": LIBRARY,
+            "tests/data.json": "{}",
+            "tests/test_b.py": TEST,
+            "challenge.yaml": "timeout: 9\n",
+        },
+        "fix it",
+        (),
+        run_of_tests(
+            *PYTEST,
+            source="the tests in tests/a_test.py and 1 more",
+            protected=(
+                "conftest.py",
+                "pytest.ini",
+                "tests/a_test.py",
+                "tests/helper.py",
+                "tests/test_b.py",
+                "challenge.yaml",
+            ),
+            timeout_s=9.0,
+        ),
+    ),
+    "one test file named": (
+        {"a.py": LIBRARY, "test_a.py": TEST, "test_b.py": TEST},
+        "make test_b.py pass",
+        ("test_b.py",),
+        run_of_tests(
+            *PYTEST,
+            "test_b.py",
+            source="the tests in test_b.py, named in the prompt",
+            protected=("test_a.py", "test_b.py"),
+        ),
+    ),
+    "two test files named": (
+        {"test_a.py": TEST, "test_b.py": TEST},
+        "make test_a.py and test_b.py pass",
+        ("test_a.py", "test_b.py"),
+        run_of_tests(*PYTEST, source="the tests in test_a.py and 1 more", protected=("test_a.py", "test_b.py")),
+    ),
+    "the prompt changes a test": (
+        {"test_a.py": TEST, "test_b.py": TEST},
+        "add a test to test_b.py",
+        ("test_b.py",),
+        run_of_tests(
+            *PYTEST, "test_b.py", source="the tests in test_b.py, named in the prompt", protected=("test_a.py",)
+        ),
+    ),
+    "ignored tests": ({".gitignore": "old/\n", "old/test_a.py": TEST, "a.py": SCRIPT}, "fix it", (), syntax("a.py")),
+    "npm": (
+        {"package.json": '{"scripts": {"test": "node --test"}}', "a.test.js": "", "a.js": ""},
+        "fix it",
+        (),
+        run_of_tests(
+            "npm", "test", source="the tests that package.json declares", protected=("a.test.js", "package.json")
+        ),
+    ),
+    "npm without tests": (
+        {"package.json": '{"scripts": {"test": "echo \\"Error: no test specified\\" && exit 1"}}'},
+        "fix it",
+        (),
+        None,
+    ),
+    "broken package.json": ({"package.json": "{", "a.py": SCRIPT}, "fix it", (), syntax("a.py")),
+    "scripts that are no mapping": ({"package.json": '{"scripts": []}'}, "fix it", (), None),
+    "cargo": (
+        {"Cargo.toml": "[package]\n", "src/lib.rs": "", "tests/all.rs": ""},
+        "fix it",
+        (),
+        run_of_tests("cargo", "test", source="the tests that Cargo.toml declares", protected=("tests/all.rs",)),
+    ),
+    "go": (
+        {"go.mod": "module x\n", "a.go": "", "a_test.go": ""},
+        "fix it",
+        (),
+        run_of_tests("go", "test", "./...", source="the tests that go.mod declares", protected=("a_test.go",)),
+    ),
+    "make": (
+        {"Makefile": "all:\n\ttrue\ntest: all\n\ttrue\n"},
+        "fix it",
+        (),
+        run_of_tests("make", "test", source="the tests that Makefile declares", protected=("Makefile",)),
+    ),
+    "make without the target": ({"Makefile": "test := 1\nlatest:\n\ttrue\n"}, "fix it", (), None),
+    "Python tests go before others": (
+        {"Makefile": "test:\n\ttrue\n", "test_a.py": TEST},
+        "fix it",
+        (),
+        run_of_tests(*PYTEST, source="the tests in test_a.py", protected=("test_a.py",)),
+    ),
+    "syntax of the program": ({"a.py": LIBRARY, "main.py": SCRIPT}, "fix it", (), syntax("main.py")),
+    "syntax of the named file": ({"a.py": LIBRARY, "b.py": LIBRARY}, "fix b.py", ("b.py",), syntax("b.py")),
+    "syntax, program unclear": ({"a.py": LIBRARY, "b.py": LIBRARY}, "fix it", (), syntax(None)),
+    "stated output, program unclear": ({"a.py": SCRIPT, "b.py": SCRIPT}, "it should print 4", (), syntax(None)),
+    "two expectations, program unclear": (
+        {"a/a.py": SCRIPT, "a/expected.txt": "1", "b/b.py": SCRIPT, "b/expected.txt": "1"},
+        "fix it",
+        (),
+        syntax(None),
+    ),
+    "expectation in tests": ({"a.py": SCRIPT, "b.py": SCRIPT, "tests/expected.txt": "1"}, "fix it", (), syntax(None)),
+    "nothing": ({"notes.txt": "x"}, "fix it", (), None),
+}
+
+
+@pytest.mark.parametrize("name", REST)
+def test_tests_and_syntax(name: str, tmp_path: Path) -> None:
+    files, prompt, named, check = REST[name]
+    assert check_for(tmp_path, files, prompt, *named) == check
+
+
+# --- commands ---------------------------------------------------------------------------------------------------------
+
+PROJECT = {
+    "main.py": SCRIPT,
+    "conftest.py": "",
+    "test_a.py": TEST,
+    "tests/test_b.py": TEST,
+    "tests/data.txt": "",
+    "expected.txt": "1",
+    "input.txt": "",
+}
+COMMANDS: list[tuple[str, tuple[str, ...]]] = [
+    ("./check.sh", ("input.txt",)),
+    ("python main.py | diff - expected.txt", ("expected.txt", "input.txt")),
+    ("diff <(python main.py) './expected.txt'", ("expected.txt", "input.txt")),
+    ("python -m unittest -q test_a", ("test_a.py", "conftest.py", "input.txt")),
+    ("python -m unittest tests.test_b.TestB.test_c", ("tests/test_b.py", "conftest.py", "input.txt")),
+    ("pytest -x test_a.py::test_f", ("test_a.py", "conftest.py", "input.txt")),
+    ("pytest tests/", ("tests/test_b.py", "conftest.py", "input.txt")),
+    ("pytest", ("conftest.py", "test_a.py", "tests/test_b.py", "input.txt")),
+    ("npm test", ("conftest.py", "test_a.py", "tests/test_b.py", "input.txt")),
+    ("cat ../test_a.py /tests/test_b.py", ("input.txt",)),
+]
+
+
+JUDGED = {
+    "main.py": SCRIPT,
+    "run.py": SCRIPT,
+    "lib.py": LIBRARY,
+    "check.sh": "exit 0\n",
+    "judge.sh": "exit 0\n",
+    "verify.py": SCRIPT,
+    "lint_all.rb": "",
+    "tests/run.py": SCRIPT,
+    "Makefile": "lint:\n\ttrue\n",
+    "sub/makefile": "lint:\n\ttrue\n",
+    "package.json": "{}",
+    "expected.txt": "1\n",
+    "golden.json": "1\n",
+    "cases.in": "1\n",
+    "strict.ini": "[mypy]\n",
+}
+JUDGES: list[tuple[str, str, tuple[str, ...]]] = [
+    ("sh check.sh", "fix main.py", ("check.sh",)),
+    ("sh ./judge.sh --all", "fix main.py", ("judge.sh",)),
+    ("bash -e judge.sh", "fix main.py", ("judge.sh",)),
+    ("./judge.sh", "fix main.py", ("judge.sh",)),
+    ("CI=1 timeout 9 ./judge.sh && echo ok", "fix main.py", ("judge.sh",)),
+    ("bash -c './judge.sh'", "fix main.py", ("judge.sh",)),
+    ("./judge.sh | tee log.txt", "fix main.py", ("judge.sh",)),
+    ("./judge.sh", "fix judge.sh", ()),
+    ("./judge.sh | diff - expected.txt", "it is wrong", ("expected.txt",)),
+    ("./verify.py", "make verify.py pass", ("verify.py",)),
+    ("python verify.py", "fix lib.py", ("verify.py",)),
+    ("python -m verify", "fix lib.py", ("verify.py",)),
+    ("python3 verify.py", "fix verify.py", ()),
+    ("ruby lint_all.rb", "fix main.py", ("lint_all.rb",)),
+    ("python tests/run.py", "fix main.py", ("tests/run.py",)),
+    ("make lint", "fix main.py", ("Makefile",)),
+    ("make -C sub lint", "fix main.py", ("Makefile", "sub/makefile")),
+    ("make lint", "add a target to the Makefile", ()),
+    ("make lint", "make lint in the Makefile pass", ("Makefile",)),
+    ("npm run lint", "fix main.py", ("package.json",)),
+    ("python main.py", "fix main.py", ()),
+    ("python run.py --input lib.py", "fix lib.py", ()),
+    ("./main.py", "fix main.py", ()),
+    ("./run.py", "fix main.py", ("run.py",)),
+    ("python main.py | diff - expected.txt", "fix main.py", ("expected.txt",)),
+    ("python main.py < cases.in | cmp - golden.json", "fix main.py", ("golden.json", "cases.in")),
+    ('[ "$(./judge.sh)" = 1 ]', "it prints 2", ()),
+    ("mypy --config-file=strict.ini lib.py", "fix lib.py", ("strict.ini",)),
+]
+
+
+@pytest.mark.parametrize(("command", "prompt", "protected"), JUDGES)
+def test_a_command_protects_what_judges_and_not_the_program(
+    command: str, prompt: str, protected: tuple[str, ...], tmp_path: Path
+) -> None:
+    files = tuple(name for name in JUDGED if name in prompt)
+    found = find_check(workspace(tmp_path, JUDGED), prompt=prompt, files=files, settings=SETTINGS, command=command)
+    assert found is not None
+    assert found.protected == protected
+
+
+@pytest.mark.parametrize(
+    ("files", "command", "prompt", "named", "protected"),
+    [
+        ({"checkout.py": SCRIPT}, "python checkout.py", "the sum is wrong", (), ()),
+        (
+            {"checkout.py": SCRIPT, "lib.py": LIBRARY, "expected.txt": "1"},
+            "python checkout.py | diff - expected.txt",
+            "the sum is wrong",
+            (),
+            ("expected.txt",),
+        ),
+        ({"check.py": SCRIPT, "data.json": ""}, "python check.py", "fix data.json", ("data.json",), ("check.py",)),
+        ({"check.py": SCRIPT, "lib.py": LIBRARY}, "python check.py", "fix it", (), ("check.py",)),
+        ({"check.sh": "", "notes.md": ""}, "sh check.sh", "fix it", (), ("check.sh",)),
+    ],
+)
+def test_a_name_that_judges_may_be_the_program(
+    files: dict[str, str], command: str, prompt: str, named: tuple[str, ...], protected: tuple[str, ...], tmp_path: Path
+) -> None:
+    found = find_check(workspace(tmp_path, files), prompt=prompt, files=named, settings=SETTINGS, command=command)
+    assert found is not None
+    assert found.protected == protected
+
+
+@pytest.mark.parametrize(("command", "protected"), COMMANDS)
+def test_a_command_protects_the_tests_that_it_names(command: str, protected: tuple[str, ...], tmp_path: Path) -> None:
+    found = find_check(workspace(tmp_path, PROJECT), prompt="", files=(), settings=SETTINGS, command=command)
+    of_pytest = command.startswith("pytest")
+    assert found == Check(
+        kind="tests" if of_pytest else "command",
+        argv=("{python}", "-m", *command.split()) if of_pytest else ("sh", "-c", command),
+        protected=protected,
+        timeout_s=60.0,
+        source="the command given with --check",
+    )
+
+
+def test_what_is_given_goes_before_settings_and_these_before_the_challenge(tmp_path: Path) -> None:
+    files = {"main.py": SCRIPT, "expected.txt": "1", "challenge.yaml": "check: make c\ntimeout: 7\n"}
+    place = workspace(tmp_path, files)
+    settings = VerificationSettings(command="make s")
+    given = find_check(place, prompt="", files=(), settings=settings, command="make g", expect_file="expected.txt")
+    expected = find_check(place, prompt="", files=(), settings=settings, expect_file="expected.txt")
+    configured = find_check(place, prompt="", files=(), settings=settings)
+    challenge = find_check(place, prompt="", files=(), settings=SETTINGS)
+    checks = [
+        (check.argv, check.timeout_s, check.source) for check in (given, expected, configured, challenge) if check
+    ]
+    assert checks == [
+        (("sh", "-c", "make g"), 120.0, "the command given with --check"),
+        (("{python}", "main.py"), 7.0, "expected output given: expected.txt"),
+        (("sh", "-c", "make s"), 120.0, "the command in the settings"),
+        (("sh", "-c", "make c"), 7.0, "check in challenge.yaml"),
+    ]
+
+
+# --- a file given with --expect ---------------------------------------------------------------------------------------
+
+
+def test_expected_output_is_given_relative_or_absolute(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere.txt").write_text("1")
+    place = workspace(tmp_path / "project", {"main.py": SCRIPT, "want/out.txt": "1", "want/args.txt": "a"})
+    outside = str(tmp_path / "elsewhere.txt")
+    inside = str(tmp_path / "project/want/out.txt")
+    found = {
+        given: find_check(place, prompt="", files=(), settings=SETTINGS, expect_file=given)
+        for given in ("want/out.txt", inside, outside, "../elsewhere.txt")
+    }
+
+    def within(given: str) -> Check:
+        return output(
+            "main.py",
+            "a",
+            source=f"expected output given: {given}",
+            protected=("want/out.txt", "want/args.txt"),
+            expected_file="want/out.txt",
+        )
+
+    def beyond(given: str) -> Check:
+        return output("main.py", source=f"expected output given: {given}", protected=(), expected_file=outside)
+
+    assert found == {
+        "want/out.txt": within("want/out.txt"),
+        inside: within(inside),
+        outside: beyond(outside),
+        "../elsewhere.txt": beyond("../elsewhere.txt"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("files", "message", "remedy"),
+    [
+        (
+            {"main.py": SCRIPT},
+            "there is no file out.txt with the expected output",
+            "Give --expect a path relative to the workspace, or an absolute one.",
+        ),
+        (
+            {"a.py": SCRIPT, "b.py": SCRIPT, "out.txt": ""},
+            "it is not clear which program should print out.txt",
+            'Name it in the prompt (e.g. "fix main.py"), or give a command with --check.',
+        ),
+    ],
+)
+def test_expected_output_that_cannot_be_used_is_an_error(
+    files: dict[str, str], message: str, remedy: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        find_check(workspace(tmp_path, files), prompt="fix it", files=(), settings=SETTINGS, expect_file="out.txt")
+    assert (caught.value.message, caught.value.remedy) == (message, remedy)
+
+
+def test_arguments_that_cannot_be_split_are_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        check_for(tmp_path, {"main.py": SCRIPT, "expected.txt": "", "args.txt": "--name 'A"})
+    message = "args.txt: cannot be split into arguments: no closing quotation"
+    assert (caught.value.message, caught.value.remedy) == (message, "Close the quote.")
+
+
+# --- challenge.yaml ---------------------------------------------------------------------------------------------------
+
+CHALLENGES: list[tuple[str | None, ChallengeFile]] = [
+    (None, ChallengeFile()),
+    ("", ChallengeFile()),
+    ("# nothing\n", ChallengeFile()),
+    ("entry: ./src/a.py\n", ChallengeFile(entry="src/a.py")),
+    ("check: ' make x '\ntimeout: 2.5\n", ChallengeFile(check="make x", timeout_s=2.5)),
+    ("args: --name 'A B'\n", ChallengeFile(args=("--name", "A B"))),
+    ("args: [--n, 3, '4.0']\n", ChallengeFile(args=("--n", "3", "4.0"))),
+    ("args: 5\n", ChallengeFile(args=("5",))),
+    ("args: []\ncheck:\n", ChallengeFile(args=())),
+]
+
+
+@pytest.mark.parametrize(("text", "challenge"), CHALLENGES)
+def test_a_challenge_file_is_read(text: str | None, challenge: ChallengeFile, tmp_path: Path) -> None:
+    files = {} if text is None else {"challenge.yaml": text}
+    assert read_challenge(workspace(tmp_path, files)) == challenge
+
+
+SECONDS = "must be a number of seconds, more than 0 and at most 86400"
+ARGUMENTS = "must be one text or a list of texts"
+WRONG: list[tuple[str, str, int, str]] = [
+    *(
+        (
+            f"scope: {value}\n",
+            "challenge.yaml:1: scope: must be one glob or a list of globs",
+            1,
+            "Write scope: main.py, or scope: [src/**, '*.py'].",
+        )
+        for value in ("3", "[]", "['']", "[a, 3]")
+    ),
+    ("\nentri: a.py\n", "challenge.yaml:2: entri: there is no such key", 2, "Did you mean entry?"),
+    ("x: 1\n", "challenge.yaml:1: x: there is no such key", 1, "Known here: entry, check, timeout, args, scope."),
+    ("entry: 3\n", "challenge.yaml:1: entry: must be the path of the program", 1, "Write it as entry: main.py."),
+    ("entry: ../a.py\n", "challenge.yaml:1: entry: leads out of the directory", 1, "Name a program inside it."),
+    (
+        "entry: a.js\n",
+        "challenge.yaml:1: entry: must be a Python file",
+        1,
+        "For another program, give the command that checks it as check.",
+    ),
+    ("check: [a]\n", "challenge.yaml:1: check: must be a command", 1, "Write it as check: python -m unittest."),
+    ("\n\ntimeout: soon\n", f"challenge.yaml:3: timeout: {SECONDS}", 3, "Write timeout: 10."),
+    ("timeout: 0\n", f"challenge.yaml:1: timeout: {SECONDS}", 1, "Write timeout: 10."),
+    ("timeout: true\n", f"challenge.yaml:1: timeout: {SECONDS}", 1, "Write timeout: 10."),
+    ("timeout: .inf\n", f"challenge.yaml:1: timeout: {SECONDS}", 1, "Write timeout: 10."),
+    (
+        "args: [true]\n",
+        f"challenge.yaml:1: args: {ARGUMENTS}",
+        1,
+        'Write args: --name "A B", or put values in quotes.',
+    ),
+    (
+        "args: [1.5]\n",
+        f"challenge.yaml:1: args: {ARGUMENTS}",
+        1,
+        'Write args: --name "A B", or put values in quotes.',
+    ),
+    (
+        "args: {a: 1}\n",
+        f"challenge.yaml:1: args: {ARGUMENTS}",
+        1,
+        'Write args: --name "A B", or put values in quotes.',
+    ),
+    (
+        'args: "--name \'A"\n',
+        "challenge.yaml:1: args: cannot be split into arguments: no closing quotation",
+        1,
+        "Close the quote.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "message", "line", "remedy"), WRONG)
+def test_a_wrong_challenge_file_says_what_and_where(
+    text: str, message: str, line: int, remedy: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        check_for(tmp_path, {"main.py": SCRIPT, "challenge.yaml": text})
+    error = caught.value
+    assert (error.message, error.file, error.line, error.remedy) == (message, "challenge.yaml", line, remedy)
+
+
+@pytest.mark.parametrize(
+    "text", ["entry: [a\n", "- entry\n", "entry: a.py\nentry: b.py\n", "entry: !!python/name:os.system\n"]
+)
+def test_broken_yaml_names_the_file_and_the_line(text: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read_challenge(workspace(tmp_path, {"challenge.yaml": text}))
+    assert caught.value.file == "challenge.yaml"
+    assert caught.value.line > 0
+
+
+# --- edits to the check -----------------------------------------------------------------------------------------------
+
+
+def test_the_files_that_the_prompt_changes_are_told() -> None:
+    check = run_of_tests(*PYTEST, source="", protected=("a/test_x.py", "b/test_x.py", "conftest.py"))
+    assert unprotected_by_prompt(check, "update test_x.py", ("b/test_x.py",)) == ("b/test_x.py",)
+    assert unprotected_by_prompt(check, "make test_x.py pass", ("b/test_x.py",)) == ()

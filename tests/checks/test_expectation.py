@@ -1,0 +1,173 @@
+"""What a prompt states about the output, and which files of the check it asks to change."""
+
+from __future__ import annotations
+
+import pytest
+
+from codur.checks.expectation import files_to_edit, stated_output
+
+
+def block(lead: str, text: str = "1\n2", language: str = "") -> str:
+    return f"{lead}\n```{language}\n{text}\n```\n"
+
+
+STATED: list[tuple[str, str | None]] = [
+    # a fenced block after a demand
+    (block("Expected output:"), "1\n2"),
+    (block("expected output:\n"), "1\n2"),
+    (block("## Expected output"), "1\n2"),
+    (block("**Expected:**"), "1\n2"),
+    (block("main.py is wrong. It should print:"), "1\n2"),
+    (block("After the fix main.py should print exactly this:"), "1\n2"),
+    (block("The output must be:", "a\n\n  b "), "a\n\n  b "),
+    (block("It has to\nprint out:", language="text"), "1\n2"),
+    (block("When I run main.py it should print:"), "1\n2"),
+    (block("It prints:", "1") + block("but it should print:", "2"), "2"),
+    (block("Expected output:") + block("Actual output:", "3"), "1\n2"),
+    (block("Output:", "3") + block("Expected:"), "1\n2"),
+    (block("Expected output:") + 'For no input it should print "none".', "1\n2"),
+    ("- Expected output:\n  ~~~\n  a\n    b\n  ~~~\n", "a\n  b"),
+    ("Expected output:\r\n```\r\na\r\nb\r\n```\r\n", "a\nb"),
+    ("Expected output:\n````\n```\n````\n", "```"),
+    # … and blocks that are none
+    (block("Expected output:", "print(1)", "python"), None),
+    (block("Expected output:", "1\n...\n9"), None),
+    (block("Expected output:", "$ python main.py\n1"), None),
+    (block("Expected output:", ""), None),
+    (block("Expected output for 3 and 4:"), None),
+    (block("If the list is empty it should print:"), None),
+    (block("Sample expected output:"), None),
+    (block("It should print the sum but it prints:"), None),
+    (block("It should print 3 but it prints:"), "3"),
+    (block("It should print something like:"), None),
+    (block("Expected output:", "1") + block("Expected output:", "2"), None),
+    ("Expected output:\n```\n1\n", None),
+    # a block after a line that only speaks of output
+    (block("Write a program that prints:"), "1\n2"),
+    (block("Write primes.py. The result:"), "1\n2"),
+    (block("Fix main.py so that it prints:"), "1\n2"),
+    (block("Fix main.py. It prints:"), None),
+    (block("main.py currently prints:"), None),
+    (block("I ran it and the output is:"), None),
+    (block("Fix the error. Output:", "Traceback (most recent call last):\nKeyError: 1"), None),
+    (block("Here is the result"), None),
+    (block("The data:"), None),
+    # a piece on the same line
+    ('It should print "Hello, World!"', "Hello, World!"),
+    ("It should print `a b`.", "a b"),
+    ("It should print “a b”", "a b"),
+    ("main.py must output `x=1` instead of `x=2`.", "x=1"),
+    ('Expected output: "12 items"', "12 items"),
+    ("**Expected output:** `42`", "42"),
+    ('The output should be "ok", not "OK".', "ok"),
+    ('It prints "a" but it should\nprint "b".', "b"),
+    ('It should print "b". I said it should print "b"!', "b"),
+    ('It should print "a" (currently "b").', "a"),
+    ('It should print "a" to standard output.', "a"),
+    ('It should print "a" when done.', None),
+    ("With no arguments it should print `0`.", "0"),
+    ('If it is empty it should print "none".', None),
+    ('If it is empty,\nit should print "none".', None),
+    ('The first line should say it, the last should print "done".', None),
+    ('It should print "a" and "b".', None),
+    ('It should print "a" for every b.', None),
+    ('It should print "a". Then it should print "b".', None),
+    ('It should print "a". With a name it should print "b".', None),
+    ('It should print "a". It should print the total.', None),
+    ('It should print "Hello, <name>!"', None),
+    ('It should print "Hello, {name}!"', None),
+    (r'It should print "a\nb"', None),
+    ("It should print `total_price`.", None),
+    ("It should print `str(x)`.", None),
+    ("It should print `out.txt`.", None),
+    ("`add(2, 3)` should print `5`", None),
+    ('python main.py 5 should print "120"', None),
+    ('main.py < data.txt should print "120"', None),
+    ('The function should print "a"', None),
+    ('It should not print "a"', None),
+    ('It should print "', None),
+    # a number or a word
+    ("It should print 42.", "42"),
+    ("should print -3.5", "-3.5"),
+    ("It should print 12:30, not 12:03.", "12:30"),
+    ("It prints 41 but should print 42", "42"),
+    ("The sum is wrong: it should print 42, but prints 41.", "42"),
+    ("It should print Hello.", "Hello"),
+    ("It should print yes.", "yes"),
+    ("Expected output: 42\nActual output: 41", "42"),
+    ("It should print 3 lines.", None),
+    ("It should print 42!", None),
+    ("It should print numbers.", None),
+    ("It should print JSON.", None),
+    ("It should print Celsius.", None),
+    ("It should print the total.", None),
+    # not said by the prompt itself
+    ("The comment `it should print 42` is wrong.", None),
+    ("Remove the comment `should print 42. Really` from it.", None),
+    ('It says "should print 42" there.', None),
+    ("Fix it:\n```python\nprint(6 * 9)  # should print 42\n```\n", None),
+    ("Fix it:\n\n    # should print 42\n", None),
+    ("> it should print 42\n\nAny idea?", None),
+    ("It should match the expected output.", None),
+    ("", None),
+]
+
+
+@pytest.mark.parametrize(("prompt", "output"), STATED)
+def test_only_output_that_is_clearly_stated_counts(prompt: str, output: str | None) -> None:
+    assert stated_output(prompt) == output
+
+
+PATHS = ("tests/test_x.py", "test_app.py", "expected.txt", "input.txt")
+BOTH = ("tests/test_x.py", "test_app.py")
+EDITS: list[tuple[str, tuple[str, ...]]] = [
+    ("update tests/test_x.py", ("tests/test_x.py",)),
+    ("Please update `test_x.py`.", ("tests/test_x.py",)),
+    ("fix the test in test_app.py", ("test_app.py",)),
+    ("add a test to test_x.py", ("tests/test_x.py",)),
+    ("Add a function to app.py and add tests for it in test_app.py", ("test_app.py",)),
+    ("fix app.py and test_app.py", ("test_app.py",)),
+    ("Rename f in app.py, test_app.py and tests/test_x.py to g.", BOTH),
+    ("Refactor test_app.py to use fixtures", ("test_app.py",)),
+    ("In expected.txt there is a typo. Correct expected.txt", ("expected.txt",)),
+    ("Don't be slow. Update test_app.py", ("test_app.py",)),
+    ("update all the tests", BOTH),
+    ("make test_x.py pass", ()),
+    ("make tests/test_x.py and test_app.py pass", ()),
+    ("fix app.py so that test_app.py passes", ()),
+    ("fix app.py, test_app.py must pass", ()),
+    ("fix app.py and test_app.py will pass", ()),
+    ("fix app.py (test_app.py fails)", ()),
+    ("fix the bug in app.py shown by test_app.py", ()),
+    ("fix the failing test in test_app.py", ()),
+    ("fix the error that test_app.py reports", ()),
+    ("Fix app.py without editing test_app.py", ()),
+    ("Fix app.py. You must not change test_app.py", ()),
+    ("Don’t edit test_app.py", ()),
+    ("The last change to test_app.py broke app.py", ()),
+    ("Write a parser for input.txt", ()),
+    ("Write a program printing what input.txt says", ()),
+    ("Write main.py so its output matches expected.txt", ()),
+    ("run test_app.py and fix app.py", ()),
+    ("fix main.py\n\ntest_app.py", ()),
+    ("update main.py test_app.py", ()),
+    ("do not change the tests", ()),
+    ("fix it so the tests pass", ()),
+    ("since the update tests fail", ()),
+    ("write the function test_app.py calls", ()),
+    ("fix test_app.py failures", ()),
+    ("fix main.py:\n```\nupdate test_app.py\n```\n", ()),
+    ("test_app.py", ()),
+]
+
+
+@pytest.mark.parametrize(("prompt", "edited"), EDITS)
+def test_a_file_of_the_check_is_edited_only_on_demand(prompt: str, edited: tuple[str, ...]) -> None:
+    assert files_to_edit(prompt, PATHS) == edited
+
+
+def test_files_settle_which_of_two_files_with_one_name_is_meant() -> None:
+    paths = ("a/test_x.py", "b/test_x.py")
+    assert files_to_edit("update test_x.py", paths) == ()
+    assert files_to_edit("update test_x.py", paths, ("b/test_x.py",)) == ("b/test_x.py",)
+    assert files_to_edit("update a/test_x.py", paths, ()) == ("a/test_x.py",)

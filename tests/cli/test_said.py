@@ -1,0 +1,121 @@
+"""What is said of attempts, searches, undone runs and challenges is what happened."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.cli.kit import ROOT, codur, codur_here
+from tests.runs.kit import EDIT, MEDIAN_EXPECTED, MEDIAN_ODD_ONLY, MEDIAN_RIGHT, NEEDS_MODEL, fill
+from tests.session.kit import PATIENCE_S, edit, place
+from tests.support.groq_server import ServerReply, calls, hold
+
+ASKED = "main.py is wrong"
+NO_EDIT = calls(("replace_function", {"path": "main.py", "function_name": "mean", "new_code": MEDIAN_RIGHT}))
+CANNED = calls(("replace_file_content", {"path": "main.py", "new_code": f"print({MEDIAN_EXPECTED.strip()!r})\n"}))
+
+
+def checks(told: str) -> list[str]:
+    """What was said of each run of the check, up to its verdict."""
+    return re.findall(r"^(?:[ \d.]{9})?((?:before|attempt|confirm)\b[^:]*: \w+)", told, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("first", "said"),
+    [(edit(MEDIAN_ODD_ONLY), ["attempt 1: red", "attempt 2: green"]), (NO_EDIT, ["attempt 2: green"])],
+)
+def test_a_second_attempt_is_called_so(first: ServerReply, said: list[str], tmp_path: Path) -> None:
+    with place(tmp_path, [EDIT, first, edit(MEDIAN_RIGHT)]) as here:
+        ran = here.run(ASKED)
+        assert (ran.code, checks(ran.err)) == (0, ["before: red", *said])
+        assert "solved by codur-coding, attempt 2\n" in ran.err
+        shown = here.here("show").out
+        assert checks(shown) == ["before: red", *said]
+        assert "solved by codur-coding, attempt 2\n" in shown
+
+
+def test_a_second_attempt_is_called_so_after_a_resume(tmp_path: Path) -> None:
+    with place(tmp_path, [EDIT, edit(MEDIAN_ODD_ONLY), hold(), edit(MEDIAN_RIGHT)]) as here:
+        process = here.start(ASKED)
+        assert here.server.holding.wait(PATIENCE_S)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=PATIENCE_S)
+        here.server.release()
+        resumed = here.run("resume")
+        assert (resumed.code, checks(resumed.err)) == (0, ["attempt 2: green"])
+        assert "solved by codur-coding, attempt 2\n" in resumed.err
+        assert checks(here.here("show").out) == ["before: red", "attempt 1: red", "attempt 2: green"]
+
+
+def test_a_tampered_attempt_is_never_called_green(tmp_path: Path) -> None:
+    with place(tmp_path, [EDIT, CANNED]) as here:
+        ran = here.run(ASKED, "--max-iterations", "1")
+        assert (ran.code, checks(ran.err)) == (4, ["before: red", "attempt 1: tampered"])
+        assert "green" not in ran.err
+
+
+def test_an_undone_run_is_called_so(tmp_path: Path) -> None:
+    function = ("replace_function", {"path": "main.py", "function_name": "median", "new_code": MEDIAN_RIGHT})
+    notes = ("replace_file_content", {"path": "notes.txt", "new_code": "It was not written.\n"})
+    with place(tmp_path, [EDIT, calls(function, notes)]) as here:
+        here.run(ASKED)
+        (run,) = here.runs()
+
+        def says(state: str, words: str) -> None:
+            assert [item["undone"] for item in here.runs()] == [state]
+            assert json.loads(here.here("show", "--json").out)["undone"] == state
+            assert json.loads(here.here("diff", "--json").out)["undone"] == state
+            listed, shown, diff = here.here("runs").out, here.here("show").out, here.here("diff")
+            assert f"done, {words} " in listed
+            assert f"outcome: done, {words}: `codur undo {run['id']} --redo` takes that back\n" in shown
+            assert diff.err == f"run {run['id']} ({words}): {ASKED}\n"
+            assert "+    ordered = " in diff.out
+
+        assert "undone" not in here.here("runs").out
+        assert [item["undone"] for item in here.runs()] == [""]
+        here.here("undo")
+        says("all", "undone")
+        here.here("undo")
+        says("all", "undone")
+        here.here("undo", "--redo")
+        assert [item["undone"] for item in here.runs()] == [""]
+        assert "outcome: done\n" in here.here("show").out
+        assert here.here("diff").err == f"run {run['id']}: {ASKED}\n"
+        (here.project / "main.py").write_text("mine\n")
+        assert here.here("undo").code == 1
+        says("part", "undone in part")
+
+
+def test_where_a_search_came_furthest_is_where_it_repairs(tmp_path: Path) -> None:
+    """In this program, the search was elsewhere when its repair passed."""
+    challenge = tmp_path / "rota"
+    shutil.copytree(ROOT / "challenges" / "01-weekend-rota", challenge)
+    (tmp_path / "home").mkdir()
+    ran = codur("fix main.py", "--offline", cwd=challenge, home=tmp_path / "home")
+    assert ran.code == 0, ran.err
+    (search,) = re.findall(r"^offline repair: (.*)$", ran.err, re.MULTILINE)
+    tried = re.search(r"; ([\d,]+) candidates tried in [\d.]+ s, (\d+) passed", ran.err)
+    assert tried is not None
+    assert search == f"{tried[1]} candidates tried, {tried[2]} passed"
+
+
+def test_a_challenge_that_was_green_before_already_passes(tmp_path: Path) -> None:
+    fill(tmp_path / "given" / "green", {"main.py": "print(2)\n", "expected.txt": "2\n", "prompt.txt": "fix main.py\n"})
+    fill(tmp_path / "given" / "red", {**NEEDS_MODEL, "prompt.txt": "fix main.py\n"})
+    (tmp_path / "home").mkdir()
+    words = ("solve", "given", "--offline", "--results", "out")
+    ran = codur_here(*words, cwd=tmp_path, home=tmp_path / "home", CODUR_REPAIR__MODE="off")
+    assert ran.code == 1
+    told = ran.out + ran.err
+    rows = {row.split()[0]: row for row in ran.out.splitlines() if row.startswith(("green ", "red "))}
+    assert "already passes" in rows["green"]
+    assert "passes" in rows["green"].split()[1:3]
+    assert "failed" not in rows["green"]
+    assert "needs a model" not in rows["green"]
+    assert "needs a model" in rows["red"]
+    assert "0 of 2 solved" in told

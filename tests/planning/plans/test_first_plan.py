@@ -1,0 +1,75 @@
+"""What is done before a model is asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from codur.errors import ModelUnavailable
+from codur.planning.plans.first_plan import first_plan, says_more
+from codur.types import Discovery, Verdict
+
+FIX = Discovery(task_type="code_fix", files=("app/main.py",), entry="app/main.py")
+RED = Verdict(status="failed")
+GREEN = Verdict(status="passed", check="python main.py")
+NO_MODEL = ModelUnavailable("no key")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "more"),
+    [
+        ("fix main.py", False),
+        ("please fix the bug in app/main.py", False),
+        ("make the tests pass", False),
+        ("fix main.py: the total is off by one", True),
+        ("fix the rounding in main.py", True),
+    ],
+)
+def test_says_more(prompt: str, more: bool) -> None:
+    assert says_more(prompt, FIX) is more
+
+
+@pytest.mark.parametrize(
+    ("prompt", "discovery", "before", "repair", "no_model", "steps", "outcome"),
+    [
+        ("fix main.py", FIX, RED, True, None, ["repair"], "done"),
+        ("fix main.py", FIX, RED, True, NO_MODEL, ["repair"], "done"),
+        ("fix main.py", FIX, RED, False, None, None, None),
+        ("fix main.py", FIX, RED, False, NO_MODEL, ["respond"], "no_model"),
+        ("fix main.py", FIX, GREEN, False, None, ["respond"], "done"),
+        ("fix main.py, it is too slow", FIX, GREEN, False, None, None, None),
+        (
+            "fix gone.py",
+            Discovery(task_type="code_fix", missing_files=("gone.py",)),
+            None,
+            False,
+            None,
+            ["respond"],
+            "usage",
+        ),
+        (
+            "write new.py",
+            Discovery(task_type="code_generation", missing_files=("new.py",)),
+            None,
+            False,
+            None,
+            None,
+            None,
+        ),
+        ("what is it for?", Discovery(task_type="explanation"), None, False, None, None, None),
+        ("what is it for?", Discovery(task_type="explanation"), None, False, NO_MODEL, ["respond"], "no_model"),
+    ],
+)
+def test_first_plan(
+    prompt: str,
+    discovery: Discovery,
+    before: Verdict | None,
+    repair: bool,
+    no_model: ModelUnavailable | None,
+    steps: list[str] | None,
+    outcome: str | None,
+) -> None:
+    plan = first_plan(prompt, discovery, before, repair=repair, no_model=no_model)
+    if plan is None:
+        assert (steps, outcome) == (None, None)
+    else:
+        assert ([step.action for step in plan.steps], plan.outcome) == (steps, outcome)

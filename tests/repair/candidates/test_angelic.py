@@ -1,0 +1,119 @@
+"""What judged programs tell about a place, and how it moves the candidates that wait."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from codur.repair.candidates.angelic import Places
+from codur.repair.candidates.candidates import Candidate, Program
+from codur.repair.candidates.queue import Agenda
+from codur.repair.evidence.failing_lines import Failure
+from codur.repair.suspicion.localise import Suspicion
+from codur.types import Verdict
+from tests.repair.support import candidates
+
+TEXT = """\
+def f(a, b, seen):
+    if a < b:
+        seen.add(a)
+    return a + b * 2
+"""
+PROGRAM = Program(texts={"main.py": TEXT})
+BEFORE = Verdict(status="failed", exit_status=1, progress=0.5, signature="E")
+OTHER = replace(BEFORE, signature="F")
+CLOSER = replace(BEFORE, progress=0.75, signature="G")
+
+
+def made(*operators: str, program: Program = PROGRAM) -> list[Candidate]:
+    found = candidates(program, Failure(), Suspicion())
+    return [each for each in found if each.offer is not None and each.offer.operator in operators]
+
+
+def taken(agenda: Agenda, least: float = 0.0) -> list[Candidate]:
+    """All candidates of a queue, in its order."""
+    found = []
+    while (candidate := agenda.next(least)) is not None:
+        found.append(candidate)
+    return found
+
+
+def line(candidate: Candidate) -> str:
+    return candidate.program().texts["main.py"].split("\n")[candidate.line - 1].strip()
+
+
+def conditions() -> list[Candidate]:
+    return made("condition extended", "condition reused")
+
+
+def test_many_conditions_at_a_place_are_probed_once() -> None:
+    places = Places(BEFORE)
+    found = conditions()
+    for each in found[:5]:
+        places.waits(each)
+    assert places.probes(found[0]) == []
+    places.waits(found[5])
+    probes = places.probes(found[0])
+    assert [probe.program.texts["main.py"].split("\n")[1] for probe in probes] == ["    if False:", "    if True:"]
+    assert places.probes(found[1]) == []
+
+
+def test_a_loop_is_not_made_to_run_for_ever() -> None:
+    program = Program(texts={"main.py": TEXT.replace("if a", "while a")})
+    places = Places(BEFORE)
+    found = made("condition extended", program=program)
+    for each in found:
+        places.waits(each)
+    assert [probe.program.texts["main.py"].split("\n")[1] for probe in places.probes(found[0])] == ["    while False:"]
+
+
+def test_a_truth_that_changes_nothing_makes_more_of_it_hopeless() -> None:
+    places = Places(BEFORE)
+    found = conditions()
+    for each in found:
+        places.waits(each)
+    narrowed, widened = places.probes(found[0])
+    places.learn(narrowed, BEFORE)
+    places.learn(widened, OTHER)
+    assert {places.factor(each) for each in found if " and " in line(each)} == {0.05}
+    assert {places.factor(each) for each in found if " or " in line(each)} == {1.0}
+
+
+def test_a_place_where_nothing_changes_how_the_check_fails_comes_later() -> None:
+    places = Places(BEFORE)
+    found = made("variable replaced", "value shifted")
+    tried = [each for each in found if line(each).startswith("return") and places.note(each, BEFORE) is False]
+    assert {places.factor(each) for each in tried} == {1.0, 0.3}
+    places.note(tried[0], OTHER)
+    assert places.factor(tried[0]) == 1.0
+
+
+def test_a_line_that_brought_the_check_further_comes_earlier() -> None:
+    places = Places(BEFORE)
+    agenda = Agenda(places, lambda: 1.0)
+    found = made("variable replaced")
+    agenda.add(found, 1.0)
+    last = found[-1]
+    assert last.line == 4
+    assert places.note(last, CLOSER)
+    assert not places.note(last, CLOSER)
+    agenda.sort()
+    order = [each.line for each in taken(agenda)]
+    assert order == [4, 4, 4, 4, *(each.line for each in found if each.line != 4)]
+
+
+def test_what_a_changed_program_shows_is_no_news_of_the_original() -> None:
+    places = Places(BEFORE)
+    (first, *_) = made("variable replaced")
+    pair = replace(first, base=first.program())
+    assert not places.note(pair, CLOSER)
+    assert places.factor(pair) == 1.0
+    assert places.probes(pair) == []
+
+
+def test_the_queue_gives_the_highest_priority_first_and_keeps_the_order_of_equals() -> None:
+    agenda = Agenda(Places(BEFORE), lambda: 1.0)
+    found = made("comparison boundary", "variable replaced", "comparison swapped")
+    agenda.add(found, 1.0)
+    order = taken(agenda, 0.3)
+    assert order == sorted((each for each in found if each.priority >= 0.3), key=lambda each: -each.priority)
+    assert len(order) < len(found)

@@ -1,0 +1,139 @@
+"""Workspaces with a `conftest.py`: what it allows, and that tests are judged as in plain processes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from codur.repair.judge.warm_worker import Limits, Worker
+from codur.repair.judge.worker_job import job_of
+from codur.repair.worker.worker_conftest import Conftests
+from codur.sandbox.launcher import Launcher
+from tests.repair.judge.test_warm_worker import both
+from tests.repair.support import QUICK_PYTEST, TESTS, Bench, bench
+
+PROGRAM = "def add(a, b):\n    return a - b\n"
+TEST = """
+import pytest
+from main import add
+
+def test_add():
+    assert add(1, 2) == pytest.expected
+
+def test_zero():
+    assert add(0, 0) == 0
+
+@pytest.mark.parametrize("a", [1, 2])
+def test_many(a):
+    assert add(a, 1) == a + 1
+"""
+OPTIONS = """
+import os
+import pytest
+
+os.environ.setdefault("MODE", "test")
+
+def pytest_addoption(parser):
+    parser.addoption("--slow", action="store_true", help="run slow tests")
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: takes long")
+    pytest.expected = 4 if config.getoption("--slow") else 3
+
+def pytest_collection_modifyitems(config, items):
+    items.reverse()
+"""
+TAKES_PART = OPTIONS + "\ndef pytest_runtest_setup(item):\n    import main\n    main.add(1, 1)\n"
+LOADS = OPTIONS + "\nfrom main import add as seen\n\ndef pytest_report_header():\n    return str(seen(1, 1))\n"
+MAKES = """
+import pytest
+from main import add
+
+CALLS = []
+
+@pytest.fixture(autouse=True)
+def start():
+    pytest.expected = 3
+    CALLS.append(add(1, 1))
+    assert len(CALLS) <= 4
+    yield
+"""
+FAILS = MAKES + "\nassert add(2, 2) != 5\n"
+FIXTURE = OPTIONS + "\n@pytest.fixture(autouse=True)\ndef around():\n    yield\n"
+BODIES = ["a + b", "a * b", "{}[a]", "a - b - 0", "int('x')", "sum((a, b))", "None"]
+
+
+def made(root: Path, conftest: str) -> Bench:
+    files = {"main.py": PROGRAM, "test_main.py": TEST, "conftest.py": conftest, "pytest.ini": QUICK_PYTEST}
+    check = replace(TESTS, protected=("conftest.py", "pytest.ini", "test_main.py"))
+    return bench(root, files, check)
+
+
+def way_of(found: Bench) -> str:
+    """How a worker runs the program as it is, once it has seen a normal run."""
+    launcher = Launcher({"PATH": os.environ["PATH"]})
+    job, reason = job_of(found.check, found.workspace, launcher, python=sys.executable, stdin=b"", env={})
+    assert job is not None, reason
+    worker = Worker.start(launcher, job)
+    try:
+        limits = Limits(cpu_s=10, session_s=10, idle_s=10, keep=100_000)
+        assert worker.problem() == ""
+        worker.ask({}, limits, "full", learn=True)
+        first = worker.answer()
+        assert first is not None
+        worker.ask_adopt(first.learnt)
+        assert worker.adopted() == ""
+        worker.ask({}, limits)
+        second = worker.answer()
+        assert second is not None
+        return second.way
+    finally:
+        worker.close()
+
+
+@pytest.mark.parametrize(
+    ("conftest", "way"),
+    [(OPTIONS, "light"), (TAKES_PART, "full"), (LOADS, "full"), (FIXTURE, "light"), (MAKES, "light")],
+    ids=["options", "takes part", "loads the program", "fixture", "makes values"],
+)
+def test_tests_are_called_one_by_one_if_no_conftest_takes_part(tmp_path: Path, conftest: str, way: str) -> None:
+    found = made(tmp_path, conftest)
+    _, warm = both(found, [{"main.py": PROGRAM.replace("a - b", body)} for body in BODIES])
+    assert (warm.note, warm.plain) == ("", 0)
+    assert way_of(found) == way
+
+
+def test_a_conftest_that_a_candidate_makes_fail(tmp_path: Path) -> None:
+    found = made(tmp_path, FAILS)
+    bodies = ["a + b", "a + b + 1", "a * b", "1 / 0"]
+    _, warm = both(found, [{"main.py": PROGRAM.replace("a - b", body)} for body in bodies])
+    assert (warm.note, warm.plain) == ("", 2)
+
+
+def test_what_a_conftest_imports_and_hooks() -> None:
+    def told(text: str, *others: str) -> tuple[bool, bool]:
+        files = {"/w/tests/conftest.py": text.encode(), **{f"/w/{path}": b"" for path in others}}
+        found = Conftests(files, "/w")
+        return found.load_once, found.are_quiet
+
+    assert told("import sys, os\nfrom pathlib import Path\n", "main.py") == (True, True)
+    assert told("import main\n", "main.py") == (False, True)
+    assert told("import package.part\n", "src/package/part.py") == (False, True)
+    assert told("from . import helper\n") == (False, True)
+    assert told("from package import part\n", "lib/part.py") == (False, True)
+    assert told("import importlib\nimportlib.import_module('main')\n") == (False, True)
+    assert told("pytest_plugins = ['tests.plugin']\n") == (False, False)
+    assert told("def pytest_runtest_call(item): pass\n") == (True, False)
+    assert told("if True:\n    def pytest_runtest_call(item): pass\n") == (True, False)
+    assert told("from hooks import pytest_runtest_call\n") == (True, False)
+
+
+def test_only_what_tests_may_call_counts_for_a_candidate() -> None:
+    text = "import os\nos.environ['A'] = 'b'\ndef pytest_configure():\n    os.chdir('/')\ndef helper():\n    return 1\n"
+    found = Conftests({"/w/conftest.py": text.encode()}, "/w")
+    assert found.for_candidates("/w/conftest.py", b"") == b"import os\n\ndef helper():\n    return 1"
+    assert found.for_candidates("/w/main.py", b"x = 1\n") == b"x = 1\n"

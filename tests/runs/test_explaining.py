@@ -1,0 +1,53 @@
+"""A file that is to be explained: by the model, or by what can be read where none answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from codur.questions import Answer, Question
+from codur.types import Limits
+from tests.runs.kit import play
+from tests.support.groq_server import error, json_reply, text
+
+FILES = {"app.py": '"""Greets."""\n\n\ndef greet(name):\n    """Say hello."""\n    print("${name}", name)\n'}
+EXPLAIN = json_reply(
+    {
+        "task_type": "explanation",
+        "confidence": 0.95,
+        "detected_files": ["app.py"],
+        "suggested_action": "explain",
+        "reasoning": "Words are wanted.",
+    }
+)
+
+
+def test_with_a_model_the_explanation_is_its_own(tmp_path: Path) -> None:
+    played = play(tmp_path, FILES, "explain app.py", [EXPLAIN, text("It greets whoever is named.")])
+    assert (played.result.exit_code, played.result.answer) == (0, "It greets whoever is named.")
+    assert (len(played.requests), played.unexpected) == (2, 0)
+
+
+def test_where_the_model_fails_it_is_what_can_be_read(tmp_path: Path) -> None:
+    played = play(tmp_path, FILES, "explain app.py", [error(401)] * 3)
+    assert (played.result.exit_code, played.result.solved_by) == (0, "pattern")
+    assert played.result.answer.startswith("app.py: Greets.\n")
+    assert "without a model" in played.result.answer
+
+
+def test_an_agent_that_was_named_is_not_replaced_by_a_rule(tmp_path: Path) -> None:
+    played = play(tmp_path, FILES, "explain app.py", [], key=None, agent="codur-explaining", limits=Limits())
+    assert played.result.outcome == "no_model"
+
+
+def test_rm_asks_and_does_as_it_is_told(tmp_path: Path) -> None:
+    asked: list[Question] = []
+
+    def user(question: Question) -> Answer:
+        asked.append(question)
+        return Answer(decision="approve" if len(asked) > 1 else "reject")
+
+    refused = play(tmp_path, FILES, "rm app.py", [], key=None, consult=user)
+    assert (refused.result.exit_code, refused.files) == (5, FILES)
+    done = play(tmp_path, FILES, "rm app.py", [], key=None, consult=user)
+    assert (done.result.exit_code, done.files) == (0, {})
+    assert [question.effects.files for question in asked if question.effects] == [("app.py",), ("app.py",)]

@@ -1,0 +1,574 @@
+"""What is found in, and changed of, sources that are not Python's, with the real grammars; and without them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from codur.context.excerpts import fit
+from codur.context.index import RepositoryIndex
+from codur.context.outline import outline_of
+from codur.context.places import places_in
+from codur.context.selection import Want, select
+from codur.tools.code.syntax_trees import Syntax, grammar_of
+from codur.workspace.workspace import Workspace
+from tests.cli.kit import environment
+from tests.runs.kit import fill
+from tests.tools.conftest import toolbox_on
+
+SOURCES = {
+    "cart.js": """import { tax } from './lib/tax.js';
+const { cents } = require("./lib/cents");
+
+const RATE = 0.2;
+
+/** A cart. */
+export class Cart extends Base {
+  limit = (n) => n;
+  total(items) {
+    return items.map((item) => tax(item));
+  }
+  static #hidden() {}
+}
+
+export const weigh = async (x) => x;
+exports.label = function () {};
+Cart.prototype.clear = function () {};
+module.exports = {
+  pack() {},
+};
+
+describe("Cart", () => {
+  it("adds up", () => {
+    expect(new Cart().total([])).toBe(0);
+  });
+});
+""",
+    "shape.tsx": """interface Shape extends Named { area(): number }
+export type Size = number;
+enum Colour { Red }
+namespace Draw {
+  export function line(a: Size): void {}
+}
+export abstract class Round implements Shape {
+  @cached()
+  area(): number { return 1; }
+  abstract name(): string;
+}
+export function Box<T>(props: T) { return <b>{props}</b>; }
+""",
+    "stack.go": """package stack
+
+import (
+	"fmt"
+	u "example.com/m/util"
+)
+
+const Max = 3
+
+// Stack holds values.
+type Stack[T any] struct {
+	*Base
+	items []T
+}
+
+// Push adds one.
+func (s *Stack[T]) Push(item T) error {
+	return s.grow()
+}
+
+func New() int { return Max }
+
+func TestPush(t *testing.T) {}
+""",
+    "lib.rs": """mod other;
+use crate::other::{helper, Thing};
+
+const LIMIT: u8 = 3;
+
+pub struct Queue<T> {
+    items: Vec<T>,
+}
+
+impl<T> Queue<T> {
+    /// Adds one.
+    #[inline]
+    pub fn push(&mut self, item: T) {
+        self.grow();
+    }
+}
+
+trait Grow: Sized { fn grow(&self); }
+
+fn free() {}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn pushes() {}
+}
+""",
+    "Shop.java": """package com.acme;
+
+import com.acme.tax.Rate;
+
+/** A shop. */
+public class Shop<T> extends Base<T> implements Open, Close {
+    static final int MAX = 3;
+
+    @Override
+    public int total(int x) {
+        return this.sum(x);
+    }
+
+    Shop() {}
+
+    @Test
+    void addsUp() {}
+
+    record Line(int price) {}
+}
+""",
+    "ring.c": """#include "ring.h"
+#include <stdio.h>
+#define SIZE 4
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+
+typedef struct { int head; } Cursor;
+
+struct ring {
+    int items[SIZE];
+};
+
+/* Adds one. */
+static int *
+push(struct ring *ring, int item)
+{
+    return 0;
+}
+
+int declared(void);
+static int count = 1;
+""",
+}
+FOUND = {
+    "cart.js": """class Cart 6-13 | export class Cart extends Base
+        method Cart.limit 8-8 | limit = (n)
+        method Cart.total 9-11 | total(items)
+        method Cart.#hidden 12-12 | static #hidden()
+        function weigh 15-15 | export const weigh = async (x)
+        function label 16-16 | exports.label = function ()
+        method Cart.clear 17-17 | Cart.prototype.clear = function ()
+        function pack 19-19 | pack()
+        module Cart 22-26 | describe("Cart")
+        function Cart.adds up 23-25 | it("adds up") test""",
+    "shape.tsx": """class Shape 1-1 | interface Shape extends Named
+        class Size 2-2 | export type Size = number;
+        class Colour 3-3 | enum Colour
+        module Draw 4-6 | namespace Draw
+        function Draw.line 5-5 | export function line(a: Size): void
+        class Round 7-11 | export abstract class Round implements Shape
+        method Round.area 8-9 | area(): number
+        method Round.name 10-10 | abstract name(): string
+        function Box 12-12 | export function Box<T>(props: T)""",
+    "stack.go": """class Stack 10-14 | type Stack[T any] struct
+        method Stack.Push 16-19 | func (s *Stack[T]) Push(item T) error
+        function New 21-21 | func New() int
+        function TestPush 23-23 | func TestPush(t *testing.T)""",
+    "lib.rs": """class Queue 6-8 | pub struct Queue<T>
+        class Queue 10-16 | impl<T> Queue<T>
+        method Queue.push 11-15 | pub fn push(&mut self, item: T)
+        class Grow 18-18 | trait Grow: Sized
+        method Grow.grow 18-18 | fn grow(&self);
+        function free 20-20 | fn free()
+        module tests 22-26 | mod tests
+        function tests.pushes 24-25 | fn pushes() test""",
+    "Shop.java": """class Shop 5-20 | public class Shop<T> extends Base<T> implements Open, Close
+        method Shop.total 9-12 | public int total(int x)
+        method Shop.Shop 14-14 | Shop()
+        method Shop.addsUp 16-17 | void addsUp() test
+        class Shop.Line 19-19 | record Line(int price)""",
+    "ring.c": """function MIN 4-4 | #define MIN(a, b) ((a) < (b) ? (a) : (b))
+        class Cursor 6-6 | typedef struct Cursor
+        class ring 8-10 | struct ring
+        function push 12-17 | static int * push(struct ring *ring, int item)""",
+}
+BESIDE = {
+    "cart.js": (["RATE", "weigh"], ["./lib/tax.js", "./lib/cents"]),
+    "shape.tsx": ([], []),
+    "stack.go": (["Max"], ["fmt", "example.com/m/util"]),
+    "lib.rs": (["LIMIT"], ["other", "crate::other::{helper, Thing}"]),
+    "Shop.java": (["MAX"], ["import com.acme.tax.Rate;"]),
+    "ring.c": (["SIZE", "count", "declared"], ["ring.h", "stdio.h"]),
+}
+
+
+def syntax_of(path: str, text: str) -> Syntax:
+    grammar = grammar_of(path)
+    assert grammar is not None
+    return Syntax(grammar, text)
+
+
+@pytest.mark.parametrize("path", SOURCES)
+def test_definitions(path: str) -> None:
+    syntax = syntax_of(path, SOURCES[path])
+    told = [
+        f"{item.kind} {item.qualname} {item.start}-{item.end} | {item.signature}{' test' if item.test else ''}"
+        for item in syntax.definitions
+    ]
+    assert told == [line.strip() for line in FOUND[path].split("\n")]
+    assert (sorted(syntax.constants), list(syntax.imports)) == BESIDE[path]
+    assert syntax.mistakes == []
+
+
+def test_a_text_with_mistakes_is_read_as_far_as_that_goes() -> None:
+    syntax = syntax_of("a.js", "function f() { return 1 }\n\nfunction g( {\n")
+    assert [item.name for item in syntax.definitions][:1] == ["f"]
+    assert syntax.mistakes
+
+
+# --- places -----------------------------------------------------------------------------------------------------------
+
+FILES = ("js/sum.test.js", "js/src/sum.js", "src/lib.rs", "a.c", "com/acme/Sum.java", "com/other/Sum.java", "s/sum.go")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "        add (/w/p/js/src/sum.js:2:22)\n        TestContext.<anonymous> (/w/p/js/sum.test.js:8:26)\n"
+            "        Test.run (node:internal/test_runner/test:796:25)",
+            [("js/src/sum.js", 2), ("js/sum.test.js", 8)],
+        ),
+        ("    at Object.add (file:///w/p/js/src/sum.js:2:22)", [("js/src/sum.js", 2)]),
+        ("js/src/sum.js(2,7): error TS2322: no", [("js/src/sum.js", 2)]),
+        ("  --> src/lib.rs:12:5\n   |\n12 |     x", [("src/lib.rs", 12)]),
+        ("thread 'tests::adds' panicked at src/lib.rs:10:9:\nassertion failed", [("src/lib.rs", 10)]),
+        ("   4: m::tests::adds\n             at ./src/lib.rs:10:9", [("src/lib.rs", 10)]),
+        (
+            "Exception in thread\n\tat com.acme.Sum.add(Sum.java:3)\n\tat com.acme.Sum.main(Sum.java:4)",
+            [("com/acme/Sum.java", 3), ("com/acme/Sum.java", 4)],
+        ),
+        ("a: a.c:3: main: Assertion `add(1, 2) == 3' failed.", [("a.c", 3)]),
+        ("a.c:3:49: error: 'x' undeclared", [("a.c", 3)]),
+        ("    sum.go:12: got 3, want 4\n\ngoroutine 1:\n\t/w/p/s/sum.go:7 +0x1d", [("s/sum.go", 12), ("s/sum.go", 7)]),
+        ("version a.c:3x and b/a.c.txt:3", []),
+    ],
+)
+def test_places_in_outputs_of_other_tools(text: str, expected: list[tuple[str, int]]) -> None:
+    assert [(place.path, place.line) for place in places_in(text, FILES)] == expected
+
+
+def test_a_long_line_of_letters_is_looked_through_at_once() -> None:
+    assert places_in("/+a." * 100_000, FILES) == ()
+
+
+# --- choosing ---------------------------------------------------------------------------------------------------------
+
+PROJECTS = {
+    "JavaScript": (
+        {
+            "src/cart.js": "import { tax } from './tax/index.js';\n\nexport function total(x) {\n  return tax(x);\n}\n",
+            "src/tax/index.js": "import { round } from './round';\nexport function tax(x) {\n  return round(x);\n}\n",
+            "src/tax/round.ts": "export function other() {}\nexport function round(x: number) {\n  return x;\n}\n",
+            "src/far.js": "export function far() {\n  return 1;\n}\n",
+            "test/cart.test.js": 'import { total } from "../src/cart";\ntest("adds", () => {\n  total(1);\n});\n',
+        },
+        "    at Object.<anonymous> (/w/test/cart.test.js:3:3)",
+        ("test/cart.test.js", 2),
+        ("src/tax/round.ts", 2),
+    ),
+    "Go": (
+        {
+            "cart/cart.go": 'package cart\n\nimport "m/tax"\n\nfunc Total(x int) int {\n\treturn tax.Rate(x)\n}\n',
+            "tax/tax.go": "package tax\n\nfunc Rate(x int) int { return round(x) }\n",
+            "tax/round.go": "package tax\n\nfunc other() {}\n\nfunc round(x int) int { return x }\n",
+            "cart/cart_test.go": "package cart\n\nfunc TestTotal(t *testing.T) {\n\tTotal(1)\n}\n",
+        },
+        "--- FAIL: TestTotal (0.00s)\n    cart_test.go:4: got 1",
+        ("cart/cart_test.go", 3),
+        ("tax/round.go", 5),
+    ),
+    "Rust": (
+        {
+            "src/lib.rs": "mod tax;\nuse crate::tax::rate;\n\npub fn total(x: i32) -> i32 { rate(x) }\n\n"
+            "#[cfg(test)]\nmod tests {\n    #[test]\n    fn adds() {\n        total(1);\n    }\n}\n",
+            "src/tax/mod.rs": "mod round;\nuse self::round::round;\npub fn rate(x: i32) -> i32 { round(x) }\n",
+            "src/tax/round.rs": "fn other() {}\npub fn round(x: i32) -> i32 { x }\n",
+        },
+        "thread 'tests::adds' panicked at src/lib.rs:10:9:",
+        ("src/lib.rs", 9),
+        ("src/tax/round.rs", 2),
+    ),
+    "Java": (
+        {
+            "src/main/java/shop/Cart.java": "package shop;\nimport shop.tax.Tax;\nclass Cart extends Base {\n"
+            "  int total(int x) { return Tax.rate(x); }\n}\n",
+            "src/main/java/shop/tax/Tax.java": "package shop.tax;\npublic class Tax {\n"
+            "  static int rate(int x) { return Round.round(x); }\n}\n",
+            "src/main/java/shop/tax/Round.java": "package shop.tax;\nclass Round {\n  static void other() {}\n"
+            "  static int round(int x) { return x; }\n}\n",
+            "src/test/java/shop/CartTest.java": "package shop;\nclass CartTest {\n  @Test\n  void addsUp() {\n"
+            "    new Cart().total(1);\n  }\n}\n",
+        },
+        "\tat shop.CartTest.addsUp(CartTest.java:5)",
+        ("src/test/java/shop/CartTest.java", 4),
+        ("src/main/java/shop/tax/Round.java", 4),
+    ),
+    "C": (
+        {
+            "cart.c": '#include "tax/tax.h"\n\nint total(int x)\n{\n    return tax_of(x);\n}\n',
+            "tax/tax.h": "int tax_of(int x);\n",
+            "tax/tax.c": '#include "tax.h"\n#include "round.h"\nint tax_of(int x) { return round_up(x); }\n',
+            "tax/round.c": "int other(void) { return 0; }\nint round_up(int x) { return x; }\n",
+            "tests/test_cart.c": "void test_total(void)\n{\n    assert(total(1) == 1);\n}\n",
+        },
+        "test_cart: tests/test_cart.c:3: test_total: Assertion `total(1) == 1' failed.",
+        ("tests/test_cart.c", 1),
+        ("tax/round.c", 2),
+    ),
+}
+
+
+@pytest.mark.parametrize("language", PROJECTS)
+def test_a_failing_line_leads_to_its_test_and_to_what_that_calls(language: str, tmp_path: Path) -> None:
+    files, failure, test, function = PROJECTS[language]
+    workspace = Workspace.open(fill(tmp_path, files))
+    index = RepositoryIndex(workspace, max_files=100)
+    selection = select(index, workspace.list_files(), task="mend it", named=(), failure=failure)
+    needed = [(want.path, want.line) for want in selection.wants if want.need == "needed"]
+    assert test in needed
+    assert function in needed
+
+
+def test_what_a_task_calls_by_name(tmp_path: Path) -> None:
+    workspace = Workspace.open(fill(tmp_path, SOURCES))
+    index = RepositoryIndex(workspace, max_files=100)
+    selection = select(index, workspace.list_files(), task="why does `Stack.Push` fail?", named=())
+    assert (selection.wants[0].path, selection.wants[0].line) == ("stack.go", 17)
+
+
+# --- showing ----------------------------------------------------------------------------------------------------------
+
+
+def long_class(count: int) -> str:
+    methods = "".join(
+        f"\n    /** No {n}. */\n    int method{n}(int x) {{\n        return x + {n};\n    }}\n" for n in range(count)
+    )
+    head = "package com.acme;\n\nimport java.util.List;\n\npublic class Long extends Base {\n    int field;\n"
+    return f"{head}{methods}}}\n"
+
+
+def test_a_method_is_shown_whole_with_the_head_of_its_class_and_imports() -> None:
+    (excerpt,) = fit(
+        {"Long.java": long_class(60)}, budget_chars=1200, wants=[Want(path="Long.java", line=7 + 5 * 30 + 2)]
+    )
+    assert "    /** No 30. */\n    int method30(int x) {\n        return x + 30;\n    }\n" in excerpt.text
+    assert "import java.util.List;" in excerpt.text
+    assert "public class Long extends Base {\n    int field;\n" in excerpt.text
+    assert "method29(int" not in excerpt.text
+
+
+def test_the_struct_of_a_method_is_shown_with_it() -> None:
+    filler = "".join(f"\nfunc filler{n}() int {{\n\treturn {n}\n}}\n" for n in range(60))
+    text = f"package m\n\ntype T struct {{\n\tsize int\n}}\n{filler}\nfunc (t T) Last() int {{\n\treturn t.size\n}}\n"
+    (excerpt,) = fit({"t.go": text}, budget_chars=700, wants=[Want(path="t.go", line=text.count("\n") - 1)])
+    assert "func (t T) Last() int {\n\treturn t.size\n}" in excerpt.text
+    assert "type T struct {\n\tsize int\n}" in excerpt.text
+    assert "return 30" not in excerpt.text
+
+
+def test_an_outline_tells_signatures() -> None:
+    outline = outline_of(["stack.go"], list(SOURCES), SOURCES.get)
+    assert outline.text(budget_chars=400, shown=()).startswith(
+        "stack.go\n  type Stack[T any] struct\n    func (s *Stack[T]) Push(item T) error\n  func New() int\n"
+    )
+
+
+# --- tools ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("Cart.total", ["cart.js:9: total(items) {"]),
+        ("Queue", ["lib.rs:6: pub struct Queue<T> {", "lib.rs:10: impl<T> Queue<T> {"]),
+        ("push", ["lib.rs:13: pub fn push(&mut self, item: T) {", "ring.c:13: static int *"]),
+        ("MAX", ["Shop.java:7:     static final int MAX = 3;"]),
+        ("adds up", None),
+    ],
+)
+def test_find_definition(name: str, expected: list[str] | None, tmp_path: Path) -> None:
+    found = toolbox_on(fill(tmp_path, SOURCES)).call("find_definition", {"name": name})
+    assert found.code == ("invalid" if expected is None else "ok")
+    if expected is not None:
+        assert found.text.split("\n") == expected
+
+
+def test_usages_are_those_in_code_of_all_files_of_the_language(tmp_path: Path) -> None:
+    files = {
+        "a.ts": "export function total(x: number) { return x; }\n// total\nconst s = 'total';\n",
+        "b.js": "import { total } from './a';\nobject.total();\ntotals();\n",
+        "c.py": "total = 1\n",
+    }
+    found = toolbox_on(fill(tmp_path, files)).call("find_usages", {"path": "a.ts", "name": "total"})
+    assert [(place["path"], place["line"], place["kind"]) for place in found.data["places"]] == [
+        ("a.ts", 1, "definition"),
+        ("b.js", 1, "usage"),
+        ("b.js", 2, "usage"),
+    ]
+
+
+EDITS = [
+    ("cart.js", "replace_function", {"name": "weigh"}, "const weigh = (x) => {\n  return 2 * x;\n};",
+     "export const weigh = async (x) => x;\n", "export const weigh = (x) => {\n  return 2 * x;\n};\n"),
+    ("cart.js", "replace_function", {"name": "pack"}, "pack(x) {\n  return x;\n}",
+     "  pack() {},\n", "  pack(x) {\n    return x;\n  },\n"),
+    ("cart.js", "replace_method", {"class_name": "Cart", "method_name": "total"}, "total(items) {\n    return 0;\n  }",
+     "    return items.map((item) => tax(item));\n", "    return 0;\n"),
+    ("shape.tsx", "replace_class", {"name": "Colour"}, "enum Colour { Red, Blue }",
+     "enum Colour { Red }", "enum Colour { Red, Blue }"),
+    ("stack.go", "replace_method", {"class_name": "Stack", "method_name": "Push"},
+     "func (s *Stack[T]) Push(item T) error {\n\treturn nil\n}", "return s.grow()", "return nil"),
+    ("lib.rs", "replace_method", {"class_name": "Queue", "method_name": "push"},
+     "```rust\npub fn push(&mut self, item: T) {\n    self.items.push(item);\n}\n```",
+     "self.grow();", "self.items.push(item);"),
+    ("Shop.java", "replace_method", {"class_name": "Shop", "method_name": "total"},
+     "@Override\npublic int total(int x) {\n    return x;\n}", "return this.sum(x);", "return x;"),
+    ("ring.c", "replace_function", {"name": "push"},
+     "/* Adds one, or none. */\nstatic int *\npush(struct ring *ring, int item)\n{\n    return &ring->items[0];\n}",
+     "/* Adds one. */\nstatic int *\npush(struct ring *ring, int item)\n{\n    return 0;",
+     "/* Adds one, or none. */\nstatic int *\npush(struct ring *ring, int item)\n{\n    return &ring->items[0];"),
+    ("Shop.java", "inject_function", {"name": "close", "class_name": "Shop"}, "void close() {\n}",
+     "    record Line(int price) {}\n}\n", "    record Line(int price) {}\n\n    void close() {\n    }\n}\n"),
+    ("stack.go", "inject_function", {"name": "Pop", "class_name": "Stack", "after": "Push"},
+     "func (s *Stack[T]) Pop() {}", "\nfunc New()", "\nfunc (s *Stack[T]) Pop() {}\n\nfunc New()"),
+    ("lib.rs", "inject_function", {"name": "pop", "class_name": "Queue"}, "pub fn pop(&mut self) {}",
+     "        self.grow();\n    }\n}\n", "        self.grow();\n    }\n\n    pub fn pop(&mut self) {}\n}\n"),
+    ("ring.c", "inject_function", {"name": "pop"}, "int pop(void)\n{\n    return 1;\n}",
+     "static int count = 1;\n", "static int count = 1;\n\nint pop(void)\n{\n    return 1;\n}\n"),
+    ("ring.c", "inject_function", {}, "int pop(void)\n{\n    return 1;\n}",
+     "static int count = 1;\n", "static int count = 1;\n\nint pop(void)\n{\n    return 1;\n}\n"),
+    ("Shop.java", "inject_function", {"class_name": "Shop"}, "void close() {\n}",
+     "    record Line(int price) {}\n}\n", "    record Line(int price) {}\n\n    void close() {\n    }\n}\n"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "tool", "arguments", "code", "old", "new"), EDITS)
+def test_one_definition_is_edited(
+    path: str, tool: str, arguments: dict[str, str], code: str, old: str, new: str, tmp_path: Path
+) -> None:
+    done = toolbox_on(fill(tmp_path, SOURCES)).call(tool, {"path": path, "code": code, **arguments})
+    assert (done.code, done.changed_files) == ("ok", (path,)), done.text
+    assert (tmp_path / path).read_text() == SOURCES[path].replace(old, new, 1)
+
+
+@pytest.mark.parametrize(
+    ("path", "tool", "arguments", "code", "message"),
+    [
+        ("cart.js", "weigh", {}, "const weigh = (x) => {", "cart.js would be no valid code"),
+        ("cart.js", "weigh", {}, "const measure = (x) => x;", "does not define weigh"),
+        ("cart.js", "total", {}, "total() {}", "total is a method of Cart"),
+        ("stack.go", "Old", {}, "func Old() {}", "no function named Old in stack.go; it has: New, TestPush"),
+        ("stack.go", "Stack.Push", {}, "func (s *Stack[T]) Pull() {}", "does not define Stack.Push"),
+    ],
+)
+def test_refused_edits_change_nothing(
+    path: str, tool: str, arguments: dict[str, str], code: str, message: str, tmp_path: Path
+) -> None:
+    done = toolbox_on(fill(tmp_path, SOURCES)).call("replace_function", {"path": path, "name": tool, "code": code})
+    assert not done.ok
+    assert message in done.text
+    assert (tmp_path / path).read_text() == SOURCES[path]
+
+
+def test_of_several_the_one_with_the_same_head_is_meant(tmp_path: Path) -> None:
+    text = "class A {\n  int f(int x) {\n    return x;\n  }\n  int f(String x) {\n    return 2;\n  }\n}\n"
+    toolbox = toolbox_on(fill(tmp_path, {"A.java": text}))
+    edit = {"path": "A.java", "class_name": "A", "method_name": "f"}
+    done = toolbox.call("replace_method", {**edit, "code": "int f(String x) {\n  return 3;\n}"})
+    assert done.ok, done.text
+    assert (tmp_path / "A.java").read_text() == text.replace("return 2", "return 3")
+    assert toolbox.call("replace_method", {**edit, "code": "int f(long x) { return 4; }"}).code == "many_matches"
+
+
+def test_a_definition_that_shares_a_line_is_left_alone(tmp_path: Path) -> None:
+    toolbox = toolbox_on(fill(tmp_path, {"a.js": "class A { f() { return 1; } g() {} }\n"}))
+    code = {"path": "a.js", "class_name": "A", "method_name": "f", "code": "f() { return 2; }"}
+    assert "shares a line" in toolbox.call("replace_method", code).text
+
+
+# --- without the extra ------------------------------------------------------------------------------------------------
+
+WITHOUT = "import sys; sys.modules['tree_sitter'] = None; from codur.__main__ import main; sys.exit(main())"
+
+
+def without_extra(directory: Path, home: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", WITHOUT, *words]
+    return subprocess.run(
+        command, cwd=directory, env=environment(home), capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> tuple[Path, Path]:
+    home, work = tmp_path / "home", tmp_path / "work"
+    home.mkdir()
+    work.mkdir()
+    return home, work
+
+
+def test_without_the_extra_doctor_says_what_to_install(places: tuple[Path, Path]) -> None:
+    home, work = places
+    fill(work, {"a.go": "package a\n", "b.ts": "", "c.py": ""})
+    assert 'languages: of Go, TypeScript whole files are shown, or lines: `pip install "codur[languages]"`' in (
+        without_extra(work, home, "doctor").stdout
+    )
+    assert json.loads(without_extra(work, home, "doctor", "--json").stdout)["languages"].startswith("of Go")
+    (work / "a.go").unlink()
+    (work / "b.ts").unlink()
+    assert "languages:" not in without_extra(work, home, "doctor").stdout
+
+
+def test_without_the_extra_text_alone_is_shown_and_changed(tmp_path: Path) -> None:
+    fill(tmp_path, {"stack.go": SOURCES["stack.go"], "big.py": "def big():\n    return 1\n"})
+    script = (
+        "import sys; sys.modules['tree_sitter'] = None\n"
+        "from pathlib import Path\n"
+        "from codur.context.excerpts import fit\n"
+        "from codur.context.index import RepositoryIndex\n"
+        "from codur.context.selection import Want, select\n"
+        "from codur.workspace.workspace import Workspace\n"
+        "from tests.tools.conftest import toolbox_on\n"
+        "toolbox = toolbox_on(Path(sys.argv[1]))\n"
+        "workspace = Workspace.open(Path(sys.argv[1]))\n"
+        "index = RepositoryIndex(workspace, max_files=9)\n"
+        "chosen = select(index, workspace.list_files(), task='x', named=['stack.go'])\n"
+        "print(chosen.paths, chosen.ranked)\n"
+        "want = Want(path='stack.go', line=400)\n"
+        "print(len(fit({'stack.go': 'x\\n' * 900}, budget_chars=2000, wants=[want])[0].ranges))\n"
+        "edit = {'path': 'stack.go', 'name': 'New', 'code': 'func New() {}'}\n"
+        "print(toolbox.call('replace_function', edit).text)\n"
+        "print(toolbox.call('python_ast_outline', {'path': 'stack.go'}).text)\n"
+        "print(toolbox.call('replace_in_file', {'path': 'stack.go', 'old': 'Max = 3', 'new': 'Max = 4'}).code)\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parents[3],
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.split("\n") == [
+        "('stack.go',) ('big.py',)",
+        "1",
+        "stack.go: what it defines is not known here, as codur[languages] is not installed; use replace_in_file",
+        "stack.go: what it defines is not known here, as codur[languages] is not installed",
+        "ok",
+        "",
+    ]

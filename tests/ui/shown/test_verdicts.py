@@ -1,0 +1,131 @@
+"""Verdicts in words: each says what is known and no more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from codur.types import Difference, RunResult, Verdict
+from codur.ui.shown.verdicts import cause, check_line, proven, verdict_line
+from tests.ui.samples import ANSWER, DONE, FAILED, GREEN, RED
+
+NO_CHECK = Verdict(status="no_check", note="main.py has no expected.txt beside it")
+FLAKY = Verdict(status="flaky", check="pytest -q", note="2 of 3 runs passed")
+TAMPERED = Verdict(status="tampered", check="python main.py")
+TESTS = Verdict(status="passed", check="pytest -q", tests_passed=1, tests_total=1)
+GREEN_BEFORE = "the check passed before anything was changed; it proves nothing: `python main.py`"
+
+CAUSES: list[tuple[Verdict, str]] = [
+    (RED, "line 3: expected `15`, got `10`"),
+    (
+        Verdict(status="failed", difference=Difference(line=4, expected="x", actual=None)),
+        "line 4: expected `x`, got nothing more",
+    ),
+    (
+        Verdict(status="failed", difference=Difference(line=4, expected=None, actual="y")),
+        "line 4: expected no more output, got `y`",
+    ),
+    (Verdict(status="failed", tests_passed=3, tests_total=5), "3 of 5 tests passed"),
+    (Verdict(status="failed", tests_total=1), "0 of 1 test passed"),
+    (Verdict(status="failed", exit_status=1, error="Traceback:\n  x\nKeyError: 'a'\n\n"), "KeyError: 'a'"),
+    (
+        Verdict(status="failed", error="t::a\nt.py:3: in a\nE   assert 2 == 3\nE    +  where 2 = f(1)"),
+        "assert 2 == 3",
+    ),
+    (Verdict(status="failed", exit_status=3), "exit status 3"),
+    (Verdict(status="failed", timed_out=True, duration_s=10.02), "it did not end within 10 s"),
+    (Verdict(status="failed", timed_out=True), "it did not end"),
+    (Verdict(status="failed", note="no such program"), "no such program"),
+    (Verdict(status="failed"), "no reason was given"),
+    (
+        Verdict(status="failed", error="x" * 300, difference=Difference(line=1, expected="a", actual="b" * 300)),
+        f"line 1: expected `a`, got `{'b' * 119}…`; {'x' * 119}…",
+    ),
+]
+
+
+@pytest.mark.parametrize(("verdict", "words"), CAUSES)
+def test_causes(verdict: Verdict, words: str) -> None:
+    assert cause(verdict) == words
+
+
+@pytest.mark.parametrize(
+    ("label", "verdict", "words"),
+    [
+        ("before", RED, "before: red: line 3: expected `15`, got `10`"),
+        ("before", GREEN, "before: green: the check passes before anything is changed, so it can prove nothing"),
+        ("attempt 2", GREEN, "attempt 2: green"),
+        ("before", NO_CHECK, "before: nothing to check: main.py has no expected.txt beside it"),
+        ("attempt 1", FLAKY, "attempt 1: flaky: 2 of 3 runs passed"),
+        ("attempt 1", replace(FLAKY, note=""), "attempt 1: flaky: its result differs from run to run"),
+        (
+            "attempt 1",
+            TAMPERED,
+            "attempt 1: tampered: the output is taken from what is expected instead of being computed",
+        ),
+    ],
+)
+def test_a_check_that_has_just_run(label: str, verdict: Verdict, words: str) -> None:
+    assert check_line(label, verdict).text == words
+
+
+LINES: list[tuple[RunResult, str | None, bool]] = [
+    (DONE, "✔ checked: `python main.py` prints what is expected", True),
+    (replace(DONE, verdict=replace(GREEN, expected="", check="make check")), "✔ checked: `make check` passes", True),
+    (replace(DONE, verdict=TESTS), "✔ checked: `pytest -q` passes: 1 of 1 test", True),
+    (
+        replace(DONE, verdict=replace(GREEN, note="main.py")),
+        "✔ checked: `python main.py` prints what is expected (main.py)",
+        True,
+    ),
+    (
+        replace(DONE, before=None),
+        "✔ checked: `python main.py` prints what is expected (it was not run before the change)",
+        True,
+    ),
+    (replace(DONE, before=GREEN), GREEN_BEFORE, False),
+    (replace(DONE, before=GREEN, changed_files=()), GREEN_BEFORE, False),
+    (
+        replace(DONE, before=GREEN, changed_files=(), diff=""),
+        "the check passed before anything was changed: `python main.py`; nothing was changed",
+        False,
+    ),
+    (
+        replace(DONE, before=FLAKY),
+        "the check passes, but its result differed from run to run before any change; it proves little: "
+        "`python main.py`",
+        False,
+    ),
+    (replace(DONE, verdict=NO_CHECK), "nothing to check: main.py has no expected.txt beside it", False),
+    (replace(DONE, verdict=Verdict(status="no_check")), "nothing to check: no check was found", False),
+    (replace(DONE, verdict=None), "nothing was checked", False),
+    (replace(DONE, verdict=FLAKY), "✘ flaky: `pytest -q`: 2 of 3 runs passed", False),
+    (
+        replace(DONE, verdict=TAMPERED),
+        "✘ tampered: `python main.py`: the output is taken from what is expected instead of being computed",
+        False,
+    ),
+    (FAILED, "✘ checked: `python main.py` fails: line 3: expected `15`, got `10`", False),
+    (replace(FAILED, verdict=None), "✘ checked: `python main.py` fails: line 3: expected `15`, got `10`", False),
+    (replace(FAILED, verdict=None, before=None), None, False),
+    (
+        replace(FAILED, verdict=None, before=GREEN),
+        "the check passed before anything was changed: `python main.py`; nothing was changed",
+        False,
+    ),
+    (ANSWER, None, False),
+    (replace(ANSWER, before=RED), None, False),
+]
+
+
+@pytest.mark.parametrize(("result", "words", "is_proven"), LINES)
+def test_the_verdict_of_a_run(result: RunResult, words: str | None, is_proven: bool) -> None:
+    found = verdict_line(result)
+    assert (found.text if found else None) == words
+    assert proven(result) is is_proven
+
+
+def test_only_what_is_proven_has_the_good_mark() -> None:
+    for result, words, is_proven in LINES:
+        assert (words is not None and words.startswith("✔")) is is_proven, result

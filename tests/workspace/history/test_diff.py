@@ -1,0 +1,52 @@
+"""Diffs of file contents."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from codur.workspace.history.diff import binary_diff, line_counts
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "counts"),
+    [
+        (b"a\nb\n", b"a\nc\n", (1, 1)),
+        (None, b"a\nb\n", (2, 0)),
+        (b"a\nb\n", None, (0, 2)),
+        (b"-- x\n", b"++ y\n", (1, 1)),
+        (b"a\n", b"a\n", (0, 0)),
+    ],
+)
+def test_line_counts(before: bytes | None, after: bytes | None, counts: tuple[int, int]) -> None:
+    assert line_counts(before, after) == counts
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"caf\xe9\r\n", b"th\xe9\r\n"),
+        (None, b"\0\xff"),
+        (b"\0\xff", None),
+        (b"", b"\xe9" * 53),
+        (b"\0", b""),
+        (Random(1).randbytes(5_000), Random(2).randbytes(5_001)),
+        (bytes(range(256)) * 9, bytes(reversed(range(256)))),
+    ],
+)
+@pytest.mark.parametrize("path", ["data.bin", "d/ä b.txt"])
+def test_git_applies_a_binary_diff_to_the_byte_and_takes_it_back(
+    before: bytes | None, after: bytes | None, path: str, tmp_path: Path
+) -> None:
+    file = tmp_path / path
+    file.parent.mkdir(exist_ok=True)
+    if before is not None:
+        file.write_bytes(before)
+    patch = binary_diff(path, before, after, mode_before=0o644, mode_after=0o755)
+    for words, wanted in (((), after), (("-R",), before)):
+        subprocess.run(["git", "apply", *words], cwd=tmp_path, input=patch.encode(), check=True)
+        assert (file.read_bytes() if file.exists() else None) == wanted
+    assert patch.replace(path, "").isascii()
