@@ -87,7 +87,9 @@ def _serve(requests: socket, template: Template) -> None:
     idle: set[int] = set()
     pause = 0
     while True:
-        if not idle and (demand.poll(pause) or not _freed(news, idle)):
+        if not idle:
+            demand.poll(pause)
+        if not _freed(news, idle):
             pid = _fork()
             if pid == 0:
                 signal.set_wakeup_fd(-1)
@@ -108,8 +110,8 @@ def _serve(requests: socket, template: Template) -> None:
 
 
 def _freed(news: int, idle: set[int]) -> bool:
-    """Whether a supervisor has become idle in the meantime."""
-    if select.select([news], [], [], 0)[0]:
+    """Whether a supervisor is idle, by now."""
+    while not idle and select.select([news], [], [], 0)[0]:
         _hear(news, idle)
     return bool(idle)
 
@@ -165,9 +167,11 @@ def _supervise(requests: socket, on_news: int, template: Template) -> NoReturn:
                 break
             os.write(on_news, _NEWS.pack(own, 0))
             control = socket(fileno=_descriptors(ancillary)[0])
-            Supervisor(pid, control, marshal.loads(data)).run()
+            supervisor = Supervisor(pid, control, marshal.loads(data))
+            supervisor.run()
+            os.write(on_news, _NEWS.pack(own, 1))  # first: who hears of the end may ask for the next program at once
+            supervisor.tell_end(left=False)
             control.close()
-            os.write(on_news, _NEWS.pack(own, 1))
         status = 0
     finally:
         os._exit(status)

@@ -41,7 +41,7 @@ class Supervisor:
         self._next_look = 0.0
 
     def run(self) -> None:
-        """Return when nothing of the program is left."""
+        """Return when nothing of the program is left; its end may not be told yet."""
         poll = select.poll()
         poll.register(self._control.fileno(), select.POLLIN)
         ending = _open_pidfd(self._pid)
@@ -52,7 +52,7 @@ class Supervisor:
             if ending in ready or not ready:
                 if process_tree.reap(self._statuses):
                     break
-                self._tell_end(left=True)
+                self.tell_end(left=True)
                 if ending in ready:
                     poll.unregister(ending)
             if self._control.fileno() in ready and not self._obey():
@@ -62,7 +62,6 @@ class Supervisor:
                 self._watch()
         if ending is not None:
             os.close(ending)
-        self._tell_end(left=False)
 
     def _obey(self) -> bool:
         """Do what Codur says; False at its last word."""
@@ -117,7 +116,8 @@ class Supervisor:
         self._next_look = now + min(max(_LOOK_SECONDS, _LOOK_SHARE * (now - begin)), _MAX_LOOK_SECONDS)
         return 0
 
-    def _tell_end(self, *, left: bool) -> None:
+    def tell_end(self, *, left: bool) -> None:
+        """Tell how the program ended, if that is known and not told; `left`: whether something of it still runs."""
         if self._pid in self._statuses and not self._told:
             self._told = True
             self._tell(ENDED, 0 if left else 1, os.waitstatus_to_exitcode(self._statuses[self._pid]))

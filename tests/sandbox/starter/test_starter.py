@@ -176,7 +176,9 @@ def test_programs_in_a_row_leave_nothing(tmp_path: Path) -> None:
         assert result.exit_status == (3 if number % 3 == 1 else 0)
     assert sorted(Path("/proc/self/fd").iterdir()) == descriptors
     assert list(base.iterdir()) == []
-    assert eventually(lambda: len(below(os.getpid()) - before) <= 4)  # supervisors, each with the next program ready
+    eventually(lambda: len(below(os.getpid()) - before) <= 4)
+    left = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid in below(os.getpid()) - before]
+    assert len(left) <= 4, left  # supervisors, each with the next program ready
 
 
 def test_one_launcher_serves_many_threads(tmp_path: Path) -> None:
