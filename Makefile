@@ -56,14 +56,18 @@ $(VENV)/projects/.unpacked: $(VENV)/.dev tests/projects/requirements.txt
 	for sdist in $(VENV)/projects/*.tar.gz; do tar -xzf $$sdist -C $(VENV)/projects || exit 1; done
 	@touch $@
 
+# PYTEST_ARGS: further options of pytest.
+PYTEST_ARGS ?=
+PYTEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
+
 tests: $(VENV)/.dev $(VENV)/projects/.unpacked
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"
+	$(PYTEST) -m "not slow"
 
 tests-ci: $(VENV)/.dev $(VENV)/projects/.unpacked
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not long"
+	$(PYTEST) -m "not long"
 
 tests-all: $(VENV)/.dev $(VENV)/projects/.unpacked
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+	$(PYTEST)
 
 test: check tests
 
@@ -74,7 +78,7 @@ test-all: check tests-all
 # Where bubblewrap is installed it is covered, in a mount namespace that ends with the tests.
 BARE_TESTS ?= tests/cli/test_back_ends.py tests/sandbox tests/mcp tests/batch/test_new_challenge.py tests/challenges
 tests-bare: $(VENV)/.dev
-	@set -- $(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not long" $(BARE_TESTS); \
+	@set -- $(PYTEST) -m "not long" $(BARE_TESTS); \
 	if bwrap=$$(command -v bwrap); then \
 	  set -- unshare --mount $$([ $$(id -u) -eq 0 ] || echo --map-root-user) \
 	    sh -c 'mount --bind /dev/null "$$0" && exec "$$@"' "$$bwrap" "$$@"; \
