@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 from tests.adversarial.containment import ATTACKS, CASES, USEFUL, Case, Outcome
 from tests.adversarial.figures import Figure, Results
+from tests.adversarial.handed_rows import ATTACKS as OUTSIDERS
 from tests.adversarial.ids import ALL_IDS, GROUPS, evidence
-from tests.adversarial.outsider_rows import ATTACKS as OUTSIDERS
 
 Column = tuple[str, str]
 """Back end (or `control`), and who ran it: `user` or `root`."""

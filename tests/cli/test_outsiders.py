@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.adversarial.backends import AVAILABLE
-from tests.adversarial.outsider_rows import ATTACKS
+from tests.adversarial.handed_rows import ATTACKS
 from tests.adversarial.outsiders import run_attack
 
 SAMPLE = (
