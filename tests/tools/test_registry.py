@@ -76,7 +76,7 @@ def test_a_narrower_path_needs_its_suffix() -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shout:
-    """The input of a tool that is made here, as the README says."""
+    """The input of a tool that is made here, as CONTRIBUTING.md says."""
 
     text: str = argument("What to shout.", accepts="text")
 
