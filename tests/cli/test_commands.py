@@ -25,7 +25,7 @@ def test_help_names_every_command(project: Path, home: Path) -> None:
     assert ran.code == 0
     for command in ("run", "route", "solve", "graph", "tools", "agents", "config"):
         assert f"  {command} " in ran.out
-    # Prepared, and made on the spot; renewed by: python -c "from codur.cli.main import run; run(['--help'])" > codur/help.txt
+    # Prepared, and made on the spot. To renew: python -c "from codur.cli.main import run; run(['-h'])" >codur/help.txt
     assert codur(cwd=project, home=home).out == ran.out
     assert max(map(len, codur("-h", cwd=project, home=home, COLUMNS="50").out.splitlines())) <= 50
 
