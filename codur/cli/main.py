@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import NoReturn
 
@@ -39,11 +39,36 @@ def run(argv: Sequence[str]) -> int:
     Returns:
         The exit code.
     """
+    if not argv and _at_terminal():
+        return exit_code_of(_converse, json=None, debug=bool(os.environ.get("CODUR_DEBUG")))
     end = list(argv).index("--") if "--" in argv else len(argv)
     options, rest = argv[:end], argv[end:]
     words = [*(item for item in options if item != "--debug"), *rest]
     debug = "--debug" in options or bool(os.environ.get("CODUR_DEBUG"))
     return exit_code_of(lambda: _invoke(words), json=_json_kind(options), debug=debug)
+
+
+def _at_terminal() -> bool:
+    """Whether somebody types what Codur reads, and sees what it says."""
+    streams = (sys.stdin, sys.stderr, sys.stdout)
+    return all(stream is not None and stream.isatty() for stream in streams)
+
+
+def _converse() -> int:
+    """Hold a conversation in the current directory."""
+    from pathlib import Path  # noqa: PLC0415 - lazy: see the module
+
+    from codur.cli.conversation import Conversation  # noqa: PLC0415 - lazy: see the module
+
+    return Conversation(Path(), run=run, guarded=_guarded).hold()
+
+
+def _guarded(command: Callable[[], int]) -> int:
+    def work() -> int:
+        with _stopped_by_signals():
+            return command()
+
+    return exit_code_of(work, json=None, debug=bool(os.environ.get("CODUR_DEBUG")))
 
 
 def _json_kind(options: Sequence[str]) -> JsonKind | None:
