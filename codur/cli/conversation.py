@@ -26,6 +26,7 @@ from codur.config.settings import Settings
 from codur.errors import CodurError, UsageError
 from codur.events import ignore
 from codur.llm.pool import ModelPool
+from codur.session.stop import INTERRUPTED, code_of
 from codur.session.turns import Turn, Turns, earlier_text, turn_of
 from codur.store.directory import StateDirectory
 from codur.types import Limits, Plan, Step
@@ -37,6 +38,7 @@ from codur.workspace.workspace import Workspace
 _PROMPT = "codur> "
 _LEAVE_WITHIN_S = 2.0
 _QUIET = {"json": False, "json_stream": False, "raw": False, "verbose": False}
+_UNDONE = "What the last task changed was put back."
 _TRY = ('"the tests fail, fix the bug"', '"explain FILE"', "/help")
 
 Command = Callable[[], int]
@@ -89,10 +91,12 @@ class Conversation:
         stopped_at = float("-inf")
         while True:
             try:
-                line = session.prompt(_PROMPT)
+                line = session.prompt(_PROMPT, handle_sigint=False)
             except EOFError:
                 return 0
-            except KeyboardInterrupt:
+            except KeyboardInterrupt as stop:
+                if code_of(stop) != INTERRUPTED:
+                    raise
                 if time.monotonic() - stopped_at < _LEAVE_WITHIN_S:
                     return 0
                 stopped_at = time.monotonic()
@@ -113,7 +117,8 @@ class Conversation:
         if asked.sets:
             self._set(asked.sets, asked.value)
         elif asked.words:
-            self._run(asked.words)
+            if self._run(asked.words) == 0 and asked.words[0] == "undo":
+                self._remember(Turn(asked=line, outcome="done", said=_UNDONE))
         else:
             self._guarded(partial(self._work, asked))
         return True
@@ -138,10 +143,12 @@ class Conversation:
             earlier=earlier_text(self._turns),
             **task,
         )
-        turn = turn_of(task["prompt"], result)
+        self._remember(turn_of(task["prompt"], result))
+        return shown_result(result, output, explain_route=False)
+
+    def _remember(self, turn: Turn) -> None:
         self._turns.append(turn)
         self._kept.add(turn)
-        return shown_result(result, output, explain_route=False)
 
     def _set(self, what: Sets, value: str | None) -> None:
         """Show or change what holds for later tasks."""

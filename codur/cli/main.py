@@ -39,8 +39,8 @@ def run(argv: Sequence[str]) -> int:
     Returns:
         The exit code.
     """
-    if not argv and _at_terminal():
-        return exit_code_of(_converse, json=None, debug=bool(os.environ.get("CODUR_DEBUG")))
+    if list(argv) == ["--continue"] or (not argv and _at_terminal()):
+        return exit_code_of(lambda: _converse(goes_on=bool(argv)), json=None, debug=bool(os.environ.get("CODUR_DEBUG")))
     end = list(argv).index("--") if "--" in argv else len(argv)
     options, rest = argv[:end], argv[end:]
     words = [*(item for item in options if item != "--debug"), *rest]
@@ -54,13 +54,20 @@ def _at_terminal() -> bool:
     return all(stream is not None and stream.isatty() for stream in streams)
 
 
-def _converse() -> int:
-    """Hold a conversation in the current directory."""
+def _converse(*, goes_on: bool) -> int:
+    """Hold a conversation in the current directory.
+
+    Raises:
+        UsageError: nobody is there to hold it with.
+    """
+    if not _at_terminal():
+        raise UsageError("a conversation takes a terminal", remedy='Give the task as words: codur "fix main.py"')
     from pathlib import Path  # noqa: PLC0415 - lazy: see the module
 
     from codur.cli.conversation import Conversation  # noqa: PLC0415 - lazy: see the module
 
-    return Conversation(Path(), run=run, guarded=_guarded).hold()
+    with _stopped_by_signals():
+        return Conversation(Path(), run=run, guarded=_guarded, goes_on=goes_on).hold()
 
 
 def _guarded(command: Callable[[], int]) -> int:
