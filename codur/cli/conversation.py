@@ -19,7 +19,6 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from codur import __version__
 from codur.checks.discover import find_check
 from codur.cli import machine
-from codur.cli.actions.run import carried_out, shown_result
 from codur.cli.line_completion import LineCompleter
 from codur.cli.slash_commands import Asked, Sets, help_text, read_line
 from codur.config.settings import Settings
@@ -125,6 +124,8 @@ class Conversation:
 
     def _work(self, asked: Asked) -> int:
         """Carry out a task or a program, and remember it."""
+        from codur.cli.actions.run import carried_out, shown_result  # noqa: PLC0415 - lazy: the prompt comes first
+
         task: dict[str, Any] = {"prompt": asked.task}
         if asked.program:
             step = Step(id="run", action="tool", capability="run_command", arguments={"command": asked.program})
