@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs, to_builtins
 
 from codur.config.loader import load_settings
 from codur.config.settings import Settings
@@ -61,7 +63,7 @@ class Setup:
         host = self.host
         paths = {"home": host.home, "state": host.state, "cache": host.cache}
         return {
-            "settings": asdict(self.settings),
+            "settings": to_builtins(self.settings),
             "limits": asdict(self.limits),
             "host": {"environ": dict(host.environ)} | {key: path and str(path) for key, path in paths.items()},
             "keeping": asdict(self.keeping),
@@ -95,7 +97,7 @@ def side_by_side(setup: Setup) -> Settings:
     if settings.repair.workers:
         return settings
     workers = max(1, setup.processors // min(setup.jobs, setup.processors))
-    return replace(settings, repair=replace(settings.repair, workers=workers))
+    return structs.replace(settings, repair=structs.replace(settings.repair, workers=workers))
 
 
 def _settings_from(values: Mapping[str, Any]) -> Settings:

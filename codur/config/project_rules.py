@@ -15,7 +15,6 @@ from typing import Any, Literal
 
 from codur.config.reading.origin import Source, dotted, leaf_paths
 from codur.config.reading.setting_types import NAMED
-from codur.config.settings import Settings
 
 TrustState = Literal["accepted", "changed", "unknown"]
 """Whether the user has accepted a file as it is now, as it once was, or never."""
@@ -138,12 +137,14 @@ def needs_acceptance(path: tuple[str, ...]) -> bool:
     return _rule(path).accepted
 
 
-def narrow(values: Mapping[str, Any], settings: Settings, source: Source, trust: TrustState = "unknown") -> Narrowed:
+def narrow(
+    values: Mapping[str, Any], settings: Mapping[str, Any], source: Source, trust: TrustState = "unknown"
+) -> Narrowed:
     """Keep what narrows `settings`.
 
     Args:
         values: the project's settings, already checked.
-        settings: the trusted settings below them (defaults and the user's file).
+        settings: the trusted settings below them (defaults and the user's file), as nested mappings.
         trust: whether the user has accepted the file.
     """
     kept: dict[str, Any] = {}
@@ -177,7 +178,7 @@ def _rule(path: tuple[str, ...]) -> _Rule:
     return RULES.get(_pattern(path), _NEVER)
 
 
-def _told_at(path: tuple[str, ...], settings: Settings) -> tuple[str, ...]:
+def _told_at(path: tuple[str, ...], settings: Mapping[str, Any]) -> tuple[str, ...]:
     """The shortest part of `path` below which a project can set nothing, so that one line tells it."""
     for end in range(1, len(path)):
         head = _pattern(path[:end])
@@ -186,10 +187,10 @@ def _told_at(path: tuple[str, ...], settings: Settings) -> tuple[str, ...]:
     return path
 
 
-def _present(settings: Settings, path: tuple[str, ...]) -> Any:
+def _present(settings: Mapping[str, Any], path: tuple[str, ...]) -> Any:
     value: Any = settings
     for name in path:
-        value = value.get(name, _ABSENT) if isinstance(value, Mapping) else getattr(value, name, _ABSENT)
+        value = value.get(name, _ABSENT) if isinstance(value, Mapping) else _ABSENT
     return value
 
 
