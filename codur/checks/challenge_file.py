@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 NAME = "challenge.yaml"
 SPLIT_REMEDY = "Close the quote."
+_GLOBS = "one glob or a list of globs"
+_GLOBS_REMEDY = "Write scope: main.py, or scope: [src/**, '*.py']."
 
 
 class ChallengeFile(Struct, frozen=True, kw_only=True):
@@ -35,9 +37,14 @@ class ChallengeFile(Struct, frozen=True, kw_only=True):
     scope: tuple[str, ...] | None = None
 
 
-_Text = Annotated[str, Meta(pattern=r"\S")]
-_Path = Annotated[_Text, Meta(description="the path of the program", extra={"remedy": "Write it as entry: main.py."})]
-_Command = Annotated[_Text, Meta(description="a command", extra={"remedy": "Write it as check: python -m unittest."})]
+_Path = Annotated[
+    str,
+    Meta(pattern=r"\S", description="the path of the program", extra={"remedy": "Write it as entry: main.py."}),
+]
+_Command = Annotated[
+    str,
+    Meta(pattern=r"\S", description="a command", extra={"remedy": "Write it as check: python -m unittest."}),
+]
 _Seconds = Annotated[
     float,
     Meta(
@@ -54,11 +61,10 @@ _Words = Annotated[
         extra={"remedy": 'Write args: --name "A B", or put values in quotes.'},
     ),
 ]
+# No pattern here: beside a list in a union, msgspec (0.22) looks for it in the wrong place, and crashes.
 _Globs = Annotated[
-    _Text | Annotated[tuple[_Text, ...], Meta(min_length=1)],
-    Meta(
-        description="one glob or a list of globs", extra={"remedy": "Write scope: main.py, or scope: [src/**, '*.py']."}
-    ),
+    str | tuple[str, ...],
+    Meta(description=_GLOBS, extra={"remedy": _GLOBS_REMEDY}),
 ]
 
 
@@ -90,7 +96,7 @@ def read_challenge(workspace: Workspace) -> ChallengeFile:
         check=None if keys.check is None else keys.check.strip(),
         timeout_s=keys.timeout,
         args=None if keys.args is None else _args(keys.args, source),
-        scope=None if keys.scope is None else _globs(keys.scope),
+        scope=None if keys.scope is None else _globs(keys.scope, source),
     )
 
 
@@ -105,8 +111,11 @@ def _entry(workspace: Workspace, stated: str, source: Source) -> str:
     return path
 
 
-def _globs(stated: str | tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(glob.strip() for glob in ([stated] if isinstance(stated, str) else stated))
+def _globs(stated: str | tuple[str, ...], source: Source) -> tuple[str, ...]:
+    globs = tuple(glob.strip() for glob in ([stated] if isinstance(stated, str) else stated))
+    if not globs or not all(globs):
+        raise source.error(("scope",), f"must be {_GLOBS}", _GLOBS_REMEDY)
+    return globs
 
 
 def _args(stated: str | int | tuple[str | int, ...], source: Source) -> tuple[str, ...]:

@@ -59,6 +59,9 @@ def _mapping(value: Any, at: At) -> Mapping[str, Any]:
     """A mapping; null is an empty one, because YAML reads a key whose lines are all commented out as null."""
     if value is not None and not isinstance(value, Mapping):
         raise at.error(f"must be a mapping of keys to values, not {_what(value)}", "Indent the keys below it.")
+    for name in value or ():
+        if not isinstance(name, str):
+            raise at.error(f"a key must be text, not {_what(name)}", "Put the key in quotes.")
     return value or {}
 
 
