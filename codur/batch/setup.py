@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from msgspec import structs, to_builtins
+from msgspec import convert, structs, to_builtins
 
-from codur.config.loader import load_settings
 from codur.config.settings import Settings
 from codur.session.host import Host
 from codur.types import Limits
@@ -78,7 +77,7 @@ def setup_from(value: Mapping[str, Any]) -> Setup:
     """What `Setup.to_json` was called on."""
     host = value["host"]
     return Setup(
-        settings=_settings_from(value["settings"]),
+        settings=convert(value["settings"], Settings),
         limits=Limits(**value["limits"]),
         keeping=Keeping(**value["keeping"]),
         host=Host(
@@ -98,8 +97,3 @@ def side_by_side(setup: Setup) -> Settings:
         return settings
     workers = max(1, setup.processors // min(setup.jobs, setup.processors))
     return structs.replace(settings, repair=structs.replace(settings.repair, workers=workers))
-
-
-def _settings_from(values: Mapping[str, Any]) -> Settings:
-    nowhere = Path("/nonexistent")
-    return load_settings(workspace=None, environ={}, config_file=None, overrides=values, home=nowhere).settings

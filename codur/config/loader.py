@@ -14,11 +14,10 @@ Nothing here imports PyYAML unless there is YAML to read: most runs have no sett
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec import convert, to_builtins
+from msgspec import Struct, convert, field, to_builtins
 
 from codur.config.reading.environment_variables import environment_source, setting_variables
 from codur.config.reading.origin import Problem, Source, error_of, leaf_paths
@@ -31,8 +30,7 @@ if TYPE_CHECKING:
 PROJECT_FILES = ("codur.yaml", ".codur/config.yaml")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadedSettings:
+class LoadedSettings(Struct, frozen=True, kw_only=True):
     """The settings of a run and where they come from.
 
     Attributes:

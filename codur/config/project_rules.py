@@ -9,9 +9,10 @@ business, accepted or not.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from codur.config.reading.origin import Source, dotted, leaf_paths
 from codur.config.reading.setting_types import NAMED
@@ -26,8 +27,7 @@ _MAX_NOTES = 20
 _ABSENT = object()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Rule:
+class _Rule(Struct, frozen=True, kw_only=True):
     """When a new value is narrower than the present one, and what to say when it is not.
 
     Attributes:
@@ -119,8 +119,7 @@ RULES: Mapping[tuple[str, ...], _Rule] = {
 """What is not named here a project's file cannot set."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Narrowed:
+class Narrowed(Struct, frozen=True, kw_only=True):
     """The part of a project's settings that counts, and one line for each thing that was ignored."""
 
     values: dict[str, Any]
