@@ -68,7 +68,7 @@ _Globs = Annotated[
 ]
 
 
-class _Keys(Struct, frozen=True, kw_only=True):
+class Keys(Struct, frozen=True, kw_only=True):
     """The file's keys; null says nothing."""
 
     entry: _Path | None = None
@@ -90,7 +90,7 @@ def read_challenge(workspace: Workspace) -> ChallengeFile:
     from codur.config.reading.yaml_source import read_yaml  # noqa: PLC0415 - lazy: loads PyYAML
 
     source = read_yaml(workspace.resolve(NAME), NAME)
-    keys = convert(check(source, _Keys, noun="key"), _Keys)
+    keys = convert(check(source, Keys, noun="key"), Keys)
     return ChallengeFile(
         entry=None if keys.entry is None else _entry(workspace, keys.entry, source),
         check=None if keys.check is None else keys.check.strip(),

@@ -12,6 +12,7 @@ import pytest
 import yaml
 from msgspec import convert
 
+from codur.checks.challenge_file import Keys
 from codur.config.document import effective_yaml, reference_yaml, schema, schema_text, write_reference
 from codur.config.reading import setting_types
 from codur.config.reading.origin import Source
@@ -20,6 +21,7 @@ from codur.config.resources import read_resource
 from codur.config.setting_docs import meanings
 from codur.config.settings import Settings
 from codur.errors import ConfigError
+from codur.planning.plans.plan_file import PlanDocument, StepEntry
 from tests.config.helpers import load
 
 REGENERATE = (
@@ -93,6 +95,14 @@ def test_every_setting_has_a_meaning_of_one_sentence() -> None:
     wanted = {f"{kind.__name__}.{name}" for kind in sections(Settings) for name in setting_types.fields_of(kind)}
 
     assert {name for name in wanted if not meanings().get(name, "").endswith(".")} == set()
+
+
+@pytest.mark.parametrize("root", [Settings, PlanDocument, StepEntry, Keys])
+def test_a_pattern_stands_alone_or_beside_null(root: Any) -> None:
+    """In a union with a list, msgspec 0.22 looks for it in the wrong place, and the process may crash."""
+    for path in setting_types.leaves(root):
+        limits = setting_types.types_of(setting_types.kind_at(root, path))
+        assert not any(limit.pattern for limit in limits.values()) or set(limits) <= {str, type(None)}
 
 
 def test_the_schema_is_one_and_accepts_the_reference_file() -> None:

@@ -61,8 +61,9 @@ def _one(kind: Any, limits: Meta) -> st.SearchStrategy[Any]:
         low = None if limits.ge is None else int(limits.ge)
         return st.integers(low, 10**6 if limits.le is None else int(limits.le))
     if kind is float:
-        low = limits.gt if limits.ge is None else limits.ge
-        return st.floats(low, limits.le or 1e6, exclude_min=limits.gt is not None)
+        return st.floats(
+            limits.gt if limits.ge is None else limits.ge, limits.le or 1e6, exclude_min=limits.gt is not None
+        )
     return _TEXT
 
 
