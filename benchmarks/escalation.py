@@ -29,6 +29,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from msgspec import structs
+
 from codur.config.settings import Settings
 from codur.events import ignore
 from codur.graph.reduce import apply
@@ -220,13 +222,13 @@ def settings_for(skill: Skill, patience: int | None) -> Settings:
     settings = Settings()
     preferences = settings.agents.preferences
     if skill.stronger:
-        preferences = replace(preferences, escalation=(f"llm:{STRONG}",))
+        preferences = structs.replace(preferences, escalation=(f"llm:{STRONG}",))
     if patience is not None:
-        preferences = replace(preferences, patience=patience)
-    return replace(
+        preferences = structs.replace(preferences, patience=patience)
+    return structs.replace(
         settings,
-        agents=replace(settings.agents, preferences=preferences),
-        repair=replace(settings.repair, mode="off"),
+        agents=structs.replace(settings.agents, preferences=preferences),
+        repair=structs.replace(settings.repair, mode="off"),
     )
 
 

@@ -15,8 +15,10 @@ import os
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import structs
 
 from codur.config.settings import Provider, Settings
 from codur.events import ignore
@@ -153,10 +155,10 @@ def measured(name: str, job: Job) -> bool:
             (Path(folder) / path).write_text(content)
         settings = Settings()
         service = Provider(api="groq", api_key_env="GROQ_API_KEY", base_url=server.url)
-        settings = replace(
+        settings = structs.replace(
             settings,
             providers={**settings.providers, "groq": service},
-            repair=replace(settings.repair, mode="off"),
+            repair=structs.replace(settings.repair, mode="off"),
         )
         host = Host(environ={"PATH": os.environ["PATH"], "GROQ_API_KEY": "gsk_none"}, home=Path("/nonexistent"))
         result = run_task(Task(prompt=job.prompt, workspace=folder), settings, host=host, emit=ignore)

@@ -30,6 +30,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from msgspec import structs
+
 from codur.agents.loop import run_agent
 from codur.agents.registry import AgentRegistry
 from codur.config.prompts import PromptLibrary
@@ -173,8 +175,8 @@ def converse(
     (root / "main.py").write_text(PROGRAM)
     settings = Settings(llm=LlmSettings(default_profile="gpt-oss-120b"))
     known = AgentRegistry(settings).resolve("codur-explaining")
-    agent = replace(known, config=replace(known.config, tools=NAMES, max_steps=len(CALLS) + 2))
-    profile = replace(
+    agent = replace(known, config=structs.replace(known.config, tools=NAMES, max_steps=len(CALLS) + 2))
+    profile = structs.replace(
         settings.llm.profiles[agent.profile], request_tokens=100_000, tool_calls="native" if native else "json"
     )
     replies: list[ChatReply | str] = [

@@ -18,9 +18,11 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs
 
 from codur.config.settings import Provider, Settings, ToolSettings
 from codur.llm.tokens import BYTES_PER_TOKEN
@@ -213,7 +215,7 @@ def by_plan(work: Work, place: Path) -> Spent:
 def _settings(url: str) -> Settings:
     settings = Settings()
     provider = Provider(api="groq", api_key_env="GROQ_API_KEY", base_url=url)
-    return replace(settings, providers={"groq": provider}, repair=replace(settings.repair, mode="off"))
+    return structs.replace(settings, providers={"groq": provider}, repair=structs.replace(settings.repair, mode="off"))
 
 
 def _replies(work: Work) -> Sequence[ServerReply]:

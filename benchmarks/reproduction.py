@@ -22,6 +22,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from msgspec import structs
 from real_bug_cases import Pairs, Row
 
 from codur.config.settings import Provider, Settings
@@ -61,11 +62,11 @@ def settings_for(url: str) -> Settings:
     """Settings that point to the model."""
     settings = Settings()
     groq = Provider(api="groq", api_key_env="GROQ_API_KEY", base_url=url, timeout_s=ANSWER_S)
-    return replace(
+    return structs.replace(
         settings,
         providers={**settings.providers, "groq": groq},
-        runtime=replace(settings.runtime, max_runtime_s=ANSWER_S),
-        repair=replace(settings.repair, mode="off"),
+        runtime=structs.replace(settings.runtime, max_runtime_s=ANSWER_S),
+        repair=structs.replace(settings.repair, mode="off"),
     )
 
 

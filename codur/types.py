@@ -1,7 +1,7 @@
 """The values that travel through Codur: immutable, serialisable, without I/O.
 
-They are plain dataclasses, not pydantic models: importing pydantic costs more than a whole model-free run. What comes
-from outside (settings, model replies, plan files) is validated against these same types where it enters.
+They are plain dataclasses. What comes from outside (settings, model replies, plan files) is checked where it enters,
+against `msgspec` structs with these same types.
 
 `Task` (what is asked) → `Plan` (ordered `Step`s) → `StepRecord`s (what was done) → `Verdict` (what the check said)
 → `RunResult` (what the user gets). Texts that can grow are bounded where they are made; whole files and tool outputs

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from msgspec import structs
+
 from codur.agents.guessed_calls import refusal
 from codur.agents.offers import MORE, Offers
 from codur.agents.prompting import system_prompt
@@ -148,7 +150,7 @@ class _Conversation:
     def _request(self, last: bool, profile: Profile) -> ChatRequest:
         """The request for a profile of that size; what was read first gives way if it is smaller than it was."""
         if profile.request_tokens < self._profile.request_tokens:
-            self._profile = replace(self._profile, request_tokens=profile.request_tokens)
+            self._profile = structs.replace(self._profile, request_tokens=profile.request_tokens)
             while self._outputs and self._free() < 0:
                 self._drop(self._outputs.pop(self._least(self._outputs)))
             task = self._messages[1]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
+
+from msgspec import structs
 
 from codur.config.reading.agent_files import shipped_agent, shipped_names
 from codur.config.settings import AUTO, EXTERNAL_TYPES, AgentConfig, Settings
@@ -74,7 +76,7 @@ class AgentRegistry:
         kind, name = _split(reference)
         if kind == "llm" and name in self._settings.llm.profiles:
             config = self._explaining_config() if in_words else self._coding_config()
-            return Agent(name=f"llm:{name}", profile=name, config=replace(config, profile=name))
+            return Agent(name=f"llm:{name}", profile=name, config=structs.replace(config, profile=name))
         found = self._config(name) if kind != "llm" else None
         if found is not None:
             external = found.type in EXTERNAL_TYPES

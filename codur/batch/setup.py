@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from codur.config.loader import load_settings
+from msgspec import convert, structs, to_builtins
+
 from codur.config.settings import Settings
 from codur.session.host import Host
 from codur.types import Limits
@@ -61,7 +62,7 @@ class Setup:
         host = self.host
         paths = {"home": host.home, "state": host.state, "cache": host.cache}
         return {
-            "settings": asdict(self.settings),
+            "settings": to_builtins(self.settings),
             "limits": asdict(self.limits),
             "host": {"environ": dict(host.environ)} | {key: path and str(path) for key, path in paths.items()},
             "keeping": asdict(self.keeping),
@@ -76,7 +77,7 @@ def setup_from(value: Mapping[str, Any]) -> Setup:
     """What `Setup.to_json` was called on."""
     host = value["host"]
     return Setup(
-        settings=_settings_from(value["settings"]),
+        settings=convert(value["settings"], Settings),
         limits=Limits(**value["limits"]),
         keeping=Keeping(**value["keeping"]),
         host=Host(
@@ -95,9 +96,4 @@ def side_by_side(setup: Setup) -> Settings:
     if settings.repair.workers:
         return settings
     workers = max(1, setup.processors // min(setup.jobs, setup.processors))
-    return replace(settings, repair=replace(settings.repair, workers=workers))
-
-
-def _settings_from(values: Mapping[str, Any]) -> Settings:
-    nowhere = Path("/nonexistent")
-    return load_settings(workspace=None, environ={}, config_file=None, overrides=values, home=nowhere).settings
+    return structs.replace(settings, repair=structs.replace(settings.repair, workers=workers))

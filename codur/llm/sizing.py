@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from codur.errors import LimitReached
 from codur.llm.profiles.endpoint import is_local
@@ -65,7 +66,7 @@ class Sizing:
         answer = min(profile.max_completion_tokens, max(SMALLEST_ANSWER, most // 2))
         if (most, answer) == (profile.request_tokens, profile.max_completion_tokens):
             return profile
-        return replace(profile, request_tokens=max(1, most), max_completion_tokens=answer)
+        return structs.replace(profile, request_tokens=max(1, most), max_completion_tokens=answer)
 
     def require_room(self, name: str, task: str) -> None:
         """Make sure, before anything is spent, that a profile can be told a task whole.

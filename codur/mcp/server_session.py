@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 import mcp.types as protocol
 from mcp.client.session import ClientSession
 from mcp.shared.exceptions import MCPError
-from pydantic import BaseModel
 
 from codur import __version__
 from codur.mcp.offered_tools import MAX_RESOURCES, MAX_TOOLS, Answer, Listing, ResourceEntry, listing_of
@@ -35,7 +34,7 @@ _MAX_MESSAGE = 300
 _INVALID_PARAMS = -32602
 _NO_RESOURCE = -32002
 _UNSUPPORTED_VERSION = -32022
-_R = TypeVar("_R", bound=BaseModel)
+_R = TypeVar("_R", bound=protocol.Result)
 _Page = TypeVar("_Page", protocol.ListToolsResult, protocol.ListResourcesResult)
 
 for _logger in ("mcp", "client", "httpx2", "httpcore2"):

@@ -6,7 +6,6 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -226,7 +225,7 @@ class McpServers:
 
 def _source(server: McpServer) -> str:
     """What is started or reached; limits and variables do not make another server."""
-    whole = {key: value for key, value in asdict(server).items() if key in ("command", "url")}
+    whole = {"command": server.command, "url": server.url}
     return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
 
 

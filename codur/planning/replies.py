@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cache
 from typing import Any, Literal, TypeVar
 
+import msgspec
+from msgspec import Struct, ValidationError, convert
+
+from codur.config.reading.setting_types import kind_at, words_of
 from codur.config.settings import Profile
 from codur.errors import ModelAnswerError
 from codur.llm.model import ChatReply, ChatRequest
@@ -18,16 +24,14 @@ from codur.types import Message, TaskType, ToolSpec
 SuggestedAction = Literal["edit", "explain", "tool", "end", "plan"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArgumentReply:
+class ArgumentReply(Struct, frozen=True, kw_only=True):
     """One argument of a planned tool call; the value is JSON for everything but text."""
 
     name: str
     value: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PrePlanReply:
+class PrePlanReply(Struct, frozen=True, kw_only=True):
     """The answer to the classification request.
 
     Attributes:
@@ -45,8 +49,7 @@ class PrePlanReply:
     answer: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepReply:
+class StepReply(Struct, frozen=True, kw_only=True):
     """One step of a planned sequence."""
 
     id: str
@@ -59,16 +62,14 @@ class StepReply:
     arguments: tuple[ArgumentReply, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanReply:
+class PlanReply(Struct, frozen=True, kw_only=True):
     """The answer to the planning request."""
 
     reasoning: str
     steps: tuple[StepReply, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CriterionReply:
+class CriterionReply(Struct, frozen=True, kw_only=True):
     """Whether a criterion is met, by its number."""
 
     number: int
@@ -76,15 +77,13 @@ class CriterionReply:
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CriteriaReply:
+class CriteriaReply(Struct, frozen=True, kw_only=True):
     """The answer to the request that judges criteria."""
 
     verdicts: tuple[CriterionReply, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolReply:
+class ToolReply(Struct, frozen=True, kw_only=True):
     """The answer to the question which tool is next: its name, or `none`, and the arguments that are not known."""
 
     tool: str
@@ -124,20 +123,24 @@ async def ask(pool: ModelPool, profile: str, request: ChatRequest | Make, kind: 
 
 def read(reply: ChatReply, kind: type[Reply]) -> tuple[Reply | None, str]:
     """The answer as a value, or None and what is wrong with it."""
-    from pydantic import ValidationError  # noqa: PLC0415 - lazy: only runs with a model need pydantic
-
     if reply.finish_reason == "length":
         return None, "it was cut off at the token limit"
     found = parse_json_object(reply.text)
     if found is None:
         return None, "it is not a JSON object"
     try:
-        value: Reply = _made(kind)[0].validate_python(found)
-        return value, ""
+        return convert(found, kind, strict=False), ""
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        return None, f"{place or 'object'}: {first['msg']}"
+        return None, _told(error, kind)
+
+
+def _told(error: ValidationError, kind: type[Struct]) -> str:
+    """What is wrong, with the key first, and the words that it can have."""
+    problem, _, where = str(error).partition(" - at `$.")
+    key = where.rstrip("`")
+    path = tuple(int(part) if part.isdigit() else part for part in re.findall(r"\w+", key))
+    words = words_of(kind_at(kind, path))
+    return f"{key or 'object'}: {problem}{'; it is one of ' if words else ''}{', '.join(words)}"
 
 
 def _try_again(reply: ChatReply, problem: str) -> tuple[Message, Message]:
@@ -147,31 +150,23 @@ def _try_again(reply: ChatReply, problem: str) -> tuple[Message, Message]:
     )
 
 
-_MADE: dict[type, tuple[Any, Mapping[str, Any]]] = {}
-"""By the kinds of answers, of which there are a few."""
-
-
-def strict_schema(kind: type) -> Mapping[str, Any]:
+@cache
+def strict_schema(kind: type[Struct]) -> Mapping[str, Any]:
     """The JSON schema of an answer in the form that strict modes demand: every field required, no others allowed."""
-    return _made(kind)[1]
-
-
-def _made(kind: type) -> tuple[Any, Mapping[str, Any]]:
-    """What validates an answer, and its strict schema; to make them takes longer than to use them."""
-    from pydantic import TypeAdapter  # noqa: PLC0415 - lazy: only runs with a model need pydantic
-
-    if kind not in _MADE:
-        adapter: Any = TypeAdapter(kind)
-        _MADE[kind] = (adapter, _strict(adapter.json_schema()))
-    return _MADE[kind]
+    _, definitions = msgspec.json.schema_components([kind])
+    root = definitions.pop(kind.__name__)
+    strict: Mapping[str, Any] = _strict(root | ({"$defs": definitions} if definitions else {}))
+    return strict
 
 
 def _strict(node: Any) -> Any:
-    if isinstance(node, list):
+    if isinstance(node, list | tuple):
         return [_strict(item) for item in node]
     if not isinstance(node, dict):
         return node
     kept = {key: _strict(value) for key, value in node.items() if key not in {"title", "default", "description"}}
+    if "enum" in node:
+        kept["type"] = "string"  # not every service takes words without it
     if "properties" in node:
         kept["properties"] = {name: _strict(value) for name, value in node["properties"].items()}
         kept["required"] = list(node["properties"])

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
 
 from codur.agents.external.delegation import ExternalAgents
 from codur.agents.external.server import server_runner
@@ -303,9 +304,9 @@ def _of_agent(agent: str | None, settings: Settings) -> Settings:
     default, fast = (name if name in same else named.profile for name in (llm.default_profile, llm.fast_profile))
     fallbacks = tuple(name for name in llm.fallback_profiles if name in same)
     coding = settings.agents.coding
-    coding = replace(coding, sample_profiles=tuple(name for name in coding.sample_profiles if name in same))
-    llm = replace(llm, default_profile=default, fast_profile=fast, fallback_profiles=fallbacks)
-    return replace(settings, llm=llm, agents=replace(settings.agents, coding=coding))
+    coding = structs.replace(coding, sample_profiles=tuple(name for name in coding.sample_profiles if name in same))
+    llm = structs.replace(llm, default_profile=default, fast_profile=fast, fallback_profiles=fallbacks)
+    return structs.replace(settings, llm=llm, agents=structs.replace(settings.agents, coding=coding))
 
 
 def _keep_plan(task: Task, record: Recording, plan: Plan) -> str:

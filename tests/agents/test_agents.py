@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from msgspec import structs
 
 from codur.agents.coding import CodingOutcome, write_code
 from codur.agents.loop import DROPPED, LAST_WORD, LoopOutcome, run_agent
@@ -55,7 +56,7 @@ def code(
     workspace = Workspace.open(fill(directory, FILES))
     agent = AgentRegistry(SETTINGS).coding()
     if own:
-        agent = replace(agent, config=replace(agent.config, tools=own))
+        agent = replace(agent, config=structs.replace(agent.config, tools=own))
     used = profile or SETTINGS.llm.profiles[agent.profile]
     model = ScriptedModel(list(replies), profile_name=agent.profile, profile=used)
     pool = ModelPool(SETTINGS, {}, Limits(), emit=ignore, models={agent.profile: model})
@@ -154,7 +155,7 @@ def test_an_answer_that_was_cut_off_executes_nothing(tmp_path: Path) -> None:
 
 
 def test_a_model_without_tool_calls_is_told_the_json_form(tmp_path: Path) -> None:
-    profile = replace(SETTINGS.llm.profiles["gpt-oss-120b"], tool_calls="json")
+    profile = structs.replace(SETTINGS.llm.profiles["gpt-oss-120b"], tool_calls="json")
     workspace = Workspace.open(fill(tmp_path, FILES))
     agent = AgentRegistry(SETTINGS).coding()
     model = ScriptedModel(['{"code": "x = 1\\n"}'], profile_name=agent.profile, profile=profile)
@@ -187,7 +188,9 @@ def explore(
 ) -> tuple[LoopOutcome, ScriptedModel]:
     workspace = Workspace.open(fill(directory, FILES))
     agent = AgentRegistry(SETTINGS).resolve("codur-explaining")
-    profile = replace(SETTINGS.llm.profiles[agent.profile], request_tokens=request_tokens, tool_calls=tool_calls)
+    profile = structs.replace(
+        SETTINGS.llm.profiles[agent.profile], request_tokens=request_tokens, tool_calls=tool_calls
+    )
     model = ScriptedModel(list(replies), profile_name=agent.profile, profile=profile)
     pool = ModelPool(SETTINGS, {}, Limits(), emit=ignore, models={agent.profile: model})
     outcome = asyncio.run(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from codur.agents.loop import LoopOutcome, run_agent
 from codur.agents.offers import MORE
@@ -35,8 +36,8 @@ def work(
     promote: tuple[str, ...] = (),
 ) -> tuple[LoopOutcome, ScriptedModel, list[ToolChosen]]:
     known = AgentRegistry(SETTINGS).resolve("codur-explaining")
-    agent: Agent = replace(known, config=replace(known.config, tools=names))
-    profile = replace(
+    agent: Agent = replace(known, config=structs.replace(known.config, tools=names))
+    profile = structs.replace(
         SETTINGS.llm.profiles[agent.profile], tool_calls="native" if native else "json", request_tokens=100_000
     )
     model = ScriptedModel(list(replies), profile_name=agent.profile, profile=profile)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec import structs
 
 from codur.agents.registry import AgentRegistry
 from codur.config.settings import AgentConfig, AgentPreferences, AgentSettings, Settings
 from codur.errors import UsageError
 
-SETTINGS = replace(
+SETTINGS = structs.replace(
     Settings(),
     agents=AgentSettings(
         preferences=AgentPreferences(

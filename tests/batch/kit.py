@@ -7,9 +7,11 @@ import os
 import signal
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs
 
 from codur.batch.batch_run import BatchResult, solve_batch
 from codur.batch.discovery import find_challenges
@@ -25,7 +27,7 @@ from tests.runs.kit import fill, host
 PATIENCE_S = 60.0
 BUG = {"main.py": "print(2)\n", "expected.txt": "1\n", "prompt.txt": "fix main.py\n"}
 """A challenge that nobody solves without a model when the search is off."""
-SEARCH_OFF = replace(Settings(), repair=replace(Settings().repair, mode="off"))
+SEARCH_OFF = structs.replace(Settings(), repair=structs.replace(Settings().repair, mode="off"))
 
 
 def nothing(*_: object) -> None:

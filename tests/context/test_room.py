@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from codur.agents.coding import write_code
 from codur.agents.registry import AgentRegistry
@@ -82,7 +83,7 @@ def code(
     workspace = Workspace.open(fill(directory, dict(told.sources)))
     agent = AgentRegistry(settings).coding()
     if prompt:
-        agent = replace(agent, config=replace(agent.config, prompt=prompt, tools=("replace_function",)))
+        agent = replace(agent, config=structs.replace(agent.config, prompt=prompt, tools=("replace_function",)))
     model = ScriptedModel(list(replies), profile_name=agent.profile, profile=given)
     events: list[Event] = []
     pool = ModelPool(settings, {}, Limits(), emit=events.append, models={agent.profile: model})

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from codur.config.settings import LlmSettings, Profile, Provider, Settings
 from codur.errors import ConfigError, LimitReached, ModelUnavailable
@@ -73,7 +73,7 @@ def test_a_local_default_profile_answers_for_profiles_without_a_key() -> None:
         given = settings(
             fallback=["spare"], profiles=profiles, providers={"home": Provider(base_url=server.openai_url)}
         )
-        given = replace(given, llm=replace(given.llm, default_profile="home"))
+        given = structs.replace(given, llm=structs.replace(given.llm, default_profile="home"))
         client = Client(given, environ={})
         replies = [client.complete(profile=name) for name in (given.llm.fast_profile, "other", "home")]
     assert [reply.profile for reply in replies] == ["home"] * 3

@@ -6,10 +6,10 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from codur.config.settings import Profile
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelError, ModelUnavailable
@@ -367,7 +367,7 @@ def test_what_is_not_for_people_is_asked_for_in_one_piece(request_: ChatRequest)
 def test_the_setting_switches_it_off() -> None:
     with served("groq", [text("Hello.")]) as server:
         given = settings(server.url)
-        client = Client(replace(given, llm=replace(given.llm, stream=False)), stream=True)
+        client = Client(structs.replace(given, llm=structs.replace(given.llm, stream=False)), stream=True)
         assert client.complete().text == "Hello."
     assert ("stream" in server.bodies[0], client.shown()) == (False, "")
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from codur.config.settings import Settings
 from codur.planning.patterns.decide import decide
@@ -24,7 +25,9 @@ from codur.workspace.workspace import Workspace
 from tests.planning.data.pattern_workspace import make_workspace
 
 DATA = Path(__file__).parent / "data"
-SETTINGS = replace(Settings(), tools=replace(Settings().tools, allow_network=True, allow_git_write=True))
+SETTINGS = structs.replace(
+    Settings(), tools=structs.replace(Settings().tools, allow_network=True, allow_git_write=True)
+)
 
 
 def labels(name: str) -> list[dict[str, Any]]:

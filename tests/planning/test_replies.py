@@ -30,8 +30,8 @@ GOOD = (
         ("I think it is a bug.", "stop", "it is not a JSON object"),
         (GOOD, "length", "it was cut off at the token limit"),
         (GOOD.replace("0.9", '"high"'), "stop", "confidence: "),
-        (GOOD.replace("code_fix", "bug"), "stop", "task_type: "),
-        ("{}", "stop", "reasoning: "),
+        (GOOD.replace("code_fix", "bug"), "stop", "task_type: Invalid enum value 'bug'; it is one of "),
+        ("{}", "stop", "object: Object missing required field `reasoning`"),
     ],
 )
 def test_read(text: str, finish_reason: str, problem: str) -> None:

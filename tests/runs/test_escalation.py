@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from codur.config.settings import AgentPreferences, Profile, Settings
 from codur.errors import ModelUnavailable
@@ -69,15 +70,15 @@ def play(
     fill(workspace, NEEDS_MODEL)
     settings = Settings()
     fields = {name: given.pop(name) for name in ("keep",) if name in given}
-    settings = replace(
+    settings = structs.replace(
         settings,
-        agents=replace(settings.agents, preferences=replace(AgentPreferences(), **given)),
-        llm=replace(
+        agents=structs.replace(settings.agents, preferences=structs.replace(AgentPreferences(), **given)),
+        llm=structs.replace(
             settings.llm,
             fallback_profiles=(),
             profiles={**settings.llm.profiles, "away": Profile(provider="groq", model="m")},
         ),
-        repair=replace(settings.repair, mode="off"),
+        repair=structs.replace(settings.repair, mode="off"),
     )
     models = {FIRST: Coder(first), SECOND.removeprefix("llm:"): Coder(second)}
     place: Host = replace(host(key=None), models=models)

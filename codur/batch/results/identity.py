@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from msgspec import to_builtins
+
 from codur.batch.discovery import RESULTS_NAME
 from codur.batch.results.challenge_record import SCHEMA
 from codur.config.settings import Settings
@@ -23,7 +25,7 @@ _BLOCK = 1 << 20
 
 def settings_hash(settings: Settings, limits: Limits, *, offline: bool) -> str:
     """A hash of the settings that a result may depend on."""
-    values = asdict(settings)
+    values = to_builtins(settings)
     for name in _NO_MATTER:
         del values[name]
     del values["repair"]["workers"]

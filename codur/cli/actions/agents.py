@@ -8,9 +8,11 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs
 
 from codur.agents.external.ready import Obstacle, obstacle_of
 from codur.agents.registry import Agent, AgentRegistry
@@ -109,11 +111,11 @@ def try_agent(name: str, config: Path | None, overrides: Mapping[str, Any], *, j
 
 def _alone(settings: Settings) -> Settings:
     """The settings with which nobody but the agent does the work."""
-    preferences = replace(settings.agents.preferences, fallback_order=(), escalation=())
-    return replace(
+    preferences = structs.replace(settings.agents.preferences, fallback_order=(), escalation=())
+    return structs.replace(
         settings,
-        repair=replace(settings.repair, mode="off"),
-        agents=replace(settings.agents, preferences=preferences),
+        repair=structs.replace(settings.repair, mode="off"),
+        agents=structs.replace(settings.agents, preferences=preferences),
     )
 
 
@@ -196,7 +198,7 @@ def _needs(agent: Agent) -> str:
 def _values(agent: Agent, loaded: LoadedSettings) -> Iterator[tuple[str, tuple[Any, str]]]:
     """The keys that are not at their defaults, and those that decide what another program may do."""
     defaults = AgentConfig()
-    for item in fields(AgentConfig):
+    for item in structs.fields(AgentConfig):
         value = getattr(agent.config, item.name)
         always = item.name in {"type", *(("network", "timeout_s", "key_env", "environment") if agent.external else ())}
         if always or value != getattr(defaults, item.name):

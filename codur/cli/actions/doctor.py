@@ -6,8 +6,10 @@ import json as json_module
 import os
 import platform
 import sys
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from msgspec import structs
 
 from codur import __version__
 from codur.cli import machine
@@ -170,7 +172,7 @@ def _examine(settings: Settings, directory: Path) -> Health:
         state_problem=state_problem,
         python=platform.python_version(),
         interpreter=sys.executable,
-        git=_git_version(replace(settings.sandbox, require="any")) if chosen is not None else "",
+        git=_git_version(structs.replace(settings.sandbox, require="any")) if chosen is not None else "",
         providers=tuple(_provider(name, provider) for name, provider in settings.providers.items()),
         models=_models(settings, pool),
         languages=_languages(directory),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs
 
 from codur.batch.batch_run import require_sandbox, solve_batch
 from codur.batch.discovery import find_challenges
@@ -57,7 +58,7 @@ def solve_challenges(
     """
     settings = machine.settings_for(None, config, overrides, agents=which.agents).settings
     if how.yes:
-        settings = replace(settings, planning=replace(settings.planning, approval="never", approve=()))
+        settings = structs.replace(settings, planning=structs.replace(settings.planning, approval="never", approve=()))
     work = work_of(
         find_challenges(directories),
         agents=which.agents,

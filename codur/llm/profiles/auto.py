@@ -6,6 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from codur.llm.profiles.endpoint import is_local, key_of, key_problem
 
 if TYPE_CHECKING:
@@ -77,7 +79,7 @@ def _of_server(settings: Settings, local: str, no_key: str) -> AutoChoice:
         problem = f"nobody answers at {url}" if names is None else f"the server at {url} has no model"
         remedy = _start(profile, url, runs=names is not None)
         return _nothing(f"{_sentence(no_key)}, and {problem}.", remedy)
-    changed = {} if model == profile.model else {local: replace(profile, model=model)}
+    changed = {} if model == profile.model else {local: structs.replace(profile, model=model)}
     reason = f"{_sentence(no_key)}, and {model} is served at {url}."
     return AutoChoice(default=local, fast=local, found=True, reason=reason, server=url, profiles=changed)
 

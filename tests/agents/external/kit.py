@@ -7,9 +7,11 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs
 
 from codur.agents.external.delegated_work import Delegated
 from codur.agents.external.delegation import ExternalAgents
@@ -51,7 +53,7 @@ def config_of(directory: Path, script: Sequence[Sequence[Any]], **fields: Any) -
         readable=(str(PROGRAM), str(place)),
         timeout_s=60.0,
     )
-    return replace(config, **fields)
+    return structs.replace(config, **fields)
 
 
 @dataclass(frozen=True, kw_only=True)

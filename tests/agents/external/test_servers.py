@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs
 
 from codur.config.settings import AgentConfig, McpServer, Settings
 from codur.events import ignore
@@ -33,11 +34,11 @@ def run(
     fill(project, FILES)
     config = AgentConfig(type="mcp", server="helper", tool="work", **fields)
     settings = Settings()
-    settings = replace(
+    settings = structs.replace(
         settings,
-        agents=replace(settings.agents, configs={**settings.agents.configs, "its": config}),
+        agents=structs.replace(settings.agents, configs={**settings.agents.configs, "its": config}),
         mcp_servers={"helper": McpServer(command=HONEST, timeout_s=LONG_S)} if servers is None else servers,
-        repair=replace(settings.repair, mode="off"),
+        repair=structs.replace(settings.repair, mode="off"),
     )
     task = Task(prompt=prompt, workspace=str(project), agent="its", check_command=check, check_is_goal=True)
     return run_task(task, settings, host=host(key=None), emit=ignore)

@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from codur.batch.discovery import find_challenges
 from codur.batch.results.challenge_record import ChallengeResult
@@ -196,7 +197,7 @@ def test_the_key_follows_from_what_matters(tmp_path: Path) -> None:
     assert len(seen) == 4
     settings = settings_hash(Settings(), Limits(), offline=False)
     assert settings == settings_hash(
-        replace(Settings(), state=replace(Settings().state, max_runs=1)), Limits(), offline=False
+        structs.replace(Settings(), state=structs.replace(Settings().state, max_runs=1)), Limits(), offline=False
     )
     keys = {
         key_of("c", "", 1, settings),
@@ -221,7 +222,7 @@ def test_the_hash_of_a_change_is_that_of_the_changed_directory(tmp_path: Path) -
 
 def test_a_setup_survives_the_way_to_the_worker() -> None:
     made = setup(
-        replace(Settings(), llm=replace(Settings().llm, fallback_profiles=(), max_attempts=2)),
+        structs.replace(Settings(), llm=structs.replace(Settings().llm, fallback_profiles=(), max_attempts=2)),
         max_tokens=5,
         max_cost_usd=0.5,
         jobs=7,

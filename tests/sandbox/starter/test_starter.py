@@ -9,10 +9,10 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from codur.config.settings import SandboxSettings
 from codur.sandbox.launcher import Launcher, ProcessResult
@@ -58,7 +58,7 @@ launcher.run([sys.executable, "-c", sys.argv[1]], cwd=Path(sys.argv[2]), timeout
 
 
 def launcher(*, memory_mb: int = 2048, processes: int = 256, file_mb: int = 256) -> Launcher:
-    settings = replace(NO_CONTAINMENT, memory_mb=memory_mb, processes=processes, file_mb=file_mb)
+    settings = structs.replace(NO_CONTAINMENT, memory_mb=memory_mb, processes=processes, file_mb=file_mb)
     return Launcher(ENVIRON, sandbox=settings)
 
 
