@@ -31,7 +31,6 @@ from pathlib import Path
 
 from codur.config.settings import Settings
 from codur.events import ignore
-from codur.graph.reduce import apply
 from codur.graph.walk import walk
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.replay.scripted import Reply, ScriptedModel
@@ -39,7 +38,7 @@ from codur.nodes.coding import coding
 from codur.nodes.llm_pre_plan import llm_pre_plan
 from codur.nodes.parts.attempt_verdict import judge
 from codur.nodes.policy import policy
-from codur.nodes.run_state import RunContext, RunState, initial_state
+from codur.nodes.run_state import RunContext, RunState, apply, initial_state
 from codur.session.host import Host
 from codur.session.opening import opened
 from codur.session.task_run import run_task

@@ -26,10 +26,9 @@ from real_bug_cases import Pairs, Row
 
 from codur.config.settings import Provider, Settings
 from codur.events import ignore
-from codur.graph.reduce import apply
 from codur.nodes.make_check import make_check
 from codur.nodes.pattern_plan import pattern_plan
-from codur.nodes.run_state import RunContext, RunUpdate, initial_state
+from codur.nodes.run_state import RunContext, RunUpdate, apply, initial_state
 from codur.planning.pre_plan import edit_plan
 from codur.session.task_run import Host, opened
 from codur.types import Check, Limits, Task

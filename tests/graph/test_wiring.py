@@ -11,10 +11,9 @@ import pytest
 
 from codur.graph.build import build_graph
 from codur.graph.drawing import drawn_edges, mermaid_text
-from codur.graph.reduce import apply
 from codur.graph.walk import walk
 from codur.graph.wiring import MODEL_NODES, PLAIN_NODES, ROUTES, STEP_LIMIT, model_node, plain_node, route
-from codur.nodes.run_state import RunState, initial_state
+from codur.nodes.run_state import RunState, apply, initial_state
 from codur.session.graph_run import run_graph_blocking
 from codur.session.task_run import opened
 from codur.types import RouteStep, Task, Usage
