@@ -30,7 +30,8 @@ from codur.nodes.make_check import make_check
 from codur.nodes.pattern_plan import pattern_plan
 from codur.nodes.run_state import RunContext, RunUpdate, apply, initial_state
 from codur.planning.pre_plan import edit_plan
-from codur.session.task_run import Host, opened
+from codur.session.host import Host
+from codur.session.opening import opened
 from codur.types import Check, Limits, Task
 
 ANSWER_S = 1_800.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from operator import add
@@ -245,6 +246,7 @@ class RunContext:
         consult: asks the user; None if there is nobody to ask.
         traced: what tests executed, by the failing ones that were run for it.
         alone: sets of failing tests that were seen to fail by themselves as they do among all others.
+        search_turn: waits until an offline search may begin, as it keeps the processors busy; held while it lasts.
         keep_plan: keeps a plan for later; gives the path of its file, or an empty text if nothing is kept.
     """
 
@@ -270,6 +272,7 @@ class RunContext:
     consult: Callable[[Question], Answer] | None = None
     traced: dict[tuple[str, ...], tuple[TestRun, ...]] = field(default_factory=dict)
     alone: set[tuple[str, ...]] = field(default_factory=set)
+    search_turn: Callable[[], AbstractContextManager[object]] = nullcontext
     keep_plan: Callable[[Plan], str] = _kept_nowhere
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,6 +34,7 @@ class Host:
         exchanges: what is done with the exchange with models.
         stream: somebody wants to see answers in words while they come.
         consult: asks the user; None if there is nobody to ask. Its time does not count as the run's.
+        search_turn: waits until an offline search may begin, and is held while it lasts.
         clock: what waits for services go by; None is the real time.
     """
 
@@ -47,6 +49,7 @@ class Host:
     exchanges: Exchanges = field(default_factory=Exchanges)
     stream: bool = False
     consult: Callable[[Question], Answer] | None = None
+    search_turn: Callable[[], AbstractContextManager[object]] = nullcontext
     clock: SkippedTime | None = None
 
 

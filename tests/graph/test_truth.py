@@ -19,14 +19,13 @@ from typing import Any
 import pytest
 
 import codur.nodes
-from codur.graph.build import run_graph
+from codur.graph.build import GraphContext, run_graph
 from codur.graph.drawing import drawn_edges
 from codur.graph.observe import run_model, run_plain
-from codur.graph.walk import Walked
 from codur.graph.wiring import MODEL_NODES, ROUTES, START_NODE, route
 from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate, apply, initial_state
 from codur.questions import Answer, Question
-from codur.session.task_run import opened
+from codur.session.opening import opened
 from codur.types import Task
 from tests.graph.tasks import TASKS, Scripted
 from tests.runs.kit import fill, host, settings_for
@@ -123,12 +122,10 @@ def go_through(scripted: Scripted, directory: Path) -> Went:
                 try:
                     state, visits = await walked(task, context)
                     done = tuple((visit.node, visit.update) for visit in visits)
-                    again = await run_graph(
-                        initial_state(task),
-                        context,
-                        Walked(state, done, finished=True),
-                        finished=lambda node, _update, _state: ran_again.append(node),
+                    taken = GraphContext(
+                        run=context, done=done, finished=lambda node, _update, _state: ran_again.append(node)
                     )
+                    again = await run_graph(initial_state(task), taken)
                     return state, visits, again
                 finally:
                     await context.models.close()

@@ -14,7 +14,7 @@ from codur.nodes.policy import policy
 from codur.nodes.review import review
 from codur.nodes.run_state import Route, RunContext, RunState, apply, initial_state
 from codur.nodes.tool import tool
-from codur.session.task_run import opened
+from codur.session.opening import opened
 from codur.types import Attempt, Check, Discovery, Outcome, Plan, Step, StepRecord, Task, Verdict
 from tests.runs.kit import NEEDS_MODEL, fill, host, settings_for
 from tests.support.groq_server import GroqServer

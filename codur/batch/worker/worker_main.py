@@ -109,10 +109,10 @@ class Worker:
         waited = Waited(lambda waits: self._frames.send({"waits": job.number, "now": waits}))
         shows = self._setup.keeping.prompts
         phases = Phases(job.number, self._frames, self._searches, cancel, waited, prompts=shows)
+        host = replace(self._host, search_turn=phases.searching)
         try:
-            done = attempt(job, self._setup, self._host, below=self._below, cancel=cancel, waited=waited, emit=phases)
+            done = attempt(job, self._setup, host, below=self._below, cancel=cancel, waited=waited, emit=phases)
         finally:
-            phases.close()
             with self._lock:
                 del self._cancels[job.number]
         self._frames.send({"finished": job.number, **_told(done, in_place=self._setup.in_place)})

@@ -9,7 +9,7 @@ from codur.config.settings import AgentPreferences, Settings
 from codur.nodes.parts.external_step import delegate_to
 from codur.nodes.review import review
 from codur.nodes.run_state import RunState, RunUpdate, initial_state
-from codur.session.task_run import opened
+from codur.session.opening import opened
 from codur.types import Check, Discovery, Plan, Step, Task, Verdict
 from codur.workspace.copies import MAX_BYTES
 from tests.agents.external.kit import config_of
