@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from codur.store.directory import StateDirectory
 from codur.store.run_records import RunStore
 from codur.store.trusted_files import TrustStore
 from codur.types import Limits
-from codur.ui.output_formats import Output, choose_kind, make_output
+from codur.ui.output_formats import Output, OutputKind, choose_kind, make_output
 
 STATE_REMEDY = "Set XDG_STATE_HOME to a directory of your own."
 _PR_SET_DUMPABLE = 4
@@ -142,20 +143,29 @@ def limits_of(settings: Settings) -> Limits:
     )
 
 
-def output(*, json: bool, json_stream: bool, raw: bool, verbose: bool) -> Output:
-    """The output that fits the options and the terminal."""
-    kind = choose_kind(
-        json=json, json_stream=json_stream, raw=raw, stdout_is_tty=sys.stdout.isatty(), environ=os.environ
-    )
-    return make_output(kind, stdout=sys.stdout, stderr=sys.stderr, verbose=verbose, color=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Showing:
+    """How a run is to be shown, as the options say."""
 
+    json: bool = False
+    json_stream: bool = False
+    raw: bool = False
+    verbose: bool = False
+    explain_route: bool = False
 
-def shows_words(*, json: bool, json_stream: bool, raw: bool, **_other: bool) -> bool:
-    """Whether the output for these options shows answers while they come."""
-    kind = choose_kind(
-        json=json, json_stream=json_stream, raw=raw, stdout_is_tty=sys.stdout.isatty(), environ=os.environ
-    )
-    return kind == "json_stream" or (kind == "rich" and sys.stderr.isatty())
+    @property
+    def kind(self) -> OutputKind:
+        """The output that fits the options and the terminal."""
+        flags = {"json": self.json, "json_stream": self.json_stream, "raw": self.raw}
+        return choose_kind(stdout_is_tty=sys.stdout.isatty(), environ=os.environ, **flags)
+
+    def output(self) -> Output:
+        """Where events and the result go."""
+        return make_output(self.kind, stdout=sys.stdout, stderr=sys.stderr, verbose=self.verbose, color=True)
+
+    def shows_words(self) -> bool:
+        """Whether answers are shown while they come."""
+        return self.kind == "json_stream" or (self.kind == "rich" and sys.stderr.isatty())
 
 
 def width() -> int:

@@ -84,22 +84,26 @@ class Bisection:
     steps: tuple[Step, ...] = ()
 
 
-def bisect(
-    root: Path,
-    settings: Settings,
-    *,
-    host: Host,
-    good: str = "",
-    bad: str = "",
-    check_command: str | None = None,
-    expect_file: str | None = None,
-    tell: Callable[[Step], None],
-) -> Bisection:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is looked for.
+
+    Attributes:
+        good: a revision at which the check passes; empty: an earlier one is looked for.
+        bad: a revision at which it fails; empty: the files as they are, and the last commit.
+        check_command, expect_file: the check, where the user names it.
+    """
+
+    good: str = ""
+    bad: str = ""
+    check_command: str | None = None
+    expect_file: str | None = None
+
+
+def bisect(root: Path, settings: Settings, wanted: Wanted, *, host: Host, tell: Callable[[Step], None]) -> Bisection:
     """Look for the commit since which the check fails; the user's files and repository are left as they are.
 
     Args:
-        good: a revision at which it passes; empty: an earlier one is looked for.
-        bad: a revision at which it fails; empty: the files as they are, and the last commit.
         tell: gets each step as it is done.
 
     Raises:
@@ -120,9 +124,9 @@ def bisect(
                 )
             )
             repository = own_repository(workspace.root, launcher, _GIT_TIMEOUT_S)
-            head = commits.commit_of(repository, bad or "HEAD")
-            known = commits.commit_of(repository, good) if good else ""
-            check = _check(workspace, settings, launcher, check_command, expect_file)
+            head = commits.commit_of(repository, wanted.bad or "HEAD")
+            known = commits.commit_of(repository, wanted.good) if wanted.good else ""
+            check = _check(workspace, settings, launcher, wanted)
             own = Checker(
                 workspace,
                 launcher,
@@ -141,7 +145,7 @@ def bisect(
                 place=stack.enter_context(scratch_directories()).root,
                 extra=commits.generated(repository),
             )
-            return _Bisecting(judging=judging, bad=head, tell=tell).run(known, judge_files=not bad)
+            return _Bisecting(judging=judging, bad=head, tell=tell).run(known, judge_files=not wanted.bad)
     except ToolError as error:
         raise UsageError(error.message, remedy=_remedy(error)) from error
 
@@ -150,16 +154,14 @@ def _remedy(error: ToolError) -> str:
     return "Run `git log --oneline` for the commits that there are." if error.code == "not_found" else ""
 
 
-def _check(
-    workspace: Workspace, settings: Settings, launcher: Launcher, command: str | None, expect_file: str | None
-) -> Check:
+def _check(workspace: Workspace, settings: Settings, launcher: Launcher, wanted: Wanted) -> Check:
     check = decide(
         "the tests fail",
         workspace,
         settings=settings,
         launcher=launcher,
-        check_command=command,
-        expect_file=expect_file,
+        check_command=wanted.check_command,
+        expect_file=wanted.expect_file,
         check_is_goal=True,
     ).discovery.check
     if check is None or check.kind == "syntax":

@@ -32,13 +32,11 @@ def bisect(
     stay as they are. Commits that cannot be tested (exit status 125, tests that cannot be collected) are left out.
     """
     from codur.cli.actions import bisect
+    from codur.session.commit_search import Wanted
 
     return bisect.find_commit(
         directory,
-        good=good,
-        bad=bad,
-        check=options.read_check(check),
-        expect=expect,
+        Wanted(good=good or "", bad=bad or "", check_command=options.read_check(check), expect_file=expect),
         config=config,
         overrides=options.overrides(no_sandbox=no_sandbox, timeout=timeout),
         json=json,

@@ -35,25 +35,25 @@ def route(
 ) -> None:
     """Show what is decided about a task without a model; nothing is carried out."""
     from codur.cli.actions import inspect
+    from codur.types import Task
 
-    inspect.show_route(
-        options.read_prompt(prompt, file),
-        directory,
-        config,
+    task = Task(
+        prompt=options.read_prompt(prompt, file),
+        workspace=str(directory),
         check_command=options.read_check(check),
         expect_file=expect,
-        json=json,
     )
+    inspect.show_route(task, directory, config, json=json)
 
 
 def graph(
     mermaid: Annotated[bool, typer.Option("--mermaid", help="Print it as a Mermaid diagram.")] = False,
-    png: Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Draw it into a PNG file.")] = None,
+    svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Draw it into an SVG file.")] = None,
 ) -> None:
     """Show the graph that every run takes, read from the compiled graph."""
     from codur.cli.actions import inspect
 
-    inspect.show_graph(mermaid=mermaid, png=png)
+    inspect.show_graph(mermaid=mermaid, svg=svg)
 
 
 def tools(

@@ -60,14 +60,13 @@ def resume(
 ) -> int:
     """Go on with a run that was stopped or killed, after its last finished step; the newest one by default."""
     from codur.cli.actions import runs
+    from codur.cli.machine import Showing
 
     return runs.resume_run(
-        run,
-        directory,
+        runs.cut_off(run, directory),
+        Showing(json=json, json_stream=json_stream, raw=raw, verbose=verbose, explain_route=explain_route),
         config=config,
         overrides=options.overrides(no_sandbox=no_sandbox),
-        output={"json": json, "json_stream": json_stream, "raw": raw, "verbose": verbose},
-        explain_route=explain_route,
         wait=wait,
         yes=yes,
     )

@@ -1,0 +1,44 @@
+"""How commands print, and say that a file cannot be used: sanitised, as text or as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from codur.errors import UsageError
+from codur.ui.output_formats import show
+from codur.ui.sanitise import sanitise
+
+
+def say(text: str) -> None:
+    """Print on standard output."""
+    show(sanitise(text), sys.stdout)
+
+
+def say_json(value: object) -> None:
+    """Print as one line of JSON on standard output."""
+    say(json.dumps(value))
+
+
+def tell(text: str) -> None:
+    """Print on standard error."""
+    show(sanitise(text), sys.stderr)
+
+
+def warn(text: str) -> None:
+    """Print a warning of one line on standard error."""
+    show(sanitise(f"warning: {text}", keep_newlines=False), sys.stderr)
+
+
+def is_yes(question: str) -> bool | None:
+    """Whether the user says yes; None if there is no terminal to ask in."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return None
+    say(f"{question} [y/N]")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def unwritable(path: Path | str, error: OSError, remedy: str) -> UsageError:
+    """The error for a file that cannot be written."""
+    return UsageError(f"{path}: cannot be written: {(error.strerror or 'unknown error').lower()}", remedy=remedy)
