@@ -38,8 +38,8 @@ from codur.nodes.parts.sources import material
 from codur.nodes.pattern_plan import pattern_plan
 from codur.nodes.run_state import RunContext, RunState, apply, initial_state
 from codur.session.host import Host
-from codur.session.opening import opened
 from codur.types import Step, Task
+from tests.support.opened import opened
 
 PROMPT = "the tests fail, fix the bug"
 OVERHEAD_TOKENS = 1_600

@@ -39,9 +39,9 @@ from codur.nodes.parts.attempt_verdict import judge
 from codur.nodes.policy import policy
 from codur.nodes.run_state import RunContext, RunState, apply, initial_state
 from codur.session.host import Host
-from codur.session.opening import opened
 from codur.session.task_run import run_task
 from codur.types import Limits, Task, ToolCall
+from tests.support.opened import opened
 from tests.support.scripted_model import Reply, ScriptedModel
 
 FIXED_ATTEMPTS = 10

@@ -31,8 +31,8 @@ from codur.nodes.pattern_plan import pattern_plan
 from codur.nodes.run_state import RunContext, RunUpdate, apply, initial_state
 from codur.planning.pre_plan import edit_plan
 from codur.session.host import Host
-from codur.session.opening import opened
 from codur.types import Check, Limits, Task
+from tests.support.opened import opened
 
 ANSWER_S = 1_800.0
 """A model may be a person at a desk."""

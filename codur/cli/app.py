@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+
 import typer
+from typer.exceptions import Exit, TyperException
 
 from codur import __version__
 from codur.cli.commands.agents import agents_app
@@ -19,6 +23,11 @@ from codur.cli.commands.runs import resume, runs, show
 from codur.cli.commands.solve import solve
 from codur.cli.commands.trust import trust
 from codur.cli.commands.undo import diff, undo
+from codur.cli.default_command import TASK_COMMAND, with_command
+from codur.errors import UsageError
+
+_APP_OPTIONS = ("--help", "-h", "--version", "-V", "--install-completion", "--show-completion")
+_COMPLETION_VARIABLE = "_CODUR_COMPLETE"
 
 HELP = """A coding agent for the terminal whose fixes are checked.
 
@@ -63,3 +72,32 @@ def _options(
     if version:
         typer.echo(f"codur {__version__}")
         raise typer.Exit
+
+
+def invoke(argv: Sequence[str]) -> int:
+    """Find and call the command.
+
+    Raises:
+        UsageError: the options or arguments are wrong.
+    """
+    group = typer.main.get_command(app)
+    if _COMPLETION_VARIABLE in os.environ:
+        group.main(prog_name="codur", complete_var=_COMPLETION_VARIABLE)
+    commands = getattr(group, "commands", {})
+    value_options = [
+        name
+        for parameter in commands[TASK_COMMAND].params
+        for name in parameter.opts
+        if name.startswith("-") and not getattr(parameter, "is_flag", False)
+    ]
+    words = with_command(argv, commands=commands, value_options=value_options, app_options=_APP_OPTIONS)
+    try:
+        # `main` of the group would turn Ctrl-C and a broken pipe into exits of its own
+        with group.make_context("codur", words or ["--help"]) as context:
+            code = group.invoke(context)
+    except Exit as stop:
+        return stop.exit_code
+    except TyperException as error:
+        remedy = "Run `codur --help`, or `codur COMMAND --help`, for what there is."
+        raise UsageError(" ".join(error.format_message().split()), remedy=remedy) from error
+    return code if isinstance(code, int) else 0

@@ -14,7 +14,7 @@ from codur.config.loader import LoadedSettings, load_settings
 from codur.config.project_rules import TrustOf, TrustState
 from codur.config.settings import Settings
 from codur.errors import UsageError
-from codur.session.host import Host
+from codur.session.host import Host, close_to_others
 from codur.store.directory import StateDirectory
 from codur.store.run_records import RunStore
 from codur.store.trusted_files import TrustStore
@@ -22,12 +22,11 @@ from codur.types import Limits
 from codur.ui.output_formats import Output, OutputKind, choose_kind, make_output
 
 STATE_REMEDY = "Set XDG_STATE_HOME to a directory of your own."
-_PR_SET_DUMPABLE = 4
 
 
 def host() -> Host:
     """What the machine gives a run. From here on, no other program of the user may look into this process."""
-    _close_to_others()
+    close_to_others()
     state = state_directory()
     cache = StateDirectory(state).cache if state else None
     return Host(environ=dict(os.environ), home=home(), state=state, cache=cache)
@@ -55,14 +54,6 @@ def kept_runs() -> RunStore:
     if root is None:
         raise UsageError("no home directory is known, so no run is kept", remedy=STATE_REMEDY)
     return RunStore(StateDirectory(root))
-
-
-def _close_to_others() -> None:
-    """This process holds keys: its memory and environment are for the system's administrator alone (prctl(2))."""
-    if sys.platform == "linux":
-        import ctypes  # noqa: PLC0415 - lazy: only for commands that read keys
-
-        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def home() -> Path:

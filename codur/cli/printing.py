@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from codur.errors import UsageError
+from codur.errors import Refused, UsageError
 from codur.ui.output_formats import show
 from codur.ui.sanitise import sanitise
 
@@ -31,12 +31,17 @@ def warn(text: str) -> None:
     show(sanitise(f"warning: {text}", keep_newlines=False), sys.stderr)
 
 
-def is_yes(question: str) -> bool | None:
-    """Whether the user says yes; None if there is no terminal to ask in."""
+def require_yes(question: str, *, refused: str, unasked: str, declined: str) -> None:
+    """Ask the user, and go on only after a yes.
+
+    Raises:
+        Refused: the answer is no, or there is no terminal to ask in; `declined` and `unasked` say what to do then.
+    """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return None
+        raise Refused(f"{refused}: there is no terminal to ask in", remedy=unasked)
     say(f"{question} [y/N]")
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise Refused(refused, remedy=declined)
 
 
 def unwritable(path: Path | str, error: OSError, remedy: str) -> UsageError:

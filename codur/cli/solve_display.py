@@ -16,7 +16,7 @@ from codur.cli.printing import say_json, tell
 from codur.cli.solve_request import SolveRequest
 from codur.events import ModelPrompted
 from codur.ui.output_formats import choose_kind, show
-from codur.ui.shown.batch_report import BatchDisplay, BatchRow, LineDisplay, NoDisplay, batch_table, challenges_table
+from codur.ui.shown.batch_report import BatchDisplay, BatchRow, LineDisplay, batch_table, challenges_table
 from codur.ui.shown.progress_lines import prompt_lines
 from codur.ui.stream import SafeStream
 from codur.ui.styled_lines import count, joined, line
@@ -54,7 +54,7 @@ class ShownWatch:
 
 def display_of(request: SolveRequest) -> BatchDisplay:
     if request.json or request.quiet:
-        return NoDisplay()
+        return BatchDisplay()
     stream = SafeStream(sys.stderr)
     kind = choose_kind(stdout_is_tty=sys.stderr.isatty(), environ=os.environ)
     if kind != "rich" or request.show_prompts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -9,13 +10,13 @@ from codur.agents.coding import CodingOutcome, write_code
 from codur.agents.registry import Agent
 from codur.checks.describe import diff_text, verdict_text
 from codur.context.brief import CodingBrief
-from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable
+from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.parts.attempt_verdict import seen_before
 from codur.nodes.parts.finding import may_fail
 from codur.nodes.parts.samples import Copy, best_of, how_many
 from codur.nodes.parts.sources import inputs, instruction_notes, material, objective, target
 from codur.nodes.parts.step_criteria import held_to
-from codur.nodes.parts.updates import current_step, go, hint_of, origin_of, outcome_of, tell_changes
+from codur.nodes.parts.updates import current_step, go, hint_of, not_answered, origin_of, tell_changes
 from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate
 from codur.python.interpreter import python_version
 from codur.questions import Question
@@ -41,8 +42,6 @@ async def code_with(agent: Agent, node: NodeName, state: RunState, context: RunC
 
     If nothing has run the check yet (rules did not know that the task is about code), it is run first.
     """
-    import asyncio  # noqa: PLC0415 - lazy: a model-free run never loads it
-
     seen = await asyncio.to_thread(seen_before, state, context)
     return RunUpdate(**seen, **await _code(agent, node, {**state, **seen}, context))
 
@@ -54,14 +53,7 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
     except ModelAnswerError as error:
         outcome = CodingOutcome(code="invalid", summary="", error=error.message)
     except (ModelUnavailable, LimitReached) as error:
-        return RunUpdate(
-            usage=context.models.usage - spent,
-            outcome=outcome_of(error),
-            reason=error.message,
-            remedy=error.remedy,
-            records=[_failed(agent, node, error, state)],
-            **go(node, "review", origin="llm_error", reason=error.message),
-        )
+        return RunUpdate(usage=context.models.usage - spent, **not_answered(node, agent, error, state))
     tell_changes(outcome.changed_files, context)
     looked = [*(part for part in state["looked"] if part not in outcome.looked), *outcome.looked][-_LOOKED:]
     if outcome.kind == "question":
@@ -83,8 +75,6 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
 
 
 async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOutcome:
-    import asyncio  # noqa: PLC0415 - lazy: a model-free run never loads it
-
     agent = replace(agent, profile=context.models.named(agent.profile))
     step = current_step(state)
     answers = _answers(step.id, state, context)
@@ -171,17 +161,4 @@ def _record(agent: Agent, node: NodeName, outcome: CodingOutcome, state: RunStat
         error=f"{agent.name} gave up: {outcome.error}" if gave_up else outcome.error,
         held=outcome.held,
         others=outcome.others,
-    )
-
-
-def _failed(agent: Agent, node: NodeName, error: CodurError, state: RunState) -> StepRecord:
-    return StepRecord(
-        step_id=current_step(state).id,
-        node=node,
-        action="coding",
-        capability=agent.name,
-        origin="llm_error",
-        tier="open",
-        code="failed",
-        error=error.message,
     )

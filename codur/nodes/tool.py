@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -71,8 +72,6 @@ def _only_reads(step: Step, context: RunContext) -> bool:
 
 
 def _run_at_once(steps: Sequence[Step], state: RunState, context: RunContext) -> list[_Ran]:
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - lazy: single steps need no threads
-
     with ThreadPoolExecutor(max_workers=len(steps)) as threads:
         return list(threads.map(lambda step: _run(step, state, context), steps))
 

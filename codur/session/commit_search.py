@@ -286,7 +286,7 @@ class _Bisecting:
             return self._result("not_achieved", reason, remedy="Give another one with --check.")
         if changed and self._judge(self.bad) == "passes":
             reason = "The last commit passes: what is not committed makes the check fail."
-            return self._result("done", reason, uncommitted=True, remedy="Then: codur repair")
+            return replace(self._result("done", reason, remedy="Then: codur repair"), uncommitted=True)
         return None
 
     def _good(self, known: str) -> Bisection | None:
@@ -332,17 +332,17 @@ class _Bisecting:
     def _found(self, left: list[str]) -> Bisection:
         commit, stat = commits.described(self.repository, self.bad)
         suspects = tuple(each for each in left if each != self.bad)
+        outcome: Outcome = "not_achieved"
+        since = f"{self.good[-1][:10]}"
         if self.bad in self.untestable:  # only the files as they are fail for sure
             reason = f"It is {commit.hash[:10]}, which cannot be tested, or what is not committed."
-            remedy = f"Then: codur repair --since {self.good[-1][:10]}"
-            return self._result("not_achieved", reason, remedy=remedy, commit=commit, stat=stat, suspects=suspects)
-        if not suspects:
-            remedy = f"Then: codur repair --since {commit.hash[:10]}^"
+        elif suspects:
+            reason = f"It is {commit.hash[:10]} or one of the {len(suspects)} before it that cannot be tested."
+        else:
+            outcome, since = "done", f"{commit.hash[:10]}^"
             reason = f"Since {commit.hash[:10]} the check fails."
-            return self._result("done", reason, remedy=remedy, commit=commit, stat=stat)
-        reason = f"It is {commit.hash[:10]} or one of the {len(suspects)} before it that cannot be tested."
-        remedy = f"Then: codur repair --since {self.good[-1][:10]}"
-        return self._result("not_achieved", reason, remedy=remedy, commit=commit, stat=stat, suspects=suspects)
+        found = self._result(outcome, reason, remedy=f"Then: codur repair --since {since}")
+        return replace(found, commit=commit, stat=stat, suspects=suspects)
 
     def _late(self) -> Bisection:
         if not self.good:
@@ -352,8 +352,8 @@ class _Bisecting:
         given = " ".join(f"--good {each[:10]}" for each in self.good[-1:])
         return self._result("limit", reason, remedy=f"Go on with: codur bisect {given} --bad {self.bad[:10]}")
 
-    def _result(self, outcome: Outcome, reason: str, *, remedy: str = "", **more: object) -> Bisection:
-        known = Bisection(
+    def _result(self, outcome: Outcome, reason: str, *, remedy: str = "") -> Bisection:
+        return Bisection(
             outcome=outcome,
             reason=reason,
             remedy=remedy,
@@ -362,7 +362,6 @@ class _Bisecting:
             bad=self.bad,
             steps=tuple(self.steps),
         )
-        return replace(known, **more)  # type: ignore[arg-type]
 
 
 _OTHER_GOOD = "Name a commit at which it passes: codur bisect --good REV"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -16,6 +17,8 @@ from codur.sandbox.cancel import CancelToken
 from codur.sandbox.processor_turns import Waited
 from codur.session.record.exchanges import Exchanges, SkippedTime
 from codur.session.side_by_side import Shared
+
+_PR_SET_DUMPABLE = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +54,14 @@ class Host:
     consult: Callable[[Question], Answer] | None = None
     search_turn: Callable[[], AbstractContextManager[object]] = nullcontext
     clock: SkippedTime | None = None
+
+
+def close_to_others() -> None:
+    """This process holds keys: its memory and environment are for the system's administrator alone (prctl(2))."""
+    if sys.platform == "linux":
+        import ctypes  # noqa: PLC0415 - lazy: `--help` and `--version` hold no keys
+
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def redactor_of(settings: Settings, environ: Mapping[str, str]) -> Redactor:

@@ -16,7 +16,7 @@ from codur.checks.checker import Checker
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import Settings
 from codur.context.index import RepositoryIndex
-from codur.events import Emit, Note, RunStarted
+from codur.events import Note, RunStarted
 from codur.llm.pool import ModelPool
 from codur.llm.remembered_sizes import Remembered
 from codur.nodes.run_state import BestState, Latest, RunContext
@@ -28,7 +28,7 @@ from codur.sandbox.launcher import Launcher
 from codur.sandbox.processor_turns import Waited
 from codur.session.accepted import instructions_of, may_instruct
 from codur.session.consulting import asking, consulting
-from codur.session.host import Host, redactor_of
+from codur.session.host import Host
 from codur.session.programs import Programs
 from codur.session.record.exchanges import exchanging
 from codur.session.record.run_recording import START_MARK, Recording
@@ -48,31 +48,21 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def opened(
-    task: Task,
-    settings: Settings,
-    *,
-    host: Host,
-    emit: Emit,
-    started: float | None = None,
-    record: Recording | None = None,
-) -> Iterator[RunContext]:
+def opened(task: Task, settings: Settings, record: Recording, *, host: Host, started: float) -> Iterator[RunContext]:
     """Everything the nodes work with, for as long as the run lasts.
 
     Args:
-        started: when the run's time began, by the monotonic clock; now if left out.
-        record: what is kept of the run; nothing if left out.
+        record: what is kept of the run, and told.
+        started: when the run's time began, by the monotonic clock.
 
     Raises:
         WorkspaceError: the directory cannot be a workspace.
         UsageError: the task names an agent that there is not.
     """
-    record = record or Recording(emit, redactor_of(settings, host.environ))
-    clock = time.monotonic() if started is None else started
     cancel, waited = host.cancel or CancelToken(), host.waited or Waited()
 
     def time_left() -> float:
-        return task.limits.max_runtime_s + waited.seconds - (time.monotonic() - clock)
+        return task.limits.max_runtime_s + waited.seconds - (time.monotonic() - started)
 
     with ExitStack() as stack:
         journal = stack.enter_context(journal_of(settings, record))
@@ -115,7 +105,7 @@ def opened(
         context = opening.context(pool, scratch)
         if context.toolbox.mcp is not None:
             stack.callback(context.toolbox.mcp.close)
-        record.begin(context, journal, used_s=lambda: time.monotonic() - clock)
+        record.begin(context, journal, used_s=lambda: time.monotonic() - started)
         yield context
 
 
@@ -238,14 +228,12 @@ class _Opening:
         """The configured MCP servers; none is started yet."""
         if not self.settings.mcp_servers:
             return None
-        from codur.mcp.connection import Place  # noqa: PLC0415 - lazy: most runs have no servers
-        from codur.mcp.pins import Pins  # noqa: PLC0415 - lazy: as above
-        from codur.mcp.servers import McpServers  # noqa: PLC0415 - lazy: as above
+        from codur.mcp import connection, pins, servers  # noqa: PLC0415 - lazy: most runs have no servers
 
-        return McpServers(
+        return servers.McpServers(
             self.settings.mcp_servers,
-            Place(launcher=self.launcher, environ=self.host.environ, workspace=self.workspace.root),
-            pins=Pins(StateDirectory(self.host.state).mcp_file if self.host.state else None),
+            connection.Place(launcher=self.launcher, environ=self.host.environ, workspace=self.workspace.root),
+            pins=pins.Pins(StateDirectory(self.host.state).mcp_file if self.host.state else None),
             cancel=self.cancel,
             time_left=self.time_left,
         )

@@ -89,7 +89,7 @@ def resume_task(run: RunDirectory, settings: Settings, *, host: Host, emit: Emit
 def _recorded(task: Task, settings: Settings, record: Recording, *, host: Host, started: float) -> RunResult:
     """Run the graph and put its result on record, also that of a run that an error or the user ended."""
     try:
-        with opened(task, settings, host=host, emit=record.emit, started=started, record=record) as context:
+        with opened(task, settings, record, host=host, started=started) as context:
             result = _with_model(within_scope(_run(task, context, record), context), context)
             result = _with_program_changes(result, context) if record.run is not None else result
     except (CodurError, KeyboardInterrupt) as error:

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from codur.ui.screen import _console, _text
-from codur.ui.shown.batch_report import PHASES, BatchRow, Progress, row_line
+from codur.ui.shown.batch_report import PHASES, BatchDisplay, BatchRow, Progress, row_line
 from codur.ui.stream import SafeStream
 from codur.ui.styled_lines import count, line
 
@@ -29,7 +29,7 @@ class _Row:
     calls: int = 0
 
 
-class LiveDisplay:
+class LiveDisplay(BatchDisplay):
     """The table of what runs, renewed in place; what has finished goes up as lines.
 
     Args:

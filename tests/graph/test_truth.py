@@ -25,11 +25,11 @@ from codur.graph.observe import run_model, run_plain
 from codur.graph.wiring import MODEL_NODES, ROUTES, START_NODE, route
 from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate, apply, initial_state
 from codur.questions import Answer, Question
-from codur.session.opening import opened
 from codur.types import Task
 from tests.graph.tasks import TASKS, Scripted
 from tests.runs.kit import fill, host, settings_for
 from tests.support.groq_server import GroqServer
+from tests.support.opened import opened
 
 Files = Mapping[str, bytes]
 
@@ -221,7 +221,12 @@ def test_every_way_out_of_a_node_is_an_edge_and_every_edge_a_way_out() -> None:
         ("consult", "*"),
     }
     asking = {("coding", "consult"), ("execute", "consult"), ("consult", "coding"), ("consult", "execute")}
-    computed = {("coding", "review"), *asking, *(("policy", to) for to in ("tool", "coding", "delegate", "repair"))}
+    computed = {
+        ("coding", "review"),
+        ("consult", "review"),
+        *asking,
+        *(("policy", to) for to in ("tool", "coding", "delegate", "repair")),
+    }
     assert drawn - named == computed
 
 

@@ -17,11 +17,11 @@ from codur.graph.wiring import MODEL_NODES, PLAIN_NODES, ROUTES, STEP_LIMIT, mod
 from codur.nodes.run_state import RunState, apply, initial_state
 from codur.redaction import Redactor
 from codur.session.graph_run import run_graph_blocking
-from codur.session.opening import opened
 from codur.session.record.run_recording import Recording
 from codur.types import RouteStep, Task, Usage
 from tests.runs.kit import EDIT, MEDIAN_RIGHT, NEEDS_MODEL, REPAIRABLE, fill, host, settings_for
 from tests.support.groq_server import GroqServer, calls
+from tests.support.opened import opened
 
 STATE = initial_state(Task(prompt="x", workspace="/w"))
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from codur.cli import machine
-from codur.cli.printing import is_yes, say, say_json, tell
+from codur.cli.printing import require_yes, say, say_json, tell
 from codur.config.settings import McpServer, Settings
-from codur.errors import Refused, UsageError
+from codur.errors import UsageError
 from codur.mcp.connection import Place
 from codur.mcp.offered_tools import Definition, Listing, shown_name
 from codur.mcp.pins import Pins
@@ -103,7 +103,14 @@ def consider(name: str, directory: Path, config: Path | None, *, accept: bool, j
         news = _news(servers, name, listing, damaged_is_new=accept)
         if not json:
             say(redact("\n".join(news) or f"{name}: all tools are as they were accepted"))
-            accept = accept or (bool(news) and _asked())
+            if news and not accept:
+                require_yes(
+                    "Accept these tools as they are now?",
+                    refused="the tools are not accepted",
+                    unasked="Look at them, then run the same with --yes.",
+                    declined="What was accepted before still counts.",
+                )
+                accept = True
         if accept:
             servers.trust(name, listing)
     if json:
@@ -132,18 +139,6 @@ def _news(servers: McpServers, name: str, listing: Listing, *, damaged_is_new: b
 def _news_line(tool: Definition, state: str) -> str:
     """All that is accepted is shown."""
     return f"{state}: {tool.name}: {tool.description}\n  {json_module.dumps(tool.schema)}"
-
-
-def _asked() -> bool:
-    answer = is_yes("Accept these tools as they are now?")
-    if answer is None:
-        raise Refused(
-            "the tools are not accepted: there is no terminal to ask in",
-            remedy="Look at them, then run the same with --yes.",
-        )
-    if not answer:
-        raise Refused("the tools are not accepted", remedy="What was accepted before still counts.")
-    return True
 
 
 def _arguments(text: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from codur.cli import machine
-from codur.cli.printing import is_yes, say, say_json, tell
+from codur.cli.printing import require_yes, say, say_json, tell
 from codur.config.project_rules import TrustState, needs_acceptance
 from codur.config.reading.origin import dotted, leaf_paths
 from codur.config.trust_files import (
@@ -21,7 +21,7 @@ from codur.config.trust_files import (
     other_instruction_files,
     settings_file,
 )
-from codur.errors import Refused, UsageError
+from codur.errors import UsageError
 from codur.store.trusted_files import digest
 from codur.ui.sanitise import sanitise
 from codur.ui.styled_lines import count
@@ -79,8 +79,14 @@ def consider(directory: Path, config: Path | None, *, accept: bool, json: bool) 
     known = all(report.state == "accepted" for report in found.reports)
     if not json:
         say("\n".join(_lines(found)))
-        if not known:
-            accept = accept or _asked()
+        if not (known or accept):
+            require_yes(
+                "Accept these files as they are now?",
+                refused="the project is not accepted",
+                unasked="Look at these files, then run `codur trust --yes`.",
+                declined="What counts anyway still does; the rest is ignored.",
+            )
+            accept = True
     if accept and not known:
         _accept(found)
     if json:
@@ -172,18 +178,6 @@ def _lines(found: _Found) -> list[str]:
 def _value(value: Any) -> str:
     """The whole value: what is accepted must have been seen."""
     return json_module.dumps(value, ensure_ascii=False, default=str)
-
-
-def _asked() -> bool:
-    answer = is_yes("Accept these files as they are now?")
-    if answer is None:
-        raise Refused(
-            "the project is not accepted: there is no terminal to ask in",
-            remedy="Look at these files, then run `codur trust --yes`.",
-        )
-    if not answer:
-        raise Refused("the project is not accepted", remedy="What counts anyway still does; the rest is ignored.")
-    return True
 
 
 def _accept(found: _Found) -> None:

@@ -315,22 +315,10 @@ def _mends_a_part(state: RunState) -> str:
 
 
 def _end(
-    record: StepRecord,
-    outcome: Outcome,
-    reason: str,
-    *,
-    remedy: str = "",
-    answer_ref: str = "",
-    solved_by: str = "",
+    record: StepRecord, outcome: Outcome, reason: str, *, remedy: str = "", answer_ref: str = "", solved_by: str = ""
 ) -> RunUpdate:
-    return RunUpdate(
-        outcome=outcome,
-        reason=reason,
-        remedy=remedy,
-        answer_ref=answer_ref,
-        solved_by=solved_by,
-        **go("review", "end", origin=record.origin, tier=record.tier, reason=reason or record.summary),
-    )
+    way = go("review", "end", origin=record.origin, tier=record.tier, reason=reason or record.summary)
+    return RunUpdate(outcome=outcome, reason=reason, remedy=remedy, answer_ref=answer_ref, solved_by=solved_by, **way)
 
 
 def _left_out(state: RunState, context: RunContext) -> list[str]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 
 from codur.agents.registry import Agent
+from codur.checks.discover import find_check
 from codur.checks.suites.run_problem import ENVIRONMENT, RunProblem, run_problem
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable, WorkspaceError
 from codur.events import FileChanged, Note
@@ -180,6 +181,28 @@ def current_step(state: RunState) -> Step:
     return plan.steps[state["cursor"]]
 
 
+def not_answered(node: NodeName, agent: Agent, error: CodurError, state: RunState) -> RunUpdate:
+    """What becomes of a step whose agent was asked and cannot answer; `review` decides what follows."""
+    step = current_step(state)
+    record = StepRecord(
+        step_id=step.id,
+        node=node,
+        action="coding" if node == "coding" or agent.config.type == "coding" else "delegate",
+        capability=agent.name,
+        origin="llm_error",
+        tier="open",
+        code="failed",
+        error=error.message,
+    )
+    return RunUpdate(
+        outcome=outcome_of(error),
+        reason=error.message,
+        remedy=error.remedy,
+        records=[record],
+        **go(node, "review", origin="llm_error", reason=error.message),
+    )
+
+
 def failed_steps(state: RunState) -> tuple[StepRecord, ...]:
     """The steps of the present plan that failed."""
     return tuple(record for record in state["records"][state["since"] :] if not record.ok)
@@ -313,7 +336,6 @@ def explained(state: RunState, context: RunContext) -> Plan | None:
     path, workspace = state["discovery"].explain, context.workspace
     if not path or state["task"].agent or not is_read(path):
         return None
-    from codur.checks.discover import find_check  # noqa: PLC0415 - lazy: likewise
     from codur.planning.explanation import explanation  # noqa: PLC0415 - lazy: other tasks do without
 
     check = find_check(workspace, prompt="", files=(path,), settings=context.settings.verification)

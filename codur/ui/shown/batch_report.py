@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol
+from typing import Final, Literal
 
 from codur.ui.sanitise import Shown, sanitise
 from codur.ui.shown.run_report import money, worker
@@ -105,8 +105,11 @@ class Progress:
         )
 
 
-class BatchDisplay(Protocol):
-    """Shows a batch while it goes on; may be called from one other thread than the one that closes it."""
+class BatchDisplay:
+    """Shows a batch while it goes on; may be called from one other thread than the one that closes it.
+
+    This one shows nothing.
+    """
 
     def begin(self, progress: Progress) -> None:
         """It begins."""
@@ -127,29 +130,7 @@ class BatchDisplay(Protocol):
         """Give the terminal back."""
 
 
-class NoDisplay:
-    """Shows nothing."""
-
-    def begin(self, progress: Progress) -> None:
-        """See `BatchDisplay`."""
-
-    def started(self, number: int, title: str) -> None:
-        """See `BatchDisplay`."""
-
-    def phase(self, number: int, phase: str, calls: int) -> None:
-        """See `BatchDisplay`."""
-
-    def finished(self, number: int, row: BatchRow) -> None:
-        """See `BatchDisplay`."""
-
-    def again(self, number: int) -> None:
-        """See `BatchDisplay`."""
-
-    def close(self) -> None:
-        """See `BatchDisplay`."""
-
-
-class LineDisplay(NoDisplay):
+class LineDisplay(BatchDisplay):
     """A line for each piece of work that is done: for pipes, logs and simple terminals."""
 
     def __init__(self, stream: SafeStream) -> None:
