@@ -42,22 +42,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-app.command(help="Carry out a task (the same as `codur TASK`).")(run)
-app.command(help="Show what is decided about a task without a model; nothing is carried out.")(route)
-app.command(help="Make a plan for a task; nothing is carried out.")(plan)
-app.command(help="Solve challenge directories, side by side, each in a copy.")(solve)
-app.command(help="Build the page of batches again, and compare agents.")(report)
-app.command(help="Search for a repair without a model, by the check alone.")(repair)
-app.command(help="Find the commit since which the check fails.")(bisect)
-app.command(help="Go on with a run that was stopped or killed.")(resume)
-app.command(help="List the runs that are kept, newest first.")(runs)
-app.command(help="Show what a run did.")(show)
-app.command(help="Show what a run changed.")(diff)
-app.command(help="Put back what a run changed.")(undo)
-app.command(help="Show the graph that every run takes.")(graph)
-app.command(help="List the tools, and which can follow which.")(tools)
-app.command(help="Look at a project's settings and instructions, and accept them.")(trust)
-app.command(help="Show how programs are contained here, and what else a run needs.")(doctor)
+for command in (
+    *(run, route, plan, solve, report, repair, bisect, resume),
+    *(runs, show, diff, undo, graph, tools, trust, doctor),
+):
+    app.command()(command)
 app.add_typer(agents_app, name="agents", help="List, show, try and make agents.")
 app.add_typer(challenge_app, name="challenge", help="Make a challenge directory; check that one is sound.")
 app.add_typer(mcp_app, name="mcp", help="Look at the MCP servers and their tools, call them, and accept them.")

@@ -83,6 +83,18 @@ ShowPrompts = Annotated[bool, typer.Option("--show-prompts", help="Show each req
 ExplainRoute = Annotated[bool, typer.Option("--explain-route", help="At the end, show each decision and who took it.")]
 
 
+def group() -> typer.Typer:
+    """A group of commands, which shows its help if none of them is called."""
+    made = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
+
+    @made.callback()
+    def show_help(context: typer.Context) -> None:
+        if context.invoked_subcommand is None:
+            typer.echo(context.get_help())
+
+    return made
+
+
 def overrides(
     *,
     no_sandbox: bool,

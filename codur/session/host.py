@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from codur.config.settings import Settings
 from codur.llm.model import ChatModel
@@ -16,9 +17,28 @@ from codur.redaction import Redactor, secrets_of
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.processor_turns import Waited
 from codur.session.record.exchanges import Exchanges, SkippedTime
-from codur.session.side_by_side import Shared
+
+if TYPE_CHECKING:
+    from codur.config.prompts import PromptLibrary
+    from codur.llm.rate_limits.shared_limits import SharedModels
+    from codur.sandbox.processor_turns import SharedPrograms
 
 _PR_SET_DUMPABLE = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shared:
+    """What runs that go on side by side in one process have in common; safe to use from several threads.
+
+    Attributes:
+        programs: starts their programs, and bounds how many run at the same time.
+        models: their budget, and their waits for a busy service.
+        prompts: the texts of prompts.
+    """
+
+    programs: SharedPrograms
+    models: SharedModels
+    prompts: PromptLibrary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,9 +27,8 @@ from codur.sandbox.cancel import CancelToken
 from codur.sandbox.processor_turns import SharedPrograms, Turns, Waited
 from codur.sandbox.scratch import prefix, remove_tree, sweep, temporary_base
 from codur.sandbox.starter.starter_client import Starter
-from codur.session.host import close_to_others
+from codur.session.host import Shared, close_to_others
 from codur.session.scratch_directory import sweep_scratch
-from codur.session.side_by_side import Shared
 
 PROGRAMS_PER_PROCESSOR = 2
 """Programs wait for files and for each other, too; more at a time would only make them run into their time limits."""

@@ -26,11 +26,7 @@ def bisect(
     json: options.Json = False,
     no_sandbox: options.NoSandbox = False,
 ) -> int:
-    """Find the commit since which the check fails.
-
-    The present check judges copies of earlier commits, each time the one in the middle; your files, branches and index
-    stay as they are. Commits that cannot be tested (exit status 125, tests that cannot be collected) are left out.
-    """
+    """Find the commit since which the check fails."""
     from codur.cli.actions import bisect
     from codur.session.commit_search import Wanted
 

@@ -13,13 +13,7 @@ import typer
 
 from codur.cli import options
 
-config_app = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
-
-
-@config_app.callback()
-def _config(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+config_app = options.group()
 
 
 def route(
@@ -50,7 +44,7 @@ def graph(
     mermaid: Annotated[bool, typer.Option("--mermaid", help="Print it as a Mermaid diagram.")] = False,
     svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Draw it into an SVG file.")] = None,
 ) -> None:
-    """Show the graph that every run takes, read from the compiled graph."""
+    """Show the graph that every run takes."""
     from codur.cli.actions import inspect
 
     inspect.show_graph(mermaid=mermaid, svg=svg)
@@ -68,7 +62,7 @@ def tools(
     ] = False,
     json: options.Json = False,
 ) -> None:
-    """List the tools, or those that can follow one of them and what they would take from it."""
+    """List the tools, and which can follow which."""
     from codur.cli.actions import tools
 
     if learned:

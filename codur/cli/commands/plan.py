@@ -27,7 +27,7 @@ def plan(
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Make a plan for a task and carry out nothing of it."""
+    """Make a plan for a task; nothing is carried out."""
     text = options.read_prompt(prompt, file)
     from codur.cli.actions import plan
     from codur.cli.machine import Showing

@@ -53,7 +53,7 @@ def repair(
     wait: options.Wait = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Search for an edit that makes the check pass, without any model, and apply it."""
+    """Search for a repair without a model, by the check alone."""
     from codur.cli.actions import run
     from codur.cli.machine import Showing
     from codur.types import Task

@@ -46,7 +46,7 @@ def run(
     wait: options.Wait = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Carry out a task."""
+    """Carry out a task (the same as `codur TASK`)."""
     text = "" if plan_file is not None and not prompt and file is None else options.read_prompt(prompt, file)
     from codur.cli.actions import plan as plans
     from codur.cli.actions import run

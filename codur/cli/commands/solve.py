@@ -89,7 +89,7 @@ def solve(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no table.")] = False,
     no_sandbox: options.NoSandbox = False,
 ) -> int:
-    """Solve challenges, each in a copy; exit 0 if all were solved, else 1."""
+    """Solve challenge directories, side by side, each in a copy."""
     from codur.cli.actions import solve
     from codur.cli.solve_request import SolveRequest
 

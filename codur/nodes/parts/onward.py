@@ -12,11 +12,13 @@ from codur.nodes.parts.updates import (
     blocked,
     can_ask,
     can_repair,
+    current_step,
     edits,
     failed_steps,
     go,
     left_failed,
     only_words_left,
+    present_plan,
     repair_tried,
     unfinished,
     why_not,
@@ -25,7 +27,7 @@ from codur.nodes.parts.updates import (
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.planning.plans.full_plan import retry_plan
 from codur.planning.retry import UNAFFORDABLE, Decision, Situation, decide
-from codur.types import CODE_TASKS, Attempt, Outcome, Plan, StepRecord
+from codur.types import CODE_TASKS, Attempt, Outcome, StepRecord
 
 _KEEP_REMEDY = "Run it again with --keep to keep what came furthest, or without --offline."
 _LIMITS_REMEDY = (
@@ -74,7 +76,7 @@ def is_due(record: StepRecord, state: RunState, context: RunContext) -> bool:
         return False
     if _lacks_words(record, state, context):
         return False
-    plan = _plan(state)
+    plan = present_plan(state)
     if plan.origin in {"user", "pre_plan"} and not about_code(plan, state):
         return False
     code = state["discovery"].task_type in CODE_TASKS or bool(record.changed_files)
@@ -94,14 +96,7 @@ def _lacks_words(record: StepRecord, state: RunState, context: RunContext) -> bo
 def _needs_the_user(record: StepRecord, state: RunState) -> bool:
     """Whether a step that edits ended with a question that nobody answered, or with what it cannot do and why."""
     words = {"ask", "respond"}
-    return record.action in words and _plan(state).steps[state["cursor"]].action not in words
-
-
-def _plan(state: RunState) -> Plan:
-    plan = state["plan"]
-    if plan is None:
-        raise AssertionError("a step was reviewed before there was a plan")
-    return plan
+    return record.action in words and current_step(state).action not in words
 
 
 def _steps_left(state: RunState) -> bool:
@@ -110,7 +105,7 @@ def _steps_left(state: RunState) -> bool:
 
 def _following(state: RunState) -> int | None:
     """The index of the next step that can still run."""
-    steps, lost = _plan(state).steps, blocked(state)
+    steps, lost = present_plan(state).steps, blocked(state)
     return next((index for index in range(state["cursor"] + 1, len(steps)) if steps[index].id not in lost), None)
 
 
@@ -118,12 +113,12 @@ def _next_step(state: RunState) -> RunUpdate:
     following = _following(state)
     if following is None:
         raise AssertionError("there is no step left")
-    return RunUpdate(cursor=following, **go("review", "policy", origin=_plan(state).origin, reason="next step"))
+    return RunUpdate(cursor=following, **go("review", "policy", origin=present_plan(state).origin, reason="next step"))
 
 
 def _with_answer(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
     """The plan was a question: with the answer, one that carries out the task."""
-    step = _plan(state).steps[state["cursor"]]
+    step = current_step(state)
     if not can_ask(state, context) or state["answers"] >= _MOST_QUESTIONS:
         return _end(record, "not_achieved", "the plan ended with a question")
     answer = context.artifacts.get(record.output_ref)
@@ -135,7 +130,7 @@ def _with_answer(record: StepRecord, state: RunState, context: RunContext) -> Ru
 
 def _plan_failed(lost: Sequence[str], state: RunState, context: RunContext) -> RunUpdate:
     """Steps could not run because one before them failed: a new plan that knows what was done, or the end."""
-    plan, failed = _plan(state), failed_steps(state)
+    plan, failed = present_plan(state), failed_steps(state)
     first = failed[0]
     reason = f"step {first.step_id} failed: {first.error}"
     if plan.origin == "plan" and state["replans"] < 1 and can_ask(state, context):
@@ -151,7 +146,7 @@ def _done(state: RunState) -> str:
 
 def _end_of_plan(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
     """The last step only read: its output is the answer, if the task asked for one."""
-    plan = _plan(state)
+    plan = present_plan(state)
     if not record.ok:
         outcome: Outcome = "refused" if record.code == "refused" else "not_achieved"
         return _end(record, outcome, record.error, answer_ref=record.output_ref)

@@ -173,12 +173,16 @@ def about_code(plan: Plan, state: RunState) -> bool:
     return task_type in CODE_TASKS or is_goal or any(step.action not in _PLAIN_ACTIONS for step in plan.steps)
 
 
+def present_plan(state: RunState) -> Plan:
+    """The plan that is carried out."""
+    if state["plan"] is None:
+        raise AssertionError("there is no plan yet")
+    return state["plan"]
+
+
 def current_step(state: RunState) -> Step:
     """The step that policy let through."""
-    plan = state["plan"]
-    if plan is None:
-        raise AssertionError("a step was asked for before there was a plan")
-    return plan.steps[state["cursor"]]
+    return present_plan(state).steps[state["cursor"]]
 
 
 def not_answered(node: NodeName, agent: Agent, error: CodurError, state: RunState) -> RunUpdate:
