@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from codur.cli import machine
-from codur.cli.actions.run import read_revision
 from codur.cli.printing import say_json
 from codur.session.commit_search import Bisection, Step, Wanted, bisect, steps_left
 from codur.types import EXIT_CODES
@@ -31,8 +30,6 @@ def find_commit(
         UsageError: there is no check, no repository that can be read, or no such revision.
     """
     settings = machine.settings_for(machine.existing(directory), config, overrides).settings
-    read_revision("--good", wanted.good)
-    read_revision("--bad", wanted.bad)
     tell = (lambda _: None) if json else _show_step
     found = bisect(directory, settings, wanted, host=machine.host(), tell=tell)
     code = EXIT_CODES[found.outcome]

@@ -27,12 +27,17 @@ def bisect(
     no_sandbox: options.NoSandbox = False,
 ) -> int:
     """Find the commit since which the check fails."""
-    from codur.cli.actions import bisect
+    from codur.cli.actions import bisect, run
     from codur.session.commit_search import Wanted
 
     return bisect.find_commit(
         directory,
-        Wanted(good=good or "", bad=bad or "", check_command=options.read_check(check), expect_file=expect),
+        Wanted(
+            good=run.read_revision("--good", good),
+            bad=run.read_revision("--bad", bad),
+            check_command=options.read_check(check),
+            expect_file=expect,
+        ),
         config=config,
         overrides=options.overrides(no_sandbox=no_sandbox, timeout=timeout),
         json=json,
