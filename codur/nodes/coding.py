@@ -14,7 +14,7 @@ from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.parts.attempt_verdict import seen_before
 from codur.nodes.parts.finding import may_fail
 from codur.nodes.parts.samples import Copy, best_of, how_many
-from codur.nodes.parts.sources import inputs, instruction_notes, material, objective, target
+from codur.nodes.parts.sources import Material, inputs, instruction_notes, material, objective, target
 from codur.nodes.parts.step_criteria import held_to
 from codur.nodes.parts.updates import current_step, go, hint_of, not_answered, origin_of, tell_changes
 from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate
@@ -76,31 +76,9 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
 
 async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOutcome:
     agent = replace(agent, profile=context.models.named(agent.profile))
-    step = current_step(state)
-    answers = _answers(step.id, state, context)
+    step, settings = current_step(state), context.settings
     found = await asyncio.to_thread(material, state, step, context)
-    settings = context.settings
-    brief = CodingBrief(
-        task=state["task"].prompt,
-        objective="\n\n".join(
-            text for text in (objective(state, step), _ALLOWED if may_fail(state) else "", *answers) if text
-        ),
-        sources=found.texts,
-        wants=found.wants,
-        outline=found.outline,
-        withheld=found.withheld,
-        missing_files=state["discovery"].missing_files,
-        python_version=python_version(context.python, context.launcher),
-        read_only=frozenset(path for path in found.texts if not context.workspace.may_edit(path)),
-        guessed=found.guessed,
-        inputs=inputs(state, step, context),
-        check=state["discovery"].check,
-        verdict=state["verdict"],
-        attempts=state["attempts"],
-        on_disk=diff_text(context.for_models.diff()),
-        will_retry=state["iteration"] + 1 < state["task"].limits.max_iterations,
-        steer=hint_of(state),
-    )
+    brief = _brief(found, state, context)
     check = state["discovery"].check
     can_check = check is not None and check.kind != "syntax" and settings.tools.allow_run
 
@@ -133,6 +111,31 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
     count = how_many(agent, state, context)
     outcome = await best_of(count, agent, ask, state, context) if count > 1 else None
     return outcome or await ask(agent.profile, None, None)
+
+
+def _brief(found: Material, state: RunState, context: RunContext) -> CodingBrief:
+    """What the agent is told."""
+    step, discovery = current_step(state), state["discovery"]
+    said = (objective(state, step), _ALLOWED if may_fail(state) else "", *_answers(step.id, state, context))
+    return CodingBrief(
+        task=state["task"].prompt,
+        objective="\n\n".join(filter(None, said)),
+        sources=found.texts,
+        wants=found.wants,
+        outline=found.outline,
+        withheld=found.withheld,
+        missing_files=discovery.missing_files,
+        python_version=python_version(context.python, context.launcher),
+        read_only=frozenset(path for path in found.texts if not context.workspace.may_edit(path)),
+        guessed=found.guessed,
+        inputs=inputs(state, step, context),
+        check=discovery.check,
+        verdict=state["verdict"],
+        attempts=state["attempts"],
+        on_disk=diff_text(context.for_models.diff()),
+        will_retry=state["iteration"] + 1 < state["task"].limits.max_iterations,
+        steer=hint_of(state),
+    )
 
 
 def _asked(state: RunState) -> bool:

@@ -7,7 +7,7 @@ from html import escape
 
 BOX = (190, 46)
 GAP = (70, 120)
-MARGIN = 110
+MARGIN, LANE = 50, 9
 LINE, BACK = "steelblue", "sienna"
 _HEAD = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"
@@ -34,21 +34,25 @@ def graph_svg(edges: Mapping[str, Sequence[str]], *, start: str = "start") -> st
         start: the node of the first row.
     """
     rows = _rows(edges, start)
-    middles = _middles(rows)
-    width = max(x for x, _ in middles.values()) + BOX[0] / 2 + 2 * MARGIN
-    height = max(y for _, y in middles.values()) + BOX[1] / 2 + MARGIN / 2
     level = {name: number for number, row in enumerate(rows) for name in row}
+    links = [(source, target) for source, targets in edges.items() for target in targets]
+    ahead = [link for link in links if level[link[1]] > level[link[0]] + 1]
+    back = [link for link in links if level[link[1]] <= level[link[0]]]
+    left, right = (MARGIN + LANE * len(lanes) for lanes in (ahead, back))
+    middles = _middles(rows, left)
+    width = max(x for x, _ in middles.values()) + BOX[0] / 2 + right
+    height = max(y for _, y in middles.values()) + BOX[1] / 2 + MARGIN
     parts = [_HEAD.format(width=width, height=height), *map(_ARROW.format, (LINE, BACK))]
-    lanes = 0
-    for source, target in ((source, target) for source, targets in edges.items() for target in targets):
-        step = level[target] - level[source]
+    for source, target in links:
         begin, end = middles[source], middles[target]
-        if step == 1:
+        if (source, target) in ahead:
+            place = ahead.index((source, target))
+            parts.append(_line(_around(begin, end, left - MARGIN / 2 - LANE * place, place), LINE))
+        elif (source, target) in back:
+            place = back.index((source, target))
+            parts.append(_line(_around(begin, end, width - right + MARGIN / 2 + LANE * place, place), BACK))
+        else:
             parts.append(_line([(begin[0], begin[1] + BOX[1] / 2), (end[0], end[1] - BOX[1] / 2)], LINE))
-            continue
-        lanes += 1
-        side = MARGIN / 2 + 9 * lanes if step > 1 else width - MARGIN / 2 - 9 * lanes
-        parts.append(_line(_around(begin, end, side, shift=7 * lanes), LINE if step > 1 else BACK))
     for name, (x, y) in middles.items():
         parts.append(_BOX.format(BOX, x=x - BOX[0] / 2, y=y - BOX[1] / 2, middle=(x, y), name=escape(name)))
     return "\n".join([*parts, "</svg>\n"])
@@ -69,22 +73,23 @@ def _rows(edges: Mapping[str, Sequence[str]], start: str) -> list[list[str]]:
     return [row for row in [*rows, sorted(ends)] if row]
 
 
-def _middles(rows: Sequence[Sequence[str]]) -> dict[str, _Point]:
+def _middles(rows: Sequence[Sequence[str]], margin: float) -> dict[str, _Point]:
     widest = max(len(row) for row in rows)
-    middle = 2 * MARGIN + (widest * (BOX[0] + GAP[0]) - GAP[0]) / 2
+    middle = margin + (widest * (BOX[0] + GAP[0]) - GAP[0]) / 2
     middles: dict[str, _Point] = {}
     for number, row in enumerate(rows):
         left = middle - (len(row) - 1) * (BOX[0] + GAP[0]) / 2
-        y = MARGIN / 2 + BOX[1] / 2 + number * (BOX[1] + GAP[1])
+        y = MARGIN + BOX[1] / 2 + number * (BOX[1] + GAP[1])
         middles |= {name: (left + index * (BOX[0] + GAP[0]), y) for index, name in enumerate(row)}
     return middles
 
 
-def _around(begin: _Point, end: _Point, lane: float, *, shift: float) -> list[_Point]:
+def _around(begin: _Point, end: _Point, lane: float, place: int) -> list[_Point]:
     """The corners of an edge out of the bottom of one box, along a lane, into the top of the other."""
+    shift = place * 7 % (BOX[0] - 24)
     out_x, in_x = (x - BOX[0] / 2 + 12 + shift for x in (begin[0], end[0]))
     bottom, top = begin[1] + BOX[1] / 2, end[1] - BOX[1] / 2
-    below, above = bottom + 8 + shift / 2, top - 14 - shift / 2
+    below, above = bottom + 8 + shift / 4, top - 14 - shift / 4
     return [(out_x, bottom), (out_x, below), (lane, below), (lane, above), (in_x, above), (in_x, top)]
 
 
