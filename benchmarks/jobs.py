@@ -22,7 +22,8 @@ from msgspec import structs
 
 from codur.config.settings import Provider, Settings
 from codur.events import ignore
-from codur.session.task_run import Host, run_task
+from codur.session.host import Host
+from codur.session.task_run import run_task
 from codur.types import Task
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))

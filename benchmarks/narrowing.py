@@ -39,7 +39,6 @@ from codur.config.settings import LlmSettings, Settings, ToolSettings
 from codur.events import ignore
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
-from codur.llm.replay.scripted import ScriptedModel
 from codur.llm.tokens import BYTES_PER_TOKEN, estimate_tokens, prompt_tokens
 from codur.planning.narrowing import (
     GuidedDecisionPoint,
@@ -58,6 +57,7 @@ from codur.tools.tool import EVERY_TASK
 from codur.tools.toolbox import Toolbox, ToolContext
 from codur.types import Limits, ToolCall, ToolSpec
 from codur.workspace.workspace import Workspace
+from tests.support.scripted_model import ScriptedModel
 
 MOST = 0.2
 NAMES = tuple(tool.name for tool in ALL)

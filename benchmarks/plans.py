@@ -28,7 +28,8 @@ from codur.config.settings import Provider, Settings, ToolSettings
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.python.interpreter import find_python
 from codur.sandbox.launcher import Launcher
-from codur.session.task_run import Host, run_task
+from codur.session.host import Host
+from codur.session.task_run import run_task
 from codur.tools.toolbox import Toolbox, ToolContext
 from codur.types import Task
 from codur.workspace.workspace import Workspace

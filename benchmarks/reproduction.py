@@ -27,13 +27,13 @@ from real_bug_cases import Pairs, Row
 
 from codur.config.settings import Provider, Settings
 from codur.events import ignore
-from codur.graph.reduce import apply
 from codur.nodes.make_check import make_check
 from codur.nodes.pattern_plan import pattern_plan
-from codur.nodes.run_state import RunContext, RunUpdate, initial_state
+from codur.nodes.run_state import RunContext, RunUpdate, apply, initial_state
 from codur.planning.pre_plan import edit_plan
-from codur.session.task_run import Host, opened
+from codur.session.host import Host
 from codur.types import Check, Limits, Task
+from tests.support.opened import opened
 
 ANSWER_S = 1_800.0
 """A model may be a person at a desk."""

@@ -6,10 +6,9 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.formatted_text import FormattedText
@@ -28,7 +27,7 @@ from codur.llm.pool import ModelPool
 from codur.session.stop import INTERRUPTED, code_of
 from codur.session.turns import Turn, Turns, earlier_text, turn_of
 from codur.store.directory import StateDirectory
-from codur.types import Limits, Plan, Step
+from codur.types import Limits, Plan, Step, Task
 from codur.ui.output_formats import show
 from codur.ui.sanitise import sanitise
 from codur.ui.shown.tables import error_text
@@ -36,7 +35,6 @@ from codur.workspace.workspace import Workspace
 
 _PROMPT = "codur> "
 _LEAVE_WITHIN_S = 2.0
-_QUIET = {"json": False, "json_stream": False, "raw": False, "verbose": False}
 _UNDONE = "What the last task changed was put back."
 _TRY = ('"the tests fail, fix the bug"', '"explain FILE"', "/help")
 
@@ -126,25 +124,23 @@ class Conversation:
         """Carry out a task or a program, and remember it."""
         from codur.cli.actions.run import carried_out, shown_result  # noqa: PLC0415 - lazy: the prompt comes first
 
-        task: dict[str, Any] = {"prompt": asked.task}
+        chosen = self._choices
+        task = Task(
+            prompt=asked.task or f"!{asked.program}",
+            workspace=str(self._directory.absolute()),
+            agent=chosen.agent,
+            offline=chosen.offline,
+            earlier=earlier_text(self._turns),
+        )
         if asked.program:
             step = Step(id="run", action="tool", capability="run_command", arguments={"command": asked.program})
-            task = {"prompt": f"!{asked.program}", "plan": Plan(steps=(step,), origin="user"), "approved": True}
-        chosen = self._choices
-        result, output = carried_out(
-            self._directory,
-            config=None,
-            overrides={"scope": {"allow": list(chosen.scope)}} if chosen.scope else {},
-            output=_QUIET,
-            check_is_goal=chosen.check is not None and not asked.program,
-            check_command=None if asked.program else chosen.check,
-            agent=chosen.agent,
-            offline=chosen.offline or bool(asked.program),
-            show_plan=chosen.asks and not asked.program,
-            earlier=earlier_text(self._turns),
-            **task,
-        )
-        self._remember(turn_of(task["prompt"], result))
+            task = replace(task, plan=Plan(steps=(step,), origin="user"), approved=True, offline=True)
+        else:
+            check = chosen.check
+            task = replace(task, check_command=check, check_is_goal=check is not None, show_plan=chosen.asks)
+        overrides = {"scope": {"allow": list(chosen.scope)}} if chosen.scope else {}
+        result, output = carried_out(task, machine.Showing(), overrides=overrides)
+        self._remember(turn_of(task.prompt, result))
         return shown_result(result, output, explain_route=False)
 
     def _remember(self, turn: Turn) -> None:

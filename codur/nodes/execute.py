@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 from codur.agents.loop import LoopOutcome, run_agent
@@ -10,6 +11,7 @@ from codur.context.brief import question_text
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.coding import code_with
 from codur.nodes.parts.attempt_verdict import seen_before
+from codur.nodes.parts.external_step import delegate_to
 from codur.nodes.parts.sources import inputs, instruction_notes, material, objective
 from codur.nodes.parts.step_criteria import held_to
 from codur.nodes.parts.updates import current_step, edits, go, origin_of, outcome_of
@@ -23,8 +25,6 @@ async def execute(state: RunState, context: RunContext) -> RunUpdate:
     if agent.config.type == "coding":
         return await code_with(agent, "execute", state, context)
     if agent.external:
-        from codur.nodes.parts.external_step import delegate_to  # noqa: PLC0415 - lazy: few runs delegate
-
         return await delegate_to(agent, state, context)
     spent = context.models.usage
     seen = await _seen_before(state, context)
@@ -64,16 +64,12 @@ async def execute(state: RunState, context: RunContext) -> RunUpdate:
 
 
 async def _seen_before(state: RunState, context: RunContext) -> RunUpdate:
-    import asyncio  # noqa: PLC0415 - lazy: a model-free run never loads it
-
     if not edits(current_step(state), context):
         return RunUpdate()
     return await asyncio.to_thread(seen_before, state, context)
 
 
 async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcome:
-    import asyncio  # noqa: PLC0415 - lazy: a model-free run never loads it
-
     agent = replace(agent, profile=context.models.named(agent.profile))
     step = current_step(state)
     profile = context.models.fitted(agent.profile)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection
 
 from codur.agents.registry import Agent
@@ -22,8 +23,6 @@ _BY_NAME = frozenset({"list_mcp_tools", "call_mcp_tool"})
 
 async def llm_plan(state: RunState, context: RunContext) -> RunUpdate:
     """Make a plan, or, for the retry of a single edit, take the same step again without asking."""
-    import asyncio  # noqa: PLC0415 - lazy: a model-free run never loads it
-
     again = _again(state, context)
     anew = again is not None and _planned_anew(state, context)
     if again is not None and not anew:

@@ -34,12 +34,13 @@ def repair(state: RunState, context: RunContext) -> RunUpdate:
     unknown = revision_problem(Path(state["task"].workspace), context.launcher, since) if since else ""
     if unknown:
         raise UsageError(f"--since: {unknown}", remedy="Give a commit, branch or tag like HEAD~3.")
-    begun = time.monotonic()
-    try:
-        outcome = _search(state, verdict, context)
-    except WorkspaceError as error:
-        return _update("refused", "", (), f"{error.message}; no offline search")
-    report = _report(outcome, state, time.monotonic() - begun)
+    with context.search_turn():
+        begun = time.monotonic()
+        try:
+            outcome = _search(state, verdict, context)
+        except WorkspaceError as error:
+            return _update("refused", "", (), f"{error.message}; no offline search")
+        report = _report(outcome, state, time.monotonic() - begun)
     found = RunUpdate(
         repair=report, patched=tuple(context.artifacts.put(json.dumps(dict(each.files))) for each in outcome.repairs)
     )

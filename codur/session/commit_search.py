@@ -84,22 +84,26 @@ class Bisection:
     steps: tuple[Step, ...] = ()
 
 
-def bisect(
-    root: Path,
-    settings: Settings,
-    *,
-    host: Host,
-    good: str = "",
-    bad: str = "",
-    check_command: str | None = None,
-    expect_file: str | None = None,
-    tell: Callable[[Step], None],
-) -> Bisection:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is looked for.
+
+    Attributes:
+        good: a revision at which the check passes; empty: an earlier one is looked for.
+        bad: a revision at which it fails; empty: the files as they are, and the last commit.
+        check_command, expect_file: the check, where the user names it.
+    """
+
+    good: str = ""
+    bad: str = ""
+    check_command: str | None = None
+    expect_file: str | None = None
+
+
+def bisect(root: Path, settings: Settings, wanted: Wanted, *, host: Host, tell: Callable[[Step], None]) -> Bisection:
     """Look for the commit since which the check fails; the user's files and repository are left as they are.
 
     Args:
-        good: a revision at which it passes; empty: an earlier one is looked for.
-        bad: a revision at which it fails; empty: the files as they are, and the last commit.
         tell: gets each step as it is done.
 
     Raises:
@@ -120,9 +124,9 @@ def bisect(
                 )
             )
             repository = own_repository(workspace.root, launcher, _GIT_TIMEOUT_S)
-            head = commits.commit_of(repository, bad or "HEAD")
-            known = commits.commit_of(repository, good) if good else ""
-            check = _check(workspace, settings, launcher, check_command, expect_file)
+            head = commits.commit_of(repository, wanted.bad or "HEAD")
+            known = commits.commit_of(repository, wanted.good) if wanted.good else ""
+            check = _check(workspace, settings, launcher, wanted)
             own = Checker(
                 workspace,
                 launcher,
@@ -141,7 +145,7 @@ def bisect(
                 place=stack.enter_context(scratch_directories()).root,
                 extra=commits.generated(repository),
             )
-            return _Bisecting(judging=judging, bad=head, tell=tell).run(known, judge_files=not bad)
+            return _Bisecting(judging=judging, bad=head, tell=tell).run(known, judge_files=not wanted.bad)
     except ToolError as error:
         raise UsageError(error.message, remedy=_remedy(error)) from error
 
@@ -150,16 +154,14 @@ def _remedy(error: ToolError) -> str:
     return "Run `git log --oneline` for the commits that there are." if error.code == "not_found" else ""
 
 
-def _check(
-    workspace: Workspace, settings: Settings, launcher: Launcher, command: str | None, expect_file: str | None
-) -> Check:
+def _check(workspace: Workspace, settings: Settings, launcher: Launcher, wanted: Wanted) -> Check:
     check = decide(
         "the tests fail",
         workspace,
         settings=settings,
         launcher=launcher,
-        check_command=command,
-        expect_file=expect_file,
+        check_command=wanted.check_command,
+        expect_file=wanted.expect_file,
         check_is_goal=True,
     ).discovery.check
     if check is None or check.kind == "syntax":
@@ -284,7 +286,7 @@ class _Bisecting:
             return self._result("not_achieved", reason, remedy="Give another one with --check.")
         if changed and self._judge(self.bad) == "passes":
             reason = "The last commit passes: what is not committed makes the check fail."
-            return self._result("done", reason, uncommitted=True, remedy="Then: codur repair")
+            return replace(self._result("done", reason, remedy="Then: codur repair"), uncommitted=True)
         return None
 
     def _good(self, known: str) -> Bisection | None:
@@ -330,17 +332,17 @@ class _Bisecting:
     def _found(self, left: list[str]) -> Bisection:
         commit, stat = commits.described(self.repository, self.bad)
         suspects = tuple(each for each in left if each != self.bad)
+        outcome: Outcome = "not_achieved"
+        since = f"{self.good[-1][:10]}"
         if self.bad in self.untestable:  # only the files as they are fail for sure
             reason = f"It is {commit.hash[:10]}, which cannot be tested, or what is not committed."
-            remedy = f"Then: codur repair --since {self.good[-1][:10]}"
-            return self._result("not_achieved", reason, remedy=remedy, commit=commit, stat=stat, suspects=suspects)
-        if not suspects:
-            remedy = f"Then: codur repair --since {commit.hash[:10]}^"
+        elif suspects:
+            reason = f"It is {commit.hash[:10]} or one of the {len(suspects)} before it that cannot be tested."
+        else:
+            outcome, since = "done", f"{commit.hash[:10]}^"
             reason = f"Since {commit.hash[:10]} the check fails."
-            return self._result("done", reason, remedy=remedy, commit=commit, stat=stat)
-        reason = f"It is {commit.hash[:10]} or one of the {len(suspects)} before it that cannot be tested."
-        remedy = f"Then: codur repair --since {self.good[-1][:10]}"
-        return self._result("not_achieved", reason, remedy=remedy, commit=commit, stat=stat, suspects=suspects)
+        found = self._result(outcome, reason, remedy=f"Then: codur repair --since {since}")
+        return replace(found, commit=commit, stat=stat, suspects=suspects)
 
     def _late(self) -> Bisection:
         if not self.good:
@@ -350,8 +352,8 @@ class _Bisecting:
         given = " ".join(f"--good {each[:10]}" for each in self.good[-1:])
         return self._result("limit", reason, remedy=f"Go on with: codur bisect {given} --bad {self.bad[:10]}")
 
-    def _result(self, outcome: Outcome, reason: str, *, remedy: str = "", **more: object) -> Bisection:
-        known = Bisection(
+    def _result(self, outcome: Outcome, reason: str, *, remedy: str = "") -> Bisection:
+        return Bisection(
             outcome=outcome,
             reason=reason,
             remedy=remedy,
@@ -360,7 +362,6 @@ class _Bisecting:
             bad=self.bad,
             steps=tuple(self.steps),
         )
-        return replace(known, **more)  # type: ignore[arg-type]
 
 
 _OTHER_GOOD = "Name a commit at which it passes: codur bisect --good REV"

@@ -21,12 +21,12 @@ from codur.context.brief import CodingBrief
 from codur.events import ignore
 from codur.llm.model import ChatReply
 from codur.llm.pool import ModelPool
-from codur.llm.replay.scripted import ScriptedModel
 from codur.sandbox.launcher import Launcher
 from codur.tools.toolbox import Toolbox, ToolContext
 from codur.types import Limits, ToolCall
 from codur.workspace.workspace import Workspace
 from tests.runs.kit import contents, fill
+from tests.support.scripted_model import ScriptedModel
 
 SETTINGS = Settings(llm=LlmSettings(default_profile="gpt-oss-120b"))
 FILES = {"main.py": "def one():\n    return 1\n\n\ndef two():\n    return 1\n"}

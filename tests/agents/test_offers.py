@@ -17,12 +17,12 @@ from codur.config.settings import ToolSettings
 from codur.events import Event, ToolChosen
 from codur.llm.model import ChatReply
 from codur.llm.pool import ModelPool
-from codur.llm.replay.scripted import ScriptedModel
 from codur.tools.catalogue import ALL
 from codur.types import Limits
 from codur.workspace.workspace import Workspace
 from tests.agents.test_agents import FILES, SETTINGS, call, tools
 from tests.runs.kit import contents, fill
+from tests.support.scripted_model import ScriptedModel
 
 EVERY = tuple(tool.name for tool in ALL)
 

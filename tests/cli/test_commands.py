@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -111,9 +112,10 @@ def test_graph_shows_the_nodes(project: Path, home: Path) -> None:
     text = codur("graph", cwd=project, home=home).out
     assert "review → accept, end, llm_plan, llm_pre_plan, policy, repair" in text
     assert "pattern_plan" in codur_here("graph", "--mermaid", cwd=project, home=home).out
-    ran = codur_here("graph", "--png", "graph.png", cwd=project, home=home)
+    ran = codur_here("graph", "--svg", "graph.svg", cwd=project, home=home)
     assert ran.code == 0, ran.err
-    assert (project / "graph.png").read_bytes().startswith(b"\x89PNG")
+    drawn = ElementTree.parse(project / "graph.svg").getroot()
+    assert {"start", "pattern_plan", "end"} <= {item.text for item in drawn.iter("{http://www.w3.org/2000/svg}text")}
 
 
 def test_agents_lists_them_and_says_what_is_missing(project: Path, home: Path) -> None:

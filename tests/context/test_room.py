@@ -22,7 +22,6 @@ from codur.errors import LimitReached
 from codur.events import Event, Note
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
-from codur.llm.replay.scripted import ScriptedModel
 from codur.llm.request_failure import ServiceFailure
 from codur.llm.tokens import prompt_tokens
 from codur.sandbox.launcher import Launcher
@@ -30,6 +29,7 @@ from codur.tools.toolbox import Toolbox, ToolContext
 from codur.types import Limits, ToolCall
 from codur.workspace.workspace import Workspace
 from tests.runs.kit import fill
+from tests.support.scripted_model import ScriptedModel
 
 STUB = "def one():\n    raise NotImplementedError\n"
 LINE = "value = value + 1  # one more\n"

@@ -15,10 +15,10 @@ from codur.errors import ConfigError, LimitReached, ModelUnavailable
 from codur.events import ignore
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
-from codur.llm.replay.scripted import ScriptedModel
 from codur.types import Limits, ToolCall, Usage
 from tests.llm.kit import KEYS, PRICED, Client, ask, settings
 from tests.support.groq_server import GroqServer, error, failed_generation, hold, text
+from tests.support.scripted_model import ScriptedModel
 
 
 def pool(given: Settings, environ: dict[str, str], **values: Any) -> ModelPool:

@@ -18,11 +18,11 @@ from codur.errors import CodurError
 from codur.events import ignore
 from codur.llm.model import ChatRequest
 from codur.llm.pool import ModelPool
-from codur.llm.replay.scripted import ScriptedModel
 from codur.redaction import REDACTED, Redactor
 from codur.types import Limits, Message, ToolCall
 from tests.llm.kit import CANARY, KEYS, READ_FILE, SCHEMA, Client, ask, settings
 from tests.support.groq_server import GroqServer, ServerReply, cut, error, failed_generation, hang_up, hold, raw, text
+from tests.support.scripted_model import ScriptedModel
 
 PROJECT = Path(__file__).resolve().parents[2]
 OTHER = "db-passw0rd-canary"

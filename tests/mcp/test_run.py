@@ -9,9 +9,9 @@ from msgspec import structs
 
 from codur.config.settings import McpServer, Settings
 from codur.session.host import Host, redactor_of
-from codur.session.opening import opened
 from codur.types import Task
 from tests.mcp import kit
+from tests.support.opened import opened
 
 
 def test_a_run_has_its_servers_and_ends_them(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ from codur.errors import ModelAnswerError
 from codur.events import ignore
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
-from codur.llm.replay.scripted import ScriptedModel
 from codur.planning.replies import ArgumentReply, PlanReply, PrePlanReply, argument_values, ask, read, strict_schema
 from codur.types import Limits, Message, ToolSpec
+from tests.support.scripted_model import ScriptedModel
 
 GOOD = (
     '{"task_type": "code_fix", "confidence": 0.9, "detected_files": ["a.py"], "suggested_action": "edit",'

@@ -13,8 +13,9 @@ from msgspec import structs
 from codur.config.settings import Provider, Settings
 from codur.events import Event
 from codur.questions import Answer, Question
+from codur.session.host import Host
 from codur.session.record.exchanges import SkippedTime
-from codur.session.task_run import Host, run_task
+from codur.session.task_run import run_task
 from codur.types import Limits, RunResult, Task
 from tests.support.groq_server import GroqServer, RecordedRequest, Replies, ServerReply, json_reply
 

@@ -11,7 +11,8 @@ import pytest
 from msgspec import structs
 
 from codur.events import AnswerDelta, Event, ModelChosen
-from codur.session.task_run import Host, run_task
+from codur.session.host import Host
+from codur.session.task_run import run_task
 from codur.types import RunResult, Task
 from tests.runs.kit import EDIT, MEDIAN_ODD_ONLY, MEDIAN_RIGHT, NEEDS_MODEL, fill, settings_for
 from tests.support.anthropic_server import AnthropicServer, said

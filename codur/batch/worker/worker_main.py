@@ -27,12 +27,11 @@ from codur.sandbox.cancel import CancelToken
 from codur.sandbox.processor_turns import SharedPrograms, Turns, Waited
 from codur.sandbox.scratch import prefix, remove_tree, sweep, temporary_base
 from codur.sandbox.starter.starter_client import Starter
+from codur.session.host import Shared, close_to_others
 from codur.session.scratch_directory import sweep_scratch
-from codur.session.side_by_side import Shared
 
 PROGRAMS_PER_PROCESSOR = 2
 """Programs wait for files and for each other, too; more at a time would only make them run into their time limits."""
-_PR_SET_DUMPABLE = 4
 _SWITCH_S = 0.002
 
 
@@ -42,7 +41,7 @@ def main(descriptor: int) -> None:
     Args:
         descriptor: a socket to the supervisor.
     """
-    _close_to_others()
+    close_to_others()
     os.chdir("/")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the supervisor, which tells us
     sys.setswitchinterval(_SWITCH_S)
@@ -109,10 +108,10 @@ class Worker:
         waited = Waited(lambda waits: self._frames.send({"waits": job.number, "now": waits}))
         shows = self._setup.keeping.prompts
         phases = Phases(job.number, self._frames, self._searches, cancel, waited, prompts=shows)
+        host = replace(self._host, search_turn=phases.searching)
         try:
-            done = attempt(job, self._setup, self._host, below=self._below, cancel=cancel, waited=waited, emit=phases)
+            done = attempt(job, self._setup, host, below=self._below, cancel=cancel, waited=waited, emit=phases)
         finally:
-            phases.close()
             with self._lock:
                 del self._cancels[job.number]
         self._frames.send({"finished": job.number, **_told(done, in_place=self._setup.in_place)})
@@ -172,11 +171,3 @@ def _directory(base: str) -> Path:
     path = Path(base) / f"{prefix('batch')}{os.urandom(8).hex()}"
     path.mkdir(mode=0o700)
     return path
-
-
-def _close_to_others() -> None:
-    """This process holds keys: its memory and environment are for the system's administrator alone (prctl(2))."""
-    if sys.platform == "linux":
-        import ctypes  # noqa: PLC0415 - lazy: on Linux only
-
-        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)

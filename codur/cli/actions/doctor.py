@@ -13,6 +13,7 @@ from msgspec import structs
 
 from codur import __version__
 from codur.cli import machine
+from codur.cli.printing import say
 from codur.config.settings import AUTO, Provider, SandboxSettings, Settings
 from codur.errors import CodurError, ConfigError
 from codur.events import ignore
@@ -27,8 +28,6 @@ from codur.sandbox.launcher import Launcher
 from codur.store.directory import StateDirectory
 from codur.tools.code.syntax_trees import not_installed
 from codur.types import Limits
-from codur.ui.output_formats import show
-from codur.ui.sanitise import sanitise
 from codur.workspace.workspace import Workspace
 
 _GIT_TIMEOUT_S = 10.0
@@ -139,8 +138,7 @@ def show_health(directory: Path, config: Path | None, *, json: bool, strict: boo
         UsageError: there is no such directory.
     """
     health = _examine(machine.settings_for(machine.existing(directory), config, {}).settings, directory)
-    text = json_module.dumps(asdict(health)) if json else "\n".join(_lines(health))
-    show(sanitise(text), sys.stdout)
+    say(json_module.dumps(asdict(health)) if json else "\n".join(_lines(health)))
     return 0 if health.contained and not health.state_problem and not (strict and health.gaps) else 1
 
 

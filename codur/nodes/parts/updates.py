@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 
 from codur.agents.registry import Agent
+from codur.checks.discover import find_check
 from codur.checks.suites.run_problem import ENVIRONMENT, RunProblem, run_problem
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable, WorkspaceError
 from codur.events import FileChanged, Note
@@ -172,12 +173,38 @@ def about_code(plan: Plan, state: RunState) -> bool:
     return task_type in CODE_TASKS or is_goal or any(step.action not in _PLAIN_ACTIONS for step in plan.steps)
 
 
+def present_plan(state: RunState) -> Plan:
+    """The plan that is carried out."""
+    if state["plan"] is None:
+        raise AssertionError("there is no plan yet")
+    return state["plan"]
+
+
 def current_step(state: RunState) -> Step:
     """The step that policy let through."""
-    plan = state["plan"]
-    if plan is None:
-        raise AssertionError("a step was asked for before there was a plan")
-    return plan.steps[state["cursor"]]
+    return present_plan(state).steps[state["cursor"]]
+
+
+def not_answered(node: NodeName, agent: Agent, error: CodurError, state: RunState) -> RunUpdate:
+    """What becomes of a step whose agent was asked and cannot answer; `review` decides what follows."""
+    step = current_step(state)
+    record = StepRecord(
+        step_id=step.id,
+        node=node,
+        action="coding" if node == "coding" or agent.config.type == "coding" else "delegate",
+        capability=agent.name,
+        origin="llm_error",
+        tier="open",
+        code="failed",
+        error=error.message,
+    )
+    return RunUpdate(
+        outcome=outcome_of(error),
+        reason=error.message,
+        remedy=error.remedy,
+        records=[record],
+        **go(node, "review", origin="llm_error", reason=error.message),
+    )
 
 
 def failed_steps(state: RunState) -> tuple[StepRecord, ...]:
@@ -313,7 +340,6 @@ def explained(state: RunState, context: RunContext) -> Plan | None:
     path, workspace = state["discovery"].explain, context.workspace
     if not path or state["task"].agent or not is_read(path):
         return None
-    from codur.checks.discover import find_check  # noqa: PLC0415 - lazy: likewise
     from codur.planning.explanation import explanation  # noqa: PLC0415 - lazy: other tasks do without
 
     check = find_check(workspace, prompt="", files=(path,), settings=context.settings.verification)

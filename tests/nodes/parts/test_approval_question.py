@@ -11,10 +11,10 @@ from msgspec import structs
 from codur.config.settings import McpServer
 from codur.nodes.parts.approval_question import effects
 from codur.nodes.run_state import initial_state
-from codur.session.task_run import opened
 from codur.types import Plan, Step, Task
 from tests.runs.kit import host, settings_for
 from tests.support.groq_server import GroqServer
+from tests.support.opened import opened
 
 SERVERS = {
     "far": McpServer(url="https://mcp.example/"),

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from inspect import cleandoc
+from pathlib import Path
 
 import msgspec
 
 from codur.types import RunResult
+
+FILE = Path(__file__).parents[2] / "docs" / "run-result.schema.json"
 
 
 def run_result_schema() -> str:
@@ -22,3 +25,7 @@ def run_result_schema() -> str:
     schema = {**definitions.pop("RunResult"), "$defs": definitions}
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "run-result.schema.json"}
     return json.dumps(head | schema, indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    FILE.write_text(run_result_schema(), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A model that answers from a script: for tests, demonstrations and replayed runs."""
+"""A model that answers from a script."""
 
 from __future__ import annotations
 
