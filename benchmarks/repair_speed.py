@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
 from codur.checks.discover import find_check
 from codur.config.settings import VerificationSettings
@@ -48,7 +49,7 @@ class Case:
     candidates: list[dict[str, str]]
 
     def judge(self, workers: int) -> Judge:
-        return Judge(self.workspace, self.checker, self.check, self.before, workers=workers)
+        return Judge(self.checker, self.check, self.before, workers=workers)
 
 
 def changes(text: str) -> Iterator[str]:
@@ -82,7 +83,7 @@ def cases(directories: list[Path], limit: int, count: int, copies: Path) -> Iter
         check = find_check(workspace, prompt="fix main.py", files=("main.py",), settings=settings)
         if check is None or check.kind == "syntax":
             continue
-        checker = Checker(workspace, launcher, settings, python=sys.executable)
+        checker = Checker(workspace, settings, CheckPrograms(workspace, launcher, python=sys.executable))
         checker.guard(check)
         texts = list(changes(workspace.read_text("main.py").text)) or [workspace.read_text("main.py").text + "\n"]
         texts = [texts[number % len(texts)] + "\n" * (number // len(texts)) for number in range(count)]

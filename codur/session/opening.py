@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from codur.agents.external.delegation import ExternalAgents
 from codur.agents.external.server import server_runner
 from codur.agents.registry import AgentRegistry
+from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import Settings
@@ -216,14 +217,8 @@ def _context(
             run_id=record.id,
         )
     )
-    checker = Checker(
-        workspace,
-        launcher,
-        settings.verification,
-        python=python,
-        deadline=time_left,
-        allow_run=settings.tools.allow_run,
-    )
+    programs = CheckPrograms(workspace, launcher, python=python, deadline=time_left)
+    checker = Checker(workspace, settings.verification, programs, allow_run=settings.tools.allow_run)
     return RunContext(
         settings=settings,
         workspace=workspace,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from codur.checks.confirmation.confirm import confirm
+from codur.checks.confirmation.confirm import Change, confirm
 from codur.checks.discover import find_check
 from codur.checks.linters import worse
 from codur.checks.signature import normalised
@@ -171,16 +171,9 @@ def _confirmed(check: Check, verdict: Verdict, record: StepRecord, state: RunSta
     """What is left of a pass when it is looked at closely; before that it is not told as one."""
     again = 0 if record.action == "repair" or record.held else None  # it has passed more than once in a copy already
     originals = {change.path: change.before for change in context.workspace.changes()}
-    return confirm(
-        context.checker,
-        check,
-        verdict,
-        originals,
-        state["task"].prompt,
-        earlier=state["before"],
-        runs=again,
-        own=record.action == "repair",
-    )
+    own = record.action == "repair"
+    change = Change(before=originals, prompt=state["task"].prompt, earlier=state["before"], own=own)
+    return confirm(context.checker, check, verdict, change, runs=again)
 
 
 def _tell(verdict: Verdict, state: RunState, context: RunContext) -> None:

@@ -16,7 +16,6 @@ from codur.repair.choice.input_generator import changed_arguments, changed_text,
 from codur.repair.code.source_file import FunctionNode, parse_source
 from codur.repair.evidence.tracing import Coverage
 from codur.types import Check
-from codur.workspace.workspace import Workspace
 
 EXAMPLES = ">>>"
 _EXAMPLE = re.compile(r"^[ \t]*>>> ", re.MULTILINE)
@@ -52,10 +51,10 @@ class Inputs:
 
 
 class Prober:
-    """Runs candidate programs on generated inputs, in the scratch workspace."""
+    """Runs candidate programs on generated inputs, in the scratch workspace of a checker."""
 
-    def __init__(self, workspace: Workspace, checker: Checker, check: Check, coverage: Coverage | None) -> None:
-        self._workspace = workspace
+    def __init__(self, checker: Checker, check: Check, coverage: Coverage | None) -> None:
+        self._workspace = checker.workspace
         self._checker = checker
         self._check = check
         self._coverage = coverage

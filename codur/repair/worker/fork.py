@@ -1,7 +1,4 @@
-"""One candidate's process: how it is forked, fed, read, bounded and ended.
-
-It stands alone (standard library only, no import of Codur): `worker_program` gets its text.
-"""
+"""One candidate's process: how it is forked, fed, read, bounded and ended."""
 
 from __future__ import annotations
 
@@ -14,7 +11,13 @@ import select
 import signal
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .worker_program import Frames
+
+Work = Callable[[int], int]
+"""Runs a candidate in its fork: gets a descriptor for its report, and gives the exit status."""
 
 CHUNK = 65_536
 TICK_MS = 20
@@ -55,15 +58,15 @@ class Fork:
         turns: for how many. For more than one, its standard input stays open.
     """
 
-    def __init__(self, frames: Any, turns: int = 1) -> None:
+    def __init__(self, frames: Frames, turns: int = 1) -> None:
         self.frames, self.turns = frames, turns
         self.readers: dict[int, str] = {}
         self.stdin = memoryview(b"")
         self.poll = select.poll()
         self.spent = 0.0
 
-    def run(self, request: dict[str, Any], way: str, work: Callable[[int], int]) -> dict[str, Any]:
-        """What became of `work`, which gets a descriptor for its report and gives its exit status."""
+    def run(self, request: dict[str, Any], way: str, work: Work) -> dict[str, Any]:
+        """What became of `work`."""
         self.begin(request, way)
         self.start(work)
         self.hand(request["stdin"].encode("latin-1"))
@@ -79,7 +82,7 @@ class Fork:
         self.kept["report"] = Kept(2 * MAX_FILE_BYTES)
         self.end = "ended"
 
-    def start(self, work: Callable[[int], int]) -> None:
+    def start(self, work: Work) -> None:
         """Fork."""
         stdin, self.feed = os.pipe()
         outer = {name: os.pipe() for name in self.kept}
@@ -99,7 +102,7 @@ class Fork:
         self.poll.register(self.ended, select.POLLIN)
         self.poll.register(self.frames.input, 0)
 
-    def enter(self, inner: tuple[int, ...], report: int, work: Callable[[int], int]) -> None:
+    def enter(self, inner: tuple[int, ...], report: int, work: Work) -> None:
         """In the fork: become the program. Never comes back."""
         status = BROKEN
         try:
