@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
 from codur.checks.confirmation.confirm import Change, confirm
-from codur.checks.discover import find_check
+from codur.checks.discover import CheckRequest, find_check
 from codur.config.settings import VerificationSettings
 from codur.sandbox.launcher import Launcher
 from codur.types import Verdict
@@ -63,7 +63,7 @@ def _verdicts(place: Path, launcher: Launcher) -> Iterator[Verdict]:
 
 
 def _confirmed(workspace: Workspace, launcher: Launcher, text: str) -> Verdict:
-    check = find_check(workspace, prompt=PROMPT, files=("main.py",), settings=VerificationSettings())
+    check = find_check(workspace, VerificationSettings(), CheckRequest(prompt=PROMPT, files=("main.py",)))
     checker = Checker(workspace, VerificationSettings(), CheckPrograms(workspace, launcher, python=sys.executable))
     if check is None:
         raise SystemExit(f"{workspace.root}: no check was found")

@@ -28,7 +28,7 @@ from repair_cases import Row, home_of, is_correct, is_scored, wanted
 
 from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
-from codur.checks.discover import find_check
+from codur.checks.discover import CheckRequest, find_check
 from codur.config.settings import SandboxSettings, VerificationSettings
 from codur.events import ignore
 from codur.repair.engine import Effort, Fault, search
@@ -95,7 +95,7 @@ def _case(bench: Path, case: Row, budget_s: float, workers: int) -> Row:
         settings = VerificationSettings()
         launcher = close.enter_context(Launcher({"PATH": os.environ["PATH"]}, sandbox=SandboxSettings()))
         checker = Checker(workspace, settings, CheckPrograms(workspace, launcher, python=sys.executable))
-        check = find_check(workspace, prompt="fix main.py", files=["main.py"], settings=settings)
+        check = find_check(workspace, settings, CheckRequest(prompt="fix main.py", files=["main.py"]))
         if check is None:
             raise SystemExit(f"{case['id']}: no check was found")
         checker.guard(check)

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
-from codur.checks.discover import find_check
+from codur.checks.discover import CheckRequest, find_check
 from codur.config.settings import VerificationSettings
 from codur.repair.judge.candidate_judge import Judge
 from codur.sandbox.launcher import Launcher
@@ -80,7 +80,7 @@ def cases(directories: list[Path], limit: int, count: int, copies: Path) -> Iter
         workspace = Workspace.open(target)
         launcher = Launcher(dict(os.environ))
         settings = VerificationSettings()
-        check = find_check(workspace, prompt="fix main.py", files=("main.py",), settings=settings)
+        check = find_check(workspace, settings, CheckRequest(prompt="fix main.py", files=("main.py",)))
         if check is None or check.kind == "syntax":
             continue
         checker = Checker(workspace, settings, CheckPrograms(workspace, launcher, python=sys.executable))

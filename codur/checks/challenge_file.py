@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -105,10 +104,9 @@ def _check(value: object) -> str:
 
 
 def _timeout(value: object) -> float:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value) or not 0 < value <= _LONGEST_S:  # type: ignore[arg-type, operator]
-        raise _WrongError(f"must be a number of seconds, more than 0 and at most {_LONGEST_S}", "Write timeout: 10.")
-    return float(value)  # type: ignore[arg-type]
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= _LONGEST_S:
+        return float(value)
+    raise _WrongError(f"must be a number of seconds, more than 0 and at most {_LONGEST_S}", "Write timeout: 10.")
 
 
 def _args(value: object) -> tuple[str, ...]:

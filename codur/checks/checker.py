@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from secrets import token_hex
+from typing import Any
 
 from codur.checks.check_programs import CheckPrograms, Programs, TestFiles
 from codur.checks.compare import around, equal, first_difference, progress
@@ -256,8 +257,7 @@ class Checker:
             if passed
             else signature_of(
                 kind="output",
-                timed_out=result.timed_out,
-                exit_status=result.exit_status,
+                exit_status="timeout" if result.timed_out else result.exit_status,
                 error=error,
                 difference=difference,
             ),
@@ -349,8 +349,7 @@ class Checker:
             if passed
             else signature_of(
                 kind=check.kind,
-                timed_out=result.timed_out,
-                exit_status=result.exit_status,
+                exit_status="timeout" if result.timed_out else result.exit_status,
                 error=error,
                 failing=counts.failing if counts else (),
             ),
@@ -359,7 +358,7 @@ class Checker:
         reason = self._conditions.fewer(check, counts, self._workspace) if fewer else ""
         return tampered(verdict, reason) if reason else verdict
 
-    def _verdict(self, check: Check, result: ProcessResult, **fields: object) -> Verdict:
+    def _verdict(self, check: Check, result: ProcessResult, **fields: Any) -> Verdict:
         common = Verdict(
             status="failed",
             check=check.label,
@@ -368,7 +367,7 @@ class Checker:
             sandbox=self._programs.launcher.name,
             duration_s=result.duration_s,
         )
-        return replace(common, **fields)  # type: ignore[arg-type]
+        return replace(common, **fields)
 
     def _error_text(self, text: str) -> str:
         """The tail of an error text, with paths relative to the workspace."""

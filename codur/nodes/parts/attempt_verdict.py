@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from codur.checks.confirmation.confirm import Change, confirm
-from codur.checks.discover import find_check
+from codur.checks.discover import CheckRequest, find_check
 from codur.checks.linters import worse
 from codur.checks.signature import normalised
 from codur.errors import UsageError
@@ -40,10 +40,12 @@ def seen_before(state: RunState, context: RunContext) -> RunUpdate:
     if discovery.check is None:
         check = find_check(
             context.workspace,
-            prompt=task.prompt,
-            files=[path for path in discovery.files if path not in discovery.guessed],
-            settings=context.settings.verification,
-            changed=lambda: uncommitted(context.workspace.root, context.launcher),
+            context.settings.verification,
+            CheckRequest(
+                prompt=task.prompt,
+                files=[path for path in discovery.files if path not in discovery.guessed],
+                changed=lambda: uncommitted(context.workspace.root, context.launcher),
+            ),
         )
         discovery = replace(discovery, check=check)
     verdict = check_before(discovery, context)

@@ -14,7 +14,7 @@ import pytest
 from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
 from codur.checks.confirmation.confirm import Change, confirm
-from codur.checks.discover import find_check
+from codur.checks.discover import CheckRequest, find_check
 from codur.config.settings import VerificationSettings
 from codur.errors import Interrupted
 from codur.sandbox.cancel import CancelToken
@@ -44,7 +44,7 @@ def checker(
     cancel: CancelToken | None = None,
 ) -> tuple[Checker, Workspace, Check]:
     workspace = Workspace.open(fill(directory, files))
-    check = find_check(workspace, prompt="fix app.py", files=(), settings=VerificationSettings(), command=command)
+    check = find_check(workspace, VerificationSettings(), CheckRequest(prompt="fix app.py", command=command))
     assert check is not None
     launcher = Launcher({"PATH": os.environ["PATH"]}, cancel=cancel, python=sys.executable)
     judge = Checker(
