@@ -7,7 +7,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -16,9 +16,6 @@ from .fork import Fork, Work
 from .fork_end import Caught, Timed
 from .live_patches import Change, Patches, unchanged
 from .service import Answer, Request, Service
-
-if TYPE_CHECKING:
-    from .worker_program import Frames
 
 _MOST_FAILED = 3
 """Of the tests that must pass: after so many failures the others are not run."""
@@ -169,5 +166,5 @@ class Loaded:
                 self.failed = f"{type(error).__name__}: {str(error)[:_TOLD]} at {last.path.name}:{last.lineno + 1}"
 
 
-def main(frames: Frames, start: Request) -> None:
-    Loaded(Service(frames, start)).enter()
+def main(start: Request) -> None:
+    Loaded(Service(start)).enter()

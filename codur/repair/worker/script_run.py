@@ -8,16 +8,13 @@ import signal
 import sys
 import types
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .effect_guard import tell
 from .fork import Work
 from .fork_end import Caught, depth, finish, out_of_time, show
 from .memory_sources import outside
 from .service import Runner, Service
-
-if TYPE_CHECKING:
-    from .worker_program import Frames
 
 
 class Script(Runner):
@@ -71,5 +68,5 @@ class Script(Runner):
         return 1
 
 
-def main(frames: Frames, start: dict[str, Any]) -> None:
-    Script(Service(frames, start)).serve()
+def main(start: dict[str, Any]) -> None:
+    Script(Service(start)).serve()

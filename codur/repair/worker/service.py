@@ -7,15 +7,12 @@ import gc
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .effect_guard import Guard
-from .fork import Fork, Work, limit_all
+from .fork import Fork, Frames, Work, limit_all
 from .memory_sources import Sources
 from .shared_fork import Room
-
-if TYPE_CHECKING:
-    from .worker_program import Frames
 
 REPORT = "report.xml"
 Answer = dict[str, Any]
@@ -30,8 +27,8 @@ class Service:
         temporary: the directory that candidates may write in.
     """
 
-    def __init__(self, frames: Frames, start: Request) -> None:
-        self.frames = frames
+    def __init__(self, start: Request) -> None:
+        self.frames = Frames()
         self.task: dict[str, Any] = start["task"]
         self.temporary = os.path.realpath(os.environ["TMPDIR"])  # noqa: TID251 - made for this program
         files = {path: text.encode("latin-1") for path, text in start["files"].items()}

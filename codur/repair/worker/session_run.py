@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from _pytest.assertion import rewrite
@@ -29,9 +29,6 @@ from .memory_sources import outside
 from .pytest_plan import planned
 from .service import REPORT, Runner, Service
 from .shared_fork import import_lines, is_pure
-
-if TYPE_CHECKING:
-    from .worker_program import Frames
 
 WRONG_USAGE = 4
 PLAIN_DEPTH = 5
@@ -207,5 +204,5 @@ class Session(Runner):
         return {module.__name__: path for path, module in found.items() if module is not None}
 
 
-def main(frames: Frames, start: dict[str, Any]) -> None:
-    Session(Service(frames, start)).serve()
+def main(start: dict[str, Any]) -> None:
+    Session(Service(start)).serve()

@@ -13,14 +13,11 @@ import os
 import struct
 import sys
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .effect_guard import tell
-from .fork import Fork, Work, data_bytes
+from .fork import Fork, Frames, Work, data_bytes
 from .memory_sources import Sources
-
-if TYPE_CHECKING:
-    from .worker_program import Frames
 
 TURNS = 24
 """Candidates that one process judges."""

@@ -29,44 +29,6 @@ PACKAGE = "_repair_worker"
 PR_SET_CHILD_SUBREAPER = 36
 
 
-class Frames:
-    """The channel to the one who asks, moved away from the descriptors that programs use."""
-
-    def __init__(self) -> None:
-        self.input, self.output = os.dup(0), os.dup(1)
-        null = os.open(os.devnull, os.O_RDWR)
-        os.dup2(null, 0)
-        os.dup2(null, 1)
-        os.close(null)
-
-    def read(self) -> Any:
-        """The next request; None at the end."""
-        head = self._exactly(4)
-        if head is None:
-            return None
-        body = self._exactly(struct.unpack(">I", head)[0])
-        return None if body is None else json.loads(body)
-
-    def write(self, answer: dict[str, Any]) -> None:
-        data = json.dumps(answer).encode("ascii")
-        left = memoryview(struct.pack(">I", len(data)) + data)
-        while left:
-            left = left[os.write(self.output, left) :]
-
-    def close(self) -> None:
-        os.close(self.input)
-        os.close(self.output)
-
-    def _exactly(self, size: int) -> bytes | None:
-        data = b""
-        while len(data) < size:
-            more = os.read(self.input, size - len(data))
-            if not more:
-                return None
-            data += more
-        return data
-
-
 class Texts:
     """Imports the modules of the package from their texts."""
 
@@ -85,15 +47,23 @@ class Texts:
         exec(compile(self.texts[name], f"<{name}>", "exec", dont_inherit=True), module.__dict__)
 
 
+def exactly(size: int) -> bytes:
+    """Bytes of standard input, and none beyond them: requests follow. The program ends where they do."""
+    data = b""
+    while len(data) < size:
+        more = os.read(0, size - len(data))
+        if not more:
+            sys.exit()
+        data += more
+    return data
+
+
 def main() -> None:
     gc.disable()  # a collection in a fork copies all pages; forks switch it on for what they make themselves
     sys.dont_write_bytecode = True
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    frames = Frames()
-    start = frames.read()
-    if start is None:
-        return
+    start = json.loads(exactly(struct.unpack(">I", exactly(4))[0]))
     texts: Any = Texts(start["package"])
     sys.meta_path.insert(0, texts)
     try:
@@ -101,10 +71,11 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name != "pytest":
             raise
-        frames.write({"problem": "its Python has no pytest"})
+        answer = json.dumps({"problem": "its Python has no pytest"}).encode("ascii")
+        os.write(1, struct.pack(">I", len(answer)) + answer)
         return
     sys.meta_path.remove(texts)  # before anything of the workspace is loaded
-    runner.main(frames, start)
+    runner.main(start)
 
 
 if __name__ == "__main__":
