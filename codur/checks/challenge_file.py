@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from codur.errors import WorkspaceError
@@ -79,8 +80,6 @@ def _given(source: Source, key: str, read: Callable[[Any], Any]) -> Any:
 
 
 def _known(key: str) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415 - lazy: only for a message
-
     near = get_close_matches(key, _KEYS, n=1, cutoff=0.5)
     return f"Did you mean {near[0]}?" if near else f"Known here: {', '.join(_KEYS)}."
 

@@ -42,12 +42,14 @@ class Unit:
     """A function that no other function encloses, or a simple statement outside of functions.
 
     Attributes:
+        name: the function's; empty for a statement.
         heads: the lines that open what encloses it, with their indentation.
         owners: the names of the classes that enclose it, outermost first.
     """
 
     def __init__(self, module: Module, node: ast.stmt, heads: tuple[str, ...], owners: tuple[str, ...]) -> None:
         self.node, self.heads, self.owners = node, heads, owners
+        self.name = node.name if isinstance(node, _FUNCTIONS) else ""
         decorators = getattr(node, "decorator_list", [])
         self.first = min([node.lineno, *(each.lineno for each in decorators)])
         self.start = module.starts[self.first - 1]
@@ -233,14 +235,14 @@ class Patches:
         return change
 
     def live(self, module: Module, unit: Unit) -> list[types.FunctionType]:
-        found = self.functions.get((module.path, unit.first, unit.node.name))  # type: ignore[attr-defined]
+        found = self.functions.get((module.path, unit.first, unit.name))
         if not found:
             raise NotPatched("the function is not there when the tests are loaded")
         return found
 
     def inner(self, unit: Unit, code: types.CodeType) -> types.CodeType:
         """The function's code in that of the text that encloses it."""
-        for name in (*unit.owners, unit.node.name):  # type: ignore[attr-defined]
+        for name in (*unit.owners, unit.name):
             found = [each for each in code.co_consts if isinstance(each, types.CodeType) and each.co_name == name]
             if not found:
                 raise NotPatched("the function is gone")
@@ -270,8 +272,9 @@ class Patches:
         def change() -> Undo:
             space: dict[str, Any] = dict(live[0].__globals__)
             exec(code, space)
-            made: Any = space[(*unit.owners, unit.node.name)[0]]  # type: ignore[attr-defined]
-            for name in (*unit.owners, unit.node.name)[1:]:  # type: ignore[attr-defined]
+            first, *others = (*unit.owners, unit.name)
+            made: Any = space[first]
+            for name in others:
                 made = vars(made)[name]
             parts = ("__code__", "__defaults__", "__kwdefaults__")
             before = [(function, name, getattr(function, name)) for function in live for name in parts]
