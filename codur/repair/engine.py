@@ -25,6 +25,7 @@ from codur.repair.candidates.candidates import Candidate, Program
 from codur.repair.candidates.history import undone
 from codur.repair.candidates.late_candidates import Prospect, Sight, Which, prospects
 from codur.repair.choice.probing import Prober
+from codur.repair.code.texts_in_place import in_place
 from codur.repair.evidence.failing_lines import read_failure
 from codur.repair.evidence.observed_values import Observed
 from codur.repair.evidence.tracing import Coverage, Line, run_traced
@@ -290,14 +291,11 @@ def _confirmed(fault: Fault, narrow: Check, changed: Mapping[str, str]) -> Verdi
     checker, workspace, check = fault.checker, fault.workspace, fault.check
     change = Change(before={path: workspace.read_bytes(path) for path in changed}, own=True)
     unchanged = {path: workspace.read_text(path).text for path in changed}
-
-    def confirmed() -> Verdict:
+    with in_place(workspace, changed):
         verdict = checker.run(narrow)
         if narrow is not check and verdict.passed:
             verdict = _run_all(fault, unchanged)
         return confirm(checker, check, verdict, change, runs=0) if verdict.passed else verdict
-
-    return _in_place(workspace, changed, confirmed)
 
 
 def _run_all(fault: Fault, unchanged: Mapping[str, str]) -> Verdict:
@@ -313,7 +311,8 @@ def _run_all(fault: Fault, unchanged: Mapping[str, str]) -> Verdict:
         remaining = next((test for test in verdict.failing if test in before.failing), "")
         if remaining:
             return replace(verdict, note=f"{remaining}, which failed before, still fails")
-        here = _in_place(fault.workspace, unchanged, partial(checker.run, replace(check, tests=verdict.failing)))
+        with in_place(fault.workspace, unchanged):
+            here = checker.run(replace(check, tests=verdict.failing))
         broken = next((test for test in verdict.failing if test not in here.failing), "")
         if broken or apart > _MOST_APART:
             return replace(verdict, note=f"{broken or verdict.failing[0]}, which passed before, then fails")
@@ -321,21 +320,10 @@ def _run_all(fault: Fault, unchanged: Mapping[str, str]) -> Verdict:
         apart += len(here.failing)
 
 
-def _in_place(workspace: Workspace, texts: Mapping[str, str], run: Callable[[], Verdict]) -> Verdict:
-    """A verdict with these texts in place; the files are as before afterwards."""
-    originals = {path: workspace.read_bytes(path) for path in texts}
-    try:
-        for path, text in texts.items():
-            workspace.write_text(path, text)
-        return run()
-    finally:
-        for path, data in originals.items():
-            workspace.write_bytes(path, data)
-
-
 def _is_run(checker: Checker, check: Check, before: Verdict, paths: Iterable[str]) -> bool:
     """Whether the check runs one of the files: it fails in another way if all of them are broken."""
-    broken = _in_place(checker.workspace, dict.fromkeys(paths, _BROKEN), lambda: checker.run(check))
+    with in_place(checker.workspace, dict.fromkeys(paths, _BROKEN)):
+        broken = checker.run(check)
     return (broken.status, broken.signature, broken.progress) != (before.status, before.signature, before.progress)
 
 

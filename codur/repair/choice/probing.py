@@ -14,6 +14,7 @@ from codur.errors import LimitReached
 from codur.repair.candidates.candidates import Program
 from codur.repair.choice.input_generator import changed_arguments, changed_text, literal
 from codur.repair.code.source_file import FunctionNode, parse_source
+from codur.repair.code.texts_in_place import in_place
 from codur.repair.evidence.tracing import Coverage
 from codur.types import Check
 
@@ -109,20 +110,16 @@ class Prober:
     def answers(self, inputs: Inputs, texts: Mapping[str, str]) -> tuple[str, ...]:
         """What the program with these texts answers; empty if it could not be run."""
         root = self._workspace.root
-        originals = {path: self._workspace.read_bytes(path) for path in texts}
         task, out = root / _TASK, root / _OUT
         wanted = {"entry": inputs.entry, "function": inputs.function, "inputs": inputs.given, "seconds": _SECONDS}
         argv = ("{python}", "-c", _PROGRAM.read_text(encoding="utf-8"), str(task), str(out), str(root))
         try:
             task.write_text(json.dumps(wanted), encoding="utf-8")
-            for path, text in texts.items():
-                self._workspace.write_text(path, text)
-            self._checker.run(Check(kind="command", argv=argv, timeout_s=_TIMEOUT_S, source="generated inputs"))
+            with in_place(self._workspace, texts):
+                self._checker.run(Check(kind="command", argv=argv, timeout_s=_TIMEOUT_S, source="generated inputs"))
             return tuple(json.loads(out.read_text(encoding="utf-8")))
         except (OSError, ValueError, LimitReached):  # it did not end, or forbids being run like this
             return ()
         finally:
-            for path, data in originals.items():
-                self._workspace.write_bytes(path, data)
             task.unlink(missing_ok=True)
             out.unlink(missing_ok=True)

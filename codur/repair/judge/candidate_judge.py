@@ -14,6 +14,7 @@ from types import TracebackType
 from codur.checks.checker import Checker
 from codur.errors import WorkspaceError
 from codur.repair.code.source_edits import replacement
+from codur.repair.code.texts_in_place import in_place
 from codur.repair.judge.loaded_project import Loaded
 from codur.repair.judge.obstacles import why_flaky
 from codur.repair.judge.warm_judge import Unfit, Warm
@@ -232,11 +233,5 @@ class Judge:
         self.plain += 1
         if self._project is not None:
             self._project.settle()
-        originals = {path: self._workspace.read_bytes(path) for path in texts}
-        try:
-            for path, new in texts.items():
-                self._workspace.write_text(path, new)
+        with in_place(self._workspace, texts):
             return self._checker.run(self._plain_check)
-        finally:
-            for path, data in originals.items():
-                self._workspace.write_bytes(path, data)
