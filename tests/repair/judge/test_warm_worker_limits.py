@@ -104,7 +104,7 @@ def below(pid: int) -> list[int]:
 
 def is_worker(pid: int) -> bool:
     try:
-        return b"A program that judges candidates" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        return b"_repair_worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
     except FileNotFoundError:
         return False
 
