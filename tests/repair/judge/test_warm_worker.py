@@ -105,6 +105,8 @@ STAYS = {
     "dataclass": "from dataclasses import dataclass\n@dataclass\nclass A:\n    x: int\nprint(A(1))\n",
     "pickles": "import pickle\nclass A: pass\nprint(type(pickle.loads(pickle.dumps(A()))) is A)\n",
     "source": "import inspect\ndef f(): return 1\nprint(inspect.getsource(f))\n",
+    "finders": "import sys\nprint(1, [getattr(each, '__name__', type(each)) for each in sys.meta_path])\n",
+    "a part of the worker": "print(1)\nimport fork\n",
 }
 """Judged in the worker, but for those of which the interpreter itself reads the source's file to show a line."""
 SHOWN = ("syntax", "indentation", "raises at exit", "thread raises")
@@ -165,6 +167,19 @@ def test_scripts_are_judged_alike(tmp_path: Path) -> None:
     plain, warm = both(found, [{"main.py": text} for text in STAYS.values()])
     assert (warm.note, warm.warm, warm.plain) == ("", len(STAYS) - len(SHOWN), len(SHOWN))
     assert (plain.warm, plain.plain) == (0, 1 + len(STAYS))  # and the unchanged program, to see whether it is flaky
+
+
+def test_tracebacks_are_told_as_by_plain_processes(tmp_path: Path) -> None:
+    found = bench(tmp_path, FILES, STDIN)
+    names = ["raises", "raises from", "imports broken", "exit with a text"]
+    texts = [{"main.py": STAYS[name]} for name in names]
+    with (
+        Judge(found.checker, found.check, found.before) as plain,
+        Judge(found.checker, found.check, found.before, workers=1) as warm,
+    ):
+        expected = [verdict.error for verdict in plain.judge_apart(texts)]
+        assert [verdict.error for verdict in warm.judge_apart(texts, patient=True)] == expected
+        assert warm.warm == len(texts)
 
 
 @pytest.mark.parametrize("name", LEAVES)
