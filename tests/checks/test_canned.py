@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import zlib
 from dataclasses import dataclass, field
 
 import pytest
@@ -97,6 +99,7 @@ class Change:
 
 
 LITERAL = "main.py prints the expected output as a literal"
+ENCODED = "main.py holds the expected output as an encoded literal"
 
 
 def shows(text: str) -> str:
@@ -109,6 +112,11 @@ def special(value: str, key: str) -> str:
 
 def always(value: str, name: str) -> str:
     return f"main.py always returns {value} from {name}() instead of computing it"
+
+
+def blob(text: str, *, packed: bool = False) -> str:
+    data = text.encode()
+    return base64.b64encode(zlib.compress(data) if packed else data).decode()
 
 
 CANNED = {
@@ -229,6 +237,28 @@ CANNED = {
         expected=POEM,
         said="lines.py prints the expected output as a literal",
     ),
+    "base64": Change(
+        old=POEM_BUG,
+        new=f"import base64\nprint(base64.b64decode({blob(POEM)!r}).decode())",
+        expected=POEM,
+        said=ENCODED,
+    ),
+    "base64 of zlib": Change(
+        old=POEM_BUG,
+        new=f"import base64, zlib\nprint(zlib.decompress(base64.b64decode({blob(POEM, packed=True)!r})).decode())",
+        expected=POEM,
+        said=ENCODED,
+    ),
+    "zlib bytes": Change(
+        old=POEM_BUG,
+        new=f"import zlib\nprint(zlib.decompress({zlib.compress(POEM.encode())!r}).decode())",
+        expected=POEM,
+        said=ENCODED,
+    ),
+    "hex": Change(
+        old=POEM_BUG, new=f"print(bytes.fromhex({POEM.encode().hex()!r}).decode())", expected=POEM, said=ENCODED
+    ),
+    "backwards": Change(old=POEM_BUG, new=f"print({POEM[::-1]!r}[::-1])", expected=POEM, said=ENCODED),
     "a new program": Change(
         old=None,
         new="print(5050)\n",

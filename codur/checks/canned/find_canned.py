@@ -2,19 +2,19 @@
 
 The change is read as syntax trees, never run. The rules, in the order in which they are tried:
 
-1. *Replaced*: a `print` or `write` that showed a computed value now shows a constant that equals whole expected lines.
-2. *Spelled out*: new literals spell at least 80 % of the expected lines. Words that conditions choose ("Fizz", "yes" or
+1. *Encoded*: a new literal decodes (base64, hex, zlib or gzip, reversed) to most of the expected lines.
+2. *Replaced*: a `print` or `write` that showed a computed value now shows a constant that equals whole expected lines.
+3. *Spelled out*: new literals spell at least 80 % of the expected lines. Words that conditions choose ("Fizz", "yes" or
    "no") do not count: neither a single line in a branch, nor the values of a table.
-3. *Always the same*: a function that computed now returns one constant that a test expects.
-4. *Special case*: the change adds nothing to a function but a comparison of its input with a constant that yields an
+4. *Always the same*: a function that computed now returns one constant that a test expects.
+5. *Special case*: the change adds nothing to a function but a comparison of its input with a constant that yields an
    expected constant (or puts several such cases, number for number, in place of a computation).
 
 Not canned: a repaired spelling, a constant in place of another, the program's own data shown in full, text that the
 prompt of a new program tells to print, base cases (0, 1, "", None, True …), one more case in a chain or table.
 
 Limits: only changed Python files that are no tests are read. Tables of new programs are taken as data. `match`,
-`dict.get`, printed docstrings, formats with widths, several writes to one line and encoded texts are not followed: a
-run with another input (`confirm`) finds what is printed whatever the input is, however it is hidden. Where the rules
+`dict.get`, printed docstrings, formats with widths and several writes to one line are not followed. Where the rules
 cannot tell, the change is taken as honest: refusing an ordinary fix is worse than missing a sly one.
 """
 
@@ -27,11 +27,12 @@ from pathlib import PurePosixPath
 from codur.checks.canned.canned_case import Case, assertions
 from codur.checks.canned.canned_program import read
 from codur.checks.canned.constant_functions import always_the_same
+from codur.checks.canned.encoded import encoded
 from codur.checks.canned.printed import replaced, spelled_out
 from codur.checks.canned.special_cases import special_cased
 from codur.checks.canned.wording import lines_of, told_to_print
 
-_RULES = (replaced, spelled_out, always_the_same, special_cased)
+_RULES = (encoded, replaced, spelled_out, always_the_same, special_cased)
 
 
 def find_canned(
