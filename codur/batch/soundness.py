@@ -7,6 +7,7 @@ from pathlib import Path
 
 from codur.batch.challenge_directory import DEFAULT_PROMPT, PROMPT_FILE, Challenge
 from codur.batch.worker.copying import copy_files
+from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
 from codur.checks.describe import verdict_line
 from codur.config.settings import Settings
@@ -120,7 +121,7 @@ def _two_runs(check: Check, workspace: Workspace, settings: Settings, host: Host
         sandbox=settings.sandbox,
         state_cache=host.cache,
     ) as launcher:
-        checker = Checker(workspace, launcher, settings.verification, python=python)
+        checker = Checker(workspace, settings.verification, CheckPrograms(workspace, launcher, python=python))
         checker.guard(check)
         return checker.run(check), checker.run(check)
 

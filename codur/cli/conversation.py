@@ -16,7 +16,7 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from codur import __version__
-from codur.checks.discover import find_check
+from codur.checks.discover import CheckRequest, find_check
 from codur.cli import machine
 from codur.cli.line_completion import LineCompleter
 from codur.cli.slash_commands import Asked, Sets, help_text, read_line
@@ -266,7 +266,7 @@ def _model(settings: Settings) -> str:
 def _check(directory: Path, settings: Settings) -> str:
     try:
         workspace = Workspace.open(directory, home=machine.home())
-        found = find_check(workspace, prompt="", files=(), settings=settings.verification)
+        found = find_check(workspace, settings.verification, CheckRequest())
     except CodurError as error:
         return error.message
     return "none found" if found is None else found.label

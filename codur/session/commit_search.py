@@ -11,6 +11,7 @@ from math import log2
 from pathlib import Path
 from typing import Literal
 
+from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
 from codur.checks.describe import verdict_line
 from codur.config.settings import Settings
@@ -127,13 +128,9 @@ def bisect(root: Path, settings: Settings, wanted: Wanted, *, host: Host, tell: 
             head = commits.commit_of(repository, wanted.bad or "HEAD")
             known = commits.commit_of(repository, wanted.good) if wanted.good else ""
             check = _check(workspace, settings, launcher, wanted)
-            own = Checker(
-                workspace,
-                launcher,
-                settings.verification,
-                python=python,
-                deadline=lambda: settings.runtime.max_runtime_s - (time.monotonic() - started),
-            )
+            end = started + settings.runtime.max_runtime_s
+            programs = CheckPrograms(workspace, launcher, python=python, deadline=lambda: end - time.monotonic())
+            own = Checker(workspace, settings.verification, programs)
             checker = own.on(workspace)
             checker.guard(check)
             judging = _Judging(

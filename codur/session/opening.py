@@ -14,6 +14,7 @@ from msgspec import structs
 from codur.agents.external.delegation import ExternalAgents
 from codur.agents.external.server import server_runner
 from codur.agents.registry import AgentRegistry
+from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import Settings
@@ -192,14 +193,8 @@ class _Opening:
                 run_id=record.id,
             )
         )
-        checker = Checker(
-            self.workspace,
-            self.launcher,
-            settings.verification,
-            python=self.python,
-            deadline=self.time_left,
-            allow_run=settings.tools.allow_run,
-        )
+        programs = CheckPrograms(self.workspace, self.launcher, python=self.python, deadline=self.time_left)
+        checker = Checker(self.workspace, settings.verification, programs, allow_run=settings.tools.allow_run)
         hidden = self.workspace.withholding(may_hold_secrets)
         return RunContext(
             settings=settings,

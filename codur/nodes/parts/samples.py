@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from codur.agents.coding import CodingOutcome, apply_edits
 from codur.agents.registry import Agent
-from codur.checks.confirmation.confirm import confirm
+from codur.checks.confirmation.confirm import Change, confirm
 from codur.checks.describe import diff_text, verdict_line
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable, WorkspaceError
 from codur.events import Note
@@ -116,8 +116,8 @@ class Copy:
             if not verdict.passed:
                 return verdict
             originals = {change.path: change.before for change in self.changes()}
-            prompt = state["task"].prompt
-            return confirm(self._checker, check, verdict, originals, prompt, earlier=state["before"])
+            change = Change(before=originals, prompt=state["task"].prompt, earlier=state["before"])
+            return confirm(self._checker, check, verdict, change)
 
     def changes(self) -> tuple[FileChange, ...]:
         """How the copy differs from the workspace as it was found, earlier attempts that are kept included."""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 
 from codur.agents.registry import Agent
-from codur.checks.discover import find_check
+from codur.checks.discover import CheckRequest, find_check
 from codur.checks.suites.run_problem import ENVIRONMENT, RunProblem, run_problem
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable, WorkspaceError
 from codur.events import FileChanged, Note
@@ -285,7 +285,7 @@ def why_no_search(state: RunState, context: RunContext) -> str:
         return (
             f"The check cannot guide a search: {before.note or before.status}." if before else "The check was not run."
         )
-    problem = run_problem(check, before, before.error, root=context.workspace.root, python=context.python)
+    problem = run_problem(check, before, root=context.workspace.root, python=context.python)
     if problem is not None and problem.kind in ENVIRONMENT:
         return f"{problem.text} {problem.remedy}"
     if not (asked or before.failing or _names_python(state["discovery"])):
@@ -299,7 +299,7 @@ def not_of_the_program(state: RunState, context: RunContext) -> RunProblem | Non
     if before is None or before.status != "failed" or check is None:
         return None
     task = state["task"].prompt or "-"
-    problem = run_problem(check, before, before.error, root=root, python=context.python, task=task)
+    problem = run_problem(check, before, root=root, python=context.python, task=task)
     return problem if problem is not None and problem.kind in ENVIRONMENT else None
 
 
@@ -342,7 +342,7 @@ def explained(state: RunState, context: RunContext) -> Plan | None:
         return None
     from codur.planning.explanation import explanation  # noqa: PLC0415 - lazy: other tasks do without
 
-    check = find_check(workspace, prompt="", files=(path,), settings=context.settings.verification)
+    check = find_check(workspace, context.settings.verification, CheckRequest(files=(path,)))
     try:
         text = explanation(path, workspace, check)
     except (ToolError, WorkspaceError) as error:

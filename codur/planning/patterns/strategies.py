@@ -137,17 +137,19 @@ def discover_unknown(request: Request, found: Classification) -> Discovery:
 
 
 def _check(request: Request, files: tuple[str, ...]) -> Check | None:
-    from codur.checks.discover import find_check  # noqa: PLC0415 - lazy: settled requests need no check
+    from codur.checks.discover import CheckRequest, find_check  # noqa: PLC0415 - lazy: settled requests need no check
 
     root, launcher = request.names.workspace.root, request.launcher
     return find_check(
         request.names.workspace,
-        prompt=request.prompt[:_CHECK_CHARS],
-        files=files,
-        settings=request.settings.verification,
-        command=request.check_command,
-        expect_file=request.expect_file,
-        changed=lambda: uncommitted(root, launcher) if launcher else (),
+        request.settings.verification,
+        CheckRequest(
+            prompt=request.prompt[:_CHECK_CHARS],
+            files=files,
+            command=request.check_command,
+            expect_file=request.expect_file,
+            changed=lambda: uncommitted(root, launcher) if launcher else (),
+        ),
     )
 
 

@@ -60,7 +60,7 @@ class Coverage:
         return frozenset(path for path, _ in lines)
 
 
-def run_traced(checker: Checker, root: Path, check: Check, before: Verdict, *, most_s: float = 0.0) -> Coverage | None:
+def run_traced(checker: Checker, check: Check, before: Verdict, *, most_s: float = 0.0) -> Coverage | None:
     """Runs the check once under the tracer, in the checker's own way.
 
     Args:
@@ -75,6 +75,7 @@ def run_traced(checker: Checker, root: Path, check: Check, before: Verdict, *, m
     limit = most_s if check.tests else min(max(_SLOWER * before.duration_s, 1.0), _LIMIT_S)
     if check.tests:
         arguments = (*arguments[:2], *narrowed(arguments[2:], check.tests), *TO_THE_END)
+    root = checker.workspace.root
     out = root / _OUT
     failing = before.failing if check.tests else ()
     limits = json.dumps({"seconds": limit, "failing": failing, "in_order": failing != check.tests})

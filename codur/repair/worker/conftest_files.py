@@ -1,7 +1,4 @@
-"""What the `conftest.py` files of a workspace allow: to be loaded once, and tests to be called one by one.
-
-It stands alone (standard library only, no import of Codur): `worker_program` gets its text.
-"""
+"""What the `conftest.py` files of a workspace allow: to be loaded once, and tests to be called one by one."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The light way of a test run: plain test functions, called in their order, and their failures told by pytest.
-
-It stands alone (standard library and the pytest of the workspace's Python): `worker_program` gets its text.
-"""
+"""The light way of a test run: plain test functions, called in their order, and their failures told by pytest."""
 
 from __future__ import annotations
 
@@ -18,8 +15,19 @@ import types
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from _pytest import assertion, capture, config, junitxml, outcomes
+from _pytest._code import code
+from _pytest.assertion import rewrite
+
+from .conftest_files import Conftests
+from .fork_end import Caught, OutOfTime, Timed, depth
+from .memory_sources import Sources, lines_of
+from .plain_fixtures import Made
+from .pytest_plan import arguments_of
+
+_MOST_PLACES = 300
 _HUNG = '<failure message="it ran out of time">it ran out of time</failure>'
 _REHEARSED = "rehearsal of failures"
 _REHEARSAL = """
@@ -53,18 +61,56 @@ class NeedsSession(Exception):
     """The light way cannot tell what pytest would."""
 
 
+class Known(Protocol):
+    """What is loaded once of a test run.
+
+    Attributes:
+        plan: the tests, and what each needs.
+        codes: the code of test modules by path, with their assertions rewritten.
+        recursion: how deep a test may go.
+    """
+
+    plan: dict[str, Any]
+    config: Any
+    sources: Sources
+    conftests: Conftests
+    codes: dict[str, Any]
+    recursion: int
+
+
+class Places:
+    """Where the statements of unchanged sources begin and end, which takes pytest long to find out."""
+
+    def __init__(self) -> None:
+        asking: Any = code
+        self.usual: Any = getattr(asking, "getstatementrange_ast", None)
+        self.known: dict[tuple[int, int], Any] = {}
+        if self.usual is not None:
+            self.source = asking.Source
+            asking.getstatementrange_ast = self.find
+
+    def learn(self, tree: Any, lines: list[str]) -> None:
+        """Find out about a source that stays."""
+        if self.usual is None:
+            return
+        source = self.source("".join(lines))
+        numbers = sorted({node.lineno - 1 for node in ast.walk(tree) if isinstance(node, ast.Assert)})
+        for number in numbers[:_MOST_PLACES]:
+            self.known[id(tree), number] = self.usual(number, source, astnode=tree)
+
+    def find(self, number: int, source: Any, assertion: bool = False, astnode: Any = None) -> Any:
+        """As pytest's own function."""
+        found = self.known.get((id(astnode), number))
+        return self.usual(number, source, assertion, astnode) if found is None else found
+
+
 class Light:
     """Runs the tests of a plan."""
 
-    def __init__(self, tests: Any) -> None:
-        from _pytest import assertion, capture, junitxml, outcomes
-        from _pytest._code import code
-        from _pytest.config import create_terminal_writer
-
-        self.tests, self.plan, self.config = tests, tests.plan, tests.config
-        self.assertion, self.code, self.printable = assertion, code, junitxml.bin_xml_escape
-        self.no_input = capture.DontReadFromInput
-        self.writer = create_terminal_writer(self.config, io.StringIO())
+    def __init__(self, tests: Known) -> None:
+        self.tests, self.plan, self.config, self.sources = tests, tests.plan, tests.config, tests.sources
+        self.printable, self.no_input = junitxml.bin_xml_escape, capture.DontReadFromInput
+        self.writer = config.create_terminal_writer(self.config, io.StringIO())
         self.special = (
             outcomes.Skipped,
             outcomes.Exit,
@@ -73,7 +119,7 @@ class Light:
             RecursionError,
             BaseExceptionGroup,
         )
-        self.formatter = getattr(code, "ExceptionInfoFormatter", None) or vars(code)["FormattedExcinfo"]
+        self.formatter: Any = getattr(code, "ExceptionInfoFormatter", None) or vars(code)["FormattedExcinfo"]
         self.known = inspect.signature(self.formatter).parameters
         verbosity = getattr(self.config, "get_verbosity", lambda: self.config.option.verbose)()  # since pytest 8.0
         self.style = {
@@ -87,31 +133,29 @@ class Light:
         self.trees: dict[Path, Any] = {}
         for path in self.plan["modules"].values():
             with contextlib.suppress(*_UNFIT):
-                self.trees[Path(path)] = ast.parse(tests.sources.files[path])
+                self.trees[Path(path)] = ast.parse(self.sources.files[path])
         self.names: dict[str, set[str]] = {}
         for item in self.plan["items"]:
             first = (item["class"] or item["function"]).partition(".")[0]
             self.names.setdefault(item["module"], set()).add(first)
-        self.fixtures = sys.modules["_repair_worker_fixtures"]
-        self.places = sys.modules["_repair_worker_tests"].Places(code)
+        self.places = Places()
         self.told: list[str]
         self.specs = self.found_already()
         self.rehearse()
 
     def rehearse(self) -> None:
         """Fill caches before the fork (of sources, regular expressions, imports), by failures told to nobody."""
-        files = self.tests.sources.files
-        sources = {path: files[path] for path in self.plan["modules"].values()}
-        made = f"{self.tests.sources.root}/{_REHEARSED}"
+        sources = {path: self.sources.files[path] for path in self.plan["modules"].values()}
+        made = f"{self.sources.root}/{_REHEARSED}"
         for path, data in {**sources, made: _REHEARSAL.encode()}.items():
-            lines = self.tests.inside.lines_of(data)
+            lines = lines_of(data)
             linecache.cache[path] = (len(data), None, lines, path)
             with contextlib.suppress(*_UNFIT):
                 list(tokenize.generate_tokens(iter(lines).__next__))
             if Path(path) in self.trees:
                 self.places.learn(self.trees[Path(path)], lines)
         tree = ast.parse(_REHEARSAL)
-        self.tests.rewrite.rewrite_asserts(tree, _REHEARSAL.encode(), made, self.config)
+        rewrite.rewrite_asserts(tree, _REHEARSAL.encode(), made, self.config)
         module = types.ModuleType("_repair_rehearsal")
         sys.modules[module.__name__] = module
         inspect.modulesbyfile.update(
@@ -123,7 +167,7 @@ class Light:
         inspect.getmodule(compile("", f"{made} of places", "exec"))  # looks for the files of all modules
         explaining = self.explained()
         for function in module.__dict__["FAILING"]:
-            with self.tests.inside.Caught() as caught:
+            with Caught() as caught:
                 function()
             if caught.error is not None:
                 self.failure(caught.error, function)
@@ -133,7 +177,7 @@ class Light:
     def found_already(self) -> dict[str, Any]:
         """Where modules of the workspace are found, those of them that pytest does not rewrite."""
         specs = {}
-        for path in self.tests.sources.kept:
+        for path in self.sources.kept:
             name = Path(path).stem
             spec = importlib.machinery.PathFinder.find_spec(name, self.plan["path"])
             if spec is not None and spec.origin == path and path not in self.tests.codes and name not in sys.modules:
@@ -148,7 +192,7 @@ class Light:
         """Failed comparisons are explained as long as this generator is not closed."""
         item: Any = types.SimpleNamespace(config=self.config, ihook=self.config.hook)
         self.config.get_terminal_writer = lambda: self.writer  # some versions ask it whether to colour values
-        explaining = self.assertion.pytest_runtest_protocol(item)
+        explaining: Any = assertion.pytest_runtest_protocol(item)
         next(explaining)
         return explaining
 
@@ -171,7 +215,7 @@ class Light:
         os.dup2(null, 1)
         os.dup2(null, 2)
         os.close(null)
-        timed = self.timed = self.tests.inside.Timed(limit_s, lambda: self.give_up(tell))
+        timed = self.timed = Timed(limit_s, lambda: self.give_up(tell))
         self.conftests = {path: self.load(name, path) for name, path in self.plan["conftests"].items()}
         modules = {name: self.load(name, path) for name, path in self.plan["modules"].items()}
         for module in modules.values():
@@ -243,14 +287,14 @@ class Light:
         for part in filter(None, planned["class"].split(".")):
             owner = getattr(owner, part)
         function = getattr(owner, planned["function"])
-        arguments = _arguments(function, planned["indices"])
+        arguments = arguments_of(function, planned["indices"])
         bound = getattr(owner() if planned["class"] else owner, planned["function"])
-        made = self.fixtures.Made(arguments)
+        made = Made(arguments)
         if not self.prepared(lambda: made.make(planned["fixtures"], lambda path: self.owner(path, module))):
             return _HUNG
-        if self.tests.room:
-            sys.setrecursionlimit(self.tests.inside.depth() + self.tests.room)
-        with self.tests.inside.Caught() as caught, self.timed:
+        if self.tests.recursion:
+            sys.setrecursionlimit(depth() + self.tests.recursion)
+        with Caught() as caught, self.timed:
             if bound(**{name: arguments[name] for name in planned["arguments"]}) is not None:
                 raise NeedsSession("a test gives something back")
         told = _HUNG if self.timed.late else self.told_of(caught.error, function)
@@ -258,9 +302,9 @@ class Light:
 
     def prepared(self, work: Callable[[], None]) -> bool:
         """Makes or finishes the fixtures of a test; False if that ran out of time."""
-        with self.tests.inside.Caught() as caught, self.timed:
+        with Caught() as caught, self.timed:
             work()
-        if isinstance(caught.error, self.tests.inside.OutOfTime) or self.timed.late:
+        if isinstance(caught.error, OutOfTime) or self.timed.late:
             return False
         if caught.error is not None:
             raise NeedsSession("a fixture failed") from caught.error
@@ -276,7 +320,7 @@ class Light:
         """How a test ended, as XML."""
         if error is None:
             return ""
-        if isinstance(error, self.tests.inside.OutOfTime):
+        if isinstance(error, OutOfTime):
             return _HUNG
         if isinstance(error, (NeedsSession, *self.special)):
             raise NeedsSession(type(error).__name__) from error
@@ -289,7 +333,7 @@ class Light:
             own = own.tb_next
         if own is None:
             raise NeedsSession("the call itself failed")
-        found = self.code.ExceptionInfo.from_exception(error.with_traceback(own))
+        found = code.ExceptionInfo.from_exception(error.with_traceback(own))
         formatter = self.formatter(**{name: value for name, value in self.style.items() if name in self.known})
         formatter.astcache = dict(self.trees)
         told = formatter.repr_excinfo(found)
@@ -301,13 +345,3 @@ class Light:
 def _shown_frames(excinfo: Any) -> Any:
     """Frames that are not hidden; the traceback starts at the test already."""
     return excinfo.traceback.filter(excinfo)
-
-
-def _arguments(function: Any, indices: dict[str, int]) -> dict[str, Any]:
-    """The arguments of one parametrised call."""
-    tests = sys.modules["_repair_worker_tests"]
-    found: dict[str, Any] = {}
-    for mark in getattr(function, "pytestmark", []):
-        names = tests.names_of(mark)
-        found.update(zip(names, tests.values_of(mark.args[1][indices[names[0]]], names), strict=True))
-    return found

@@ -1,7 +1,4 @@
-"""One candidate's process: how it is forked, fed, read, bounded and ended.
-
-It stands alone (standard library only, no import of Codur): `worker_program` gets its text.
-"""
+"""One candidate's process: how it is forked, fed, read, bounded and ended."""
 
 from __future__ import annotations
 
@@ -12,9 +9,13 @@ import os
 import resource
 import select
 import signal
+import struct
 import time
 from collections.abc import Callable
 from typing import Any
+
+Work = Callable[[int], int]
+"""Runs a candidate in its fork: gets a descriptor for its report, and gives the exit status."""
 
 CHUNK = 65_536
 TICK_MS = 20
@@ -23,6 +24,44 @@ ENDING_CPU_S, ENDING_S = 0.02, 0.25
 CLOSING_S = 0.1
 MAX_FILE_BYTES = 268_435_456
 BROKEN = 70
+
+
+class Frames:
+    """The channel to the one who asks, moved away from the descriptors that programs use."""
+
+    def __init__(self) -> None:
+        self.input, self.output = os.dup(0), os.dup(1)
+        null = os.open(os.devnull, os.O_RDWR)
+        os.dup2(null, 0)
+        os.dup2(null, 1)
+        os.close(null)
+
+    def read(self) -> Any:
+        """The next request; None at the end."""
+        head = self._exactly(4)
+        if head is None:
+            return None
+        body = self._exactly(struct.unpack(">I", head)[0])
+        return None if body is None else json.loads(body)
+
+    def write(self, answer: dict[str, Any]) -> None:
+        data = json.dumps(answer).encode("ascii")
+        left = memoryview(struct.pack(">I", len(data)) + data)
+        while left:
+            left = left[os.write(self.output, left) :]
+
+    def close(self) -> None:
+        os.close(self.input)
+        os.close(self.output)
+
+    def _exactly(self, size: int) -> bytes | None:
+        data = b""
+        while len(data) < size:
+            more = os.read(self.input, size - len(data))
+            if not more:
+                return None
+            data += more
+        return data
 
 
 class Kept:
@@ -55,15 +94,15 @@ class Fork:
         turns: for how many. For more than one, its standard input stays open.
     """
 
-    def __init__(self, frames: Any, turns: int = 1) -> None:
+    def __init__(self, frames: Frames, turns: int = 1) -> None:
         self.frames, self.turns = frames, turns
         self.readers: dict[int, str] = {}
         self.stdin = memoryview(b"")
         self.poll = select.poll()
         self.spent = 0.0
 
-    def run(self, request: dict[str, Any], way: str, work: Callable[[int], int]) -> dict[str, Any]:
-        """What became of `work`, which gets a descriptor for its report and gives its exit status."""
+    def run(self, request: dict[str, Any], way: str, work: Work) -> dict[str, Any]:
+        """What became of `work`."""
         self.begin(request, way)
         self.start(work)
         self.hand(request["stdin"].encode("latin-1"))
@@ -79,7 +118,7 @@ class Fork:
         self.kept["report"] = Kept(2 * MAX_FILE_BYTES)
         self.end = "ended"
 
-    def start(self, work: Callable[[int], int]) -> None:
+    def start(self, work: Work) -> None:
         """Fork."""
         stdin, self.feed = os.pipe()
         outer = {name: os.pipe() for name in self.kept}
@@ -99,7 +138,7 @@ class Fork:
         self.poll.register(self.ended, select.POLLIN)
         self.poll.register(self.frames.input, 0)
 
-    def enter(self, inner: tuple[int, ...], report: int, work: Callable[[int], int]) -> None:
+    def enter(self, inner: tuple[int, ...], report: int, work: Work) -> None:
         """In the fork: become the program. Never comes back."""
         status = BROKEN
         try:

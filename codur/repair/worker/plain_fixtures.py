@@ -1,7 +1,4 @@
-"""Plain fixtures of tests that are called one by one: functions of a test module or a `conftest.py`, for each test.
-
-It stands alone (standard library and the pytest of the workspace's Python): `worker_program` gets its text.
-"""
+"""Plain fixtures of tests that are called one by one: functions of a test module or a `conftest.py`, for each test."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ class NotPlain(Exception):
     """Only pytest can make a fixture, or finish it."""
 
 
-def planned(item: Any, given: Collection[str], conftests: Collection[str]) -> list[dict[str, Any]]:
+def planned_fixtures(item: Any, given: Collection[str], conftests: Collection[str]) -> list[dict[str, Any]]:
     """The fixtures of a test, each after those that it needs: its name, its function, and that one's arguments.
 
     Args:

@@ -1,7 +1,4 @@
-"""How a candidate's fork runs a script, a module or code as `__main__`.
-
-It stands alone (standard library only, no import of Codur): `worker_program` gets its text.
-"""
+"""How a candidate's fork runs a script, a module or code as `__main__`."""
 
 from __future__ import annotations
 
@@ -10,32 +7,20 @@ import runpy
 import signal
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from typing import Any
 
+from .effect_guard import tell
+from .fork import Work
+from .fork_end import Caught, depth, finish, out_of_time, show
+from .memory_sources import outside
+from .service import Runner, Service
 
-class Script:
+
+class Script(Runner):
     """A program that is run as `__main__`."""
 
-    problem = ""
-    learning = False
-
-    def __init__(self, task: dict[str, Any], sources: Any, guard: Any, temporary: str) -> None:
-        self.task = task
-        self.sources = sources
-        self.guard = guard
-        self.inside = sys.modules["_repair_worker_inside"]
-
-    def adopt(self, learnt: dict[str, Any]) -> None:
-        """Nothing is needed beyond the modules."""
-
-    def ways(self, wanted: str) -> Iterator[str]:
-        yield "script"
-
-    def may_share(self, files: Mapping[str, bytes], way: str) -> bool:
-        return False
-
-    def work(self, way: str) -> Callable[[int], int]:
+    def work(self, way: str) -> Work:
         return self.run
 
     def run(self, report: int) -> int:
@@ -45,14 +30,14 @@ class Script:
         sys.path[0], sys.argv = self.task["path"], list(self.task["argv"])
         start = self.program(main)
         self.guard.start(report)
-        signal.signal(signal.SIGXCPU, lambda *_: self.inside.out_of_time())
-        with self.inside.Caught() as caught:
-            sys.setrecursionlimit(sys.getrecursionlimit() + self.inside.depth() + 1)
+        signal.signal(signal.SIGXCPU, lambda *_: out_of_time())
+        with Caught() as caught:
+            sys.setrecursionlimit(sys.getrecursionlimit() + depth() + 1)
             start()
-        status: int = self.inside.finish(self.ended(caught.error))
+        status: int = finish(self.ended(caught.error))
         if self.learning:
-            modules, inside = self.inside.outside(self.sources)
-            self.inside.tell(report, {"modules": modules, "inside": inside})
+            modules, inside = outside(self.sources)
+            tell(report, {"modules": modules, "inside": inside})
         if caught.error is not None and isinstance(caught.error, KeyboardInterrupt):
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             signal.raise_signal(signal.SIGINT)
@@ -60,7 +45,8 @@ class Script:
 
     def program(self, main: types.ModuleType) -> Callable[[], None]:
         if self.task["kind"] == "module":
-            return lambda: runpy._run_module_as_main(self.task["target"])  # type: ignore[attr-defined]
+            run_module: Callable[[str], Any] = vars(runpy)["_run_module_as_main"]
+            return lambda: run_module(self.task["target"])
         if self.task["kind"] == "code":
             return lambda: exec(compile(self.task["target"], "<string>", "exec"), main.__dict__)
         path = self.task["target"]
@@ -75,8 +61,12 @@ class Script:
         if isinstance(error, SystemExit):
             if error.code is None or isinstance(error.code, int):
                 return (error.code or 0) & 0xFF
-            with self.inside.Caught():
-                print(error.code, file=sys.stderr)  # noqa: T201 - it is the program's own message
+            with Caught():
+                sys.stderr.write(f"{error.code}\n")
             return 1
-        self.inside.show(error)
+        show(error)
         return 1
+
+
+def main(start: dict[str, Any]) -> None:
+    Script(Service(start)).serve()

@@ -1,17 +1,21 @@
-"""How candidates are judged with the project loaded: its tests are collected once, and each fork changes functions.
-
-It stands alone (standard library and the pytest of the workspace's Python): `worker_program` gets its text. How a
-change is made is in `worker_patches`.
-"""
+"""How candidates are judged with the project loaded: its tests are collected once, and each fork changes functions."""
 
 from __future__ import annotations
 
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
+
+import pytest
+
+from .effect_guard import tell
+from .fork import Fork, Work
+from .fork_end import Caught, Timed
+from .live_patches import Change, Patches, unchanged
+from .service import Answer, Request, Service
 
 _MOST_FAILED = 3
 """Of the tests that must pass: after so many failures the others are not run."""
@@ -21,39 +25,32 @@ _TOLD = 120
 class Loaded:
     """Tests that are collected, and what a fork does with them."""
 
-    def __init__(self, task: dict[str, Any], sources: Any, guard: Any, temporary: str) -> None:
-        self.sources, self.guard = sources, guard
-        self.inside = sys.modules["_repair_worker_inside"]
-        self.arguments = list(task["arguments"])
-        self.wanted, self.in_order, self.guarded = list(task["tests"]), task["in_order"], task["guarded"]
+    def __init__(self, service: Service) -> None:
+        self.service, task = service, service.task
+        self.arguments: list[str] = task["arguments"]
+        self.wanted: list[str] = task["tests"]
+        self.in_order, self.guarded = task["in_order"], task["guarded"]
         self.items: list[Any] = []
         self.seconds, self.outcome = 0.0, ""
         self.problem = "pytest did not come to run the tests"
         self.failed = ""
-        self.serve: Callable[[], None] = lambda: None
-        self.patches = sys.modules["_repair_worker_patches"].Patches(sources, self.inside.lines_of)
+        self.patches = Patches(service.sources)
         sys.path[0], sys.argv = task["path"], list(task["argv"])
 
-    def adopt(self, learnt: dict[str, Any]) -> None:
-        """Nothing is learnt beyond what is loaded."""
-
-    def enter(self, serve: Callable[[], None]) -> None:
+    def enter(self) -> None:
         """Have pytest collect the tests and answer requests in place of running them."""
-        self.serve = serve
-        try:
-            import pytest
-        except ImportError:
-            self.problem = "its Python has no pytest"
-            serve()
-            return
-        Loaded.pytest_runtestloop = pytest.hookimpl(tryfirst=True)(Loaded.loop)  # type: ignore[attr-defined]
         sys.settrace(self.patches.note)
         pytest.main(self.arguments, plugins=[self])
         sys.settrace(None)
         if self.problem:
-            serve()
+            self.serve()
 
-    def loop(self, session: Any) -> bool:
+    def serve(self) -> None:
+        """Answer requests until no more come."""
+        self.service.serve(self.problem, {"adopt": self.service.settle, "try": self.attempt_all})
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: Any) -> bool:
         """Called by pytest to run the tests."""
         sys.settrace(None)
         if self.in_order:
@@ -66,7 +63,7 @@ class Loaded:
             "" if known.issuperset(self.wanted) else "the failing tests are not found when the project is loaded"
         )
         self.patches.look()
-        with self.inside.Caught() as caught:
+        with Caught() as caught:
             self.serve()
         if caught.error is not None:
             traceback.print_exception(caught.error, file=sys.__stderr__)
@@ -81,7 +78,20 @@ class Loaded:
 
     # --- candidates ---------------------------------------------------------------------------------------------------
 
-    def work(self, request: dict[str, Any], changes: list[Any]) -> Callable[[int], int]:
+    def attempt_all(self, request: Request) -> Answer:
+        """Runs tests with edits made in the loaded project, one after the other."""
+        edits = request["edits"]
+        changes = [self.patches.made(edit) for edit in edits]
+        try:
+            answer = Fork(self.service.frames).run(request, "loaded", self.work(request, changes))
+            made = [place for place, each in enumerate(changes) if not isinstance(each, str)]
+            answer["plain"] = {place: each for place, each in enumerate(changes) if isinstance(each, str)}
+            answer["stale"] = [place for place in made if self.patches.is_stale(edits[place])]
+            return answer
+        finally:
+            self.service.clear()
+
+    def work(self, request: Request, changes: Sequence[Change | str]) -> Work:
         """What a fork does: each change in turn, undone before the next one, and at last the program as it is.
 
         One candidate may spoil what the next one finds; then the program as it is fails in another way.
@@ -89,7 +99,7 @@ class Loaded:
 
         def run(report: int) -> int:
             if self.guarded:
-                self.guard.start(report)
+                self.service.guard.start(report)
             self.report = report
             self.alone = len(changes) == 1
             for place, change in enumerate(changes):
@@ -98,32 +108,32 @@ class Loaded:
                     self.attempt(request, change)
             if len(changes) > 1:
                 self.place = "as it is"
-                self.attempt(request, lambda: lambda: None)
+                self.attempt(request, unchanged)
             return 0
 
         return run
 
-    def attempt(self, request: dict[str, Any], change: Any) -> None:
+    def attempt(self, request: Request, change: Change) -> None:
         """One change: the tests that must pass and, if they all do, the others."""
         self.ends: list[list[Any]] = []
-        undo: Callable[[], None] = lambda: None  # noqa: E731 - what there is to undo if the change itself fails
-        with self.inside.Caught() as caught:
+        undo = unchanged()  # what there is to undo if the change itself fails
+        with Caught() as caught:
             undo = change()
             for cache in self.patches.caches:
                 cache.cache_clear()
         if caught.error is None:
-            self.timed = self.inside.Timed(request["test_cpu_s"], self.give_up)
+            self.timed = Timed(request["test_cpu_s"], self.give_up)
             needed = list(request["needed"])
             self.run_all(needed, most_failed=_MOST_FAILED)
             passes = len(self.ends) == len(needed) and all(end[1] == "passed" for end in self.ends)
             if passes and self.alone:
                 self.run_all(list(request["others"]), most_failed=request["most_failed"])
-            self.inside.tell(self.report, {self.place: self.ends})
+            tell(self.report, {self.place: self.ends})
         undo()
 
     def give_up(self) -> None:
         """Called in the middle of a test that does not end."""
-        self.inside.tell(self.report, {self.place: [*self.ends, [self.at, "hung", "", 0.0]]})
+        tell(self.report, {self.place: [*self.ends, [self.at, "hung", "", 0.0]]})
         os._exit(0)
 
     def run_all(self, numbers: list[int], *, most_failed: int) -> None:
@@ -152,5 +162,9 @@ class Loaded:
         """Called by pytest with what a test raised."""
         if not self.failed:
             error, last = call.excinfo.value, call.excinfo.traceback[-1]
-            with self.inside.Caught():
+            with Caught():
                 self.failed = f"{type(error).__name__}: {str(error)[:_TOLD]} at {last.path.name}:{last.lineno + 1}"
+
+
+def main(start: Request) -> None:
+    Loaded(Service(start)).enter()

@@ -1,7 +1,5 @@
 """A process in which candidates are judged one after the other.
 
-It stands alone (standard library only, no import of Codur): `worker_program` gets its text.
-
 A fork copies each page that it touches, and with a test framework loaded that takes longer than most tests. So pure
 programs share a process: those that import nothing that has a state. Their own modules are loaded anew for each
 candidate. What passes is judged again in a process of its own before it is told, as all that passes is.
@@ -14,8 +12,12 @@ import json
 import os
 import struct
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+from .effect_guard import tell
+from .fork import Fork, Frames, Work, data_bytes
+from .memory_sources import Sources
 
 TURNS = 24
 """Candidates that one process judges."""
@@ -54,32 +56,20 @@ class States:
 
 
 class Room:
-    """The process, from outside of it. There is none before the first candidate, and after `leave`.
+    """The process, from outside of it. There is none before the first candidate, and after `leave`."""
 
-    Args:
-        inside: the part that tells reports.
-        fork: makes what watches a process for so many candidates.
-        sources: the workspace's files.
-    """
-
-    def __init__(self, inside: Any, fork: Callable[[int], Any], sources: Any) -> None:
-        self.inside, self.sources, self.make = inside, sources, fork
-        self.fork: Any = None
+    def __init__(self, frames: Frames, sources: Sources) -> None:
+        self.frames, self.sources = frames, sources
+        self.fork: Fork | None = None
         self.turns = 0
 
-    def judge(self, request: dict[str, Any], work: Callable[[int], int], data_bytes: Callable[[], int]) -> Any:
-        """What became of a candidate; as `Fork.run`, which it would have been given to.
-
-        Args:
-            work: runs the candidate, tells about it to a descriptor, and gives its exit status.
-            data_bytes: how much data a process has.
-        """
-        begins = self.fork is None
-        fork = self.fork = self.make(TURNS) if begins else self.fork
+    def judge(self, request: dict[str, Any], work: Work) -> dict[str, Any]:
+        """What became of a candidate; as `Fork.run`, which it would have been given to."""
+        fork = self.fork or Fork(self.frames, TURNS)
         fork.begin(request, "light")
-        if begins:
-            self.turns = TURNS
-            fork.start(lambda report: self.serve(report, work, data_bytes))
+        if self.fork is None:
+            self.fork, self.turns = fork, TURNS
+            fork.start(lambda report: self.serve(report, work))
         order = json.dumps(request["files"]).encode("ascii")
         fork.hand(struct.pack(">I", len(order)) + order)
         if not fork.watch(lambda: fork.kept["report"].head.endswith(_DONE)):
@@ -101,15 +91,15 @@ class Room:
 
     # --- inside of it -------------------------------------------------------------------------------------------------
 
-    def serve(self, report: int, work: Callable[[int], int], data_bytes: Callable[[], int]) -> int:
+    def serve(self, report: int, work: Work) -> int:
         """Run candidates until no more come."""
         states, most = States(), data_bytes() + _GROWN
         for files in self.orders():
             self.sources.change({path: text.encode("latin-1") for path, text in files.items()})
             status = work(report)
             states.put_back(self.sources.root)
-            self.inside.tell(report, {"status": status, "grown": data_bytes() > most})
-            self.inside.tell(report, {"done": True})
+            tell(report, {"status": status, "grown": data_bytes() > most})
+            tell(report, {"done": True})
         return 0
 
     def orders(self) -> Iterator[dict[str, str]]:

@@ -1,7 +1,5 @@
 """How a candidate is made in a program that is loaded: new code for the functions there are, assignments made anew.
 
-It stands alone (standard library only): `worker_program` gets its text.
-
 An edit inside one function becomes new code for the function objects that there are (also methods, closures,
 generators and coroutines); an edit of a default or of an assignment at the top of a module or class is carried out
 anew. Whatever else a candidate changes is told as such and is judged in another way.
@@ -20,6 +18,8 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from .memory_sources import Sources, lines_of
+
 _UNFIT = (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _BLOCKS = (ast.If, ast.Try, ast.With)
@@ -27,6 +27,11 @@ _BLOCKS = (ast.If, ast.Try, ast.With)
 Undo = Callable[[], None]
 """Makes a change undone."""
 Change = Callable[[], Undo]
+
+
+def unchanged() -> Undo:
+    """The program as it is."""
+    return lambda: None
 
 
 class NotPatched(Exception):
@@ -37,12 +42,14 @@ class Unit:
     """A function that no other function encloses, or a simple statement outside of functions.
 
     Attributes:
+        name: the function's; empty for a statement.
         heads: the lines that open what encloses it, with their indentation.
         owners: the names of the classes that enclose it, outermost first.
     """
 
     def __init__(self, module: Module, node: ast.stmt, heads: tuple[str, ...], owners: tuple[str, ...]) -> None:
         self.node, self.heads, self.owners = node, heads, owners
+        self.name = node.name if isinstance(node, _FUNCTIONS) else ""
         decorators = getattr(node, "decorator_list", [])
         self.first = min([node.lineno, *(each.lineno for each in decorators)])
         self.start = module.starts[self.first - 1]
@@ -104,8 +111,8 @@ class Module:
 class Patches:
     """What the loaded program is made of, and the changes that a candidate makes in it."""
 
-    def __init__(self, sources: Any, lines_of: Callable[[bytes], list[str]]) -> None:
-        self.sources, self.lines_of = sources, lines_of
+    def __init__(self, sources: Sources) -> None:
+        self.sources = sources
         self.modules: dict[str, Module] = {}
         self.functions: dict[tuple[str, int, str], list[types.FunctionType]] = {}
         self.caches: list[Any] = []
@@ -119,7 +126,7 @@ class Patches:
     def made(self, edit: list[Any] | None) -> Change | str:
         """What a fork calls to make an edit, or why it cannot be made; nothing is changed for the program as it is."""
         if edit is None:
-            return lambda: lambda: None
+            return unchanged
         path, start, end, text = edit
         try:
             return self.prepared(os.path.join(self.sources.root, path), start, end, text)
@@ -160,7 +167,7 @@ class Patches:
     def module(self, path: str) -> Module:
         if path not in self.modules:
             try:
-                text = "".join(self.lines_of(self.sources.files[path]))
+                text = "".join(lines_of(self.sources.files[path]))
                 self.modules[path] = Module(path, text)
             except (*_UNFIT, KeyError) as error:
                 raise NotPatched("its file cannot be read") from error
@@ -228,14 +235,14 @@ class Patches:
         return change
 
     def live(self, module: Module, unit: Unit) -> list[types.FunctionType]:
-        found = self.functions.get((module.path, unit.first, unit.node.name))  # type: ignore[attr-defined]
+        found = self.functions.get((module.path, unit.first, unit.name))
         if not found:
             raise NotPatched("the function is not there when the tests are loaded")
         return found
 
     def inner(self, unit: Unit, code: types.CodeType) -> types.CodeType:
         """The function's code in that of the text that encloses it."""
-        for name in (*unit.owners, unit.node.name):  # type: ignore[attr-defined]
+        for name in (*unit.owners, unit.name):
             found = [each for each in code.co_consts if isinstance(each, types.CodeType) and each.co_name == name]
             if not found:
                 raise NotPatched("the function is gone")
@@ -265,8 +272,9 @@ class Patches:
         def change() -> Undo:
             space: dict[str, Any] = dict(live[0].__globals__)
             exec(code, space)
-            made: Any = space[(*unit.owners, unit.node.name)[0]]  # type: ignore[attr-defined]
-            for name in (*unit.owners, unit.node.name)[1:]:  # type: ignore[attr-defined]
+            first, *others = (*unit.owners, unit.name)
+            made: Any = space[first]
+            for name in others:
                 made = vars(made)[name]
             parts = ("__code__", "__defaults__", "__kwdefaults__")
             before = [(function, name, getattr(function, name)) for function in live for name in parts]
