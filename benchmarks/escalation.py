@@ -29,12 +29,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from codur.config.settings import Settings
 from codur.events import ignore
 from codur.graph.reduce import apply
 from codur.graph.walk import walk
 from codur.llm.model import ChatReply, ChatRequest
-from codur.llm.replay.scripted import Reply, ScriptedModel
 from codur.nodes.coding import coding
 from codur.nodes.llm_pre_plan import llm_pre_plan
 from codur.nodes.parts.attempt_verdict import judge
@@ -44,6 +45,7 @@ from codur.session.host import Host
 from codur.session.opening import opened
 from codur.session.task_run import run_task
 from codur.types import Limits, Task, ToolCall
+from tests.support.scripted_model import Reply, ScriptedModel
 
 FIXED_ATTEMPTS = 10
 SHARE = 1 / 3

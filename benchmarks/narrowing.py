@@ -30,6 +30,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from codur.agents.loop import run_agent
 from codur.agents.registry import AgentRegistry
 from codur.config.prompts import PromptLibrary
@@ -37,7 +39,7 @@ from codur.config.settings import LlmSettings, Settings, ToolSettings
 from codur.events import ignore
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
-from codur.llm.replay.scripted import ScriptedModel
+from codur.llm.pool_options import PoolOptions
 from codur.llm.tokens import BYTES_PER_TOKEN, estimate_tokens, prompt_tokens
 from codur.planning.narrowing import (
     GuidedDecisionPoint,
@@ -56,6 +58,7 @@ from codur.tools.tool import EVERY_TASK
 from codur.tools.toolbox import Toolbox, ToolContext
 from codur.types import Limits, ToolCall, ToolSpec
 from codur.workspace.workspace import Workspace
+from tests.support.scripted_model import ScriptedModel
 
 MOST = 0.2
 NAMES = tuple(tool.name for tool in ALL)
@@ -189,7 +192,7 @@ def converse(
             "# Task\nmake total start at one",
             agent,
             profile=profile,
-            pool=ModelPool(settings, {}, Limits(), emit=ignore, models={agent.profile: model}),
+            pool=ModelPool(settings, {}, Limits(), PoolOptions(models={agent.profile: model})),
             prompts=PromptLibrary(),
             toolbox=toolbox,
             emit=ignore,
@@ -237,7 +240,7 @@ def question(toolbox: Toolbox, before: Call, wanted: Call | None) -> tuple[int, 
     asking = ToolQuestion(
         "make total start at one",
         "",
-        pool=ModelPool(settings, {}, Limits(), emit=ignore, models={"gpt-oss-20b": model}),
+        pool=ModelPool(settings, {}, Limits(), PoolOptions(models={"gpt-oss-20b": model})),
         prompts=PromptLibrary(),
         profile="gpt-oss-20b",
         spec=toolbox.spec,

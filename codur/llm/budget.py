@@ -97,3 +97,16 @@ class Budget:
                 f"The next model call may cost ${wanted:.4f}; ${self.used.cost_usd:.4f} of ${allowed:.2f} are spent.",
                 remedy="Raise runtime.max_cost_usd, for example with CODUR_RUNTIME__MAX_COST_USD.",
             )
+
+
+class Spending:
+    """What one question has cost so far; every amount is also counted in the run's budget."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.usage = Usage()
+        self._budget = budget
+
+    def add(self, usage: Usage) -> None:
+        """Count `usage`."""
+        self.usage = self.usage + usage
+        self._budget.spend(usage)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codur.errors import LimitReached
 from codur.llm.profiles.endpoint import is_local
-from codur.llm.rate_limits.lane import Most
+from codur.llm.rate_limits.model_limits import Most
 from codur.llm.tokens import SMALLEST_ANSWER, estimate_tokens
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile
-    from codur.llm.model import ChatModel
+    from codur.llm.pool_options import PoolOptions
     from codur.llm.profiles.profiles import Profiles
     from codur.llm.rate_limits.gate import Gate
-    from codur.llm.remembered_sizes import Remembered
 
 _AROUND_TOKENS = 1000
 """What a request holds beside the task at least: instructions, tools, the situation."""
@@ -28,26 +26,16 @@ class Sizing:
 
     Args:
         profiles: the run's profiles.
-        given: models by profile name that are no service's.
         gate: knows what services have told in this run.
-        remembered: knows what they told before; None keeps nothing.
-        now: the present Unix time.
+        options: what they told before (`remembered`), and models that are no service's.
     """
 
-    def __init__(
-        self,
-        profiles: Profiles,
-        gate: Gate,
-        *,
-        given: Mapping[str, ChatModel],
-        remembered: Remembered | None,
-        now: Callable[[], float],
-    ) -> None:
+    def __init__(self, profiles: Profiles, gate: Gate, options: PoolOptions) -> None:
         self._profiles = profiles
         self._gate = gate
-        self._given = given
-        self._remembered = remembered
-        self._now = now
+        self._given = options.models
+        self._remembered = options.remembered
+        self._now = options.clock.now
         self._recalled: set[str] = set()
         self._looked: set[str] = set()
 

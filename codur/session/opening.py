@@ -18,7 +18,9 @@ from codur.config.prompts import PromptLibrary
 from codur.config.settings import Settings
 from codur.context.index import RepositoryIndex
 from codur.events import Emit, Note, RunStarted
+from codur.llm.clock import Clock
 from codur.llm.pool import ModelPool
+from codur.llm.pool_options import PoolOptions
 from codur.llm.remembered_sizes import Remembered
 from codur.nodes.run_state import BestState, Latest, RunContext
 from codur.planning.plans.plan_file import plan_text
@@ -249,20 +251,22 @@ def _context(
             settings,
             host.environ,
             task.limits,
-            emit=record.emit,
-            offline=task.offline,
-            time_left=time_left,
-            spent=record.kept.usage if record.kept else Usage(),
-            redactor=record.redactor,
-            waiting=host.waited.waiting if host.waited else None,
-            **{
-                "models": host.models,
-                "shared": host.shared.models if host.shared else None,
-                **({"sleep": host.clock.sleep, "now": host.clock.now} if host.clock else {}),
+            replace(
+                PoolOptions(
+                    emit=record.emit,
+                    offline=task.offline,
+                    models=host.models or {},
+                    clock=host.clock or Clock(),
+                    time_left=time_left,
+                    redactor=record.redactor,
+                    spent=record.kept.usage if record.kept else Usage(),
+                    shared=host.shared.models if host.shared else None,
+                    waiting=host.waited.waiting if host.waited else None,
+                    stream=host.stream,
+                    remembered=Remembered(StateDirectory(host.state).limits_file) if host.state else None,
+                ),
                 **pool,
-            },
-            stream=host.stream,
-            remembered=Remembered(StateDirectory(host.state).limits_file) if host.state else None,
+            ),
         ),
         agents=agents,
         externals=ExternalAgents(

@@ -20,12 +20,13 @@ from codur.context.brief import CodingBrief
 from codur.events import ignore
 from codur.llm.model import ChatReply
 from codur.llm.pool import ModelPool
-from codur.llm.replay.scripted import ScriptedModel
+from codur.llm.pool_options import PoolOptions
 from codur.sandbox.launcher import Launcher
 from codur.tools.toolbox import Toolbox, ToolContext
 from codur.types import Limits, ToolCall
 from codur.workspace.workspace import Workspace
 from tests.runs.kit import contents, fill
+from tests.support.scripted_model import ScriptedModel
 
 SETTINGS = Settings(llm=LlmSettings(default_profile="gpt-oss-120b"))
 FILES = {"main.py": "def one():\n    return 1\n\n\ndef two():\n    return 1\n"}
@@ -58,7 +59,7 @@ def code(
         agent = replace(agent, config=replace(agent.config, tools=own))
     used = profile or SETTINGS.llm.profiles[agent.profile]
     model = ScriptedModel(list(replies), profile_name=agent.profile, profile=used)
-    pool = ModelPool(SETTINGS, {}, Limits(), emit=ignore, models={agent.profile: model})
+    pool = ModelPool(SETTINGS, {}, Limits(), PoolOptions(models={agent.profile: model}))
     return asyncio.run(
         write_code(
             BRIEF,
@@ -158,7 +159,7 @@ def test_a_model_without_tool_calls_is_told_the_json_form(tmp_path: Path) -> Non
     workspace = Workspace.open(fill(tmp_path, FILES))
     agent = AgentRegistry(SETTINGS).coding()
     model = ScriptedModel(['{"code": "x = 1\\n"}'], profile_name=agent.profile, profile=profile)
-    pool = ModelPool(SETTINGS, {}, Limits(), emit=ignore, models={agent.profile: model})
+    pool = ModelPool(SETTINGS, {}, Limits(), PoolOptions(models={agent.profile: model}))
     asyncio.run(
         write_code(
             BRIEF,
@@ -189,7 +190,7 @@ def explore(
     agent = AgentRegistry(SETTINGS).resolve("codur-explaining")
     profile = replace(SETTINGS.llm.profiles[agent.profile], request_tokens=request_tokens, tool_calls=tool_calls)
     model = ScriptedModel(list(replies), profile_name=agent.profile, profile=profile)
-    pool = ModelPool(SETTINGS, {}, Limits(), emit=ignore, models={agent.profile: model})
+    pool = ModelPool(SETTINGS, {}, Limits(), PoolOptions(models={agent.profile: model}))
     outcome = asyncio.run(
         run_agent(
             "# Task\nwhat is it?",

@@ -16,12 +16,13 @@ from codur.config.settings import ToolSettings
 from codur.events import Event, ToolChosen
 from codur.llm.model import ChatReply
 from codur.llm.pool import ModelPool
-from codur.llm.replay.scripted import ScriptedModel
+from codur.llm.pool_options import PoolOptions
 from codur.tools.catalogue import ALL
 from codur.types import Limits
 from codur.workspace.workspace import Workspace
 from tests.agents.test_agents import FILES, SETTINGS, call, tools
 from tests.runs.kit import contents, fill
+from tests.support.scripted_model import ScriptedModel
 
 EVERY = tuple(tool.name for tool in ALL)
 
@@ -46,7 +47,7 @@ def work(
             "# Task\nwhat is it?",
             agent,
             profile=profile,
-            pool=ModelPool(SETTINGS, {}, Limits(), emit=events.append, models={agent.profile: model}),
+            pool=ModelPool(SETTINGS, {}, Limits(), PoolOptions(emit=events.append, models={agent.profile: model})),
             prompts=PromptLibrary(),
             toolbox=tools(Workspace.open(fill(directory, FILES))),
             emit=events.append,

@@ -21,7 +21,7 @@ from codur.errors import LimitReached
 from codur.events import Event, Note
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
-from codur.llm.replay.scripted import ScriptedModel
+from codur.llm.pool_options import PoolOptions
 from codur.llm.request_failure import ServiceFailure
 from codur.llm.tokens import prompt_tokens
 from codur.sandbox.launcher import Launcher
@@ -29,6 +29,7 @@ from codur.tools.toolbox import Toolbox, ToolContext
 from codur.types import Limits, ToolCall
 from codur.workspace.workspace import Workspace
 from tests.runs.kit import fill
+from tests.support.scripted_model import ScriptedModel
 
 STUB = "def one():\n    raise NotImplementedError\n"
 LINE = "value = value + 1  # one more\n"
@@ -85,7 +86,7 @@ def code(
         agent = replace(agent, config=replace(agent.config, prompt=prompt, tools=("replace_function",)))
     model = ScriptedModel(list(replies), profile_name=agent.profile, profile=given)
     events: list[Event] = []
-    pool = ModelPool(settings, {}, Limits(), emit=events.append, models={agent.profile: model})
+    pool = ModelPool(settings, {}, Limits(), PoolOptions(emit=events.append, models={agent.profile: model}))
     context = ToolContext(
         workspace=workspace,
         launcher=Launcher({"PATH": os.environ["PATH"]}),

@@ -14,10 +14,10 @@ from codur.config.settings import AgentPreferences, Profile, Settings
 from codur.errors import ModelUnavailable
 from codur.events import ignore
 from codur.llm.model import ChatReply, ChatRequest
-from codur.llm.replay.scripted import Reply, ScriptedModel
 from codur.session.task_run import Host, run_task
 from codur.types import BestAttempt, Limits, RunResult, Task, ToolCall
 from tests.runs.kit import EDIT, MEDIAN_ODD_ONLY, MEDIAN_RIGHT, NEEDS_MODEL, fill, host
+from tests.support.scripted_model import Reply, ScriptedModel
 
 FIRST, SECOND, AWAY = "gpt-oss-120b", "llm:gpt-oss-20b", "llm:away"
 CLASSIFIED = json.loads(str(EDIT.body["choices"][0]["message"]["content"] if isinstance(EDIT.body, dict) else ""))

@@ -26,17 +26,13 @@ def server_runner(servers: Callable[[], McpServers]) -> McpRunner:
 
         config = agent.config
         places = {"prompt": job.prompt, "workspace": str(job.directory)}
-        asked = next((name for name, value in config.arguments.items() if _has_prompt(value)), None)
-        arguments = {name: _filled(value, places) for name, value in config.arguments.items()}
-        prompt = str(arguments[asked]) if asked is not None else job.prompt
         try:
             text = servers().delegate(
                 shown_name(config.server, config.tool),
-                prompt,
                 job.directory,
+                {name: _filled(value, places) for name, value in config.arguments.items()},
+                prompt=None if any(map(_has_prompt, config.arguments.values())) else job.prompt,
                 timeout_s=job.timeout_s,
-                argument=asked,
-                arguments=arguments,
             )
         except McpError as error:
             end: End = "timed_out" if error.code == "timeout" else "ended"

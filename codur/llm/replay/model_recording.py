@@ -12,16 +12,18 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import MsgspecError, convert
 
 from codur.errors import ModelAnswerError, ModelError, UsageError
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.request_failure import FailedGenerationError, ServiceFailure
 from codur.redaction import redact_value
-from codur.types import Message, ToolCall, ToolSpec, Usage
+from codur.types import Usage
 
 if TYPE_CHECKING:
     from codur.redaction import Redactor
@@ -85,7 +87,11 @@ class Recorder:
         with self._lock:
             self._number += 1
             line: dict[str, Any] = {"number": self._number, "profile": profile, "request": asdict(request)}
-            line |= {"reply": _reply(outcome)} if isinstance(outcome, ChatReply) else {"failure": _failure(outcome)}
+            line |= (
+                {"reply": asdict(replace(outcome, limits=()))}
+                if isinstance(outcome, ChatReply)
+                else {"failure": _failure(outcome)}
+            )
             self._write(redact_value(line, self._redactor))
 
     def close(self) -> None:
@@ -121,14 +127,10 @@ def read_recording(path: Path) -> Taking:
             )
         taken = tuple(_taken(line) for line in rest)
         return Taking(task=header["task"], workspace=header["workspace"], taken=taken)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, MsgspecError) as error:
         raise UsageError(
             f"{path}: is not a recording of a run", remedy="Make one with `codur run … --record FILE`."
         ) from error
-
-
-def _reply(reply: ChatReply) -> dict[str, Any]:
-    return asdict(replace(reply, limits=()))
 
 
 def _failure(error: ModelError) -> dict[str, Any]:
@@ -143,49 +145,23 @@ def _failure(error: ModelError) -> dict[str, Any]:
 
 
 def _taken(line: Mapping[str, Any]) -> Taken:
-    outcome = _reply_from(line["reply"]) if "reply" in line else _failure_from(line["failure"])
+    reply = convert(line["reply"], ChatReply) if "reply" in line else None
     return Taken(
-        number=int(line["number"]),
-        profile=str(line["profile"]),
-        request=_request_from(line["request"]),
-        outcome=outcome,
+        number=convert(line["number"], int),
+        profile=convert(line["profile"], str),
+        request=convert(line["request"], ChatRequest),
+        outcome=reply or _failure_from(line["failure"]),
     )
 
 
-def _reply_from(value: Mapping[str, Any]) -> ChatReply:
-    given = _known(ChatReply, value) | {
-        "usage": Usage(**value["usage"]),
-        "tool_calls": _calls(value["tool_calls"]),
-        "limits": (),
-    }
-    return ChatReply(**given)
-
-
 def _failure_from(value: Mapping[str, Any]) -> ModelError:
-    usage = Usage(**value["usage"]) if "usage" in value else None
+    usage = convert(value["usage"], Usage) if "usage" in value else None
     common: dict[str, Any] = {"remedy": value["remedy"], "usage": usage}
     if "kind" in value:
         return ServiceFailure(value["message"], kind=value["kind"], retry_after_s=value["retry_after_s"], **common)
     if "hint" in value:
         return FailedGenerationError(value["message"], hint=value["hint"], **common)
     return ModelAnswerError(value["message"], **common)
-
-
-def _request_from(value: Mapping[str, Any]) -> ChatRequest:
-    messages = tuple(
-        Message(**(_known(Message, item) | {"tool_calls": _calls(item["tool_calls"])})) for item in value["messages"]
-    )
-    tools = tuple(ToolSpec(**_known(ToolSpec, item)) for item in value["tools"])
-    return ChatRequest(**(_known(ChatRequest, value) | {"messages": messages, "tools": tools}))
-
-
-def _calls(values: Sequence[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
-    return tuple(ToolCall(**_known(ToolCall, item)) for item in values)
-
-
-def _known(kind: Callable[..., Any], value: Mapping[str, Any]) -> dict[str, Any]:
-    names = {item.name for item in fields(kind)}  # type: ignore[arg-type]
-    return {name: item for name, item in value.items() if name in names}
 
 
 def _unusable(path: Path, error: OSError) -> UsageError:

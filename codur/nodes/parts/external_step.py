@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from codur.agents.external.delegated_work import Delegated
+from codur.agents.external.delegation import Terms
 from codur.agents.registry import Agent
 from codur.context.brief import CodingBrief, brief_text
 from codur.errors import LimitReached, WorkspaceError
@@ -45,10 +46,12 @@ def _delegate(agent: Agent, state: RunState, context: RunContext) -> RunUpdate:
             agent,
             _prompt(state, context),
             context.workspace,
-            timeout_s=context.time_left(),
-            emit=context.emit,
-            read_only=_read_only(state, context),
-            allowed=lambda _path: takes_changes(state),
+            Terms(
+                timeout_s=context.time_left(),
+                emit=context.emit,
+                read_only=_read_only(state, context),
+                allowed=lambda _path: takes_changes(state),
+            ),
         )
     except WorkspaceError as error:
         reason = f"{agent.name} cannot work: {error.message}"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from codur.agents.external.delegated_work import Delegated
-from codur.agents.external.delegation import ExternalAgents
+from codur.agents.external.delegation import ExternalAgents, Terms
 from codur.agents.registry import Agent
 from codur.config.settings import AgentConfig, SandboxSettings
 from codur.events import AgentMessage, Event, ToolRan
@@ -148,9 +148,6 @@ def delegate(
             agent,
             prompt,
             workspace,
-            timeout_s=timeout_s,
-            emit=emit,
-            read_only=tuple(protected),
-            allowed=allowed,
+            Terms(timeout_s=timeout_s, emit=emit, read_only=tuple(protected), allowed=allowed),
         )
     return Did(delegated=delegated, workspace=workspace, events=events)

@@ -14,10 +14,10 @@ from codur.errors import ModelUnavailable
 from codur.events import ModelChosen
 from codur.llm.profiles.auto import server_problem
 from codur.llm.profiles.local_models import served_models
-from codur.llm.replay.scripted import ScriptedModel
 from tests.llm.kit import KEYS, Client
 from tests.support.groq_server import GroqServer, ServerReply, hold, raw, text
 from tests.support.ollama_server import OllamaServer
+from tests.support.scripted_model import ScriptedModel
 
 
 def at(url: str, **llm: Any) -> Settings:

@@ -1,4 +1,4 @@
-"""Values of events that may be anything: each reader gives the type that is wanted, or nothing."""
+"""Values of JSON that may be anything: each reader gives the type that is wanted, or nothing of it."""
 
 from __future__ import annotations
 
@@ -25,9 +25,8 @@ def items(value: Any) -> Sequence[Any]:
 
 
 def count(value: Any) -> int:
-    """A number of tokens; 0 if it is none, or no sensible one."""
-    number = amount(value)
-    return int(number)
+    """A whole number from 0 up; 0 if it is none, or no sensible one."""
+    return int(amount(value))
 
 
 def amount(value: Any) -> float:
