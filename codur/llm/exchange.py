@@ -127,33 +127,23 @@ class Exchange:
             request = replace(request, messages=redact_value(request.messages, self._options.redactor))
         while True:  # ends: each answer that is asked for is shorter than the one before
             demand, fitted = await self._gate.enter(model, request, was_refused=was_refused)
+            outcome: ChatReply | ServiceFailure | None = None
             try:
-                return await self._in_turn(model, fitted, spending, demand)
+                outcome = await self._send(model, fitted, spending, demand)
+                return outcome
             except ServiceFailure as failure:
-                if not self._gate.can_shrink(model, request, demand, failure, least=least):
-                    raise
+                outcome = failed = failure
+            except ModelError:
+                outcome = ChatReply()  # there was an answer, if none that can be used
+                raise
+            finally:
+                self._gate.leave(demand, outcome)
+            if not self._gate.can_shrink(model, request, demand, failed, least=least):
+                raise failed
             spending.add(Usage(retries=1))
 
-    async def _in_turn(self, model: ChatModel, request: ChatRequest, spending: Spending, demand: Demand) -> ChatReply:
-        outcome: ChatReply | ServiceFailure | None = None
-        answered = False
-        try:
-            outcome = await self._send(model, request, spending, demand)
-            answered = True
-        except ServiceFailure as failure:
-            outcome = failure
-            raise
-        except ModelError:
-            outcome, answered = ChatReply(), True
-            raise
-        finally:
-            self._gate.leave(demand, outcome, answered=answered)
-        return outcome
-
     async def _send(self, model: ChatModel, request: ChatRequest, spending: Spending, demand: Demand) -> ChatReply:
-        reservation = self._budget.reserve(
-            prompt_tokens=demand.prompt_tokens, completion_tokens=demand.answer_tokens, cost_usd=demand.cost_usd
-        )
+        self._budget.reserve(demand)
         self._tell_request(model, request)
         started = time.monotonic()
         usage = Usage()
@@ -170,7 +160,7 @@ class Exchange:
             self._keep(model, request, error)
             raise
         finally:
-            self._budget.release(reservation)
+            self._budget.release(demand)
             spending.add(usage)
             if usage.calls:  # an answer that cannot be used has its price too
                 self._tell_answer(model, request, usage, time.monotonic() - started)

@@ -188,7 +188,7 @@ class ModelPool:
         Raises:
             LimitReached: a limit of the run is reached.
         """
-        self._budget.release(self._budget.reserve(prompt_tokens=1, completion_tokens=0, cost_usd=0.0))
+        self._budget.require(tokens=1, cost_usd=0.0)
 
     def charge(self, usage: Usage) -> None:
         """Count what an agent that asks models by itself says that it has spent."""

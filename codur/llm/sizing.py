@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from codur.errors import LimitReached
 from codur.llm.profiles.endpoint import is_local
+from codur.llm.profiles.local_models import served_window
 from codur.llm.rate_limits.model_limits import Most
 from codur.llm.tokens import SMALLEST_ANSWER, estimate_tokens
 
@@ -132,8 +133,6 @@ class Sizing:
             return
         if provider.api != "openai" or not is_local(provider.base_url or ""):
             return
-        from codur.llm.profiles.local_models import served_window  # noqa: PLC0415 - lazy: only for local servers
-
         found = served_window(provider.base_url or "", profile.model)
         if found is None or found.settled:
             self._looked.add(name)

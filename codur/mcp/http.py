@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from ipaddress import ip_address
+from typing import cast
 
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
@@ -50,7 +51,7 @@ class Web:
             ) as client,
             streamable_http_client(self._target.url, http_client=client, max_sse_event_size=MAX_MESSAGE) as streams,
         ):
-            yield streams  # type: ignore[misc] # the library's wrappers have what its session needs
+            yield cast(Streams, streams)  # the library's wrappers have what its session needs
 
 
 class _Guard(httpx2.AsyncBaseTransport):
@@ -141,7 +142,7 @@ class _Bounded(httpx2.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """The body's parts."""
         heard = 0
-        async for part in self._response.stream:  # type: ignore[union-attr] # an asynchronous transport's
+        async for part in cast(AsyncIterator[bytes], self._response.stream):
             heard += len(part)
             if heard > MAX_UNASKED:
                 self._trouble.found(f"{self._name} does not stop sending", code="too_large")

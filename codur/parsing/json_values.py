@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,8 +10,16 @@ from typing import Any
 _MOST = 10**12
 
 
-def text(value: Any, limit: int = 20_000) -> str:
-    """A text, cut to its limit; empty if it is none."""
+def read_json(data: bytes | str, default: Any = None) -> Any:
+    """The value of a JSON text; `default` if it is none."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):  # not JSON, not UTF-8, a number of too many digits, or nested too deeply
+        return default
+
+
+def text(value: Any, limit: int | None = None) -> str:
+    """A text, cut to its limit if there is one; empty if it is none."""
     return value[:limit] if isinstance(value, str) else ""
 
 

@@ -11,13 +11,13 @@ from typing import Literal
 
 import pytest
 
+from codur.agents.assignment import Assignment, CodingTask
 from codur.agents.coding import CodingOutcome, write_code
 from codur.agents.loop import DROPPED, LAST_WORD, LoopOutcome, run_agent
 from codur.agents.registry import AgentRegistry
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import LlmSettings, Profile, Settings, ToolSettings
 from codur.context.brief import CodingBrief
-from codur.events import ignore
 from codur.llm.model import ChatReply
 from codur.llm.pool import ModelPool
 from codur.llm.pool_options import PoolOptions
@@ -62,16 +62,14 @@ def code(
     pool = ModelPool(SETTINGS, {}, Limits(), PoolOptions(models={agent.profile: model}))
     return asyncio.run(
         write_code(
-            BRIEF,
-            agent,
-            profile=used,
-            target=target,
-            pool=pool,
-            prompts=PromptLibrary(),
-            toolbox=tools(workspace),
-            workspace=workspace,
-            whole_file_lines=200,
-            read_text_calls=True,
+            CodingTask(
+                brief=BRIEF,
+                workspace=workspace,
+                target=target,
+                whole_file_lines=200,
+                read_text_calls=True,
+            ),
+            Assignment(agent=agent, profile=used, pool=pool, prompts=PromptLibrary(), toolbox=tools(workspace)),
         )
     )
 
@@ -162,16 +160,14 @@ def test_a_model_without_tool_calls_is_told_the_json_form(tmp_path: Path) -> Non
     pool = ModelPool(SETTINGS, {}, Limits(), PoolOptions(models={agent.profile: model}))
     asyncio.run(
         write_code(
-            BRIEF,
-            agent,
-            profile=profile,
-            target="main.py",
-            pool=pool,
-            prompts=PromptLibrary(),
-            toolbox=tools(workspace),
-            workspace=workspace,
-            whole_file_lines=200,
-            read_text_calls=True,
+            CodingTask(
+                brief=BRIEF,
+                workspace=workspace,
+                target="main.py",
+                whole_file_lines=200,
+                read_text_calls=True,
+            ),
+            Assignment(agent=agent, profile=profile, pool=pool, prompts=PromptLibrary(), toolbox=tools(workspace)),
         )
     )
     (request,) = model.requests
@@ -194,12 +190,7 @@ def explore(
     outcome = asyncio.run(
         run_agent(
             "# Task\nwhat is it?",
-            agent,
-            profile=profile,
-            pool=pool,
-            prompts=PromptLibrary(),
-            toolbox=tools(workspace),
-            emit=ignore,
+            Assignment(agent=agent, profile=profile, pool=pool, prompts=PromptLibrary(), toolbox=tools(workspace)),
         )
     )
     return outcome, model

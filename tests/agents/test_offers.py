@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from codur.agents.assignment import Assignment
 from codur.agents.loop import LoopOutcome, run_agent
-from codur.agents.offers import MORE
+from codur.agents.offers import MORE, Offering
 from codur.agents.registry import Agent, AgentRegistry
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import ToolSettings
@@ -45,16 +46,15 @@ def work(
     outcome = asyncio.run(
         run_agent(
             "# Task\nwhat is it?",
-            agent,
-            profile=profile,
-            pool=ModelPool(SETTINGS, {}, Limits(), PoolOptions(emit=events.append, models={agent.profile: model})),
-            prompts=PromptLibrary(),
-            toolbox=tools(Workspace.open(fill(directory, FILES))),
-            emit=events.append,
-            narrow=narrow,
-            task_type="code_fix",
-            files=("main.py",),
-            settings=ToolSettings(promote=promote),
+            Assignment(
+                agent=agent,
+                profile=profile,
+                pool=ModelPool(SETTINGS, {}, Limits(), PoolOptions(emit=events.append, models={agent.profile: model})),
+                prompts=PromptLibrary(),
+                toolbox=tools(Workspace.open(fill(directory, FILES))),
+                emit=events.append,
+            ),
+            Offering(narrow=narrow, task_type="code_fix", files=("main.py",), settings=ToolSettings(promote=promote)),
         )
     )
     return outcome, model, [event for event in events if isinstance(event, ToolChosen)]

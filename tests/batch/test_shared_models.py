@@ -9,6 +9,7 @@ import pytest
 
 from codur.errors import LimitReached
 from codur.llm.clock import Clock
+from codur.llm.model import ChatReply
 from codur.llm.rate_limits.demand import Demand
 from codur.llm.rate_limits.shared_limits import OVER_BUDGET, SharedBudget, SharedModels
 from codur.llm.request_failure import ServiceFailure
@@ -48,7 +49,7 @@ def test_all_wait_as_long_as_the_service_says_and_other_providers_do_not() -> No
     models = shared(clock)
     assert models.wait_s(DEMAND, math.inf) == 0.0
     assert models.refused(PLACE, limited(7.0)) == 7.0
-    models.done(DEMAND, answered=False)
+    models.done(DEMAND)
     assert models.wait_s(DEMAND, math.inf) == 7.0
     assert models.wait_s(replace(DEMAND, provider="q"), math.inf) == 0.0
     clock.seconds += 6.5
@@ -72,7 +73,7 @@ def test_after_a_refusal_fewer_ask_at_a_time_and_with_answers_more() -> None:
         assert models.wait_s(DEMAND, math.inf) == 0.0
     for _ in range(8):  # of many that are refused together, the first one counts
         models.refused(PLACE, limited(1.0))
-        models.done(DEMAND, answered=False)
+        models.done(DEMAND)
     clock.seconds += 1.0
 
     def room() -> int:
@@ -80,7 +81,7 @@ def test_after_a_refusal_fewer_ask_at_a_time_and_with_answers_more() -> None:
         while models.wait_s(DEMAND, math.inf) == 0.0:
             number += 1
         for _ in range(number):
-            models.done(DEMAND, answered=True)
+            models.done(DEMAND, ChatReply())
         return number
 
     assert [room() for _ in range(3)] == [4, 5, 6]
@@ -102,10 +103,10 @@ def test_what_the_others_may_still_cost_is_waited_for_and_only_what_is_spent_end
     assert models.wait_s(DEMAND, math.inf) == 0.0
     assert models.wait_s(DEMAND, math.inf) > 0.0
     models.spend(Usage(calls=1, prompt_tokens=10, completion_tokens=10, cost_usd=0.01))
-    models.done(DEMAND, answered=True)
+    models.done(DEMAND, ChatReply())
     assert models.wait_s(DEMAND, math.inf) == 0.0
     models.spend(Usage(calls=1, prompt_tokens=40, cost_usd=0.02))
-    models.done(DEMAND, answered=True)
+    models.done(DEMAND, ChatReply())
     with pytest.raises(LimitReached, match=f"{OVER_BUDGET}: 60 of 150 tokens are spent"):
         models.wait_s(DEMAND, math.inf)
     assert told == [(20, 0.01), (60, pytest.approx(0.03))]

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from codur.agents.assignment import Assignment, CodingTask
 from codur.agents.coding import write_code
 from codur.agents.registry import AgentRegistry
 from codur.config.prompts import PromptLibrary
@@ -96,16 +97,14 @@ def code(
     )
     asyncio.run(
         write_code(
-            told,
-            agent,
-            profile=given,
-            target="main.py",
-            pool=pool,
-            prompts=PromptLibrary(),
-            toolbox=Toolbox(context),
-            workspace=workspace,
-            whole_file_lines=200,
-            read_text_calls=True,
+            CodingTask(
+                brief=told,
+                workspace=workspace,
+                target="main.py",
+                whole_file_lines=200,
+                read_text_calls=True,
+            ),
+            Assignment(agent=agent, profile=given, pool=pool, prompts=PromptLibrary(), toolbox=Toolbox(context)),
         )
     )
     return model, events

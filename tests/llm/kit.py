@@ -82,7 +82,7 @@ class Client(Clock):
     """
 
     settings: Settings
-    environ: Mapping[str, str] = field(default_factory=lambda: KEYS)
+    environ: Mapping[str, str] = field(default_factory=lambda: KEYS, repr=False)
     limits: Limits = field(default_factory=Limits)
     offline: bool = False
     stream: bool = False

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codur.agents.external.command import words_of
 from codur.agents.external.dialects import READERS, PlainReader, Reader
 from codur.agents.external.install import find_program, installation_of
-from codur.agents.external.json_lines import JsonLines, read_json
+from codur.agents.external.json_lines import JsonLines
 from codur.agents.external.protocol import Answer, End, Job, Said
+from codur.config.reading.agent_rules import PLACE, WORD_LISTS
 from codur.config.settings import AgentConfig
 from codur.llm.pricing import PER_MILLION
+from codur.parsing.json_values import read_json
 from codur.sandbox.process.process_result import ProcessResult
 from codur.types import Usage
 
@@ -55,6 +56,25 @@ def run_program(agents: ExternalAgents, config: AgentConfig, job: Job) -> Answer
     )
     lines.close()
     return _answer(config, reader, lines, result, job)
+
+
+def words_of(config: AgentConfig, places: Mapping[str, str], *, contained: bool) -> tuple[str, ...]:
+    """The program and its words with every place filled; what is put in is not looked at for places again.
+
+    Args:
+        places: texts for {prompt}, {prompt_file}, {workspace} and {model}.
+        contained: whether Codur's sandbox contains the program.
+    """
+    lists: dict[str, Sequence[str]] = {
+        "permissions": config.permissions if contained else config.permissions_uncontained,
+        "model_option": config.model_option if config.model else (),
+    }
+    words: list[str] = []
+    for word in config.command:
+        name = word[1:-1] if word.startswith("{") and word.endswith("}") else ""
+        given = lists[name] if name in WORD_LISTS else (word,)
+        words += [PLACE.sub(lambda found: places[found[1]] if found[1] else found[0][0], item) for item in given]
+    return tuple(words)
 
 
 def _places(config: AgentConfig, job: Job) -> dict[str, str]:

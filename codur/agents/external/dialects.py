@@ -53,7 +53,7 @@ class Reader(ABC):
         """Take one event, which may be anything; gives what happened."""
 
     def _says(self, value: Any) -> Said:
-        self.text = text(value)
+        self.text = _words(value)
         return Said(text=self.text)
 
 
@@ -71,9 +71,9 @@ class CodexReader(Reader):
                 self.error = ""  # what was told on the way did not end it
                 self.usage += self._COUNTS.of(event)
             case "turn.failed":
-                self.error = text(at(event, "error.message")) or "the turn failed"
+                self.error = _words(at(event, "error.message")) or "the turn failed"
             case "error":
-                self.error = text(event.get("message")) or "an error"
+                self.error = _words(event.get("message")) or "an error"
 
     def _item(self, item: Mapping[str, Any]) -> Iterator[Happening]:
         done = item.get("status") != "failed"
@@ -81,16 +81,16 @@ class CodexReader(Reader):
             case "agent_message":
                 yield self._says(item.get("text"))
             case "command_execution":
-                command = text(item.get("command"), 200)
+                command = _words(item.get("command"), 200)
                 yield Used(tool="command", ok=item.get("exit_code") == 0, summary=command)
             case "file_change":
-                paths = [text(at(change, "path"), 200) for change in items(item.get("changes"))]
+                paths = [_words(at(change, "path"), 200) for change in items(item.get("changes"))]
                 yield Used(tool="edit", ok=done, summary=", ".join(filter(None, paths)))
             case "mcp_tool_call":
-                name = f"{text(item.get('server'), 60)}.{text(item.get('tool'), 60)}"
+                name = f"{_words(item.get('server'), 60)}.{_words(item.get('tool'), 60)}"
                 yield Used(tool="mcp", ok=done, summary=name)
             case "web_search":
-                yield Used(tool="web_search", summary=text(item.get("query"), 200))
+                yield Used(tool="web_search", summary=_words(item.get("query"), 200))
 
 
 class ClaudeReader(Reader):
@@ -118,14 +118,14 @@ class ClaudeReader(Reader):
             case "assistant":
                 yield from self._answer(mapping(event.get("message")))
             case "result":
-                said = text(event.get("result"))
+                said = _words(event.get("result"))
                 self.text = said or self.text
-                if event.get("is_error") is True or text(event.get("subtype")).startswith("error"):
-                    self.error = said or text(event.get("subtype"), 100) or "an error"
+                if event.get("is_error") is True or _words(event.get("subtype")).startswith("error"):
+                    self.error = said or _words(event.get("subtype"), 100) or "an error"
                 self.usage = self._COUNTS.of(event, count(event.get("num_turns")) or max(1, len(self._answers)))
 
     def _answer(self, message: Mapping[str, Any]) -> Iterator[Happening]:
-        name = text(message.get("id"), 100) or str(len(self._answers))
+        name = _words(message.get("id"), 100) or str(len(self._answers))
         self._answers[name] = self._COUNTS.of(message)  # one message comes in several events
         self.usage = sum(self._answers.values(), Usage())
         for block in map(mapping, items(message.get("content"))):
@@ -151,7 +151,7 @@ class GeminiReader(Reader):
 
     def take(self, event: Mapping[str, Any]) -> Iterator[Happening]:
         """Take one event."""
-        kind, number = event.get("type"), text(event.get("tool_id"), 100)
+        kind, number = event.get("type"), _words(event.get("tool_id"), 100)
         if kind != "message" and self._in_pieces:
             self._in_pieces = False
             yield Said(text=self.text)
@@ -166,7 +166,7 @@ class GeminiReader(Reader):
                 yield Used(tool=begun.tool, ok=event.get("status") == "success", summary=begun.summary)
             case "result":
                 if event.get("status") == "error":
-                    self.error = text(at(event, "error.message")) or "an error"
+                    self.error = _words(at(event, "error.message")) or "an error"
                 self.usage = self._COUNTS.of(event)
 
     def _message(self, event: Mapping[str, Any]) -> Iterator[Happening]:
@@ -174,7 +174,7 @@ class GeminiReader(Reader):
             return
         if event.get("delta") is True:
             before = self.text if self._in_pieces else ""
-            self.text = (before + text(event.get("content")))[:_MAX_TEXT]
+            self.text = (before + _words(event.get("content")))[:_MAX_TEXT]
             self._in_pieces = True
         else:
             yield self._says(event.get("content"))
@@ -198,12 +198,12 @@ class OpencodeReader(Reader):
                 yield self._says(part.get("text"))
             case "tool_use":
                 done = at(part, "state.status") != "error"
-                yield Used(tool=_tool(part.get("tool")), ok=done, summary=text(at(part, "state.title"), 200))
+                yield Used(tool=_tool(part.get("tool")), ok=done, summary=_words(at(part, "state.title"), 200))
             case "step_finish":
                 self.usage += self._COUNTS.of(event)
             case "error":
                 told = (at(event, "error.data.message"), at(event, "error.name"), "an error")
-                self.error = next(filter(None, map(text, told)))
+                self.error = next(filter(None, map(_words, told)))
 
 
 class PlainReader(Reader):
@@ -221,9 +221,9 @@ class PlainReader(Reader):
     def take(self, event: Mapping[str, Any]) -> Iterator[Happening]:
         """Take one object."""
         found = {key: at(event, path) for key, path in self._answer.items()}
-        if text(found.get("text")):
+        if _words(found.get("text")):
             yield self._says(found["text"])
-        self.error = text(found.get("error")) or self.error
+        self.error = _words(found.get("error")) or self.error
         names = ("prompt_tokens", "cached_tokens", "completion_tokens")
         told: dict[str, float] = {key: count(found.get(key)) for key in names}
         told["cost_usd"] = amount(found.get("cost_usd"))
@@ -239,11 +239,15 @@ READERS: Mapping[str, Callable[[], Reader]] = {
 }
 
 
+def _words(value: Any, limit: int = _MAX_TEXT) -> str:
+    return text(value, limit)
+
+
 def _tool(name: Any) -> str:
-    return text(name, 60) or "tool"
+    return _words(name, 60) or "tool"
 
 
 def _shown(given: Any, names: Sequence[str]) -> str:
     """The first of these inputs that a tool was given."""
     inputs = mapping(given)
-    return next((text(inputs[name], 200) for name in names if name in inputs), "")
+    return next((_words(inputs[name], 200) for name in names if name in inputs), "")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from codur.agents.external.protocol import Answer, End, Job, McpRunner
 from codur.config.reading.agent_rules import PLACE
+from codur.mcp.offered_tools import shown_name
+from codur.mcp.server_errors import McpError
 
 if TYPE_CHECKING:
     from codur.agents.registry import Agent
@@ -21,9 +23,6 @@ def server_runner(servers: Callable[[], McpServers]) -> McpRunner:
     """
 
     def run(agent: Agent, job: Job) -> Answer:
-        from codur.mcp.offered_tools import shown_name  # noqa: PLC0415 - lazy: few runs delegate
-        from codur.mcp.server_errors import McpError  # noqa: PLC0415 - lazy: as above
-
         config = agent.config
         places = {"prompt": job.prompt, "workspace": str(job.directory)}
         try:

@@ -94,9 +94,9 @@ class Gate:
             self._shared.give_up(before)
             self._shared.give_up(demand)
 
-    def leave(self, demand: Demand, outcome: ChatReply | ServiceFailure | None, *, answered: bool) -> None:
+    def leave(self, demand: Demand, outcome: ChatReply | ServiceFailure | None) -> None:
         """The request has ended; `outcome` is None if it was broken off."""
-        self._shared.done(demand, answered=answered, outcome=outcome)
+        self._shared.done(demand, outcome)
 
     def refused(self, model: ChatModel, failure: ServiceFailure) -> float:
         """The service has refused a request for now; gives the seconds until anybody may ask it again."""

@@ -143,16 +143,14 @@ class ModelLimits:
         if outcome is None:
             return
         self.known = True
-        if isinstance(outcome, ChatReply) and demand.estimate >= _SMALL_PROMPT:
-            self._count(demand, outcome.usage.prompt_tokens)
+        if isinstance(outcome, ChatReply):  # there may be more requests at a time again
+            self._refused = 0
+            self.width += 1.0 / self.width
+            if demand.estimate >= _SMALL_PROMPT:
+                self._count(demand, outcome.usage.prompt_tokens)
         if outcome.limits and flight[1] > self._newest - OVERTAKING_S:
             self._newest = max(self._newest, flight[1])
             self._tell(outcome.limits, flight[1], now)
-
-    def answered(self) -> None:
-        """An answer has come: there may be more requests at a time again."""
-        self._refused = 0
-        self.width += 1.0 / self.width
 
     def refuse(self, failure: ServiceFailure, clock: Clock) -> float:
         """A request was refused because of a limit; gives the seconds until the next may be sent."""

@@ -43,7 +43,7 @@ class SharedBudget:
         max_cost_usd: float | None = None,
         tokens: int = 0,
         cost_usd: float = 0.0,
-        on_spent: Callable[[int, float], object] = lambda *spent: None,
+        on_spent: Callable[[int, float], object] = lambda *_spent: None,
     ) -> None:
         self.tokens = tokens
         self.cost_usd = cost_usd
@@ -130,13 +130,11 @@ class SharedModels:
         with self.limits(demand.place) as limits:
             limits.leave(demand)
 
-    def done(self, demand: Demand, *, answered: bool, outcome: ChatReply | ServiceFailure | None = None) -> None:
+    def done(self, demand: Demand, outcome: ChatReply | ServiceFailure | None = None) -> None:
         """A request has ended, with an answer or without; `outcome` is None if it was broken off."""
         with self.limits(demand.place) as limits:
             self._budget.held.remove(demand)
             limits.end(demand, outcome, self._clock.monotonic())
-            if answered:
-                limits.answered()
 
     def refused(self, place: tuple[str, str], failure: ServiceFailure) -> float:
         """A service has refused a request because of its rate limit; gives the seconds until it may be asked again."""

@@ -166,10 +166,10 @@ def test_the_first_request_goes_alone_and_a_failed_one_does_not_hold_up_the_othe
     first, second, third = demand(), demand(), demand()
     assert models.wait_s(first, 100.0) == 0.0
     assert models.wait_s(second, 100.0) > 0.0
-    models.done(first, answered=False)
+    models.done(first)
     assert models.wait_s(second, 100.0) == 0.0, "the first was broken off, so the next one goes alone"
     assert models.wait_s(third, 100.0) > 0.0
-    models.done(second, answered=False, outcome=ServiceFailure("Down.", kind="service"))
+    models.done(second, ServiceFailure("Down.", kind="service"))
     assert [models.wait_s(item, 100.0) for item in (third, demand(), demand())] == [0.0] * 3
 
 
