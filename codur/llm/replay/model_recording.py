@@ -21,7 +21,7 @@ from msgspec import MsgspecError, convert
 
 from codur.errors import ModelAnswerError, ModelError, UsageError
 from codur.llm.model import ChatReply, ChatRequest
-from codur.llm.request_failure import FailedGenerationError, ServiceFailure
+from codur.llm.request_failure import FailedGenerationError, FailureKind, ServiceFailure
 from codur.redaction import redact_value
 from codur.types import Usage
 
@@ -34,22 +34,48 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
-    """One exchange of a recording: a reply, or the error that came instead."""
+class _Failure:
+    """What came instead of a reply; `kind` and `hint` are those of some errors."""
+
+    message: str
+    remedy: str
+    usage: Usage | None = None
+    kind: FailureKind | None = None
+    retry_after_s: float | None = None
+    hint: str | None = None
+
+    def error(self) -> ModelError:
+        """The error that was raised."""
+        common: dict[str, Any] = {"remedy": self.remedy, "usage": self.usage}
+        if self.kind is not None:
+            return ServiceFailure(self.message, kind=self.kind, retry_after_s=self.retry_after_s, **common)
+        if self.hint is not None:
+            return FailedGenerationError(self.message, hint=self.hint, **common)
+        return ModelAnswerError(self.message, **common)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedExchange:
+    """One request, and the reply to it or the failure that came instead."""
 
     number: int
     profile: str
     request: ChatRequest
-    outcome: ChatReply | ModelError
+    reply: ChatReply | None = None
+    failure: _Failure | None = None
+
+    def __post_init__(self) -> None:
+        if (self.reply is None) is (self.failure is None):
+            raise ValueError("either a reply or a failure")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taking:
+class ModelRecording:
     """A whole recording."""
 
     task: str
     workspace: str
-    taken: tuple[Taken, ...]
+    exchanges: tuple[RecordedExchange, ...]
 
 
 class Recorder:
@@ -107,7 +133,7 @@ class Recorder:
             raise _unusable(self._path, error) from error
 
 
-def read_recording(path: Path) -> Taking:
+def read_recording(path: Path) -> ModelRecording:
     """A recording.
 
     Raises:
@@ -125,8 +151,7 @@ def read_recording(path: Path) -> Taking:
             raise UsageError(
                 f"{path}: is a recording of another version of Codur ({header['version']})", remedy="Record it again."
             )
-        taken = tuple(_taken(line) for line in rest)
-        return Taking(task=header["task"], workspace=header["workspace"], taken=taken)
+        return convert({**header, "exchanges": rest}, ModelRecording)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, MsgspecError) as error:
         raise UsageError(
             f"{path}: is not a recording of a run", remedy="Make one with `codur run … --record FILE`."
@@ -142,26 +167,6 @@ def _failure(error: ModelError) -> dict[str, Any]:
     elif isinstance(error, FailedGenerationError):
         value["hint"] = error.hint
     return value
-
-
-def _taken(line: Mapping[str, Any]) -> Taken:
-    reply = convert(line["reply"], ChatReply) if "reply" in line else None
-    return Taken(
-        number=convert(line["number"], int),
-        profile=convert(line["profile"], str),
-        request=convert(line["request"], ChatRequest),
-        outcome=reply or _failure_from(line["failure"]),
-    )
-
-
-def _failure_from(value: Mapping[str, Any]) -> ModelError:
-    usage = convert(value["usage"], Usage) if "usage" in value else None
-    common: dict[str, Any] = {"remedy": value["remedy"], "usage": usage}
-    if "kind" in value:
-        return ServiceFailure(value["message"], kind=value["kind"], retry_after_s=value["retry_after_s"], **common)
-    if "hint" in value:
-        return FailedGenerationError(value["message"], hint=value["hint"], **common)
-    return ModelAnswerError(value["message"], **common)
 
 
 def _unusable(path: Path, error: OSError) -> UsageError:
