@@ -27,11 +27,11 @@ from codur.types import Message, Usage
 if TYPE_CHECKING:
     from codur.config.settings import LlmSettings
     from codur.llm.budget import Budget, Spending
+    from codur.llm.gate import Gate
     from codur.llm.model import ChatModel, ChatRequest
     from codur.llm.pool_options import PoolOptions
     from codur.llm.profiles.profiles import Profiles
     from codur.llm.rate_limits.demand import Demand
-    from codur.llm.rate_limits.gate import Gate
 
 
 class Exchange:
@@ -104,9 +104,10 @@ class Exchange:
                 if wait is None:
                     raise
                 self._options.emit(ModelWaiting(profile=model.profile_name, seconds=wait, reason=failure.message))
-                was_refused = self._gate.is_shared and failure.kind == "rate_limit"
+                at_the_gate = self._gate.is_shared and failure.kind == "rate_limit"
             spending.add(Usage(retries=1))
-            if not was_refused:  # else all runs wait at the gate, before they ask this service again
+            was_refused = was_refused or at_the_gate
+            if not at_the_gate:  # where all runs wait, before they ask this service again
                 await self._options.clock.sleep(wait)
 
     def _wait_after(self, model: ChatModel, failure: ServiceFailure, patience: Patience) -> float | None:

@@ -15,10 +15,10 @@ from codur.config.settings import AUTO
 from codur.errors import LimitReached, ModelError, ModelUnavailable
 from codur.events import ModelSwitched, Note
 from codur.llm.budget import Budget, Spending
+from codur.llm.gate import Gate
 from codur.llm.profiles.availability import Availability
 from codur.llm.profiles.endpoint import secrets_of_provider
 from codur.llm.profiles.profiles import Profiles
-from codur.llm.rate_limits.gate import Gate
 from codur.llm.request_failure import ServiceFailure
 from codur.llm.request_retry import come_back
 from codur.llm.sizing import Sizing

@@ -14,9 +14,9 @@ from codur.llm.tokens import SMALLEST_ANSWER, estimate_tokens
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile
+    from codur.llm.gate import Gate
     from codur.llm.pool_options import PoolOptions
     from codur.llm.profiles.profiles import Profiles
-    from codur.llm.rate_limits.gate import Gate
 
 _AROUND_TOKENS = 1000
 """What a request holds beside the task at least: instructions, tools, the situation."""
@@ -87,7 +87,7 @@ class Sizing:
         """Remember what a profile's service has told."""
         if self._remembered is not None and name not in self._given:
             profile = self._profiles.get(name)
-            self._remembered.keep(self._profiles.endpoint(name), profile, self._gate.known(profile), self._now())
+            self._remembered.keep(self._fingerprint(name, profile), profile, self._gate.known(profile), self._now())
 
     def told(self, name: str, *, look: bool = True) -> str:
         """How large requests to a profile are made and why, as a clause.
@@ -122,9 +122,11 @@ class Sizing:
         self._recalled.add(name)
         known = self._gate.known(profile)
         if known == Most():
-            self._gate.recall(
-                profile, self._remembered.recall(self._profiles.endpoint(name), profile, self._now()) or known
-            )
+            before = self._remembered.recall(self._fingerprint(name, profile), self._now())
+            self._gate.recall(profile, before or known)
+
+    def _fingerprint(self, name: str, profile: Profile) -> str:
+        return self._profiles.endpoint(name).fingerprint(profile.model)
 
     def _look(self, name: str, profile: Profile) -> None:
         """Ask a local server for its model's window, until it has loaded the model and so settled on one."""

@@ -41,14 +41,18 @@ class Delegated:
     note: str = ""
 
 
-def work(agents: ExternalAgents, agent: Agent, prompt: str, workspace: Workspace, terms: Terms) -> Delegated:
-    """Let an agent work in a copy; see `ExternalAgents.run_external`."""
+def run_external(agents: ExternalAgents, agent: Agent, prompt: str, workspace: Workspace, terms: Terms) -> Delegated:
+    """Let an agent work in a copy of the workspace, and take over what it may change.
+
+    Raises:
+        CodurError: the copy cannot be made, or the program cannot be contained.
+    """
     with agents.launcher.temporary_directory() as directory:
         home = directory / "home"
         home.mkdir(mode=0o700)
         copy = copy_workspace(workspace, directory / "work", may_instruct=agents.may_instruct)
         job = Job(
-            prompt=prompt.encode()[:MAX_PROMPT_BYTES].decode("utf-8", "ignore"),
+            prompt=agents.redact(prompt).encode()[:MAX_PROMPT_BYTES].decode("utf-8", "ignore"),
             directory=copy.root,
             home=home,
             timeout_s=min(terms.timeout_s, agent.config.timeout_s),

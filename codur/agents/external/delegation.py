@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from codur.agents.external.copy import MayInstruct
-    from codur.agents.external.delegated_work import Delegated
     from codur.agents.external.protocol import McpRunner
     from codur.agents.external.ready import Obstacle
     from codur.agents.external.take_over import Allowed
     from codur.agents.registry import Agent
     from codur.events import Emit
     from codur.sandbox.launcher import Launcher
-    from codur.workspace.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,13 +70,3 @@ class ExternalAgents:
         if self.offline:
             return Obstacle(text="the run is offline", remedy="Run it again without --offline.")
         return obstacle_of(agent.name, agent.config, self.environ, mcp=self.mcp is not None)
-
-    def run_external(self, agent: Agent, prompt: str, workspace: Workspace, terms: Terms) -> Delegated:
-        """Let an agent work in a copy of the workspace, and take over what it may change.
-
-        Raises:
-            CodurError: the copy cannot be made, or the program cannot be contained.
-        """
-        from codur.agents.external.delegated_work import work  # noqa: PLC0415 - lazy: few runs delegate
-
-        return work(self, agent, self.redact(prompt), workspace, terms)

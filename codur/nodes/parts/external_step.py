@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codur.agents.external.delegated_work import Delegated
+from codur.agents.external.delegated_work import Delegated, run_external
 from codur.agents.external.delegation import Terms
 from codur.agents.registry import Agent
 from codur.context.brief import CodingBrief, brief_text
@@ -42,7 +42,8 @@ def _delegate(agent: Agent, state: RunState, context: RunContext) -> RunUpdate:
     except LimitReached as error:
         return _ended(agent, state, seen, RunUpdate(outcome="limit", reason=error.message, remedy=error.remedy))
     try:
-        delegated = context.externals.run_external(
+        delegated = run_external(
+            context.externals,
             agent,
             _prompt(state, context),
             context.workspace,

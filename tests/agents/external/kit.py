@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from codur.agents.external.delegated_work import Delegated
+from codur.agents.external.delegated_work import Delegated, run_external
 from codur.agents.external.delegation import ExternalAgents, Terms
 from codur.agents.registry import Agent
 from codur.config.settings import AgentConfig, SandboxSettings
@@ -144,7 +144,8 @@ def delegate(
         on_event(event)
 
     with agents(environ=environ, backend=backend, cancel=cancel, may_instruct=may_instruct) as external:
-        delegated = external.run_external(
+        delegated = run_external(
+            external,
             agent,
             prompt,
             workspace,
