@@ -31,6 +31,8 @@ from pathlib import Path
 
 from msgspec import structs
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from codur.config.settings import Settings
 from codur.events import ignore
 from codur.graph.walk import walk

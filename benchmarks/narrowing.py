@@ -32,13 +32,17 @@ from pathlib import Path
 
 from msgspec import structs
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from codur.agents.assignment import Assignment
 from codur.agents.loop import run_agent
+from codur.agents.offers import Offering
 from codur.agents.registry import AgentRegistry
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import LlmSettings, Settings, ToolSettings
-from codur.events import ignore
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
+from codur.llm.pool_options import PoolOptions
 from codur.llm.tokens import BYTES_PER_TOKEN, estimate_tokens, prompt_tokens
 from codur.planning.narrowing import (
     GuidedDecisionPoint,
@@ -189,15 +193,14 @@ def converse(
     asyncio.run(
         run_agent(
             "# Task\nmake total start at one",
-            agent,
-            profile=profile,
-            pool=ModelPool(settings, {}, Limits(), emit=ignore, models={agent.profile: model}),
-            prompts=PromptLibrary(),
-            toolbox=toolbox,
-            emit=ignore,
-            narrow=narrow,
-            task_type="code_fix",
-            files=("main.py",),
+            Assignment(
+                agent=agent,
+                profile=profile,
+                pool=ModelPool(settings, {}, Limits(), PoolOptions(models={agent.profile: model})),
+                prompts=PromptLibrary(),
+                toolbox=toolbox,
+            ),
+            Offering(narrow=narrow, task_type="code_fix", files=("main.py",)),
         )
     )
     return list(model.requests)
@@ -239,7 +242,7 @@ def question(toolbox: Toolbox, before: Call, wanted: Call | None) -> tuple[int, 
     asking = ToolQuestion(
         "make total start at one",
         "",
-        pool=ModelPool(settings, {}, Limits(), emit=ignore, models={"gpt-oss-20b": model}),
+        pool=ModelPool(settings, {}, Limits(), PoolOptions(models={"gpt-oss-20b": model})),
         prompts=PromptLibrary(),
         profile="gpt-oss-20b",
         spec=toolbox.spec,

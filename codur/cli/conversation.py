@@ -22,8 +22,8 @@ from codur.cli.line_completion import LineCompleter
 from codur.cli.slash_commands import Asked, Sets, help_text, read_line
 from codur.config.settings import Settings
 from codur.errors import CodurError, UsageError
-from codur.events import ignore
 from codur.llm.pool import ModelPool
+from codur.llm.pool_options import PoolOptions
 from codur.session.stop import INTERRUPTED, code_of
 from codur.session.turns import Turn, Turns, earlier_text, turn_of
 from codur.store.directory import StateDirectory
@@ -257,7 +257,7 @@ def _greeting(directory: Path, settings: Settings, remembered: int) -> str:
 
 
 def _model(settings: Settings) -> str:
-    pool = ModelPool(settings, os.environ, Limits(), emit=ignore)
+    pool = ModelPool(settings, os.environ, Limits(), PoolOptions())
     choice = pool.chosen()
     name = choice.default if choice.found else ""
     return f"{name} ({pool.profile(name).model}): {choice.reason}" if name else f"none: {choice.reason}"

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
+
+import msgspec
 
 from codur.errors import StateError
 from codur.store.atomic import PRIVATE_DIRECTORY, state_errors, write_private
 from codur.store.flock import exclusive
 
-_VERSION = 1
 _MAX_BYTES = 16 * 1024**2
 
 PinState = Literal["accepted", "changed", "new"]
@@ -41,6 +41,12 @@ class Pinned:
         return "accepted" if known == digest else "changed"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _File:
+    version: Literal[1]
+    servers: Mapping[str, Pinned]
+
+
 class Pins:
     """The list of accepted definitions, read and written under a lock and replaced in one step.
 
@@ -50,7 +56,7 @@ class Pins:
 
     def __init__(self, file: Path | None) -> None:
         self._file = file
-        self._memory: dict[str, Pinned] = {}
+        self._memory: Mapping[str, Pinned] = {}
 
     def first_or_known(self, server: str, now: Pinned) -> Pinned:
         """What is accepted of a server; at its first use (or under other settings) that is what it offers `now`.
@@ -97,7 +103,7 @@ class Pins:
             with exclusive(self._file.with_name(f"{self._file.name}.lock")):
                 yield
 
-    def _read(self) -> dict[str, Pinned]:
+    def _read(self) -> Mapping[str, Pinned]:
         if self._file is None:
             return self._memory
         with state_errors(self._file):
@@ -109,34 +115,20 @@ class Pins:
                 data = stream.read(_MAX_BYTES + 1)
         return self._servers(data)
 
-    def _servers(self, data: bytes) -> dict[str, Pinned]:
+    def _servers(self, data: bytes) -> Mapping[str, Pinned]:
         try:
-            tree = json.loads(data) if len(data) <= _MAX_BYTES else None
-        except (ValueError, RecursionError):
-            tree = None
-        servers = tree.get("servers") if isinstance(tree, dict) and tree.get("version") == _VERSION else None
-        found = {name: _pinned(value) for name, value in servers.items()} if isinstance(servers, dict) else {"": None}
-        if None in found.values():
-            # An empty list would accept anything, so a damaged one accepts nothing.
-            raise StateError(
-                f"the list of accepted MCP tools {self._file} is damaged",
-                remedy="Look at each server's tools again with `codur mcp trust NAME`.",
-            )
-        return {name: value for name, value in found.items() if value is not None}
+            if len(data) <= _MAX_BYTES:
+                return msgspec.json.decode(data, type=_File).servers
+        except (msgspec.MsgspecError, RecursionError):
+            pass  # an empty list would accept anything, so a damaged one accepts nothing
+        raise StateError(
+            f"the list of accepted MCP tools {self._file} is damaged",
+            remedy="Look at each server's tools again with `codur mcp trust NAME`.",
+        )
 
     def _write(self, servers: Mapping[str, Pinned]) -> None:
         if self._file is None:
-            self._memory = dict(servers)
+            self._memory = servers
             return
-        tree = {
-            name: {"source": entry.source, "tools": dict(sorted(entry.tools.items()))}
-            for name, entry in sorted(servers.items())
-        }
-        write_private(self._file, json.dumps({"version": _VERSION, "servers": tree}, indent=1).encode("ascii"))
-
-
-def _pinned(value: Any) -> Pinned | None:
-    source, tools = (value.get("source"), value.get("tools")) if isinstance(value, dict) else (None, None)
-    if not isinstance(source, str) or not isinstance(tools, dict):
-        return None
-    return Pinned(source=source, tools=tools) if all(isinstance(item, str) for item in tools.values()) else None
+        data = msgspec.json.encode(_File(version=1, servers=servers), order="sorted")
+        write_private(self._file, msgspec.json.format(data, indent=1))

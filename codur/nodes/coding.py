@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
+from codur.agents.assignment import CodingTask
 from codur.agents.coding import CodingOutcome, write_code
 from codur.agents.registry import Agent
 from codur.checks.describe import diff_text, verdict_text
@@ -14,7 +15,7 @@ from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.parts.attempt_verdict import seen_before
 from codur.nodes.parts.finding import may_fail
 from codur.nodes.parts.samples import Copy, best_of, how_many
-from codur.nodes.parts.sources import Material, inputs, instruction_notes, material, objective, target
+from codur.nodes.parts.sources import Material, assignment, inputs, instruction_notes, material, objective, target
 from codur.nodes.parts.step_criteria import held_to
 from codur.nodes.parts.updates import current_step, go, hint_of, not_answered, origin_of, tell_changes
 from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate
@@ -87,26 +88,21 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
 
     async def ask(profile: str, temperature: float | None, copy: Copy | None) -> CodingOutcome:
         asked = replace(agent, profile=profile)
-        return await write_code(
-            brief,
-            asked,
-            profile=context.models.fitted(profile),
-            target=target(state, step, found.texts, context),
-            pool=context.models,
-            prompts=context.prompts,
-            toolbox=context.toolbox,
+        fitted = context.models.fitted(profile)
+        task = CodingTask(
+            brief=brief,
             workspace=context.workspace,
+            target=target(state, step, found.texts, context),
             whole_file_lines=settings.tools.whole_file_lines,
             source_tokens=settings.context.source_tokens,
-            instructions=context.instructions.text(asked, context.models.fitted(profile), found.texts),
             read_text_calls=settings.runtime.detect_tool_calls_from_text,
             max_looks=settings.agents.coding.max_looks,
             run_check=said_by(copy.run if copy else context.checker.run),
             asking="asked" if _asked(state) else "user" if context.consult is not None else "nobody",
-            emit=context.emit,
             temperature=temperature,
             elsewhere=copy.ready if copy else None,
         )
+        return await write_code(task, assignment(asked, fitted, found.texts, context))
 
     count = how_many(agent, state, context)
     outcome = await best_of(count, agent, ask, state, context) if count > 1 else None

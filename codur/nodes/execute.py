@@ -6,13 +6,14 @@ import asyncio
 from dataclasses import replace
 
 from codur.agents.loop import LoopOutcome, run_agent
+from codur.agents.offers import Offering
 from codur.agents.registry import Agent
 from codur.context.brief import question_text
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.coding import code_with
 from codur.nodes.parts.attempt_verdict import seen_before
 from codur.nodes.parts.external_step import delegate_to
-from codur.nodes.parts.sources import inputs, instruction_notes, material, objective
+from codur.nodes.parts.sources import assignment, inputs, instruction_notes, material, objective
 from codur.nodes.parts.step_criteria import held_to
 from codur.nodes.parts.updates import current_step, edits, go, origin_of, outcome_of
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
@@ -83,17 +84,10 @@ async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcom
         inputs=inputs(state, step, context),
         budget_tokens=(profile.request_tokens - profile.max_completion_tokens) // 2,
     )
-    return await run_agent(
-        task,
-        agent,
-        profile=profile,
-        pool=context.models,
-        prompts=context.prompts,
-        toolbox=context.toolbox,
-        emit=context.emit,
-        instructions=context.instructions.text(agent, profile, found.texts),
+    offering = Offering(
         narrow=context.settings.planning.narrow_tools,
         task_type=state["discovery"].task_type,
         files=state["discovery"].files,
         settings=context.settings.tools,
     )
+    return await run_agent(task, assignment(agent, profile, found.texts, context), offering)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,9 @@ from codur.config.prompts import PromptLibrary
 from codur.config.settings import Settings
 from codur.context.index import RepositoryIndex
 from codur.events import Note, RunStarted
+from codur.llm.clock import Clock
 from codur.llm.pool import ModelPool
+from codur.llm.pool_options import PoolOptions
 from codur.llm.remembered_sizes import Remembered
 from codur.nodes.run_state import BestState, Latest, RunContext
 from codur.planning.plans.plan_file import plan_text
@@ -254,25 +256,20 @@ class _Opening:
 
     def _models(self, pool: Mapping[str, Any]) -> ModelPool:
         host, record = self.host, self.record
-        return ModelPool(
-            self.settings,
-            host.environ,
-            self.task.limits,
+        options = PoolOptions(
             emit=record.emit,
             offline=self.task.offline,
+            models=host.models or {},
+            clock=host.clock or Clock(),
             time_left=self.time_left,
-            spent=record.kept.usage if record.kept else Usage(),
             redactor=record.redactor,
+            spent=record.kept.usage if record.kept else Usage(),
+            shared=host.shared.models if host.shared else None,
             waiting=host.waited.waiting if host.waited else None,
-            **{
-                "models": host.models,
-                "shared": host.shared.models if host.shared else None,
-                **({"sleep": host.clock.sleep, "now": host.clock.now} if host.clock else {}),
-                **pool,
-            },
             stream=host.stream,
             remembered=Remembered(StateDirectory(host.state).limits_file) if host.state else None,
         )
+        return ModelPool(self.settings, host.environ, self.task.limits, replace(options, **pool))
 
     def _externals(self, servers: McpServers | None) -> ExternalAgents:
         return ExternalAgents(

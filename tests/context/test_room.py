@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from codur.agents.assignment import Assignment, CodingTask
 from codur.agents.coding import write_code
 from codur.agents.registry import AgentRegistry
 from codur.config.prompts import PromptLibrary
@@ -22,6 +23,7 @@ from codur.errors import LimitReached
 from codur.events import Event, Note
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
+from codur.llm.pool_options import PoolOptions
 from codur.llm.request_failure import ServiceFailure
 from codur.llm.tokens import prompt_tokens
 from codur.sandbox.launcher import Launcher
@@ -86,7 +88,7 @@ def code(
         agent = replace(agent, config=structs.replace(agent.config, prompt=prompt, tools=("replace_function",)))
     model = ScriptedModel(list(replies), profile_name=agent.profile, profile=given)
     events: list[Event] = []
-    pool = ModelPool(settings, {}, Limits(), emit=events.append, models={agent.profile: model})
+    pool = ModelPool(settings, {}, Limits(), PoolOptions(emit=events.append, models={agent.profile: model}))
     context = ToolContext(
         workspace=workspace,
         launcher=Launcher({"PATH": os.environ["PATH"]}),
@@ -96,16 +98,14 @@ def code(
     )
     asyncio.run(
         write_code(
-            told,
-            agent,
-            profile=given,
-            target="main.py",
-            pool=pool,
-            prompts=PromptLibrary(),
-            toolbox=Toolbox(context),
-            workspace=workspace,
-            whole_file_lines=200,
-            read_text_calls=True,
+            CodingTask(
+                brief=told,
+                workspace=workspace,
+                target="main.py",
+                whole_file_lines=200,
+                read_text_calls=True,
+            ),
+            Assignment(agent=agent, profile=given, pool=pool, prompts=PromptLibrary(), toolbox=Toolbox(context)),
         )
     )
     return model, events

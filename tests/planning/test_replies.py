@@ -9,9 +9,9 @@ import pytest
 
 from codur.config.settings import Settings
 from codur.errors import ModelAnswerError
-from codur.events import ignore
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
+from codur.llm.pool_options import PoolOptions
 from codur.planning.replies import ArgumentReply, PlanReply, PrePlanReply, argument_values, ask, read, strict_schema
 from codur.types import Limits, Message, ToolSpec
 from tests.support.scripted_model import ScriptedModel
@@ -74,7 +74,7 @@ def test_after_the_last_attempt_it_is_an_error() -> None:
 
 async def _ask(model: ScriptedModel, *, attempts: int) -> PrePlanReply:
     profile = "gpt-oss-20b"
-    pool = ModelPool(Settings(), {"GROQ_API_KEY": "x"}, Limits(), emit=ignore, models={profile: model})
+    pool = ModelPool(Settings(), {"GROQ_API_KEY": "x"}, Limits(), PoolOptions(models={profile: model}))
     request = ChatRequest(messages=(Message(role="user", content="hi"),), purpose="classification")
     return await ask(pool, profile, request, PrePlanReply, attempts=attempts)
 

@@ -22,7 +22,7 @@ from codur.batch.worker.attempt import Attempted, Job, attempt
 from codur.batch.worker.frames import FrameReader, FrameWriter
 from codur.batch.worker.phases import Phases
 from codur.config.prompts import PromptLibrary
-from codur.llm.rate_limits.shared_limits import SharedModels
+from codur.llm.rate_limits.shared_limits import SharedBudget, SharedModels
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.processor_turns import SharedPrograms, Turns, Waited
 from codur.sandbox.scratch import prefix, remove_tree, sweep, temporary_base
@@ -120,11 +120,13 @@ class Worker:
         return Shared(
             programs=SharedPrograms(starter=self._starter, turns=Turns(PROGRAMS_PER_PROCESSOR * setup.processors)),
             models=SharedModels(
-                max_tokens=setup.max_tokens,
-                max_cost_usd=setup.max_cost_usd,
-                tokens=setup.tokens,
-                cost_usd=setup.cost_usd,
-                on_spent=lambda tokens, cost: self._frames.send({"spent": [tokens, cost]}),
+                SharedBudget(
+                    max_tokens=setup.max_tokens,
+                    max_cost_usd=setup.max_cost_usd,
+                    tokens=setup.tokens,
+                    cost_usd=setup.cost_usd,
+                    on_spent=lambda tokens, cost: self._frames.send({"spent": [tokens, cost]}),
+                )
             ),
             prompts=PromptLibrary(),
         )

@@ -25,6 +25,7 @@ from codur.config.settings import AgentConfig, Settings
 from codur.errors import UsageError
 from codur.events import ignore
 from codur.llm.pool import ModelPool
+from codur.llm.pool_options import PoolOptions
 from codur.llm.profiles.auto import server_problem
 from codur.session.task_run import run_task
 from codur.types import Limits, RunResult, Task
@@ -168,7 +169,7 @@ def _rows(settings: Settings) -> list[AgentRow]:
 def _obstacle(agent: Agent, settings: Settings) -> Obstacle | None:
     if agent.external:
         return obstacle_of(agent.name, agent.config, os.environ, mcp=bool(settings.mcp_servers))
-    pool = ModelPool(settings, os.environ, Limits(), emit=ignore)
+    pool = ModelPool(settings, os.environ, Limits(), PoolOptions())
     if pool.problem(agent.profile):
         why = pool.why_unavailable(agent.profile)
         return Obstacle(text=pool.problem(agent.profile), remedy=why.remedy)

@@ -16,8 +16,8 @@ from codur.cli import machine
 from codur.cli.printing import say
 from codur.config.settings import AUTO, Provider, SandboxSettings, Settings
 from codur.errors import CodurError, ConfigError
-from codur.events import ignore
 from codur.llm.pool import ModelPool
+from codur.llm.pool_options import PoolOptions
 from codur.llm.profiles.endpoint import key_of
 from codur.llm.profiles.extras import installed, missing
 from codur.llm.remembered_sizes import Remembered
@@ -147,7 +147,7 @@ def _examine(settings: Settings, directory: Path) -> Health:
     state_problem = _state_problem(root)
     cache = StateDirectory(root).cache if root is not None and not state_problem and root.is_dir() else None
     remembered = Remembered(StateDirectory(root).limits_file) if root is not None else None
-    pool = ModelPool(settings, os.environ, Limits(), emit=ignore, remembered=remembered)
+    pool = ModelPool(settings, os.environ, Limits(), PoolOptions(remembered=remembered))
     chosen = _chosen(settings, cache)
     return Health(
         version=__version__,

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from codur.config.settings import Provider
 from codur.llm.profiles.endpoint import is_local, key_of, key_problem
+from codur.llm.profiles.local_models import matching, served_models
 
 if TYPE_CHECKING:
-    from codur.config.settings import Profile, Provider, Settings
+    from codur.config.settings import Profile, Settings
 
 _LOCAL = "local"
 _OLLAMA = "ollama"
@@ -69,8 +71,6 @@ def choose_profiles(settings: Settings, environ: Mapping[str, str], *, given: Co
 
 def _of_server(settings: Settings, local: str, no_key: str) -> AutoChoice:
     """The server's model for the profile `local`, or any other that it has; else why it has none."""
-    from codur.llm.profiles.local_models import matching, served_models  # noqa: PLC0415 - lazy: only where there is no key
-
     profile = settings.llm.profiles[local]
     url = _provider(settings, local).base_url or ""
     names = served_models(url)
@@ -89,8 +89,6 @@ def server_problem(settings: Settings, name: str) -> tuple[str, str]:
 
     Looks once whether it runs and has the profile's model; a profile that needs a key, or is elsewhere, is passed over.
     """
-    from codur.llm.profiles.local_models import matching, served_models  # noqa: PLC0415 - lazy: only for whoever wants to know
-
     profile, provider = settings.llm.profiles[name], _provider(settings, name)
     url = provider.base_url or ""
     if provider.api_key_env or not is_local(url):
@@ -138,8 +136,6 @@ def _has_key(settings: Settings, name: str, environ: Mapping[str, str]) -> bool:
 
 
 def _provider(settings: Settings, name: str) -> Provider:
-    from codur.config.settings import Provider  # noqa: PLC0415 - lazy: for a profile whose provider is missing
-
     return settings.providers.get(settings.llm.profiles[name].provider) or Provider()
 
 

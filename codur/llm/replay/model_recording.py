@@ -12,16 +12,18 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import MsgspecError, convert
+
 from codur.errors import ModelAnswerError, ModelError, UsageError
 from codur.llm.model import ChatReply, ChatRequest
-from codur.llm.request_failure import FailedGenerationError, ServiceFailure
+from codur.llm.request_failure import FailedGenerationError, FailureKind, ServiceFailure
 from codur.redaction import redact_value
-from codur.types import Message, ToolCall, ToolSpec, Usage
+from codur.types import Usage
 
 if TYPE_CHECKING:
     from codur.redaction import Redactor
@@ -32,22 +34,48 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
-    """One exchange of a recording: a reply, or the error that came instead."""
+class _Failure:
+    """What came instead of a reply; `kind` and `hint` are those of some errors."""
+
+    message: str
+    remedy: str
+    usage: Usage | None = None
+    kind: FailureKind | None = None
+    retry_after_s: float | None = None
+    hint: str | None = None
+
+    def error(self) -> ModelError:
+        """The error that was raised."""
+        common: dict[str, Any] = {"remedy": self.remedy, "usage": self.usage}
+        if self.kind is not None:
+            return ServiceFailure(self.message, kind=self.kind, retry_after_s=self.retry_after_s, **common)
+        if self.hint is not None:
+            return FailedGenerationError(self.message, hint=self.hint, **common)
+        return ModelAnswerError(self.message, **common)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedExchange:
+    """One request, and the reply to it or the failure that came instead."""
 
     number: int
     profile: str
     request: ChatRequest
-    outcome: ChatReply | ModelError
+    reply: ChatReply | None = None
+    failure: _Failure | None = None
+
+    def __post_init__(self) -> None:
+        if (self.reply is None) is (self.failure is None):
+            raise ValueError("either a reply or a failure")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taking:
+class ModelRecording:
     """A whole recording."""
 
     task: str
     workspace: str
-    taken: tuple[Taken, ...]
+    exchanges: tuple[RecordedExchange, ...]
 
 
 class Recorder:
@@ -85,7 +113,11 @@ class Recorder:
         with self._lock:
             self._number += 1
             line: dict[str, Any] = {"number": self._number, "profile": profile, "request": asdict(request)}
-            line |= {"reply": _reply(outcome)} if isinstance(outcome, ChatReply) else {"failure": _failure(outcome)}
+            line |= (
+                {"reply": asdict(replace(outcome, limits=()))}
+                if isinstance(outcome, ChatReply)
+                else {"failure": _failure(outcome)}
+            )
             self._write(redact_value(line, self._redactor))
 
     def close(self) -> None:
@@ -101,7 +133,7 @@ class Recorder:
             raise _unusable(self._path, error) from error
 
 
-def read_recording(path: Path) -> Taking:
+def read_recording(path: Path) -> ModelRecording:
     """A recording.
 
     Raises:
@@ -121,16 +153,11 @@ def read_recording(path: Path) -> Taking:
             raise UsageError(
                 f"{path}: is a recording of another version of Codur ({header['version']})", remedy="Record it again."
             )
-        taken = tuple(_taken(line) for line in rest)
-        return Taking(task=header["task"], workspace=header["workspace"], taken=taken)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        return convert({**header, "exchanges": rest}, ModelRecording)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, MsgspecError) as error:
         raise UsageError(
             f"{path}: is not a recording of a run", remedy="Make one with `codur run … --record FILE`."
         ) from error
-
-
-def _reply(reply: ChatReply) -> dict[str, Any]:
-    return asdict(replace(reply, limits=()))
 
 
 def _failure(error: ModelError) -> dict[str, Any]:
@@ -142,52 +169,6 @@ def _failure(error: ModelError) -> dict[str, Any]:
     elif isinstance(error, FailedGenerationError):
         value["hint"] = error.hint
     return value
-
-
-def _taken(line: Mapping[str, Any]) -> Taken:
-    outcome = _reply_from(line["reply"]) if "reply" in line else _failure_from(line["failure"])
-    return Taken(
-        number=int(line["number"]),
-        profile=str(line["profile"]),
-        request=_request_from(line["request"]),
-        outcome=outcome,
-    )
-
-
-def _reply_from(value: Mapping[str, Any]) -> ChatReply:
-    given = _known(ChatReply, value) | {
-        "usage": Usage(**value["usage"]),
-        "tool_calls": _calls(value["tool_calls"]),
-        "limits": (),
-    }
-    return ChatReply(**given)
-
-
-def _failure_from(value: Mapping[str, Any]) -> ModelError:
-    usage = Usage(**value["usage"]) if "usage" in value else None
-    common: dict[str, Any] = {"remedy": value["remedy"], "usage": usage}
-    if "kind" in value:
-        return ServiceFailure(value["message"], kind=value["kind"], retry_after_s=value["retry_after_s"], **common)
-    if "hint" in value:
-        return FailedGenerationError(value["message"], hint=value["hint"], **common)
-    return ModelAnswerError(value["message"], **common)
-
-
-def _request_from(value: Mapping[str, Any]) -> ChatRequest:
-    messages = tuple(
-        Message(**(_known(Message, item) | {"tool_calls": _calls(item["tool_calls"])})) for item in value["messages"]
-    )
-    tools = tuple(ToolSpec(**_known(ToolSpec, item)) for item in value["tools"])
-    return ChatRequest(**(_known(ChatRequest, value) | {"messages": messages, "tools": tools}))
-
-
-def _calls(values: Sequence[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
-    return tuple(ToolCall(**_known(ToolCall, item)) for item in values)
-
-
-def _known(kind: Callable[..., Any], value: Mapping[str, Any]) -> dict[str, Any]:
-    names = {item.name for item in fields(kind)}  # type: ignore[arg-type]
-    return {name: item for name, item in value.items() if name in names}
 
 
 def _unusable(path: Path, error: OSError) -> UsageError:

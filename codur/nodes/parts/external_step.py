@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from codur.agents.external.delegated_work import Delegated
+from codur.agents.external.delegated_work import Delegated, run_external
+from codur.agents.external.delegation import Terms
 from codur.agents.registry import Agent
 from codur.context.brief import CodingBrief, brief_text
 from codur.errors import LimitReached, ModelUnavailable, WorkspaceError
@@ -40,14 +41,17 @@ def _delegate(agent: Agent, state: RunState, context: RunContext) -> RunUpdate:
     except LimitReached as error:
         return RunUpdate(**seen, **not_answered("execute", agent, error, state))
     try:
-        delegated = context.externals.run_external(
+        delegated = run_external(
+            context.externals,
             agent,
             _prompt(state, context),
             context.workspace,
-            timeout_s=context.time_left(),
-            emit=context.emit,
-            read_only=_read_only(state, context),
-            allowed=lambda _path: takes_changes(state),
+            Terms(
+                timeout_s=context.time_left(),
+                emit=context.emit,
+                read_only=_read_only(state, context),
+                allowed=lambda _path: takes_changes(state),
+            ),
         )
     except WorkspaceError as error:
         cannot = ModelUnavailable(f"{agent.name} cannot work: {error.message}", remedy=error.remedy)

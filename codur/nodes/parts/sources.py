@@ -6,7 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from posixpath import basename, dirname, splitext
 
+from codur.agents.assignment import Assignment
+from codur.agents.registry import Agent
 from codur.checks.entry import is_test_code
+from codur.config.settings import Profile
 from codur.context.file_order import standing
 from codur.context.outline import Outline, outline_of
 from codur.context.places import edited_lines
@@ -154,6 +157,19 @@ def objective(state: RunState, step: Step) -> str:
         return ""
     said = (("", step.objective), ("Expected output: ", step.expected_output), ("Done when: ", step.success_criteria))
     return "\n".join(f"{word}{text}" for word, text in said if text)
+
+
+def assignment(agent: Agent, profile: Profile, files: Iterable[str], context: RunContext) -> Assignment:
+    """An agent of this run at work on these files."""
+    return Assignment(
+        agent=agent,
+        profile=profile,
+        pool=context.models,
+        prompts=context.prompts,
+        toolbox=context.toolbox,
+        emit=context.emit,
+        instructions=context.instructions.text(agent, profile, files),
+    )
 
 
 def instruction_notes(context: RunContext) -> list[str]:

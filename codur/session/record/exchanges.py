@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from codur import __version__
 from codur.events import ModelPrompted, Note
+from codur.llm.clock import Clock
 
 if TYPE_CHECKING:
     from codur.config.settings import Settings
@@ -51,7 +52,7 @@ class Prompts:
         self._record.prompted(event, keep=kept, show=self._show)
 
 
-class SkippedTime:
+class SkippedTime(Clock):
     """A clock for runs that wait for nobody: what was to be slept through has passed at once."""
 
     def __init__(self) -> None:
@@ -61,6 +62,8 @@ class SkippedTime:
         """The time, in seconds."""
         return time.time() + self._skipped
 
+    monotonic = now
+
     async def sleep(self, seconds: float) -> None:
         """Skip these seconds."""
         self._skipped += seconds
@@ -68,7 +71,7 @@ class SkippedTime:
 
 @contextmanager
 def exchanging(wanted: Exchanges, task: Task, settings: Settings, record: Recording) -> Iterator[dict[str, Any]]:
-    """What the pool of a run's models is to be made with, for as long as the run lasts.
+    """Which `PoolOptions` differ from those of any other run, for as long as the run lasts.
 
     Raises:
         UsageError: a recording cannot be made, or not be read.
@@ -99,5 +102,4 @@ def _replay(path: Path, task: Task, settings: Settings, record: Recording) -> di
         workspace=task.workspace,
         tell=lambda text: record.emit(Note(level="warning", text=text)),
     )
-    skipped = SkippedTime()
-    return {"models": replay.models(settings.llm.profiles), "sleep": skipped.sleep, "now": skipped.now, "shared": None}
+    return {"models": replay.models(settings.llm.profiles), "clock": SkippedTime(), "shared": None}

@@ -13,8 +13,8 @@ from typing import Any
 
 from msgspec import structs
 
-from codur.agents.external.delegated_work import Delegated
-from codur.agents.external.delegation import ExternalAgents
+from codur.agents.external.delegated_work import Delegated, run_external
+from codur.agents.external.delegation import ExternalAgents, Terms
 from codur.agents.registry import Agent
 from codur.config.settings import AgentConfig, SandboxSettings
 from codur.events import AgentMessage, Event, ToolRan
@@ -146,13 +146,11 @@ def delegate(
         on_event(event)
 
     with agents(environ=environ, backend=backend, cancel=cancel, may_instruct=may_instruct) as external:
-        delegated = external.run_external(
+        delegated = run_external(
+            external,
             agent,
             prompt,
             workspace,
-            timeout_s=timeout_s,
-            emit=emit,
-            read_only=tuple(protected),
-            allowed=allowed,
+            Terms(timeout_s=timeout_s, emit=emit, read_only=tuple(protected), allowed=allowed),
         )
     return Did(delegated=delegated, workspace=workspace, events=events)

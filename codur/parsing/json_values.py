@@ -1,7 +1,8 @@
-"""Values of events that may be anything: each reader gives the type that is wanted, or nothing."""
+"""Values of JSON that may be anything: each reader gives the type that is wanted, or nothing of it."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,8 +10,16 @@ from typing import Any
 _MOST = 10**12
 
 
-def text(value: Any, limit: int = 20_000) -> str:
-    """A text, cut to its limit; empty if it is none."""
+def read_json(data: bytes | str, default: Any = None) -> Any:
+    """The value of a JSON text; `default` if it is none."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):  # not JSON, not UTF-8, a number of too many digits, or nested too deeply
+        return default
+
+
+def text(value: Any, limit: int | None = None) -> str:
+    """A text, cut to its limit if there is one; empty if it is none."""
     return value[:limit] if isinstance(value, str) else ""
 
 
@@ -25,9 +34,8 @@ def items(value: Any) -> Sequence[Any]:
 
 
 def count(value: Any) -> int:
-    """A number of tokens; 0 if it is none, or no sensible one."""
-    number = amount(value)
-    return int(number)
+    """A whole number from 0 up; 0 if it is none, or no sensible one."""
+    return int(amount(value))
 
 
 def amount(value: Any) -> float:
