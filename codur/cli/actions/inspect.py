@@ -14,7 +14,7 @@ from codur.config.loader import candidate_files
 from codur.errors import UsageError
 from codur.planning.patterns.decide import PatternDecision, decide
 from codur.sandbox.launcher import Launcher
-from codur.types import Check
+from codur.types import Check, Task
 from codur.ui.output_formats import show
 from codur.ui.sanitise import sanitise
 from codur.workspace.workspace import Workspace
@@ -33,14 +33,8 @@ def show_route(
     settings = machine.settings_for(directory, config, {}).settings
     workspace = Workspace.open(directory, home=machine.home())
     with Launcher(os.environ, sandbox=settings.sandbox) as launcher:
-        decision = decide(
-            prompt,
-            workspace,
-            settings=settings,
-            launcher=launcher,
-            check_command=check_command,
-            expect_file=expect_file,
-        )
+        task = Task(prompt=prompt, workspace=str(workspace.root), check_command=check_command, expect_file=expect_file)
+        decision = decide(task, workspace, settings=settings, launcher=launcher)
     report = _report(decision)
     if json:
         _print(json_module.dumps(report))

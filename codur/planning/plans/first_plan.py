@@ -9,8 +9,8 @@ from posixpath import basename
 from codur.context.file_order import standing
 from codur.context.places import places_in
 from codur.errors import ModelUnavailable
+from codur.planning.patterns.classify import asks_for_more
 from codur.planning.patterns.named_paths import MADE, SOURCE_SUFFIXES, suffix_of
-from codur.planning.patterns.request_count import asks_for_more
 from codur.types import CODE_TASKS, Check, Discovery, Outcome, Plan, Step, Task, Verdict
 
 _SURE = 0.8
