@@ -42,13 +42,11 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
     if unfit is not None:
         return _unfit(unfit, seen)
     plan = first_plan(
-        task.prompt,
+        task,
         discovery,
         before,
         repair=can_repair(seen, context) and context.settings.repair.mode == "before_model",
-        check_is_goal=task.check_is_goal,
-        no_search=_no_search(seen, context),
-        no_model=None if can_ask(seen, context) else why_not(seen, context),
+        no_model="" if can_ask(seen, context) else _no_search(seen, context) or why_not(seen, context).message,
     )
     if plan is not None and plan.origin == "llm_error":
         plan = explained(seen, context) or plan

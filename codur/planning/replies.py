@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
+from codur.config.prompts import PromptLibrary
 from codur.config.settings import Profile
 from codur.errors import ModelAnswerError
 from codur.llm.model import ChatReply, ChatRequest
@@ -94,43 +95,60 @@ class ToolReply:
 Reply = TypeVar("Reply", PrePlanReply, PlanReply, CriteriaReply, ToolReply)
 
 
-async def ask(pool: ModelPool, profile: str, request: ChatRequest | Make, kind: type[Reply], *, attempts: int) -> Reply:
-    """Ask for an answer of the given type, and once more with the error for each answer that cannot be read.
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who is asked what has to be planned and judged, and in which words.
 
-    Args:
-        request: the request, or what makes one for a profile; its schema is set here.
-        attempts: requests at most.
-
-    Raises:
-        ModelAnswerError: no answer could be read.
-        ModelUnavailable, LimitReached: as `ModelPool.complete`.
+    Attributes:
+        attempts: requests at most, where answers cannot be read.
     """
-    problem: str = ""
-    more: tuple[Message, ...] = ()
 
-    def made(fitted: Profile) -> ChatRequest:
-        asked: ChatRequest = request(fitted) if callable(request) else request
-        messages = (*asked.messages, *more)
-        return replace(asked, messages=messages, schema=strict_schema(kind), schema_name=kind.__name__)
+    pool: ModelPool
+    prompts: PromptLibrary
+    attempts: int = 1
 
-    for _ in range(max(1, attempts)):
-        reply: ChatReply = await pool.complete(profile, made)
-        value, problem = read(reply, kind)
-        if value is not None:
-            return value
-        more = (*more, *_try_again(reply, problem))
-    raise ModelAnswerError(f"the model's answer cannot be read: {problem}")
+    async def ask(self, profile: str, request: ChatRequest | Make, kind: type[Reply]) -> Reply:
+        """Ask for an answer of the given type, and once more with the error for each answer that cannot be read.
+
+        Args:
+            request: the request, or what makes one for a profile; its schema is set here.
+
+        Raises:
+            ModelAnswerError: no answer could be read.
+            ModelUnavailable, LimitReached: as `ModelPool.complete`.
+        """
+        problem: str = ""
+        more: tuple[Message, ...] = ()
+
+        def made(fitted: Profile) -> ChatRequest:
+            asked: ChatRequest = request(fitted) if callable(request) else request
+            messages = (*asked.messages, *more)
+            return replace(asked, messages=messages, schema=strict_schema(kind), schema_name=kind.__name__)
+
+        for _ in range(max(1, self.attempts)):
+            reply: ChatReply = await self.pool.complete(profile, made)
+            value, problem = read(reply, kind)
+            if value is not None:
+                return value
+            again = f"That answer cannot be used: {problem}. Answer with the JSON object alone."
+            more = (*more, Message(role="assistant", content=reply.text[:2000]), Message(role="user", content=again))
+        raise ModelAnswerError(f"the model's answer cannot be read: {problem}")
+
+
+def messages(system: str, user: str) -> tuple[Message, Message]:
+    """What a request begins with."""
+    return Message(role="system", content=system), Message(role="user", content=user)
 
 
 def read(reply: ChatReply, kind: type[Reply]) -> tuple[Reply | None, str]:
     """The answer as a value, or None and what is wrong with it."""
-    from pydantic import ValidationError  # noqa: PLC0415 - lazy: only runs with a model need pydantic
-
     if reply.finish_reason == "length":
         return None, "it was cut off at the token limit"
     found = parse_json_object(reply.text)
     if found is None:
         return None, "it is not a JSON object"
+    from pydantic import ValidationError  # noqa: PLC0415 - lazy: only runs with a model need pydantic
+
     try:
         value: Reply = _made(kind)[0].validate_python(found)
         return value, ""
@@ -140,20 +158,13 @@ def read(reply: ChatReply, kind: type[Reply]) -> tuple[Reply | None, str]:
         return None, f"{place or 'object'}: {first['msg']}"
 
 
-def _try_again(reply: ChatReply, problem: str) -> tuple[Message, Message]:
-    return (
-        Message(role="assistant", content=reply.text[:2000]),
-        Message(role="user", content=f"That answer cannot be used: {problem}. Answer with the JSON object alone."),
-    )
+def strict_schema(kind: type) -> Mapping[str, Any]:
+    """The JSON schema of an answer in the form that strict modes demand: every field required, no others allowed."""
+    return _made(kind)[1]
 
 
 _MADE: dict[type, tuple[Any, Mapping[str, Any]]] = {}
 """By the kinds of answers, of which there are a few."""
-
-
-def strict_schema(kind: type) -> Mapping[str, Any]:
-    """The JSON schema of an answer in the form that strict modes demand: every field required, no others allowed."""
-    return _made(kind)[1]
 
 
 def _made(kind: type) -> tuple[Any, Mapping[str, Any]]:

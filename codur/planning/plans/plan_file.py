@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from codur.types import Action, Plan, Step, Tier
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 VERSION = 1
 _ID = re.compile(r"[A-Za-z0-9_-]{1,60}")
+_STATED = tuple(key.name for key in fields(Step) if key.name not in {"tier", "place"})
+"""What the file states of a step."""
+_STEP = Step(id="", action="tool")
 _NO_CAPABILITY = frozenset({"respond", "ask", "repair"})
 
 
@@ -43,35 +46,13 @@ class PlanFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StepEntry:
-    """A step as the file states it."""
-
-    id: str = ""
-    action: Action = "tool"
-    capability: str = ""
-    objective: str = ""
-    expected_output: str = ""
-    success_criteria: str = ""
-    inputs: tuple[str, ...] = ()
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    decide: Literal["", "guided"] = ""
-    decision_prompt: str = ""
-    max_candidates: int = -1
-    min_compatibility: float = -1.0
-    fallback_tool: str = ""
-
-
-_STEP = StepEntry()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PlanDocument:
     """The file's keys."""
 
     codur_plan: int = 0
     task: str = ""
     workspace: str = ""
-    steps: tuple[StepEntry, ...] = ()
+    steps: tuple[Step, ...] = ()
 
 
 def plan_text(plan: Plan, *, task: str, workspace: str) -> str:
@@ -116,10 +97,9 @@ def read_plan(data: bytes, name: str) -> PlanFile:
 
 def _entry(step: Step) -> dict[str, Any]:
     """A step without what it does not say."""
-    stated = {key.name: getattr(step, key.name) for key in fields(StepEntry)}
-    plain = {**stated, "inputs": list(step.inputs), "arguments": _plain(step.arguments)}
+    stated = {name: _plain(getattr(step, name)) for name in _STATED}
     return {
-        name: value for name, value in plain.items() if value not in (getattr(_STEP, name), [], {}) or name == "action"
+        name: value for name, value in stated.items() if value not in (getattr(_STEP, name), [], {}) or name == "action"
     }
 
 
@@ -141,15 +121,14 @@ def _require_version(source: Source) -> None:
 
 
 def _require_known_keys(source: Source) -> None:
-    _known(source, (), source.values, PlanDocument)
+    _known(source, (), source.values, [key.name for key in fields(PlanDocument)])
     steps = source.values.get("steps")
     for number, entry in enumerate(steps if isinstance(steps, list) else ()):
         if isinstance(entry, Mapping):
-            _known(source, ("steps", number), entry, StepEntry)
+            _known(source, ("steps", number), entry, _STATED)
 
 
-def _known(source: Source, path: tuple[str | int, ...], given: Mapping[Any, Any], kind: Any) -> None:
-    names = [key.name for key in fields(kind)]
+def _known(source: Source, path: tuple[str | int, ...], given: Mapping[Any, Any], names: Sequence[str]) -> None:
     for key in given:
         if key not in names:
             near = get_close_matches(str(key), names, n=1, cutoff=0.5)
