@@ -15,12 +15,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
+from codur.config.reading.origin import Source
+from codur.config.reading.values import check
+from codur.config.reading.yaml_source import parse_yaml, yaml_text
 from codur.types import Action, Plan, Step, Tier
-
-if TYPE_CHECKING:
-    from codur.config.reading.origin import Source
 
 VERSION = 1
 _ID = re.compile(r"[A-Za-z0-9_-]{1,60}")
@@ -57,8 +57,6 @@ class PlanDocument:
 
 def plan_text(plan: Plan, *, task: str, workspace: str) -> str:
     """The plan as YAML; `read_plan` reads it back."""
-    from codur.config.reading.yaml_source import yaml_text  # noqa: PLC0415 - lazy: loads PyYAML
-
     steps = [_entry(step) for step in plan.steps]
     document = {"codur_plan": VERSION, "task": task, "workspace": workspace, "steps": steps}
     return yaml_text(document)
@@ -73,9 +71,6 @@ def read_plan(data: bytes, name: str) -> PlanFile:
     Raises:
         ConfigError: it is no plan: what is wrong, with file, line and key.
     """
-    from codur.config.reading.values import check  # noqa: PLC0415 - lazy: few runs read a plan
-    from codur.config.reading.yaml_source import parse_yaml  # noqa: PLC0415 - lazy: loads PyYAML
-
     source = parse_yaml(data, name)
     _require_known_keys(source)
     _require_version(source)

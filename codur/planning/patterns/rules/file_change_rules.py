@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from dataclasses import replace
 from functools import partial
 
@@ -12,6 +11,8 @@ from codur.errors import WorkspaceError
 from codur.planning.patterns.named_paths import SOURCE_SUFFIXES, Mention, suffix_of
 from codur.planning.patterns.prompt_tokens import Token
 from codur.planning.patterns.rules.rule import Found, Rule, Settled, call, missing, say
+from codur.tools.code.definitions import parse
+from codur.tools.tool import ToolError
 
 _STATEMENTS = (ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
 
@@ -53,10 +54,8 @@ def _write(found: Found) -> Settled | None:
 def _is_program(text: str) -> bool:
     """Whether it can only be meant as Python: it sets, imports, defines or calls something."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an odd escape in quoted text is no warning for the user
-            body = ast.parse(text).body
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        body = parse("", text).body
+    except ToolError:
         return False
     return bool(body) and all(
         isinstance(node, _STATEMENTS) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
@@ -132,16 +131,9 @@ def _replace(found: Found) -> Settled | None:
 
 def _places(text: str, piece: str) -> int:
     """How often `piece` is in the text as whole words; 0 if it is also there as a part of one, or overlaps itself."""
-    starts = [found.start() for found in re.finditer(f"(?={re.escape(piece)})", text)]
-    ends = [start + len(piece) for start in starts]
-    apart = all(end <= start for end, start in zip(ends, starts[1:], strict=False))
-    within = any(_joined(text, start) or _joined(text, end) for start, end in zip(starts, ends, strict=True))
-    return len(starts) if apart and not within else 0
-
-
-def _joined(text: str, at: int) -> bool:
-    """Whether a word goes on from before this place to after it."""
-    return all(char.isalnum() or char == "_" for char in text[max(at - 1, 0) : at + 1]) and 0 < at < len(text)
+    anywhere = re.findall(f"(?={re.escape(piece)})", text)
+    whole = re.findall(rf"(?:(?<!\w)|(?=\W)){re.escape(piece)}(?:(?!\w)|(?<=\W))", text)
+    return len(whole) if len(whole) == len(anywhere) else 0
 
 
 # --- commands of a shell ----------------------------------------------------------------------------------------------
