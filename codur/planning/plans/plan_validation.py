@@ -10,8 +10,7 @@ from typing import Any
 
 from codur.config.settings import ToolSettings
 from codur.mcp.offered_tools import server_of
-from codur.planning.plans.command_text import unprotected
-from codur.planning.plans.step_references import SHELL_ARGUMENTS, referred
+from codur.planning.plans.step_references import SHELL_ARGUMENTS, referred, unprotected
 from codur.types import Plan, SideEffect, Step
 
 _DELETE = re.compile(
