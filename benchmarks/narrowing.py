@@ -46,6 +46,7 @@ from codur.llm.pool_options import PoolOptions
 from codur.llm.tokens import BYTES_PER_TOKEN, estimate_tokens, prompt_tokens
 from codur.planning.narrowing import (
     GuidedDecisionPoint,
+    Narrowing,
     ToolCandidate,
     context_for,
     decide_next,
@@ -54,6 +55,7 @@ from codur.planning.narrowing import (
 )
 from codur.planning.plans.full_plan import tool_lines
 from codur.planning.repair_choice import ToolQuestion
+from codur.planning.replies import Asker
 from codur.sandbox.launcher import Launcher
 from codur.tools.catalogue import ALL
 from codur.tools.compatibility import ends_of
@@ -234,19 +236,13 @@ def question(toolbox: Toolbox, before: Call, wanted: Call | None) -> tuple[int, 
     """The tokens of the question after a call, and whether the next call can be told from what it shows."""
     result = toolbox.call(*before)
     data = result.data if isinstance(result.data, dict) else {}
-    points = guided_decision_points(before[0], data=data, task_type="code_fix")
+    points = guided_decision_points(before[0], Narrowing(data=data, task_type="code_fix"))
     if not points:
         return 0, False
     model = ScriptedModel([json.dumps({"tool": "none", "arguments": []})], profile_name="gpt-oss-20b")
     settings = Settings()
-    asking = ToolQuestion(
-        "make total start at one",
-        "",
-        pool=ModelPool(settings, {}, Limits(), PoolOptions(models={"gpt-oss-20b": model})),
-        prompts=PromptLibrary(),
-        profile="gpt-oss-20b",
-        spec=toolbox.spec,
-    )
+    pool = ModelPool(settings, {}, Limits(), PoolOptions(models={"gpt-oss-20b": model}))
+    asking = ToolQuestion("make total start at one", "", Asker(pool, PromptLibrary()), toolbox.spec)
     asyncio.run(decide_next(points[0], data, asking))
     if not model.requests:  # one tool alone can follow
         return 0, True

@@ -17,7 +17,7 @@ from codur.python.interpreter import find_python
 from codur.sandbox.launcher import Launcher
 from codur.sandbox.scratch import private_directory, temporary_base
 from codur.session.host import Host
-from codur.types import Check, Verdict
+from codur.types import Check, Task, Verdict
 from codur.workspace.workspace import Workspace
 
 _NO_PROGRAM = 127
@@ -95,7 +95,8 @@ def _has_task(challenge: Challenge) -> bool:
 
 def _checked(found: Soundness, prompt: str, copy: Path, settings: Settings, host: Host) -> Soundness:
     workspace = Workspace.open(copy, max_file_bytes=settings.tools.max_file_kb * 1024)
-    check = decide(prompt, workspace, settings=settings, check_is_goal=True).discovery.check
+    task = Task(prompt=prompt, workspace=str(copy), check_is_goal=True)
+    check = decide(task, workspace, settings=settings).discovery.check
     if check is None or check.kind == "syntax":
         why = "no check was found: no expected output, no tests, no command in challenge.yaml"
         return replace(found, problems=(why,))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from codur.agents.loop import LoopOutcome, run_agent
 from codur.agents.offers import Offering
 from codur.agents.registry import Agent
-from codur.context.brief import question_text
+from codur.context.brief import CodingBrief, question_text
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.coding import code_with
 from codur.nodes.parts.attempt_verdict import seen_before
@@ -75,15 +75,15 @@ async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcom
     step = current_step(state)
     profile = context.models.fitted(agent.profile)
     found = await asyncio.to_thread(material, state, step, context)
-    task = question_text(
-        state["task"].told,
-        objective(state, step),
+    brief = CodingBrief(
+        task=state["task"].told,
+        objective=objective(state, step),
         sources=found.texts,
         wants=found.wants,
         outline=found.outline,
         inputs=inputs(state, step, context),
-        budget_tokens=(profile.request_tokens - profile.max_completion_tokens) // 2,
     )
+    task = question_text(brief, budget_tokens=(profile.request_tokens - profile.max_completion_tokens) // 2)
     offering = Offering(
         narrow=context.settings.planning.narrow_tools,
         task_type=state["discovery"].task_type,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, cast, get_
 
 from codur.events import Emit
 from codur.patches import RepairReport
+from codur.planning.replies import Asker
 from codur.questions import Answer, PlanEffects, Question
 from codur.types import (
     Attempt,
@@ -279,3 +280,8 @@ class RunContext:
     def for_models(self) -> Workspace:
         """The workspace as models see it: without the content of files that may hold secrets, and of links to them."""
         return self.workspace.withholding(may_hold_secrets)
+
+    @property
+    def asker(self) -> Asker:
+        """Who is asked what has to be planned and judged."""
+        return Asker(self.models, self.prompts, self.settings.planning.max_retry_attempts)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Struct, ValidationError, convert
 
+from codur.config.prompts import PromptLibrary
 from codur.config.reading.setting_types import kind_at, words_of
 from codur.config.settings import Profile
 from codur.errors import ModelAnswerError
@@ -93,32 +94,49 @@ class ToolReply(Struct, frozen=True, kw_only=True):
 Reply = TypeVar("Reply", PrePlanReply, PlanReply, CriteriaReply, ToolReply)
 
 
-async def ask(pool: ModelPool, profile: str, request: ChatRequest | Make, kind: type[Reply], *, attempts: int) -> Reply:
-    """Ask for an answer of the given type, and once more with the error for each answer that cannot be read.
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who is asked what has to be planned and judged, and in which words.
 
-    Args:
-        request: the request, or what makes one for a profile; its schema is set here.
-        attempts: requests at most.
-
-    Raises:
-        ModelAnswerError: no answer could be read.
-        ModelUnavailable, LimitReached: as `ModelPool.complete`.
+    Attributes:
+        attempts: requests at most, where answers cannot be read.
     """
-    problem: str = ""
-    more: tuple[Message, ...] = ()
 
-    def made(fitted: Profile) -> ChatRequest:
-        asked: ChatRequest = request(fitted) if callable(request) else request
-        messages = (*asked.messages, *more)
-        return replace(asked, messages=messages, schema=strict_schema(kind), schema_name=kind.__name__)
+    pool: ModelPool
+    prompts: PromptLibrary
+    attempts: int = 1
 
-    for _ in range(max(1, attempts)):
-        reply: ChatReply = await pool.complete(profile, made)
-        value, problem = read(reply, kind)
-        if value is not None:
-            return value
-        more = (*more, *_try_again(reply, problem))
-    raise ModelAnswerError(f"the model's answer cannot be read: {problem}")
+    async def ask(self, profile: str, request: ChatRequest | Make, kind: type[Reply]) -> Reply:
+        """Ask for an answer of the given type, and once more with the error for each answer that cannot be read.
+
+        Args:
+            request: the request, or what makes one for a profile; its schema is set here.
+
+        Raises:
+            ModelAnswerError: no answer could be read.
+            ModelUnavailable, LimitReached: as `ModelPool.complete`.
+        """
+        problem: str = ""
+        more: tuple[Message, ...] = ()
+
+        def made(fitted: Profile) -> ChatRequest:
+            asked: ChatRequest = request(fitted) if callable(request) else request
+            messages = (*asked.messages, *more)
+            return replace(asked, messages=messages, schema=strict_schema(kind), schema_name=kind.__name__)
+
+        for _ in range(max(1, self.attempts)):
+            reply: ChatReply = await self.pool.complete(profile, made)
+            value, problem = read(reply, kind)
+            if value is not None:
+                return value
+            again = f"That answer cannot be used: {problem}. Answer with the JSON object alone."
+            more = (*more, Message(role="assistant", content=reply.text[:2000]), Message(role="user", content=again))
+        raise ModelAnswerError(f"the model's answer cannot be read: {problem}")
+
+
+def messages(system: str, user: str) -> tuple[Message, Message]:
+    """What a request begins with."""
+    return Message(role="system", content=system), Message(role="user", content=user)
 
 
 def read(reply: ChatReply, kind: type[Reply]) -> tuple[Reply | None, str]:
@@ -141,13 +159,6 @@ def _told(error: ValidationError, kind: type[Struct]) -> str:
     path = tuple(int(part) if part.isdigit() else part for part in re.findall(r"\w+", key))
     words = words_of(kind_at(kind, path))
     return f"{key or 'object'}: {problem}{'; it is one of ' if words else ''}{', '.join(words)}"
-
-
-def _try_again(reply: ChatReply, problem: str) -> tuple[Message, Message]:
-    return (
-        Message(role="assistant", content=reply.text[:2000]),
-        Message(role="user", content=f"That answer cannot be used: {problem}. Answer with the JSON object alone."),
-    )
 
 
 @cache

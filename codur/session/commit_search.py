@@ -26,7 +26,7 @@ from codur.tools.flow.code_outputs import Commit
 from codur.tools.git import git_commits as commits
 from codur.tools.git.git_repository import Repository, own_repository
 from codur.tools.tool import ToolError
-from codur.types import Check, Outcome, Verdict
+from codur.types import Check, Outcome, Task, Verdict
 from codur.workspace.workspace import Workspace
 
 _GIT_TIMEOUT_S = 60.0
@@ -152,15 +152,14 @@ def _remedy(error: ToolError) -> str:
 
 
 def _check(workspace: Workspace, settings: Settings, launcher: Launcher, wanted: Wanted) -> Check:
-    check = decide(
-        "the tests fail",
-        workspace,
-        settings=settings,
-        launcher=launcher,
+    task = Task(
+        prompt="the tests fail",
+        workspace=str(workspace.root),
         check_command=wanted.check_command,
         expect_file=wanted.expect_file,
         check_is_goal=True,
-    ).discovery.check
+    )
+    check = decide(task, workspace, settings=settings, launcher=launcher).discovery.check
     if check is None or check.kind == "syntax":
         raise UsageError(
             "no check was found: no tests, no expected output",

@@ -7,12 +7,21 @@ from typing import Any
 
 import pytest
 
+from codur.config.prompts import PromptLibrary
 from codur.config.settings import Settings
 from codur.errors import ModelAnswerError
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
 from codur.llm.pool_options import PoolOptions
-from codur.planning.replies import ArgumentReply, PlanReply, PrePlanReply, argument_values, ask, read, strict_schema
+from codur.planning.replies import (
+    ArgumentReply,
+    Asker,
+    PlanReply,
+    PrePlanReply,
+    argument_values,
+    read,
+    strict_schema,
+)
 from codur.types import Limits, Message, ToolSpec
 from tests.support.scripted_model import ScriptedModel
 
@@ -76,7 +85,7 @@ async def _ask(model: ScriptedModel, *, attempts: int) -> PrePlanReply:
     profile = "gpt-oss-20b"
     pool = ModelPool(Settings(), {"GROQ_API_KEY": "x"}, Limits(), PoolOptions(models={profile: model}))
     request = ChatRequest(messages=(Message(role="user", content="hi"),), purpose="classification")
-    return await ask(pool, profile, request, PrePlanReply, attempts=attempts)
+    return await Asker(pool, PromptLibrary(), attempts).ask(profile, request, PrePlanReply)
 
 
 def test_arguments_take_the_types_of_the_tool() -> None:

@@ -23,14 +23,7 @@ def show_route(task: Task, directory: Path, config: Path | None, *, json: bool) 
     settings = machine.settings_for(directory, config, {}).settings
     workspace = Workspace.open(directory, home=machine.home())
     with Launcher(os.environ, sandbox=settings.sandbox) as launcher:
-        decision = decide(
-            task.prompt,
-            workspace,
-            settings=settings,
-            launcher=launcher,
-            check_command=task.check_command,
-            expect_file=task.expect_file,
-        )
+        decision = decide(task, workspace, settings=settings, launcher=launcher)
     report = _report(decision)
     if json:
         say_json(report)

@@ -10,7 +10,7 @@ from typing import Any
 from codur.cli import machine
 from codur.cli.printing import say, say_json
 from codur.errors import UsageError
-from codur.planning.narrowing import builtin_graph, guided_decision_points, tier_of
+from codur.planning.narrowing import Narrowing, builtin_graph, guided_decision_points, tier_of
 from codur.tools.catalogue import ALL
 from codur.tools.compatibility import CompatibilityGraph, Edge
 from codur.tools.tool import EVERY_TASK
@@ -115,7 +115,7 @@ def _tool_line(item: dict[str, Any]) -> str:
 
 def _after(graph: CompatibilityGraph, name: str, kind: TaskType | None) -> dict[str, Any]:
     """All edges; those that a model would be offered are candidates."""
-    points = guided_decision_points(name, graph=graph, task_type=kind)
+    points = guided_decision_points(name, Narrowing(task_type=kind), graph=graph)
     candidates = [each.name for point in points for each in point.candidate_tools]
     return {
         "after": name,

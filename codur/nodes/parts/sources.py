@@ -14,7 +14,7 @@ from codur.context.file_order import standing
 from codur.context.outline import Outline, outline_of
 from codur.context.places import edited_lines
 from codur.context.ranking import TestRun
-from codur.context.selection import Selection, Want, select
+from codur.context.selection import Clues, Selection, Want, select
 from codur.errors import LimitReached, WorkspaceError
 from codur.events import Note
 from codur.nodes.parts.updates import origin_of
@@ -106,9 +106,7 @@ def _selection(
     told = [failed.error if failed else "", last.error if last else "", edited_lines(last.diff if last else "")]
     runs = test_runs(state, context)
     ran = {path for _, lines in runs for path, _ in lines}
-    return select(
-        context.repository,
-        files,
+    clues = Clues(
         task=state["task"].told,
         named=named,
         step=objective(state, step),
@@ -119,6 +117,7 @@ def _selection(
         looked_at="\n\n".join(inputs(state, step, context).values()),
         also=(*discovery.guessed, *(discovery.check.protected if discovery.check is not None else ())),
     )
+    return select(context.repository, files, clues)
 
 
 def _looked_at(text: str) -> Want | None:
