@@ -141,6 +141,9 @@ class Source:
         before = self.text[self.line_start(statement.lineno) : self.span(statement)[0]]
         return None if before.strip() else before
 
+    def is_elif(self, statement: ast.stmt) -> bool:
+        return self.lines[statement.lineno - 1].lstrip().startswith("elif")
+
     @cached_property
     def indent_unit(self) -> str:
         """One level of indentation, as the file has it."""
@@ -258,6 +261,11 @@ class Source:
             if isinstance(block, list) and statement in block:
                 return block
         return [statement]
+
+    def following(self, statement: ast.stmt) -> ast.stmt | None:
+        """The next statement of the same block."""
+        block = self.block(statement)
+        return next(iter(block[block.index(statement) + 1 :]), None)
 
     def trusted(self, node: ast.expr) -> bool:
         """Whether the text at the node's place is the node: inside f-strings older Pythons give wrong places."""
