@@ -82,6 +82,15 @@ def integer(node: ast.expr) -> int | None:
     return None
 
 
+def defaulted(arguments: ast.arguments) -> list[tuple[ast.arg, ast.expr]]:
+    """The parameters that have a default, with it."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    found = list(zip(positional[len(positional) - len(arguments.defaults) :], arguments.defaults, strict=True))
+    return found + [
+        (each, value) for each, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value
+    ]
+
+
 def is_pure(node: ast.expr) -> bool:
     """Whether the expression can be evaluated once more without an effect."""
     for each in ast.walk(node):
@@ -95,7 +104,8 @@ def is_pure(node: ast.expr) -> bool:
 
 def first_line(node: ast.expr | ast.stmt) -> int:
     """The first line of a node, with its decorators."""
-    return min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(each.lineno for each in decorators)])
 
 
 def last_line(node: ast.expr | ast.stmt) -> int:

@@ -49,7 +49,6 @@ _SHIFTED: dict[type, float] = {
     ast.AugAssign: 0.5,
 }
 """Where a value may be off by one, with how likely that is."""
-_MOST_NAMES = 5
 
 
 def arithmetic_swap(context: Context, node: ast.BinOp) -> Iterator[Proposal]:
@@ -114,23 +113,6 @@ def operands_swapped(context: Context, node: ast.BinOp) -> Iterator[Proposal]:
     symbol = SYMBOLS.get(type(node.op), "")
     if symbol not in _COMMUTATIVE or (symbol == "+" and context.kinds.of(node) != "number"):
         yield from context.swap(node.left, node.right, 0.4 if symbol == "+" else 1.0)
-
-
-def operand_added(context: Context, node: ast.Name | ast.Call | ast.Subscript | ast.BinOp) -> Iterator[Proposal]:
-    """`a` → `a + b`, `a - b`, `a * b`, `a // 2` for the numbers in scope, where a number is used."""
-    parent = context.source.parent(node)
-    fits = isinstance(parent, ast.Return | ast.Assign | ast.AugAssign | ast.Compare | ast.Call | ast.BinOp)
-    if not fits or not is_read(node) or is_called(parent, node) or context.kinds.of(node) != "number":
-        return
-    near, code = context.source.names(context.source.statement(node)), context.code(node)
-    numbers = [each for each in context.variables(node, "number") if each != code]
-    low = f"({code})" if isinstance(node, ast.BinOp) else code
-    for rank, name in enumerate(sorted(numbers, key=lambda name: name not in near)[:_MOST_NAMES]):
-        yield context.replace(node, f"{code} - {name}", weight=0.8**rank)
-        yield context.replace(node, f"{code} + {name}", weight=0.8**rank)
-        yield context.replace(node, f"{low} * {name}", weight=0.6 * 0.8**rank)
-    for text, weight in ((f"{low} * 2", 0.6), (f"{low} // 2", 0.6), (f"{low} % 2", 0.4), (f"-{low}", 0.5)):
-        yield context.replace(node, text, weight=weight)
 
 
 def sign_removed(context: Context, node: ast.UnaryOp) -> Iterator[Proposal]:

@@ -1,4 +1,4 @@
-"""Operators on attributes: misspelt ones, another one of the object, one more or less along a chain."""
+"""Operators on attributes: misspelt ones, or another one of the object."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ import builtins
 import difflib
 import re
 from collections.abc import Iterator
-from typing import get_args
 
 from codur.repair.code.node_context import Context
 from codur.repair.code.node_shapes import is_called, is_read, is_self
 from codur.repair.code.scopes import nearest
 from codur.repair.code.source_edits import Proposal
-from codur.repair.code.source_file import Source, fact
-from codur.repair.code.value_kinds import Kind
+from codur.repair.code.source_file import FunctionNode, Source, fact
 from codur.repair.evidence.failing_lines import Raised
 
 _QUOTED = re.compile(r"'([A-Za-z_]\w*)'")
 _SAME_USE = {"push": "append", "add": "append", "append": "add", "length": "__len__", "contains": "__contains__"}
-_MOST, _MOST_LINKS = 5, 6
+_MOST = 5
 
 
 def attribute_corrected(context: Context, node: ast.Attribute) -> Iterator[Proposal]:
@@ -47,7 +45,7 @@ def _close(source: Source, raised: Raised, names: list[str]) -> list[str]:
 @fact
 def attributes_of(source: Source, owner: ast.ClassDef) -> set[str]:
     """Methods and attributes that a class defines or assigns through `self`."""
-    methods = {each.name for each in source.nodes(owner, ast.FunctionDef, ast.AsyncFunctionDef)}
+    methods = {each.name for each in source.walk(owner) if isinstance(each, FunctionNode)}
     stored = {each.attr for each in source.nodes(owner, ast.Attribute) if not is_read(each) and is_self(each.value)}
     assigned = [target for each in owner.body if isinstance(each, ast.Assign) for target in each.targets]
     assigned += [each.target for each in owner.body if isinstance(each, ast.AnnAssign)]
@@ -96,73 +94,3 @@ def duration_whole(context: Context, node: ast.Attribute) -> Iterator[Proposal]:
     """`a.seconds` → `a.total_seconds()`: the days of a `timedelta` are not among its seconds."""
     if node.attr == "seconds" and is_read(node):
         yield context.attribute(node, "total_seconds()", "leaves out whole days")
-
-
-# --- links: attributes of objects that make up lists, trees and graphs ----------------------------------------------
-
-
-def link_replaced(context: Context, node: ast.Attribute) -> Iterator[Proposal]:
-    """`node.left` → `node.right` for the value attributes of the program; `self` has an operator of its own."""
-    links = _links(context.source)
-    if node.attr not in links or context.code(node.value) in ("self", "cls"):
-        return
-    others = nearest(context.source, node, node.attr, [name for name in links if name != node.attr], _MOST_LINKS)
-    for name in others[:_MOST_LINKS]:
-        yield context.attribute(node, name, weight=min(len(others), _MOST_LINKS) ** -0.5)
-
-
-def link_removed(context: Context, node: ast.Attribute) -> Iterator[Proposal]:
-    """`node.next` → `node`."""
-    if is_read(node) and node.attr in _links(context.source) and not is_self(node.value):
-        yield context.replace(node, context.code(node.value), says=f"has `.{node.attr}` too many")
-
-
-def link_added(context: Context, node: ast.Name | ast.Attribute) -> Iterator[Proposal]:
-    """`node` → `node.next` where the function reads such an attribute of the same variable."""
-    parent, code, source = context.source.parent(node), context.code(node), context.source
-    links = _links(source)
-    deeper = isinstance(parent, ast.Attribute) and parent.attr in links
-    known = code.split(".")[0] in _objects(source, source.scope(node)) or isinstance(parent, ast.Return)
-    if not known or not is_read(node) or code == "self" or is_called(parent, node):
-        return
-    if isinstance(parent, ast.Attribute) and not deeper:
-        return
-    likely = nearest(source, node, code, links, _MOST_LINKS)[:_MOST_LINKS]
-    for name in likely:
-        yield context.replace(node, f"{code}.{name}", says=f"lacks `.{name}`", weight=0.5 if deeper else 1.0)
-    if isinstance(node, ast.Name) and not deeper:
-        for other in _like(context, node)[:_MOST_LINKS]:
-            for name in likely:
-                yield context.replace(node, f"{other}.{name}", weight=0.5)
-
-
-def _like(context: Context, node: ast.Name) -> list[str]:
-    """Other variables that held objects of the same class in the recorded run."""
-    function = context.source.function(node)
-    others = [name for name in context.scopes.variables(node) if name != node.id]
-    if function is None:
-        return []
-    first, last = function.lineno, function.end_lineno or function.lineno
-    kinds = context.observed.kinds(node.id, first, last)
-    same = len(kinds) == 1 and not kinds & set(get_args(Kind))
-    return [name for name in others if same and context.observed.kinds(name, first, last) == kinds]
-
-
-@fact
-def _objects(source: Source, scope: ast.AST) -> frozenset[str]:
-    """Variables whose attributes a scope uses."""
-    return frozenset(each.value.id for each in source.nodes(scope, ast.Attribute) if isinstance(each.value, ast.Name))
-
-
-@fact
-def _links(source: Source) -> list[str]:
-    """Attributes that the program stores or compares, in the order of its text, not those that it calls."""
-    functions = (each.func for each in source.nodes(source.tree, ast.Call))
-    called = {each.attr for each in functions if isinstance(each, ast.Attribute)}
-    modules = {alias.asname or alias.name for each in source.nodes(source.tree, ast.Import) for alias in each.names}
-    found = [
-        each.attr
-        for each in source.nodes(source.tree, ast.Attribute)
-        if each.attr not in called and not (isinstance(each.value, ast.Name) and each.value.id in modules)
-    ]
-    return list(dict.fromkeys(found))

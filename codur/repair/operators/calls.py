@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from codur.repair.code.node_context import Context
 from codur.repair.code.node_shapes import called, called_plainly, is_called, is_read
-from codur.repair.code.scopes import BUILTINS, nearest
+from codur.repair.code.scopes import nearest
 from codur.repair.code.source_edits import Edit, Proposal
 from codur.repair.code.source_file import Source, fact
 from codur.repair.operators.subscripts import Value, is_value
@@ -62,7 +62,7 @@ _DEFAULTS = {"get": ("0", "''", "[]", "{}"), "next": ("None",), "pop": ("None",)
 _TAKE_FUNCTIONS = ("map", "filter", "reduce", "Thread", "partial", "sorted", "min", "max", "defaultdict")
 _MISSING = re.compile(r"(\w+)\(\) missing \d+ required positional argument")
 _MOST_NAMES, _MOST_FUNCTIONS = 4, 8
-_CHANGING = frozenset(
+CHANGING = frozenset(
     "append extend insert remove pop clear update setdefault add discard sort reverse popitem appendleft".split()
 )
 """Methods that change what they are called of."""
@@ -111,24 +111,6 @@ def reverse_toggled(context: Context, node: ast.Call) -> Iterator[Proposal]:
         yield context.last_argument(node, "reverse=True", "sorts the wrong way round")
     elif isinstance(given, ast.Constant):
         yield context.whole(given, str(not given.value), "sorts the wrong way round")
-
-
-def key_negated(context: Context, node: ast.Call) -> Iterator[Proposal]:
-    """`sorted(a, key=lambda x: (x.b, x.c), reverse=True)` → without `reverse`, with `-x.b`; and other signs in keys."""
-    key = next((each.value for each in node.keywords if each.arg == "key"), None)
-    parts = key.body.elts if isinstance(key, ast.Lambda) and isinstance(key.body, ast.Tuple) else []
-    backwards = next((each for each in node.keywords if each.arg == "reverse"), None)
-    for number, part in enumerate(parts[:3]):
-        positive = part.operand if isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.USub) else None
-        sign = context.edit(part, context.code(positive) if positive else context.fit(part, f"-{context.code(part)}"))
-        says = f"sorts `{context.code(part)}` the wrong way round"
-        yield Proposal(edits=(sign,), says=says, weight=0.8**number)
-        if backwards is not None and node.keywords[-1] is backwards:
-            before = node.keywords[-2].value if len(node.keywords) > 1 else node.args[-1]
-            start, end = context.source.span(before)[1], context.source.span(backwards.value)[1]
-            if start >= context.source.span(part)[1]:
-                gone = context.edit_span(start, end, "")
-                yield Proposal(edits=(sign, gone), says="sorts all parts backwards", weight=0.8**number)
 
 
 def call_added(context: Context, node: ast.Name | ast.Attribute) -> Iterator[Proposal]:
@@ -297,7 +279,7 @@ def _method_calls(source: Source, scope: ast.AST) -> tuple[str, ...]:
     found: Counter[str] = Counter()
     for each in source.nodes(scope, ast.Call):
         constant = all(isinstance(part, ast.Constant) for part in each.args) and not each.keywords
-        used = constant and not isinstance(source.parent(each), ast.Expr) and called(each) not in _CHANGING
+        used = constant and not isinstance(source.parent(each), ast.Expr) and called(each) not in CHANGING
         known = used and any(_has(owners, called(each)) for owners in _OWNERS.values())
         if known and isinstance(each.func, ast.Attribute):
             found[source.text[source.span(each.func.value)[1] : source.span(each)[1]]] += 1
@@ -310,25 +292,3 @@ def method_removed(context: Context, node: ast.Call) -> Iterator[Proposal]:
         owner = node.func.value
         if not isinstance(owner, ast.Name) or owner.id in context.scopes.variables(node):
             yield context.replace(node, context.code(owner), says=f"has `.{node.func.attr}()` too many")
-
-
-def choice_removed(context: Context, node: ast.Call) -> Iterator[Proposal]:
-    """`max(a, b)` → `a`, → `b`, and so for `min`; `f(a)` → `a` for a function of the program."""
-    name = called_plainly(node)
-    plain = [each for each in node.args if not isinstance(each, ast.Starred)]
-    if name in ("max", "min") and len(node.args) == 2 and not node.keywords:
-        for argument in plain:
-            yield context.replace(node, context.code(argument), says=f"needs no `{name}`")
-    elif len(node.args) == len(plain) == 1 and name and name not in BUILTINS:
-        if not isinstance(context.source.parent(node), ast.Expr):
-            yield context.replace(node, context.code(node.args[0]), weight=0.6)
-
-
-def choice_extended(context: Context, node: ast.Call) -> Iterator[Proposal]:
-    """`max(a, b)` → `max(a, b, c)` for the numbers in scope, and so for `min`."""
-    if called_plainly(node) not in ("max", "min") or len(node.args) < 2 or node.keywords:
-        return
-    given = {context.code(each) for each in node.args}
-    numbers = [each for each in context.variables(node, "number") if each not in given]
-    for rank, text in enumerate(["0", *numbers[:_MOST_NAMES]]):
-        yield context.last_argument(node, text, f"should consider `{text}` too", 0.85**rank)

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from codur.repair.code.evaluate import UNKNOWN, outcomes
 from codur.repair.code.node_context import Context
 from codur.repair.code.node_shapes import (
-    NOT_MOVED,
     has_multiline_text,
     is_called,
     is_pure,
@@ -23,7 +22,6 @@ from codur.repair.code.node_shapes import (
 from codur.repair.code.source_edits import Proposal
 from codur.repair.evidence.observed_values import Environment
 from codur.repair.operators.constants import constants
-from codur.repair.operators.guards import defaults
 
 _MAX_TERMS, _MAX_CONDITIONS, _UNSEEN_CONDITIONS, _MAX_NEEDS = 9, 30, 8, 8
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Break, ast.Continue)
@@ -138,20 +136,6 @@ def statement_guarded(context: Context, node: ast.stmt) -> Iterator[Proposal]:
         yield context.span(source.line_start(first), source.line_end(last), new, f"should run only if `{text}`", weight)
 
 
-def exit_inserted(context: Context, node: ast.stmt) -> Iterator[Proposal]:
-    """`if A: return …`, `continue` or `break` before a statement."""
-    source = context.source
-    if isinstance(node, (*NOT_MOVED, ast.Pass)) or source.indent(node) is None or source.is_elif(node):
-        return
-    if source.block(node)[0] is not node:
-        return
-    exits = ["continue", "break"] if source.in_loop(node) else []
-    if source.function(node) is not None:
-        exits += [f"return {value}" for value in defaults(context, node)[:3]]
-    for text, weight in _conditions(context, node, context.observed.environments(node.lineno), idle="F"):
-        yield from context.exits(node, text, exits, 0.7, weight=weight)
-
-
 def filter_added(context: Context, node: Comprehension) -> Iterator[Proposal]:
     """A comprehension's `for x in a` → `for x in a if A`, with a condition on its variables."""
     for generator in node.generators:
@@ -165,20 +149,6 @@ def filter_added(context: Context, node: Comprehension) -> Iterator[Proposal]:
 
 
 # --- branches ---------------------------------------------------------------------------------------------------------
-
-
-def else_conditioned(context: Context, node: ast.If) -> Iterator[Proposal]:
-    """`else:` → `elif A:`."""
-    if not node.orelse or (len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If)):
-        return
-    source, first = context.source, node.orelse[0]
-    start, end = source.span(node.body[-1])[1], source.span(first)[0]
-    at = source.text.find("else", start, end)
-    colon = source.text.find(":", at, end)
-    if at < 0 or "#" in source.text[start:at] or source.text[at + 4 : colon].strip():
-        return
-    for text, weight in _conditions(context, first, context.observed.environments(first.lineno), idle="T"):
-        yield context.span(at, colon, f"elif {text}", f"needs `elif {text}` in place of `else`", weight)
 
 
 def else_added(context: Context, node: ast.If) -> Iterator[Proposal]:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from codur.repair.code.node_context import Context
-from codur.repair.code.node_shapes import called, called_plainly, is_read, is_self
+from codur.repair.code.node_shapes import called, called_plainly, defaulted
 from codur.repair.code.source_edits import Proposal
 from codur.repair.code.source_file import FunctionNode, Source
 from codur.repair.operators.guards import first_statement
@@ -21,17 +21,13 @@ _MOST = 4
 
 def mutable_default(context: Context, node: FunctionNode) -> Iterator[Proposal]:
     """`def f(a=[])` → `def f(a=None)` with `if a is None: a = []` at the start of the body."""
-    positional = [*node.args.posonlyargs, *node.args.args]
-    pairs = list(zip(positional[len(positional) - len(node.args.defaults) :], node.args.defaults, strict=True))
-    pairs += [(each, value) for each, value in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if value]
     first = first_statement(node)
-    for argument, default in pairs if first else ():
-        if first is None or not _is_mutable(default):
-            continue
-        set_anew = f"{argument.arg} = {context.code(default)}"
-        says = f"shares the default of `{argument.arg}` between calls"
-        for each in context.before(first, f"if {argument.arg} is None:", inside=set_anew):
-            yield Proposal(edits=(context.edit(default, "None"), *each.edits), says=says)
+    for argument, default in defaulted(node.args):
+        if first is not None and _is_mutable(default):
+            says = f"shares the default of `{argument.arg}` between calls"
+            made = f"{argument.arg} = {context.code(default)}"
+            for each in context.before(first, f"if {argument.arg} is None:", inside=made):
+                yield Proposal(edits=(context.edit(default, "None"), *each.edits), says=says)
 
 
 def _is_mutable(node: ast.expr) -> bool:
@@ -85,16 +81,10 @@ def initialised(context: Context, node: FunctionNode) -> Iterator[Proposal]:
 
 
 def inherited_called(context: Context, node: FunctionNode) -> Iterator[Proposal]:
-    """A method that leaves out the one it overrides: `super().f(…)` as its first statement, or in place of a value."""
+    """A method that leaves out the one it overrides: `super().f(…)` as its first statement."""
     call, first = _inherited_call(context.source, node), first_statement(node)
-    if not call or first is None:
-        return
-    yield from context.before(first, call)
-    for each in context.source.nodes(node, ast.Attribute):
-        if is_read(each) and is_self(each.value):
-            parent = context.source.parent(each)
-            place = parent if isinstance(parent, ast.Call) and parent.func is each else each
-            yield context.whole(place, call, f"should use `{call}` in place of `{context.code(place)}`", 0.6)
+    if call and first is not None:
+        yield from context.before(first, call)
 
 
 def _inherited_call(source: Source, node: FunctionNode) -> str:

@@ -10,14 +10,13 @@ import ast
 from collections.abc import Iterator
 
 from codur.repair.code.node_context import Context
-from codur.repair.code.node_shapes import JUMPS, called, called_plainly, integer, is_pure
+from codur.repair.code.node_shapes import JUMPS, called, called_plainly, integer, is_called, is_pure
 from codur.repair.code.source_edits import Proposal
-from codur.repair.code.source_file import FunctionNode, Source, fact
 from codur.repair.operators.arithmetic import shifted
 from codur.repair.operators.guards import defaults
 
 _ITERATED = ("reversed", "sorted", "set", "enumerate")
-_MOST_STEPS, _MOST_RESETS = 4, 4
+_MOST_STEPS, _MOST_UPDATES = 4, 6
 
 
 def range_bound(context: Context, node: ast.Call) -> Iterator[Proposal]:
@@ -76,10 +75,13 @@ def seen_guarded(context: Context, node: ast.Expr | ast.Assign) -> Iterator[Prop
         exits += [f"return {value}" for value in defaults(context, node)[:3]] + ([] if looped else ["return"])
     for item, owner in _put(node):
         if is_pure(item):
-            text = context.code(item)
-            text = f"({text})" if isinstance(item, ast.Tuple) and not text.startswith("(") else text
-            test = f"{text} in {context.code(owner)}"
+            test = f"{_item(context, item)} in {context.code(owner)}"
             yield from context.exits(node, test, exits, 0.8, says=f"does not ask whether `{test}` already")
+
+
+def _item(context: Context, node: ast.expr) -> str:
+    text = context.code(node)
+    return f"({text})" if isinstance(node, ast.Tuple) and not text.startswith("(") else text
 
 
 def _put(node: ast.Expr | ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -92,25 +94,32 @@ def _put(node: ast.Expr | ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
         yield value.slice, value.value
 
 
-def reset_inserted(context: Context, node: ast.If | ast.For | ast.While) -> Iterator[Proposal]:
-    """What is counted up gets its first value again, at the start of a branch or of a loop's body."""
-    function, first = context.source.function(node), node.body[0]
-    weight = 1.0 if isinstance(first, JUMPS) else 0.7
-    for text in _resets(context.source, function)[:_MOST_RESETS] if function else ():
-        yield from context.before(first, text, weight=weight)
+def update_inserted(context: Context, node: ast.For | ast.While | ast.If) -> Iterator[Proposal]:
+    """What a loop lacks at the end of a block: `seen.add(x)` for an `x in seen` that it asks, `x = x.next`."""
+    source = context.source
+    loop = next((each for each in (node, *source.ancestors(node)) if isinstance(each, ast.For | ast.While)), None)
+    if loop is None:
+        return
+    for block in filter(None, (node.body, node.orelse)):
+        present = {context.code(each) for each in block}
+        updates = [each for each in _updates(context, loop, block[-1]) if each not in present]
+        for rank, text in enumerate(updates[:_MOST_UPDATES]):
+            yield from context.after(block[-1], text, weight=0.9**rank)
 
 
-@fact
-def _resets(source: Source, function: FunctionNode) -> list[str]:
-    """Assignments that gave what the function changes its first value: its own, and of `self` those of `__init__`."""
-    changed = {source.code(each.target) for each in source.nodes(function, ast.AugAssign)}
-    owner = source.parent(function)
-    made = [each for each in owner.body if isinstance(each, FunctionNode)] if isinstance(owner, ast.ClassDef) else []
-    found = {}
-    for place in (function, *(each for each in made if each.name == "__init__" and each is not function)):
-        for each in place.body:
-            if isinstance(each, ast.Assign) and isinstance(each.value, ast.Constant):
-                target = source.code(each.targets[0])
-                if target in changed and (place is function or target.startswith("self.")):
-                    found[target] = f"{target} = {source.code(each.value)}"
-    return list(found.values())
+def _updates(context: Context, loop: ast.For | ast.While, last: ast.stmt) -> Iterator[str]:
+    """A mark for each membership that the loop tests, and a step for each chain that it walks."""
+    source = context.source
+    known = {*context.scopes.variables(last), *source.stored(last)}
+    for test in source.nodes(loop, ast.Compare):
+        item, owner = test.left, test.comparators[0]
+        asks = isinstance(test.ops[0], ast.In | ast.NotIn) and isinstance(owner, ast.Name) and is_pure(item)
+        if asks and source.names(item) <= known:
+            kind = context.kinds.of(owner)
+            if kind in ("set", "list", None):
+                method = "append" if kind == "list" else "add"
+                yield f"{context.code(owner)}.{method}({_item(context, item)})"
+    tested = source.names(loop.test) if isinstance(loop, ast.While) else frozenset()
+    for each in source.nodes(source.scope(loop), ast.Attribute):
+        if isinstance(each.value, ast.Name) and each.value.id in tested and not is_called(source.parent(each), each):
+            yield f"{each.value.id} = {context.code(each)}"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from codur.repair.code.node_context import Context
-from codur.repair.code.node_shapes import first_line, is_called, is_read, is_self
+from codur.repair.code.node_shapes import called_plainly, first_line, is_called, is_read, is_self
 from codur.repair.code.scopes import BUILTINS, nearest
 from codur.repair.code.source_edits import Proposal
 from codur.repair.code.source_file import FunctionNode, Source, fact
@@ -19,6 +19,18 @@ from codur.repair.operators.attributes import attributes_of
 _MOST_VARIABLES, _MOST_OTHERS, _MOST_EXPRESSIONS = 20, 5, 12
 _LARGEST = 14
 """So many nodes an expression may have that is put in the place of another one."""
+_CONFUSED = (
+    ("str", "bytes"),
+    ("int", "float"),
+    ("list", "tuple"),
+    ("set", "frozenset"),
+    ("KeyError", "IndexError"),
+    ("KeyError", "AttributeError"),
+    ("KeyError", "ValueError"),
+    ("ValueError", "TypeError"),
+)
+"""Classes that are easily taken for one another."""
+Asked = ast.Name | ast.Attribute | ast.Tuple
 Replaced = ast.Name | ast.Call | ast.Subscript | ast.Attribute | ast.BinOp
 _QUOTED = re.compile(r"'([A-Za-z_]\w*)'")
 
@@ -144,6 +156,52 @@ def target_replaced(context: Context, node: ast.Assign | ast.AugAssign) -> Itera
 
 def _instead(name: str, old: str) -> str:
     return f"should use `{name}` in place of `{old}`"
+
+
+# --- classes that a test or an `except` asks for ----------------------------------------------------------------------
+
+
+def class_added(context: Context, node: Asked) -> Iterator[Proposal]:
+    """`isinstance(a, B)` → `isinstance(a, (B, C))`, `except B` → `except (B, C)`; a tuple of them gets one more."""
+    present = _asked(context, node)
+    for name, weight in _other_classes(context, node, present) if present else ():
+        text = f"({', '.join([*present, name])})"
+        yield context.whole(node, text, f"should ask for `{name}` too", weight)
+
+
+def class_replaced(context: Context, node: Asked) -> Iterator[Proposal]:
+    """`isinstance(a, B)` → `isinstance(a, C)`, `except B` → `except C`; `(B, C)` → `B`, `C`."""
+    present = _asked(context, node)
+    others = _other_classes(context, node, present) if len(present) == 1 else [(each, 1.0) for each in present]
+    for name, weight in others if len(present) < 3 else ():
+        yield context.whole(node, name, f"should ask for `{name}`", weight)
+
+
+def _asked(context: Context, node: Asked) -> list[str]:
+    """The classes that a node stands for which a test or an `except` asks for; none for other nodes."""
+    parent = context.source.parent(node)
+    tests = called_plainly(parent) in ("isinstance", "issubclass")
+    tested = tests and isinstance(parent, ast.Call) and parent.args[1:] == [node]
+    if not tested and not isinstance(parent, ast.ExceptHandler):
+        return []
+    return [context.code(each) for each in (node.elts if isinstance(node, ast.Tuple) else [node])]
+
+
+def _other_classes(context: Context, node: Asked, present: list[str]) -> list[tuple[str, float]]:
+    """Classes that may be asked for too, the likely ones first: what was raised, what is easily confused, relatives."""
+    source = context.source
+    families = {
+        each.name: [source.code(base) for base in each.bases] for each in source.nodes(source.tree, ast.ClassDef)
+    }
+    bases = [base for name in present for base in families.get(name, ()) if base != "object"]
+    relatives = [*bases, *(name for name, own in families.items() if not {*own}.isdisjoint(bases))]
+    confused = [other for group in _CONFUSED if not {*group}.isdisjoint(present) for other in group]
+    caught = isinstance(source.parent(node), ast.ExceptHandler)
+    raised = [each.kind for each in context.failure.raised if caught and each.kind in BUILTINS | families.keys()]
+    weights = dict.fromkeys(relatives, 0.7) | dict.fromkeys(confused, 0.8) | dict.fromkeys(raised, 1.5)
+    others = [(name, weight) for name, weight in weights.items() if name not in present]
+    ranked = sorted(others, key=lambda pair: -pair[1])[:_MOST_OTHERS]
+    return [(name, weight * 0.9**rank) for rank, (name, weight) in enumerate(ranked)]
 
 
 # --- expressions in the place of others -------------------------------------------------------------------------------

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import pairwise
 
 from codur.repair.code.node_context import Context
 from codur.repair.code.node_shapes import (
-    JUMPS,
     NOT_MOVED,
     called_plainly,
     has_multiline_text,
@@ -16,13 +14,10 @@ from codur.repair.code.node_shapes import (
     last_line,
 )
 from codur.repair.code.source_edits import Edit, Proposal
-from codur.repair.code.source_file import Source, fact
 
 Block = ast.For | ast.AsyncFor | ast.While | ast.If | ast.With
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _ENDS = (ast.Return, ast.Break, ast.Continue)
-_COPIED = (ast.Assign, ast.AugAssign, ast.Expr)
-_MAX_COPIES = 8
 
 
 def moved_out(context: Context, node: Block) -> Iterator[Proposal]:
@@ -111,42 +106,6 @@ def swapped_with_next(context: Context, node: ast.stmt) -> Iterator[Proposal]:
     yield context.span(start, end, new, "should stand after the next statement", 1.0 if simple else 0.6)
 
 
-def handlers_swapped(context: Context, node: ast.Try) -> Iterator[Proposal]:
-    """Two neighbouring `except` change places: the first one may catch what the second is for."""
-    source = context.source
-    for handlers in pairwise(node.handlers):
-        starts = [source.line_start(each.lineno) + each.col_offset for each in handlers]
-        spans = [(start, source.span(each.body[-1])[1]) for start, each in zip(starts, handlers, strict=True)]
-        texts = [source.text[start:end] for start, end in spans]
-        edits = (context.edit_span(*spans[0], texts[1]), context.edit_span(*spans[1], texts[0]))
-        yield Proposal(edits=edits, says="catches too much before the next `except`")
-
-
-def statement_copied(context: Context, node: ast.stmt) -> Iterator[Proposal]:
-    """A simple statement that stands elsewhere in the function is run before this one too, or behind it."""
-    if isinstance(node, NOT_MOVED):
-        return
-    copies = [each for each in _copies(context.source, context.source.scope(node)) if each is not node]
-    last = node is context.source.block(node)[-1] and not isinstance(node, JUMPS)
-    for rank, each in enumerate(sorted(copies, key=lambda one: abs(one.lineno - node.lineno))[:_MAX_COPIES]):
-        code = context.code(each)
-        yield from context.before(node, code, says=f"needs `{code}` before it", weight=0.9**rank)
-        if last and not context.source.is_elif(node):
-            yield from context.after(node, code, says=f"needs `{code}` after it", weight=0.9**rank)
-
-
-@fact
-def _copies(source: Source, scope: ast.AST) -> tuple[ast.stmt, ...]:
-    """The simple statements of a scope, in one line, that neither print nor read."""
-    return tuple(each for each in source.nodes(scope, *_COPIED) if _copyable(each))
-
-
-def _copyable(node: ast.stmt) -> bool:
-    if (isinstance(node, ast.Expr) and not isinstance(node.value, ast.Call)) or last_line(node) > node.lineno:
-        return False
-    return not any(called_plainly(each) in ("print", "input", "exit") for each in ast.walk(node))
-
-
 def value_kept(context: Context, node: ast.Expr) -> Iterator[Proposal]:
     """`a[:-1]`, `a.strip()` as statements → `a = a[:-1]`; `a == b` → `a = b`; `a + 1` → `a += 1`."""
     value = node.value
@@ -162,16 +121,6 @@ def value_kept(context: Context, node: ast.Expr) -> Iterator[Proposal]:
         )
     if isinstance(inner, ast.Name) and inner is not value and inner.id in context.scopes.variables(node):
         yield context.insert(context.source.span(value)[0], f"{inner.id} = ", "drops the value it computes")
-
-
-def sides_swapped(context: Context, node: ast.Assign) -> Iterator[Proposal]:
-    """`a.b = c` → `c = a.b`, where both sides can be assigned."""
-    target, value = node.targets[0], node.value
-    places = (ast.Name, ast.Attribute, ast.Subscript)
-    if len(node.targets) > 1 or not isinstance(target, places) or not isinstance(value, places):
-        return
-    if not isinstance(value, ast.Name) or value.id in context.scopes.variables(node):
-        yield from context.swap(target, value)
 
 
 def choice_added(context: Context, node: ast.Assign) -> Iterator[Proposal]:

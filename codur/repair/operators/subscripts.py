@@ -72,24 +72,3 @@ def element_taken(context: Context, node: ast.Name) -> Iterator[Proposal]:
         owners = context.variables(node, "list", "dict")
         for name in sorted(owners, key=lambda each: each not in near)[:_MOST_NAMES]:
             yield context.replace(node, f"{name}[{node.id}]", weight=1.0 if name in near else 0.6)
-
-
-def subscript_removed(context: Context, node: ast.Subscript) -> Iterator[Proposal]:
-    """`a[i]` → `i`, → `a`; `a[1:]` → `a`."""
-    if is_read(node):
-        yield context.replace(node, context.code(node.value), weight=1.0 if isinstance(node.slice, ast.Slice) else 0.6)
-        if not isinstance(node.slice, ast.Slice | ast.Tuple | ast.Constant):
-            yield context.replace(node, context.code(node.slice), weight=0.6)
-
-
-def index_computed(context: Context, node: ast.Name) -> Iterator[Proposal]:
-    """`a[i]` → `a[j - i]`, `a[i - j]`, `a[i + j]`, `a[len(a) - 1 - i]` for the numbers in scope."""
-    parent = context.source.parent(node)
-    if not isinstance(parent, ast.Subscript | ast.Slice) or not is_read(node) or not is_value(parent, node):
-        return
-    others = [each for each in context.variables(node, "number") if each != node.id]
-    for rank, name in enumerate(others[:_MOST_NAMES]):
-        for text in (f"{name} - {node.id}", f"{node.id} - {name}", f"{node.id} + {name}"):
-            yield context.replace(node, text, weight=0.85**rank)
-    if isinstance(parent, ast.Subscript):
-        yield context.replace(node, f"len({context.code(parent.value)}) - 1 - {node.id}", weight=0.5)

@@ -29,6 +29,7 @@ from codur.repair.operators import (
     comparisons,
     conditions,
     constants,
+    conversions,
     functions,
     guards,
     loops,
@@ -42,6 +43,7 @@ _UNDEFINED = ("NameError", "UnboundLocalError")
 _BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.With)
 _LOOPS = (ast.For, ast.While)
 _TESTED = (ast.If, ast.While, ast.IfExp)
+_ASKED = (ast.Name, ast.Attribute, ast.Tuple)
 _VALUES = (ast.Name, ast.Call, ast.Attribute, ast.Subscript)
 _NUMBERS = (ast.Name, ast.Call, ast.Subscript, ast.BinOp)
 _WRAPPED = (ast.Return, ast.Assign, ast.BinOp, ast.Compare, ast.Call)
@@ -131,7 +133,6 @@ OPERATORS: tuple[Operator, ...] = (
     Operator("function replaced", 0.5, calls.function_replaced, ast.Call),  # 1
     Operator("attribute replaced", 0.7, attributes.attribute_replaced, ast.Attribute),
     Operator("expression replaced", 0.25, names.expression_replaced, (*_VALUES, ast.BinOp)),  # 3
-    Operator("operand added", 0.12, arithmetic.operand_added, _NUMBERS),
     Operator("constant replaced", 0.35, constants.constant_replaced, ast.Constant),  # 2
     Operator("constant named", 0.35, constants.constant_named, ast.Constant),  # 3
     Operator("constant retyped", 0.3, constants.constant_retyped, ast.Constant),
@@ -142,14 +143,11 @@ OPERATORS: tuple[Operator, ...] = (
     # wrapping and unwrapping
     Operator("slice added", 0.2, subscripts.slice_added, _VALUES),  # 5
     Operator("element taken", 0.3, subscripts.element_taken, ast.Name),  # 1
-    Operator("subscript removed", 0.3, subscripts.subscript_removed, ast.Subscript),
     Operator("method wrapped", 0.25, calls.method_wrapped, _VALUES),  # 2
     Operator("iteration wrapped", 0.25, loops.iteration_wrapped, (ast.For, ast.ListComp, ast.GeneratorExp)),
     Operator("argument wrapped", 0.15, calls.argument_wrapped, ast.Call),  # 1
     Operator("method removed", 0.5, calls.method_removed, ast.Call),  # 1
-    Operator("choice removed", 0.5, calls.choice_removed, ast.Call),
     Operator("choice added", 0.25, statements.choice_added, ast.Assign),  # 1
-    Operator("choice extended", 0.2, calls.choice_extended, ast.Call),
     Operator("brackets moved", 0.5, arithmetic.brackets_moved, (ast.Call, ast.BinOp)),  # 1
     # printing
     Operator("print spread", 0.6, printing.spread, ast.Call),  # 4
@@ -161,38 +159,32 @@ OPERATORS: tuple[Operator, ...] = (
     Operator("branch joined", 0.4, conditions.branch_joined, ast.If),
     Operator("else added", 0.15, conditions.else_added, ast.If),  # 1
     Operator("step inserted", 0.15, loops.step_inserted, _LOOPS),  # 2
-    Operator("statement copied", 0.1, statements.statement_copied, ast.stmt),
     # updates, results and links that are missing
+    Operator("update inserted", 0.25, loops.update_inserted, (*_LOOPS, ast.If)),
     Operator("seen guarded", 0.3, loops.seen_guarded, (ast.Expr, ast.Assign)),  # 1
     Operator("result used", 0.8, functions.result_used, ast.Expr, most=2.0),
     Operator("yield swapped", 0.7, functions.yield_swapped, (ast.Return, ast.Expr)),
     Operator("sign added", 0.25, arithmetic.sign_added, ast.Constant),
-    Operator("index computed", 0.12, subscripts.index_computed, ast.Name),
-    Operator("link replaced", 0.6, attributes.link_replaced, ast.Attribute),
-    Operator("link removed", 0.3, attributes.link_removed, ast.Attribute),
-    Operator("link added", 0.25, attributes.link_added, (ast.Name, ast.Attribute)),
-    Operator("sides swapped", 0.4, statements.sides_swapped, ast.Assign),
     Operator("condition guarded", 0.35, conditions.condition_guarded, (*_TESTED, ast.Return), most=2.0),
     # slips in everyday code
     Operator("default given", 0.6, calls.default_given, ast.Call),
     Operator("other end taken", 0.6, calls.other_end_taken, ast.Call),
     Operator("duration whole", 0.9, attributes.duration_whole, ast.Attribute),
     Operator("format swapped", 0.6, printing.format_swapped, (ast.Constant, ast.JoinedStr)),
-    Operator("key negated", 0.5, calls.key_negated, ast.Call),
     Operator("condition grouped", 0.8, comparisons.condition_grouped, ast.BoolOp),
-    Operator("handlers swapped", 0.6, statements.handlers_swapped, ast.Try),
     Operator("inherited called", 0.6, functions.inherited_called, FUNCTIONS),
-    Operator("reset inserted", 0.3, loops.reset_inserted, (ast.If, ast.For, ast.While)),
     # slips where a program meets values of several kinds
+    Operator("class added", 0.7, names.class_added, _ASKED, most=1.5),
+    Operator("class replaced", 0.3, names.class_replaced, _ASKED, most=1.5),
+    Operator("fallback given", 0.25, conversions.fallback_given, (ast.Name, ast.Attribute, ast.Subscript), most=2.5),
+    Operator("conversion added", 0.25, conversions.conversion_added, _VALUES, most=2.0),
+    Operator("copy taken", 0.25, conversions.copy_taken, (ast.Name, ast.Attribute, ast.Subscript)),
     Operator("self toggled", 0.5, names.self_toggled, (ast.Name, ast.Attribute)),
-    # what is not kept in step
     # synthesised conditions
     Operator("truth compared", 0.3, conditions.condition_replaced, _TESTED),
     Operator("condition extended", 0.2, conditions.condition_extended, _TESTED),  # 1
-    Operator("else conditioned", 0.2, conditions.else_conditioned, ast.If),
     Operator("filter added", 0.25, conditions.filter_added, COMPREHENSIONS),  # 1
     Operator("statement guarded", 0.12, conditions.statement_guarded, ast.stmt),  # 2
-    Operator("exit inserted", 0.06, conditions.exit_inserted, ast.stmt),
 )
 
 
