@@ -116,7 +116,8 @@ def argument_guarded(context: Context, node: FunctionNode) -> Iterator[Proposal]
 def base_case_added(context: Context, node: FunctionNode) -> Iterator[Proposal]:
     """RecursionError: `if not a: return …`, `if a <= 1: return …` at the start of a function that calls itself."""
     first = first_statement(node)
-    if first is None or node.name not in context.source.names(node):
+    recursive = node.name in context.source.names(node) and context.failure.of("RecursionError")
+    if first is None or not recursive:
         return
     for name in [each.arg for each in node.args.args if each.arg not in ("self", "cls")][:2]:
         exits = [f"return {value}" for value in dict.fromkeys((name, *defaults(context, node.body[-1])))]

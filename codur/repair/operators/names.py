@@ -172,8 +172,9 @@ def class_added(context: Context, node: Asked) -> Iterator[Proposal]:
 def class_replaced(context: Context, node: Asked) -> Iterator[Proposal]:
     """`isinstance(a, B)` → `isinstance(a, C)`, `except B` → `except C`; `(B, C)` → `B`, `C`."""
     present = _asked(context, node)
-    others = _other_classes(context, node, present) if len(present) == 1 else [(each, 1.0) for each in present]
-    for name, weight in others if len(present) < 3 else ():
+    likely = _bases(context.source).get(present[0], []) if len(present) == 1 else present if len(present) == 2 else []
+    others = _other_classes(context, node, present) if len(present) == 1 else []
+    for name, weight in (*((each, 1.0) for each in likely), *others):
         yield context.whole(node, name, f"should ask for `{name}`", weight)
 
 
@@ -189,19 +190,23 @@ def _asked(context: Context, node: Asked) -> list[str]:
 
 def _other_classes(context: Context, node: Asked, present: list[str]) -> list[tuple[str, float]]:
     """Classes that may be asked for too, the likely ones first: what was raised, what is easily confused, relatives."""
-    source = context.source
-    families = {
-        each.name: [source.code(base) for base in each.bases] for each in source.nodes(source.tree, ast.ClassDef)
-    }
-    bases = [base for name in present for base in families.get(name, ()) if base != "object"]
-    relatives = [*bases, *(name for name, own in families.items() if not {*own}.isdisjoint(bases))]
+    families = _bases(context.source)
+    bases = {base for name in present for base in families.get(name, ())}
+    relatives = [name for name, own in families.items() if not bases.isdisjoint(own)]
     confused = [other for group in _CONFUSED if not {*group}.isdisjoint(present) for other in group]
-    caught = isinstance(source.parent(node), ast.ExceptHandler)
+    caught = isinstance(context.source.parent(node), ast.ExceptHandler)
     raised = [each.kind for each in context.failure.raised if caught and each.kind in BUILTINS | families.keys()]
     weights = dict.fromkeys(relatives, 0.7) | dict.fromkeys(confused, 0.8) | dict.fromkeys(raised, 1.5)
     others = [(name, weight) for name, weight in weights.items() if name not in present]
     ranked = sorted(others, key=lambda pair: -pair[1])[:_MOST_OTHERS]
     return [(name, weight * 0.9**rank) for rank, (name, weight) in enumerate(ranked)]
+
+
+@fact
+def _bases(source: Source) -> dict[str, list[str]]:
+    """The classes of a file and their bases."""
+    classes = source.nodes(source.tree, ast.ClassDef)
+    return {each.name: [source.code(base) for base in each.bases if source.code(base) != "object"] for each in classes}
 
 
 # --- expressions in the place of others -------------------------------------------------------------------------------

@@ -15,28 +15,6 @@ class B(A):
     def pay(self, day):
         return self.fee + self.month()
 """
-COUNTS = """
-class A:
-    def __init__(self):
-        self.run = 0
-        self.all = 0
-        self.most = None
-
-    def see(self, x):
-        if not x:
-            return
-        self.run += x
-"""
-TRIES = """
-try:
-    f()
-except Exception:  # any
-    x = 1
-except (KeyError, ValueError) as error:
-    x = error
-else:
-    x = 2
-"""
 SLIPS: list[tuple[str, str, list[str]]] = [
     ("default given", "a.get(k)", ["a.get(k, 0)", "a.get(k, '')", "a.get(k, [])", "a.get(k, {})"]),
     ("default given", "next(x for x in a)", ["next((x for x in a), None)"]),
@@ -56,63 +34,19 @@ SLIPS: list[tuple[str, str, list[str]]] = [
         ["a.strftime('%y-%M-%d')", "a.strftime('%Y-%m-%d')", "a.strftime('%Y-%M-%j')"],
     ),
     ("format swapped", "a = '100%d' % b", []),
-    (
-        "key negated",
-        "sorted(a, key=lambda x: (x.b, x.c), reverse=True)",
-        [
-            "sorted(a, key=lambda x: (-x.b, x.c), reverse=True)",
-            "sorted(a, key=lambda x: (-x.b, x.c))",
-            "sorted(a, key=lambda x: (x.b, -x.c), reverse=True)",
-            "sorted(a, key=lambda x: (x.b, -x.c))",
-        ],
-    ),
-    (
-        "key negated",
-        "a.sort(key=lambda x: (-x[1], x[0]))",
-        [
-            "a.sort(key=lambda x: (x[1], x[0]))",
-            "a.sort(key=lambda x: (-x[1], -x[0]))",
-        ],
-    ),
-    ("key negated", "a.sort(key=len)", []),
     ("condition grouped", "x = a or b > 1 and not c", ["x = (a or b > 1) and not c"]),
     ("condition grouped", "x = a and b or c", ["x = a and (b or c)"]),
     ("condition grouped", "x = a and (b or c)", []),
     ("condition grouped", "x = a or (b and c)", []),
     (
-        "handlers swapped",
-        TRIES,
-        [
-            TRIES.replace("except Exception:  # any\n    x = 1", "@")
-            .replace("except (KeyError, ValueError) as error:\n    x = error", "except Exception:  # any\n    x = 1")
-            .replace("@", "except (KeyError, ValueError) as error:\n    x = error")
-        ],
-    ),
-    ("handlers swapped", "try:\n    f()\nexcept KeyError:\n    pass\n", []),
-    (
         "inherited called",
         OVERRIDES,
         [
             OVERRIDES.replace("        return self.fee", "        super().pay(day)\n        return self.fee"),
-            OVERRIDES.replace("self.fee", "super().pay(day)"),
-            OVERRIDES.replace("self.month()", "super().pay(day)"),
         ],
     ),
     ("inherited called", OVERRIDES.replace("self.fee", "super().pay(day)"), []),
     ("inherited called", OVERRIDES.replace("def pay(self, day):\n        return 1", "x = 1"), []),
-    (
-        "reset inserted",
-        COUNTS,
-        [COUNTS.replace("            return\n", "            self.run = 0\n            return\n")],
-    ),
-    (
-        "reset inserted",
-        "def f(a):\n    n = 1\n    for x in a:\n        n += x\n    return n\n",
-        [
-            "def f(a):\n    n = 1\n    for x in a:\n        n = 1\n        n += x\n    return n\n",
-        ],
-    ),
-    ("reset inserted", "n = 0\nfor x in a:\n    n += x\n", []),
 ]
 
 
