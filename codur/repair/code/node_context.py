@@ -161,12 +161,11 @@ class Context:
             yield self.insert(end, f"\n{indent}{line}", says or f"lacks `{line}`", weight)
 
     def exits(
-        self, statement: ast.stmt, test: str, exits: Sequence[str], decay: float, *, says: str = "", weight: float = 1.0
+        self, statement: ast.stmt, test: str, exits: Sequence[str], decay: float, *, says: str
     ) -> Iterator[Proposal]:
         """`if TEST:` with each of some jumps before a statement."""
         for rank, leave in enumerate(exits):
-            why = says or f"needs a `{leave}` before it if `{test}`"
-            yield from self.before(statement, f"if {test}:", inside=leave, says=why, weight=weight * decay**rank)
+            yield from self.before(statement, f"if {test}:", inside=leave, says=says, weight=decay**rank)
 
     def fit(self, node: ast.expr, text: str) -> str:
         """`text` as it can stand in the place of `node`."""
