@@ -6,8 +6,9 @@ single-statement bugs that Karampatsis and Sutton list (2020). The priors are es
 search, no probabilities; of offers that are worth the same those of the earlier row come first.
 
 The figure behind a row says how many cases it solved, alone or with another one, of two development sets (82 programs
-of HumanEvalFix and 150 of ConDefects, `benchmarks/repair.py`). A row without a figure solved none of them: it is there
-because people make this mistake every day.
+of HumanEvalFix and 150 of ConDefects, `benchmarks/repair.py`); "real bugs" are those of projects that no row with a
+figure before it solved (`benchmarks/real_bugs.py`). A row without a figure solved none of them: it is there because
+people make this mistake every day.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ OPERATORS: tuple[Operator, ...] = (
     Operator(
         "None guarded", 1.5, guards.none_guarded, (ast.Name, ast.Attribute), after=("AttributeError", "TypeError")
     ),
-    # typical slips
+    # typical mistakes
     Operator("f-prefix added", 2.5, printing.prefix_missing, ast.Constant),
     Operator("mutable default", 1.5, functions.mutable_default, FUNCTIONS),
     Operator("return added", 1.0, functions.return_added, FUNCTIONS),
@@ -110,7 +111,7 @@ OPERATORS: tuple[Operator, ...] = (
     # broad ones, tried late
     Operator("variable replaced", 0.7, names.variable_replaced, ast.Name),  # 8
     Operator("operand removed", 0.8, arithmetic.operand_removed, ast.BinOp),  # 29
-    Operator("condition narrowed", 0.4, comparisons.bool_operand_removed, ast.BoolOp),
+    Operator("condition narrowed", 0.4, comparisons.bool_operand_removed, ast.BoolOp),  # real bugs: 1
     Operator("operands swapped", 0.4, arithmetic.operands_swapped, ast.BinOp),
     Operator("value shifted", 0.4, arithmetic.value_shift, _NUMBERS),  # 4
     Operator("statement deleted", 0.45, statements.deleted, ast.stmt, most=1.5),  # 12
@@ -159,25 +160,27 @@ OPERATORS: tuple[Operator, ...] = (
     Operator("branch joined", 0.4, conditions.branch_joined, ast.If),
     Operator("else added", 0.15, conditions.else_added, ast.If),  # 1
     Operator("step inserted", 0.15, loops.step_inserted, _LOOPS),  # 2
-    # updates, results and links that are missing
-    Operator("update inserted", 0.25, loops.update_inserted, (*_LOOPS, ast.If)),
+    # updates and results that are missing
+    Operator("update inserted", 0.25, loops.update_inserted, (*_LOOPS, ast.If)),  # real bugs: 1
     Operator("seen guarded", 0.3, loops.seen_guarded, (ast.Expr, ast.Assign)),  # 1
     Operator("result used", 0.8, functions.result_used, ast.Expr, most=2.0),
     Operator("yield swapped", 0.7, functions.yield_swapped, (ast.Return, ast.Expr)),
     Operator("sign added", 0.25, arithmetic.sign_added, ast.Constant),
     Operator("condition guarded", 0.35, conditions.condition_guarded, (*_TESTED, ast.Return), most=2.0),
-    # slips in everyday code
+    # mistakes of everyday code
     Operator("default given", 0.6, calls.default_given, ast.Call),
     Operator("other end taken", 0.6, calls.other_end_taken, ast.Call),
     Operator("duration whole", 0.9, attributes.duration_whole, ast.Attribute),
     Operator("format swapped", 0.6, printing.format_swapped, (ast.Constant, ast.JoinedStr)),
     Operator("condition grouped", 0.8, comparisons.condition_grouped, ast.BoolOp),
     Operator("inherited called", 0.6, functions.inherited_called, FUNCTIONS),
-    # slips where a program meets values of several kinds
-    Operator("class added", 0.7, names.class_added, _ASKED, most=1.5),
+    # where a program meets values of several kinds
+    Operator("class added", 0.7, names.class_added, _ASKED, most=1.5),  # real bugs: 1
     Operator("class replaced", 0.3, names.class_replaced, _ASKED, most=1.5),
-    Operator("fallback given", 0.25, conversions.fallback_given, (ast.Name, ast.Attribute, ast.Subscript), most=2.5),
-    Operator("conversion added", 0.25, conversions.conversion_added, _VALUES, most=2.0),
+    Operator(
+        "fallback given", 0.25, conversions.fallback_given, (ast.Name, ast.Attribute, ast.Subscript), most=2.5
+    ),  # real bugs: 1
+    Operator("conversion added", 0.25, conversions.conversion_added, _VALUES, most=2.0),  # real bugs: 2
     Operator("copy taken", 0.25, conversions.copy_taken, (ast.Name, ast.Attribute, ast.Subscript)),
     Operator("self toggled", 0.5, names.self_toggled, (ast.Name, ast.Attribute)),
     # synthesised conditions
