@@ -14,6 +14,7 @@ from itertools import accumulate, groupby, pairwise
 
 from codur.repair.candidates.candidates import Candidate, Program
 from codur.repair.candidates.factors import EARLIER, NEW, PART, PER_COMMIT, PER_LINE, TOGETHER, UNDONE
+from codur.repair.code.node_shapes import first_line
 from codur.repair.code.source_file import FAULTS, FunctionNode
 from codur.repair.suspicion.localise import Suspicion
 from codur.tools.git.git_history import History, Hunk, Version
@@ -151,7 +152,7 @@ def _statements(rows: Sequence[str]) -> list[int] | None:
     tree = _parsed(textwrap.dedent("\n".join(rows)))
     if tree is None or not tree.body:
         return None if rows else []
-    starts = [0, *(_first(node) - 1 for node in tree.body[1:]), len(rows)]
+    starts = [0, *(first_line(node) - 1 for node in tree.body[1:]), len(rows)]
     return [end - start for start, end in pairwise(starts)]
 
 
@@ -193,15 +194,9 @@ def _functions(text: str) -> dict[tuple[str, int], tuple[int, int]]:
             inner = f"{name}.{child.name}" if isinstance(child, FunctionNode | ast.ClassDef) else name
             if isinstance(child, FunctionNode):
                 names[inner] += 1
-                found[inner, names[inner]] = (_first(child) - 1, child.end_lineno or child.lineno)
+                found[inner, names[inner]] = (first_line(child) - 1, child.end_lineno or child.lineno)
             waiting.append((inner, child))
     return found
-
-
-def _first(node: ast.stmt) -> int:
-    """The first line of a statement with its decorators."""
-    decorators = node.decorator_list if isinstance(node, FunctionNode | ast.ClassDef) else []
-    return min([node.lineno, *(each.lineno for each in decorators)])
 
 
 def _parsed(text: str) -> ast.Module | None:

@@ -6,9 +6,9 @@ single-statement bugs that Karampatsis and Sutton list (2020). The priors are es
 search, no probabilities; of offers that are worth the same those of the earlier row come first.
 
 The figure behind a row says how many cases it solved, alone or with another one, of two development sets (82 programs
-of HumanEvalFix and 150 of ConDefects, `benchmarks/repair.py`); "real bugs" are those of projects that no row with a
-figure before it solved (`benchmarks/real_bugs.py`). A row without a figure solved none of them: it is there because
-people make this mistake every day.
+of HumanEvalFix and 150 of ConDefects, `benchmarks/repair.py`); of one that solved none of these, how many bugs of real
+projects (`benchmarks/real_bugs.py`). A row without a figure solved none at all: it is there because people make this
+mistake every day.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ _LOOPS = (ast.For, ast.While)
 _TESTED = (ast.If, ast.While, ast.IfExp)
 _ASKED = (ast.Name, ast.Attribute, ast.Tuple)
 _VALUES = (ast.Name, ast.Call, ast.Attribute, ast.Subscript)
+_PLACES = (ast.Name, ast.Attribute, ast.Subscript)
 _NUMBERS = (ast.Name, ast.Call, ast.Subscript, ast.BinOp)
 _WRAPPED = (ast.Return, ast.Assign, ast.BinOp, ast.Compare, ast.Call)
 
@@ -177,11 +178,9 @@ OPERATORS: tuple[Operator, ...] = (
     # where a program meets values of several kinds
     Operator("class added", 0.7, names.class_added, _ASKED, most=1.5),  # real bugs: 1
     Operator("class replaced", 0.3, names.class_replaced, _ASKED, most=1.5),
-    Operator(
-        "fallback given", 0.25, conversions.fallback_given, (ast.Name, ast.Attribute, ast.Subscript), most=2.5
-    ),  # real bugs: 1
+    Operator("fallback given", 0.25, conversions.fallback_given, _PLACES, most=2.5),  # real bugs: 1
     Operator("conversion added", 0.25, conversions.conversion_added, _VALUES, most=2.0),  # real bugs: 2
-    Operator("copy taken", 0.25, conversions.copy_taken, (ast.Name, ast.Attribute, ast.Subscript)),
+    Operator("copy taken", 0.25, conversions.copy_taken, _PLACES),
     Operator("self toggled", 0.5, names.self_toggled, (ast.Name, ast.Attribute)),
     # synthesised conditions
     Operator("truth compared", 0.3, conditions.condition_replaced, _TESTED),
