@@ -45,14 +45,9 @@ _NUDGES = frozenset(
         "step removed",
         "slice bound",
         "arithmetic swapped",
-        "operand added",
         "variable replaced",
-        "index computed",
         "update inserted",
         "seen guarded",
-        "condition reused",
-        "truth computed",
-        "sequence joined",
     }
 )
 """Operators that move a number or have many ways to go: one short answer is easily hit by chance."""
@@ -61,11 +56,8 @@ _SYNTHESISED = frozenset(
         "condition extended",
         "constant named",
         "else added",
-        "else conditioned",
-        "exit inserted",
         "expression replaced",
         "filter added",
-        "statement copied",
         "statement guarded",
     }
 )
