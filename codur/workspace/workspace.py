@@ -21,11 +21,10 @@ from codur.workspace.disk import file_access
 from codur.workspace.disk.file_access import Image
 from codur.workspace.disk.root import Root
 from codur.workspace.history import put_back
-from codur.workspace.history.command_changes import CommandChange, command_changes
 from codur.workspace.history.disk_journal import By, DiskJournal
 from codur.workspace.history.journal import FileChange, Journal, Snapshot
+from codur.workspace.history.net_changes import CommandChange, breaches, command_changes, violations
 from codur.workspace.history.program_changes import Observed, ProgramWatch
-from codur.workspace.history.scope_breaches import breaches, violations
 from codur.workspace.history.sweep import sweep
 from codur.workspace.permission import Permission, usable_root
 from codur.workspace.problems import FileError

@@ -12,30 +12,26 @@ import re
 import shutil
 import stat
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from codur.tools.git import git_hardening
 from codur.tools.tool import ToolContext, ToolError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from codur.sandbox.launcher import Launcher
     from codur.sandbox.process.process_result import ProcessResult
 
 REVISION = re.compile(r"[\w@][\w./@^~{}:+-]*")
 """What may name a commit: never an option."""
+NO_COMMITS = "does not have any commits"
+"""What git says of a repository without a commit."""
 _MAX_OUTPUT = 4_000_000
 _MAX_PROBLEM = 65_536
 _DEADLINE_S = 30.0
 _ENV = "/usr/bin/env"
 _PATH = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin:/run/current-system/sw/bin"
 """Where git is looked for: never in a directory that a workspace could have put on the path."""
-_PROGRAM_VARIABLE = "GIT_PYTHON_GIT_EXECUTABLE"
-_importing = Lock()
 _NO_WORKSPACE = Path("/")
 _NOT_INSTALLED = 127
 _FILES = (
@@ -89,28 +85,26 @@ class Repository:
         Raises:
             ToolError: git is not installed, failed, or took too long.
         """
+        program = shutil.which("git", path=self.path)
+        if program is None:
+            raise _not_installed(self.path)
         environment = [f"{name}={value}" for name, value in (*self._environment(), *variables)]
-
-        def run(command: list[str]) -> str:
-            output = _Capped()
-            done = self.launcher.run(
-                [_ENV, "-i", *environment, *command],  # nothing of the environment but what is listed
-                cwd=self.root,
-                root=_NO_WORKSPACE,
-                readable=(self.top, *self.own, *readable),
-                writable=writable,
-                timeout_s=self.timeout_s,
-                max_output_bytes=_MAX_PROBLEM,
-                tap=output.write,
-            )
-            if done.exit_status != 0 and not done.flooded:
-                raise self._failure(done)
-            return output.data.decode("utf-8", "replace")
-
-        git = _commands(self.path)(run)
-        git(no_pager=True, no_replace_objects=True, c=[f"{key}={value}" for key, value in config])
-        text: str = getattr(git, arguments[0])(*arguments[1:])
-        return text
+        settings = [word for key, value in config for word in ("-c", f"{key}={value}")]
+        output = _Capped()
+        done = self.launcher.run(
+            # Nothing of the environment but what is listed.
+            [_ENV, "-i", *environment, program, "--no-pager", "--no-replace-objects", *settings, *arguments],
+            cwd=self.root,
+            root=_NO_WORKSPACE,
+            readable=(self.top, *self.own, *readable),
+            writable=writable,
+            timeout_s=self.timeout_s,
+            max_output_bytes=_MAX_PROBLEM,
+            tap=output.write,
+        )
+        if done.exit_status != 0 and not done.flooded:
+            raise self._failure(done)
+        return output.data.decode("utf-8", "replace")
 
     def _failure(self, done: ProcessResult) -> ToolError:
         if done.exit_status == _NOT_INSTALLED:
@@ -150,41 +144,15 @@ class Repository:
         )
 
 
-@cache
-def _commands(path: str) -> Any:
-    """GitPython's commands, which what they are made with carries out; GitPython itself would start them uncontained.
-
-    It is told where git is: on its own it starts the first on the user's `PATH`, maybe one in the workspace.
+def require_revision(text: str) -> str:
+    """The text, if it may name a commit.
 
     Raises:
-        ToolError: git is not installed.
+        ToolError: `invalid`.
     """
-    program = shutil.which("git", path=path)
-    if program is None:
-        raise _not_installed(path)
-    variables = os.environ  # noqa: TID251 - written, not read: GitPython takes it from nowhere else
-    with _importing:
-        before = variables.get(_PROGRAM_VARIABLE)
-        variables[_PROGRAM_VARIABLE] = program
-        try:
-            import git  # noqa: PLC0415 - lazy: 0.15 s, and it starts git
-        except ImportError as error:
-            raise _not_installed(path) from error
-        finally:
-            del variables[_PROGRAM_VARIABLE]
-            if before is not None:
-                variables[_PROGRAM_VARIABLE] = before
-
-    class Commands(git.Git):
-        def __init__(self, run: Callable[[list[str]], str]) -> None:
-            super().__init__()
-            self._run = run
-
-        # Of the many ways to call it only this one is used.
-        def execute(self, command: list[str], **_: Any) -> str:  # type: ignore[override]
-            return self._run(command)
-
-    return Commands
+    if not REVISION.fullmatch(text):
+        raise ToolError("invalid", f"{text!r:.60} is no revision; give a commit, branch or tag such as HEAD~1")
+    return text
 
 
 def _not_installed(path: str) -> ToolError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import difflib
 import hashlib
+import io
 import string
 import zlib
 
@@ -95,7 +96,4 @@ def _header(path: str, before: bytes | None, after: bytes | None, modes: tuple[s
 
 
 def _lines(data: bytes | None) -> list[str]:
-    text = (data or b"").decode("utf-8", "replace")
-    lines = text.split("\n")
-    kept = [f"{line}\n" for line in lines[:-1]]
-    return [*kept, lines[-1]] if lines[-1] else kept
+    return io.StringIO((data or b"").decode("utf-8", "replace")).readlines()
