@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from codur.python.pytest_runner import pytest_runner
 from codur.tools.flow.outputs import CheckResult, ProgramResult
 from codur.tools.named_secrets import require_none_in_command, require_none_named
 from codur.tools.tool import RUNNING_TASKS, Arg, ToolContext, ToolError, tool
 from codur.types import ToolResult
-
-if TYPE_CHECKING:
-    from codur.sandbox.launcher import ProcessResult
 
 _COUNT = re.compile(r"(?<!\d)(\d+) (passed|failed|errors?|skipped)")
 _PYTEST_NO_TESTS = 5
@@ -29,7 +26,7 @@ def run_python_file(
 ) -> ToolResult:
     """Run a Python program of the workspace; shows what it prints, and its exit status if it is not 0.
 
-    Run a program in the workspace: `ok` with its exit status, whichever it is; `failed` if it gave none.
+    `ok` with its exit status, whichever it is; `failed` if it gave none.
     """
     path = context.workspace.relative(path)
     if context.workspace.is_dir(path):
@@ -39,28 +36,23 @@ def run_python_file(
     context.workspace.require_readable(path)
     require_none_named(args, context.workspace)
     argv = [context.python, f"./{path}" if path.startswith("-") else path, *args]
-    outcome = context.launcher.run(argv, cwd=context.workspace.root, stdin=stdin.encode(), timeout_s=context.timeout_s)
-    return _reported(outcome, path, context.timeout_s)
+    return _run(context, path, argv, stdin)
 
 
 @tool(ProgramResult, side_effect="run", task_types=RUNNING_TASKS)
-def run_pytest(
-    context: ToolContext,
-    paths: Annotated[tuple[str, ...], _Tests] = (),
-) -> ToolResult:
+def run_pytest(context: ToolContext, paths: Annotated[tuple[str, ...], _Tests] = ()) -> ToolResult:
     """Run the workspace's tests with pytest.
 
-    Run tests with pytest: `ok` with their counts, failing ones too; `failed` if there are none.
+    `ok` with their counts, failing ones too; `failed` if there are none.
     """
     targets = [_target(context, path) for path in paths]
     python, options = pytest_runner(context.python, context.workspace.root, context.launcher)
     argv = [python, "-m", "pytest", *options, "-q", "--color=no", "-p", "no:cacheprovider", *targets]
-    outcome = context.launcher.run(argv, cwd=context.workspace.root, timeout_s=context.timeout_s)
-    result = _reported(outcome, "pytest", context.timeout_s)
-    if outcome.exit_status == _PYTEST_NO_TESTS:
+    result = _run(context, "pytest", argv)
+    if result.data.exit_status == _PYTEST_NO_TESTS:
         return ToolResult(code="failed", text="pytest found no tests", data=result.data)
     counts = {
-        word.rstrip("s") if word.startswith("error") else word: int(n) for n, word in _COUNT.findall(outcome.stdout)
+        word.rstrip("s") if word.startswith("error") else word: int(n) for n, word in _COUNT.findall(result.data.stdout)
     }
     return replace(result, data=replace(result.data, counts=counts))
 
@@ -73,18 +65,12 @@ def run_command(
 ) -> ToolResult:
     """Run a shell command in the workspace, in the sandbox and without a network.
 
-    Run a command line with `sh`: `ok` with its exit status, whichever it is.
+    `ok` with its exit status, whichever it is.
     """
     if not command.strip() or "\0" in command:
         raise ToolError("invalid", "command must be a command line that is not empty")
     require_none_in_command(command, context.workspace)
-    outcome = context.launcher.run(
-        ["sh", "-c", command],
-        cwd=context.workspace.root,
-        stdin=stdin.encode(),
-        timeout_s=context.timeout_s,
-    )
-    return _reported(outcome, "the command", context.timeout_s)
+    return _run(context, "the command", ["sh", "-c", command], stdin)
 
 
 @tool(CheckResult, side_effect="run", task_types=RUNNING_TASKS)
@@ -114,7 +100,9 @@ def _target(context: ToolContext, given: str) -> str:
     return f"./{relative}{mark}{test}" if relative.startswith("-") else f"{relative}{mark}{test}"
 
 
-def _reported(outcome: ProcessResult, name: str, timeout_s: float) -> ToolResult:
+def _run(context: ToolContext, name: str, argv: list[str], stdin: str = "") -> ToolResult:
+    timeout_s = context.timeout_s
+    outcome = context.launcher.run(argv, cwd=context.workspace.root, stdin=stdin.encode(), timeout_s=timeout_s)
     data = ProgramResult(
         exit_status=outcome.exit_status,
         stdout=outcome.stdout,

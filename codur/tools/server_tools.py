@@ -10,7 +10,7 @@ from codur.errors import CodurError
 from codur.mcp.offered_tools import Answer, Definition, server_of
 from codur.mcp.server_errors import McpError
 from codur.tools.flow.outputs import Text
-from codur.tools.tool import EVERY_TASK, READING_TASKS, Arg, Tool, ToolContext, ToolError, tool
+from codur.tools.tool import EVERY_TASK, READING_TASKS, Arg, Tool, ToolContext, ToolError, sentence, tool
 from codur.types import TaskType, ToolResult
 
 if TYPE_CHECKING:
@@ -160,9 +160,7 @@ def _asked(context: ToolContext, servers: McpServers, name: str, ask: Any) -> An
 def _tool_error(error: CodurError) -> ToolError:
     if isinstance(error, ToolError):
         return error
-    remedy = f"; {error.remedy[0].lower()}{error.remedy[1:].rstrip('.')}" if error.remedy else ""
-    code = error.code if isinstance(error, McpError) else "failed"
-    return ToolError(code, f"{error.message}{remedy}")
+    return ToolError(error.code if isinstance(error, McpError) else "failed", sentence(error))
 
 
 def _tool_line(tool: Definition, state: PinState) -> str:

@@ -171,6 +171,12 @@ def tool(
     return made
 
 
+def sentence(error: CodurError) -> str:
+    """What an error says, with its remedy, as one sentence."""
+    remedy = error.remedy.rstrip(".")
+    return f"{error.message}; {remedy[0].lower()}{remedy[1:]}" if remedy else error.message
+
+
 class ToolError(CodurError):
     """A tool cannot do what was asked; `Toolbox.call` turns it into a result with this code."""
 

@@ -16,7 +16,7 @@ from codur.tools.catalogue import ALL
 from codur.tools.flow.outputs import to_json
 from codur.tools.output_bounds import MAX_PROBLEM, MAX_TEXT, bounded
 from codur.tools.server_tools import server_tools
-from codur.tools.tool import Tool, ToolContext, ToolError
+from codur.tools.tool import Tool, ToolContext, ToolError, sentence
 from codur.types import ToolResult, ToolSpec
 from codur.workspace.private import may_hold_secrets
 from codur.workspace.problems import FileError
@@ -184,6 +184,4 @@ def _unforeseen(name: str, error: OSError | ValueError | RecursionError | Memory
 
 
 def _sentence(error: ToolError | WorkspaceError) -> str:
-    remedy = error.remedy.rstrip(".")
-    text = f"{error.message}; {remedy[0].lower()}{remedy[1:]}" if remedy else error.message
-    return bounded(text, MAX_PROBLEM)
+    return bounded(sentence(error), MAX_PROBLEM)

@@ -6,17 +6,20 @@ import ast
 import keyword
 import re
 from collections.abc import Iterator
-from typing import Annotated
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Annotated
 
 from codur.errors import WorkspaceError
-from codur.tools.code.definitions import definitions, definitions_in, names_of, parse
+from codur.tools.code.definitions import assigned, definitions, definitions_in, names_of, parse, quietly
 from codur.tools.code.python_outline import places_of
-from codur.tools.code.rope_project import RopeProject, rope_project
 from codur.tools.code.syntax_trees import Syntax, family_of, grammar_of
 from codur.tools.flow.code_outputs import SymbolPlace, SymbolPlaces
 from codur.tools.flow.outputs import Edit, Edits
 from codur.tools.tool import Arg, ToolContext, ToolError, tool
 from codur.types import CODE_TASKS, ToolResult
+
+if TYPE_CHECKING:
+    from codur.tools.code.rope_project import RopeProject
 
 _MAX_SHOWN = 500
 _MAX_LEFT = 5
@@ -33,7 +36,7 @@ def find_usages(
     path = context.workspace.relative(path)
     if grammar_of(path) is not None:
         return _used(context, path, name, line)
-    with rope_project(context) as project:
+    with _rope(context) as project:
         line, offset = _defined(context, project, path, name, line)
         found = project.occurrences(path, offset)
         texts = project.texts
@@ -43,6 +46,12 @@ def find_usages(
         kind = "definition" if (where, number) == (path, line) else "usage"
         places[where, number] = SymbolPlace(path=where, line=number, kind=kind, text=text)
     return _told(name, list(places.values()))
+
+
+def _rope(context: ToolContext) -> AbstractContextManager[RopeProject]:
+    with quietly():
+        from codur.tools.code.rope_project import rope_project  # noqa: PLC0415 - lazy: rope takes 0.2 s
+    return rope_project(context)
 
 
 def _used(context: ToolContext, path: str, name: str, line: int | None) -> ToolResult:
@@ -94,7 +103,7 @@ def rename_symbol(
         raise ToolError("invalid", f"{new_name!r:.60} is no Python name")
     if new_name == old:
         raise ToolError("invalid", f"{old} has this name already")
-    with rope_project(context) as project:
+    with _rope(context) as project:
         _, offset = _defined(context, project, path, name, line)
         _require_free(path, project.texts[path], name, new_name)
         after = project.renamed(path, offset, new_name)
@@ -154,13 +163,8 @@ def _places(tree: ast.Module, text: str, name: str) -> Iterator[tuple[int, int]]
             found = re.compile(rf"(?:class|def)\s+({re.escape(last)})\b").search(text, start)
             if found:
                 yield item.line, found.start(1)
-    for node in tree.body:
-        targets = (
-            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-        )
-        for part in (inner for target in targets for inner in ast.walk(target)):
-            if isinstance(part, ast.Name) and part.id == name:
-                yield part.lineno, offset_of(text, part.lineno, part.col_offset)
+    for part in (part for node in tree.body for part in assigned(node) if part.id == name):
+        yield part.lineno, offset_of(text, part.lineno, part.col_offset)
 
 
 def _same_variable(tree: ast.Module, name: str) -> bool:

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import ast
 import sys
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
-from codur.tools.code.definitions import Defined, Definition, definitions, definitions_in, parse, syntax_message
+from codur.tools.code.definitions import (
+    Defined,
+    Definition,
+    assigned,
+    definitions,
+    definitions_in,
+    parse,
+    quietly,
+    syntax_message,
+)
 from codur.tools.code.syntax_trees import Syntax, grammar_of
 from codur.tools.flow.code_outputs import (
     Dependencies,
@@ -133,14 +141,9 @@ def _definitions_and_variables(path: str, text: str, name: str) -> tuple[Sequenc
     grammar = grammar_of(path)
     if grammar is None:
         tree = parse(path, text)
-        return definitions(tree), [node.lineno for node in tree.body if name in _assigned(node)]
+        return definitions(tree), [node.lineno for node in tree.body if name in {part.id for part in assigned(node)}]
     syntax = Syntax(grammar, text)
     return syntax.definitions, [line for constant, line in syntax.constants.items() if constant == name]
-
-
-def _assigned(node: ast.stmt) -> set[str]:
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-    return {part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)}
 
 
 @tool(Findings)
@@ -152,8 +155,7 @@ def validate_python_syntax(
     text = context.workspace.read_text(path).text
     parse(path, text)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with quietly():
             compile(text, path, "exec", dont_inherit=True)
     except SyntaxError as error:
         raise ToolError("syntax_error", syntax_message(path, text, error)) from error

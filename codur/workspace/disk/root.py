@@ -8,6 +8,7 @@ normal and resolved (`paths.real`).
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,9 @@ from pathlib import Path
 from codur.workspace.problems import FileError, from_os_error
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+_MAX_BYTES = 4095
+"""As for a path that the kernel is given whole: what is nested deeper cannot keep a walk busy."""
 
 
 class Root:
@@ -88,6 +92,8 @@ class Root:
 
 
 def _walked(descriptor: int, relative: str, made: list[str] | None) -> int:
+    if len(os.fsencode(relative)) > _MAX_BYTES:
+        raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), relative)
     parts = relative.split("/")
     current = os.dup(descriptor)
     try:
