@@ -209,10 +209,4 @@ def replace_file_content(
     return _finish(context, path, before, content, f"wrote {content.count(chr(10))} lines")
 
 
-TOOLS = (
-    replace_function,
-    replace_class,
-    replace_method,
-    inject_function,
-    replace_file_content,
-)
+TOOLS = (replace_function, replace_class, replace_method, inject_function, replace_file_content)

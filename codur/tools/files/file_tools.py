@@ -181,12 +181,4 @@ def nearest_line(text: str, old: str) -> int:
     return places[near[0]][0] if near else 0
 
 
-TOOLS = (
-    read_file,
-    write_file,
-    append_file,
-    delete_file,
-    copy_file,
-    move_file,
-    replace_in_file,
-)
+TOOLS = (read_file, write_file, append_file, delete_file, copy_file, move_file, replace_in_file)
