@@ -171,10 +171,10 @@ def tool(
     return made
 
 
-def sentence(error: CodurError) -> str:
-    """What an error says, with its remedy, as one sentence."""
-    remedy = error.remedy.rstrip(".")
-    return f"{error.message}; {remedy[0].lower()}{remedy[1:]}" if remedy else error.message
+def sentence(error: CodurError, message: str = "") -> str:
+    """What an error says (or the message in its place), with its remedy, as one sentence."""
+    told, remedy = message or error.message, error.remedy.rstrip(".")
+    return f"{told}; {remedy[0].lower()}{remedy[1:]}" if remedy else told
 
 
 class ToolError(CodurError):

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from codur.sandbox.launcher import Launcher
     from codur.workspace.workspace import Workspace
 
+_DOES: Mapping[str, str] = {"write": "changes files", "run": "starts a program", "network": "uses the network"}
+
 __all__ = ["Tool", "ToolContext", "ToolError", "Toolbox"]
 
 
@@ -155,12 +157,10 @@ class Toolbox:
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(self.names())}"
             raise ToolError("invalid", f"there is no tool {name:.80}; {hint}")
         settings = self._context.settings
-        if tool.side_effect == "write" and not settings.allow_write:
-            raise ToolError("refused", f"{name} changes files, which tools.allow_write forbids")
-        if tool.side_effect == "run" and not settings.allow_run:
-            raise ToolError("refused", f"{name} starts a program, which tools.allow_run forbids")
-        if tool.side_effect == "network" and not settings.allow_network:
-            raise ToolError("refused", f"{name} uses the network, which tools.allow_network forbids")
+        if tool.side_effect in _DOES and not getattr(settings, f"allow_{tool.side_effect}"):
+            raise ToolError(
+                "refused", f"{name} {_DOES[tool.side_effect]}, which tools.allow_{tool.side_effect} forbids"
+            )
         if tool.permission and not getattr(settings, tool.permission):
             raise ToolError("refused", f"{name} needs tools.{tool.permission}, which is off")
         if tool.parameters is not None:
@@ -174,13 +174,16 @@ def _sendable(result: ToolResult) -> ToolResult:
 
 
 def _unforeseen(name: str, error: OSError | ValueError | RecursionError | MemoryError) -> ToolResult:
-    if isinstance(error, ValueError):
-        return ToolResult(code="invalid", text=f"{name} cannot use these arguments: {error!s:.300}")
-    if isinstance(error, OSError):
-        return ToolResult(code="failed", text=f"{name} failed: {error.strerror or error!s:.300}")
-    if isinstance(error, RecursionError):
-        return ToolResult(code="failed", text=f"{name} failed: the file or the arguments are nested too deeply")
-    return ToolResult(code="failed", text=f"{name} failed: it would need too much memory")
+    match error:
+        case ValueError():
+            return ToolResult(code="invalid", text=f"{name} cannot use these arguments: {error!s:.300}")
+        case OSError():
+            reason = f"{error.strerror or error!s:.300}"
+        case RecursionError():
+            reason = "the file or the arguments are nested too deeply"
+        case _:
+            reason = "it would need too much memory"
+    return ToolResult(code="failed", text=f"{name} failed: {reason}")
 
 
 def _sentence(error: ToolError | WorkspaceError) -> str:

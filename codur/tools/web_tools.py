@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
-from codur.errors import CodurError
 from codur.mcp.server_text import clean, one_line
 from codur.tools.flow.outputs import SearchHit, SearchHits, WebPage
-from codur.tools.tool import READING_TASKS, Arg, ToolContext, ToolError, tool
+from codur.tools.tool import READING_TASKS, Arg, ToolContext, ToolError, sentence, tool
 from codur.types import TaskType, ToolCode, ToolResult
 from codur.web.page_errors import ExtraMissing, FetchFailed, FetchRefused, FetchTimedOut
 
@@ -24,6 +23,7 @@ _MAX_TITLE = 300
 _MAX_SNIPPET = 600
 _MAX_QUERY = 500
 _MOST_HITS = 20
+_CODES: Mapping[type, ToolCode] = {FetchTimedOut: "timeout", FetchRefused: "refused"}
 
 
 @tool(WebPage, side_effect="network", task_types=_TASKS)
@@ -84,18 +84,11 @@ def _web(context: ToolContext) -> Web:
 def _asked(ask: Callable[[], T]) -> T:
     try:
         return ask()
-    except FetchTimedOut as error:
-        raise _tool_error("timeout", error) from error
-    except FetchRefused as error:
-        raise _tool_error("refused", error) from error
-    except (FetchFailed, ExtraMissing) as error:
-        raise _tool_error("failed", error) from error
-
-
-def _tool_error(code: ToolCode, error: CodurError) -> ToolError:
-    """The guard's words as the tool's; servers' words in them are cleaned."""
-    remedy = f"; {error.remedy[0].lower()}{error.remedy[1:].rstrip('.')}" if error.remedy else ""
-    return ToolError(code, f"{one_line(error.message, _MAX_TITLE)}{remedy}")
+    except (FetchTimedOut, FetchRefused, FetchFailed, ExtraMissing) as error:
+        # The guard's words are the tool's; servers' words in them are cleaned.
+        raise ToolError(
+            _CODES.get(type(error), "failed"), sentence(error, one_line(error.message, _MAX_TITLE))
+        ) from error
 
 
 TOOLS = (fetch_webpage, duckduckgo_search)
