@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
-
-import msgspec
+from typing import Any, Literal, get_args
 
 from codur.errors import StateError
 from codur.store.append_log import AppendLog
 from codur.store.blobs import BlobStore
-from codur.workspace.disk.path_state import PathState
+from codur.workspace.disk.path_state import PathState, from_json
 
 By = Literal["tool", "command", "restore", "rewind", "undo", "redo"]
 SCHEMA = 1
@@ -220,8 +218,8 @@ class DiskJournal:
             case "done":
                 number = line["n"]
                 if number < len(self.entries):
-                    after = msgspec.convert(line["after"], PathState | None)
-                    self.entries[number] = replace(self.entries[number], after=after, confirmed=True)
+                    done = replace(self.entries[number], after=from_json(line["after"]), confirmed=True)
+                    self.entries[number] = done
             case "mark":
                 self._marks[line["label"]] = len(self.entries)
             case "program":
@@ -230,9 +228,20 @@ class DiskJournal:
                 self._take_undo(line)
 
     def _take_change(self, line: Mapping[str, Any]) -> None:
+        if line["by"] not in get_args(By):
+            raise ValueError(line["by"])
         while len(self.entries) < line["n"]:  # a damaged line stood here; numbers must go on fitting
             self.entries.append(_LOST)
-        self.entries.append(msgspec.convert({**line, "confirmed": line["done"]}, Entry))
+        self.entries.append(
+            Entry(
+                path=line["path"],
+                by=line["by"],
+                before=from_json(line["before"]),
+                after=from_json(line["after"]),
+                confirmed=line["done"],
+                directories=tuple(line["directories"]),
+            )
+        )
 
     def _take_undo(self, line: Mapping[str, Any]) -> None:
         match line["op"]:
