@@ -25,7 +25,9 @@ def test_help_names_every_command(project: Path, home: Path) -> None:
     assert ran.code == 0
     for command in ("run", "route", "solve", "graph", "tools", "agents", "config"):
         assert f"  {command} " in ran.out
+    # Prepared, and made on the spot; renewed by: python -c "from codur.cli.main import run; run(['--help'])" > codur/help.txt
     assert codur(cwd=project, home=home).out == ran.out
+    assert max(map(len, codur("-h", cwd=project, home=home, COLUMNS="50").out.splitlines())) <= 50
 
 
 def test_a_task_without_a_command_loads_neither_langgraph_nor_groq_for_a_repair(project: Path, home: Path) -> None:

@@ -78,7 +78,7 @@ def test_a_narrower_path_needs_its_suffix() -> None:
 def shout(context: ToolContext, text: Annotated[str, Arg("What to shout.", "text")]) -> ToolResult:
     """Say it loudly.
 
-    A tool that is made here, as the README says.
+    A tool that is made here, as CONTRIBUTING.md says.
     """
     return ToolResult(text=text.upper())
 
