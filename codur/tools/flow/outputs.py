@@ -7,10 +7,8 @@ files are in the result's text and not here. A result that is not `ok` has none,
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
-
-import msgspec
 
 from codur.tools.flow.io_kinds import member
 from codur.types import ToolResult
@@ -18,7 +16,13 @@ from codur.types import ToolResult
 
 def to_json(value: Any) -> Any:
     """An output, or a part of one, as plain JSON."""
-    return msgspec.to_builtins(value, str_keys=True)
+    if is_dataclass(value):
+        return {item.name: to_json(getattr(value, item.name)) for item in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): to_json(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_json(item) for item in value]
+    return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
