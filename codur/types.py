@@ -173,6 +173,7 @@ class Task:
         keep_test: a test that is made for the task stays in the workspace if the task is done.
         scope: which files may change; None: as the settings say.
         hint: what the user thinks is wrong; an offline search tries it first.
+        earlier: what models are told of earlier tasks of the same conversation.
     """
 
     prompt: str
@@ -194,6 +195,15 @@ class Task:
     keep_test: bool = False
     scope: ScopeRules | None = None
     hint: str = ""
+    earlier: str = ""
+
+    @property
+    def told(self) -> str:
+        """The task as models are told it: the prompt, and what came before it in the conversation."""
+        if not self.earlier:
+            return self.prompt
+        mark = "Earlier in this conversation (over and done; only for what the task refers to):"
+        return f"{self.prompt}\n\n{mark}\n{self.earlier}"
 
 
 # --- what Phase 0 finds out -------------------------------------------------------------------------------------------

@@ -22,7 +22,8 @@ from codur.cli.commands.undo import diff, undo
 
 HELP = """A coding agent for the terminal whose fixes are checked.
 
-A word that is no command is a task: codur "fix main.py"."""
+A word that is no command is a task: codur "fix main.py".
+At a terminal, codur alone begins a conversation."""
 
 app = typer.Typer(
     name="codur",
@@ -58,6 +59,7 @@ app.add_typer(config_app, name="config", help="Show and check the settings.")
 @app.callback(invoke_without_command=False)
 def _options(
     version: bool = typer.Option(False, "--version", "-V", help="Print the version.", is_eager=True),
+    go_on: bool = typer.Option(False, "--continue", help="Go on with the last conversation here."),  # noqa: ARG001 - as below
     debug: bool = typer.Option(False, "--debug", help="Show a traceback when something goes wrong."),  # noqa: ARG001 - taken out by `main`, listed here for the help
 ) -> None:
     if version:

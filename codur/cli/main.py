@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import NoReturn
 
@@ -39,11 +39,43 @@ def run(argv: Sequence[str]) -> int:
     Returns:
         The exit code.
     """
+    if list(argv) == ["--continue"] or (not argv and _at_terminal()):
+        return exit_code_of(lambda: _converse(goes_on=bool(argv)), json=None, debug=bool(os.environ.get("CODUR_DEBUG")))
     end = list(argv).index("--") if "--" in argv else len(argv)
     options, rest = argv[:end], argv[end:]
     words = [*(item for item in options if item != "--debug"), *rest]
     debug = "--debug" in options or bool(os.environ.get("CODUR_DEBUG"))
     return exit_code_of(lambda: _invoke(words), json=_json_kind(options), debug=debug)
+
+
+def _at_terminal() -> bool:
+    """Whether somebody types what Codur reads, and sees what it says."""
+    streams = (sys.stdin, sys.stderr, sys.stdout)
+    return all(stream is not None and stream.isatty() for stream in streams)
+
+
+def _converse(*, goes_on: bool) -> int:
+    """Hold a conversation in the current directory.
+
+    Raises:
+        UsageError: nobody is there to hold it with.
+    """
+    if not _at_terminal():
+        raise UsageError("a conversation takes a terminal", remedy='Give the task as words: codur "fix main.py"')
+    from pathlib import Path  # noqa: PLC0415 - lazy: see the module
+
+    from codur.cli.conversation import Conversation  # noqa: PLC0415 - lazy: see the module
+
+    with _stopped_by_signals():
+        return Conversation(Path(), run=run, guarded=_guarded, goes_on=goes_on).hold()
+
+
+def _guarded(command: Callable[[], int]) -> int:
+    def work() -> int:
+        with _stopped_by_signals():
+            return command()
+
+    return exit_code_of(work, json=None, debug=bool(os.environ.get("CODUR_DEBUG")))
 
 
 def _json_kind(options: Sequence[str]) -> JsonKind | None:

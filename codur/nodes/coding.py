@@ -91,7 +91,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
     found = await asyncio.to_thread(material, state, step, context)
     settings = context.settings
     brief = CodingBrief(
-        task=state["task"].prompt,
+        task=state["task"].told,
         objective="\n\n".join(
             text for text in (objective(state, step), _ALLOWED if may_fail(state) else "", *answers) if text
         ),

@@ -79,7 +79,7 @@ async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcom
     profile = context.models.fitted(agent.profile)
     found = await asyncio.to_thread(material, state, step, context)
     task = question_text(
-        state["task"].prompt,
+        state["task"].told,
         objective(state, step),
         sources=found.texts,
         wants=found.wants,

@@ -95,7 +95,7 @@ def _brief(state: RunState, context: RunContext) -> PlanningBrief:
     shown = context.workspace.list_files()
     fitting = _fitting(state["discovery"].task_type, state["task"].prompt, context)
     return PlanningBrief(
-        prompt=state["task"].prompt,
+        prompt=state["task"].told,
         discovery=state["discovery"],
         files=shown,
         read_only=frozenset(path for path in shown[:LISTED_FILES] if not context.workspace.may_edit(path)),

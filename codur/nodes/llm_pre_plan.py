@@ -33,7 +33,7 @@ async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
     try:
         require_room(state, context)
         reply = await classify(
-            state["task"].prompt,
+            state["task"].told,
             state["discovery"],
             state["before"],
             context.workspace.list_files(),

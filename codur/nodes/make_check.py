@@ -60,7 +60,7 @@ async def _made(state: RunState, context: RunContext) -> tuple[Check, str] | str
     found = await asyncio.to_thread(material, state, step, context)
     example = await asyncio.to_thread(_example, found, state, context)
     task = question_text(
-        state["task"].prompt,
+        state["task"].told,
         objective(state, step),
         sources={**found.texts, **example},
         wants=(*found.wants, *(Want(path=path, partly=True) for path in example)),

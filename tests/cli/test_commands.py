@@ -25,7 +25,7 @@ def test_help_names_every_command(project: Path, home: Path) -> None:
     assert ran.code == 0
     for command in ("run", "route", "solve", "graph", "tools", "agents", "config"):
         assert f"  {command} " in ran.out
-    # Prepared, and made on the spot; renewed by: python -c "from codur.cli.main import run; run(['--help'])" > codur/help.txt
+    # Prepared, and made on the spot. To renew: python -c "from codur.cli.main import run; run(['-h'])" >codur/help.txt
     assert codur(cwd=project, home=home).out == ran.out
     assert max(map(len, codur("-h", cwd=project, home=home, COLUMNS="50").out.splitlines())) <= 50
 
@@ -137,7 +137,7 @@ def test_config_commands(project: Path, home: Path) -> None:
 def test_solve_shows_a_table_and_leaves_the_originals(project: Path, home: Path) -> None:
     fill(project / "one", {**REPAIRABLE, "prompt.txt": "fix main.py\n"})
     fill(project / "deep" / "two", {**NEEDS_MODEL, "prompt.txt": "fix main.py\n"})
-    ran = codur("solve", str(project), "--offline", cwd=project, home=home, CODUR_REPAIR__OFFLINE_BUDGET_S="1")
+    ran = codur("solve", str(project), "--offline", cwd=project, home=home, CODUR_REPAIR__OFFLINE_BUDGET_S="5")
     assert ran.code == 1, ran.err
     assert "one" in ran.out
     assert "deep/two" in ran.out

@@ -27,27 +27,29 @@ from codur.ui.shown.tables import route_text
 NO_HOME = "no home directory is known."
 
 
-def carry_out(
+def carry_out(directory: Path, *, output: Mapping[str, bool], explain_route: bool, **given: Any) -> int:
+    """Carry out one task and show it; gives the exit code. What is given: see `carried_out`."""
+    result, shown = carried_out(directory, output=output, **given)
+    return shown_result(result, shown, explain_route=explain_route)
+
+
+def carried_out(
     directory: Path,
     *,
     config: Path | None,
     overrides: Mapping[str, Any],
     output: Mapping[str, bool],
-    explain_route: bool,
     exchanges: Exchanges | None = None,
     prompt: str,
     **task: Any,
-) -> int:
-    """Carry out one task and show it.
+) -> tuple[RunResult, Output]:
+    """Carry out one task; its result is still to be shown.
 
     Args:
         overrides: settings of the command line.
         output: the arguments of `machine.output`.
         exchanges: what is done with the exchange with models.
         task: further fields of `Task`.
-
-    Returns:
-        The exit code.
     """
     loaded = machine.settings_for(directory, config, overrides, agents=(task.get("agent") or "",))
     asked = Task(
@@ -74,7 +76,7 @@ def carry_out(
         shown.close()
     if output["json"]:  # the one object is all that is printed
         result = replace(result, notes=(*notes, *result.notes))
-    return shown_result(result, shown, explain_route=explain_route)
+    return result, shown
 
 
 def exchanges(record: Path | None, replay: Path | None, *, show: bool, offline: bool) -> Exchanges:

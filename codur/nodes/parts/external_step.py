@@ -78,7 +78,7 @@ def takes_changes(state: RunState) -> bool:
 def _prompt(state: RunState, context: RunContext) -> str:
     step = current_step(state)
     brief = CodingBrief(
-        task=state["task"].prompt,
+        task=state["task"].told,
         objective=objective(state, step),
         sources={},
         missing_files=state["discovery"].missing_files,

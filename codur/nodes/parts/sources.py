@@ -106,7 +106,7 @@ def _selection(
     return select(
         context.repository,
         files,
-        task=state["task"].prompt,
+        task=state["task"].told,
         named=named,
         step=objective(state, step),
         failure="\n\n".join(told),

@@ -60,7 +60,7 @@ def _asker(step: Step, state: RunState, context: RunContext) -> DecisionCallback
     if not context.models.available(profile):
         return None
     return ToolQuestion(
-        state["task"].prompt,
+        state["task"].told,
         step.objective,
         pool=context.models,
         prompts=context.prompts,
