@@ -11,7 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from codur.python.project_files import called_name, literal, parsed, read_ini, read_text, read_toml, table, words
+from codur.python.project_files import (
+    assigned_values,
+    called_name,
+    literal,
+    parsed,
+    read_ini,
+    read_text,
+    read_toml,
+    table,
+    words,
+)
 
 _PIECE = re.compile(r"""[^\s"'\\$`;&|<>()*?~#]|'[^']*'|"[^"$`\\]*"|(?<=\S)[~#]""")
 _SUBSTITUTION = re.compile(r"\{(posargs|args)(?::([^{}]*))?\}")
@@ -192,13 +202,7 @@ def _nox(arguments: list[str], root: Path) -> Declared | None:
     function = next((sessions[name] for name in names if name in sessions), None)
     if function is None:
         return None
-    known = {
-        target.id: item.value
-        for item in (*tree.body, *function.body)
-        if isinstance(item, ast.Assign)
-        for target in item.targets
-        if isinstance(target, ast.Name)
-    }
+    known = assigned_values((*tree.body, *function.body))
     calls = [node for node in ast.walk(function) if isinstance(node, ast.Call) and called_name(node) == "run"]
     env = {k: v for call in calls for item in call.keywords if item.arg == "env"
            for k, v in (literal(item.value, known) or {}).items()}  # fmt: skip

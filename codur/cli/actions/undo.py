@@ -21,7 +21,8 @@ from codur.ui.sanitise import sanitise
 from codur.ui.shown.run_list import UNDONE
 from codur.workspace.disk.root import Root
 from codur.workspace.history.disk_journal import DiskJournal
-from codur.workspace.history.undo_run import RunChange, Undone, UndoReport, redo, run_changes, undo, undone
+from codur.workspace.history.put_back import UndoReport
+from codur.workspace.history.undo_run import RunChange, Undone, redo, run_changes, undo, undone
 
 _SHOWN_CHARS = 60
 _UNDO = b'"op":"undo"'

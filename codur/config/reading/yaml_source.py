@@ -63,10 +63,10 @@ def read_bytes(path: Path, name: str, *, kind: str = "settings file") -> bytes:
     """The content of a file, which errors call `name` and a `kind`.
 
     Raises:
-        ConfigError: unreadable, no regular file, or too large.
+        ConfigError: unreadable, a pipe, or too large.
     """
-    if path.exists() and not path.is_file():  # a pipe, for example, which would be waited for without end
-        raise ConfigError("is not a regular file", file=name, remedy=f"Put a {kind} there.")
+    if path.is_fifo():  # it would be waited for without end
+        raise ConfigError("is a pipe", file=name, remedy=f"Put a {kind} there.")
     try:
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)

@@ -139,8 +139,8 @@ def read_recording(path: Path) -> ModelRecording:
     Raises:
         UsageError: it cannot be read, or is none.
     """
-    if path.exists() and not path.is_file():  # a pipe, for example, which would be waited for without end
-        raise UsageError(f"{path}: is not a regular file", remedy="Make one with `codur run … --record FILE`.")
+    if path.is_fifo():  # it would be waited for without end
+        raise UsageError(f"{path}: is a pipe", remedy="Make one with `codur run … --record FILE`.")
     try:
         with path.open("rb") as stream:
             data = stream.read(_MAX_BYTES)

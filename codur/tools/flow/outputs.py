@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from codur.tools.flow.io_kinds import member
+from codur.types import ToolResult
 
 
 def to_json(value: Any) -> Any:
@@ -101,6 +102,16 @@ class Edit:
     start_line: int | None = member("First line that was replaced, as it was numbered before.", "line", None)
     end_line: int | None = member("Last line that was replaced; start_line - 1 for lines put in between.", None, None)
     count: int = member("Places that were changed.", None, 1)
+
+
+def edited(text: str, edit: Edit) -> ToolResult:
+    """The result of a tool that changed one file."""
+    return ToolResult(text=text, data=edit, changed_files=(edit.path,))
+
+
+def unchanged(path: str, what: str = "this text") -> ToolResult:
+    """The result of a tool that found a file as it was to make it."""
+    return ToolResult(text=f"{path} has {what} already", data=Edit(path=path, action="none", count=0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

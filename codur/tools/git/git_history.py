@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from codur.tools.git.git_hardening import DIFF_OPTIONS
 from codur.tools.git.git_patches import MARK, CommitPatch, FilePatch, Trail, read_patches
-from codur.tools.git.git_repository import REVISION, Repository, own_repository
+from codur.tools.git.git_repository import NO_COMMITS, REVISION, Repository, own_repository, require_revision
 from codur.tools.tool import ToolError
 
 if TYPE_CHECKING:
@@ -97,9 +97,7 @@ def read_history(
         the repository belongs to somebody else.
     """
     try:
-        if since and not REVISION.fullmatch(since):
-            raise ToolError("invalid", f"{since!r:.60} is no revision; give a commit, branch or tag such as HEAD~1")
-        return _read(own_repository(root, launcher, timeout_s), text_of, since)
+        return _read(own_repository(root, launcher, timeout_s), text_of, since and require_revision(since))
     except ToolError as error:
         return History(reason=error.message)
 
@@ -159,7 +157,7 @@ def _log(repository: Repository, since: str) -> str:
     try:
         return repository.safe("log", *options, form, *_PATCH_OPTIONS, *revisions, *_PYTHON, variables=_GLOBS)
     except ToolError as error:
-        if "does not have any commits" not in error.message:
+        if NO_COMMITS not in error.message:
             raise
         raise ToolError("not_found", "the repository has no commits yet") from error
 
