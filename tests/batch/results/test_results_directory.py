@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
 from dataclasses import replace
 from datetime import datetime
@@ -88,12 +89,28 @@ def test_a_place_that_cannot_be_used_is_named(tmp_path: Path) -> None:
         pass
 
 
-def test_a_full_disk_is_told_with_what_to_do(tmp_path: Path) -> None:
-    (tmp_path / "results.jsonl").symlink_to("/dev/full")
-    with ResultsDirectory(tmp_path) as directory, pytest.raises(UsageError) as caught:
-        directory.add(RESULT, "the patch")
-    assert caught.value.message == f"the results cannot be kept in {tmp_path}: no space left on device"
+def test_what_cannot_be_written_is_told_with_what_to_do(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with ResultsDirectory(tmp_path) as directory:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+        try:
+            with pytest.raises(UsageError) as caught:
+                directory.add(replace(RESULT, patch=""), "")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert caught.value.message == f"the results cannot be kept in {tmp_path}: file too large"
     assert "--resume" in caught.value.remedy
+
+
+@pytest.mark.parametrize("name", ["results.jsonl", "patches", "runs"])
+def test_no_link_is_written_through(name: str, tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / name).symlink_to(victim / "x" if name == "results.jsonl" else victim)
+    with pytest.raises(UsageError, match="cannot be used"), ResultsDirectory(tmp_path / "out"):
+        pass
+    assert list(victim.iterdir()) == []
 
 
 @pytest.mark.parametrize("how", ["removed", "moved", "replaced"])

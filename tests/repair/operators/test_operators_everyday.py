@@ -55,7 +55,6 @@ def f(a, b):
     d.update()
     return [a.items()]
 """
-GUARD = "        if not isinstance(other, A):\n            return NotImplemented\n"
 EVERYDAY: list[tuple[str, str, list[str]]] = [
     ("default given", "a.get(k)", ["a.get(k, 0)", "a.get(k, '')", "a.get(k, [])", "a.get(k, {})"]),
     ("default given", "next(x for x in a)", ["next((x for x in a), None)"]),
