@@ -187,3 +187,13 @@ def test_a_hint_is_told_with_the_evidence_and_a_wrong_one_solves_as_well(project
 def test_an_empty_hint_is_refused(project: Path, home: Path) -> None:
     ran = codur_here("repair", "--hint", " ", cwd=project, home=home)
     assert (ran.code, "--hint" in ran.err) == (2, True)
+
+
+def test_an_assertion_of_the_program_is_not_made_to_fit(project: Path, home: Path) -> None:
+    """A false one says what is wanted, wherever it stands."""
+    said = "assert total([1, 2, 3]) == 6\n"
+    fill(project, {"main.py": "def total(values):\n    return sum(values[1:])\n\n\n" + said})
+    ran = codur("repair", "--check", "python main.py", "--budget", "20", cwd=project, home=home)
+    text = contents(project)["main.py"]
+    assert text.endswith(said)
+    assert ran.code == (0 if text != "def total(values):\n    return sum(values[1:])\n\n\n" + said else 3), ran.err
