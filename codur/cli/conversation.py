@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -34,7 +33,6 @@ from codur.ui.shown.tables import error_text
 from codur.workspace.workspace import Workspace
 
 _PROMPT = "codur> "
-_LEAVE_WITHIN_S = 2.0
 _UNDONE = "What the last task changed was put back."
 _TRY = ('"the tests fail, fix the bug"', '"explain FILE"', "/help")
 
@@ -85,7 +83,7 @@ class Conversation:
         settings = machine.settings_for(self._directory, None, {}).settings
         _say(_greeting(self._directory, settings, len(self._turns)))
         session = self._session(settings)
-        stopped_at = float("-inf")
+        stopped = False
         while True:
             try:
                 line = session.prompt(_PROMPT, handle_sigint=False)
@@ -94,11 +92,12 @@ class Conversation:
             except KeyboardInterrupt as stop:
                 if code_of(stop) != INTERRUPTED:
                     raise
-                if time.monotonic() - stopped_at < _LEAVE_WITHIN_S:
+                if stopped:
                     return 0
-                stopped_at = time.monotonic()
+                stopped = True
                 _say("Ctrl-C once more leaves; so does Ctrl-D.")
                 continue
+            stopped = False
             if line.strip() and not self._take(line):
                 return 0
 

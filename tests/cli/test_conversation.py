@@ -107,7 +107,7 @@ def test_ctrl_c_stops_the_work_and_keeps_the_conversation(opens: Opens, project:
             terminal.until("Here I am.")
             say(terminal, CTRL_C)
             terminal.until("Ctrl-C once more leaves")
-            terminal.press(CTRL_C)
+            say(terminal, CTRL_C)
             assert terminal.ended() == 0
 
 
