@@ -26,7 +26,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from codur.config.settings import Settings
@@ -43,6 +43,7 @@ from codur.nodes.run_state import RunContext, RunState, initial_state
 from codur.session.host import Host
 from codur.session.opening import opened
 from codur.session.task_run import run_task
+from codur.structs import replace
 from codur.types import Limits, Task, ToolCall
 
 FIXED_ATTEMPTS = 10

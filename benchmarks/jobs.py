@@ -15,12 +15,13 @@ import os
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from codur.config.settings import Provider, Settings
 from codur.events import ignore
 from codur.session.task_run import Host, run_task
+from codur.structs import replace
 from codur.types import Task
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))

@@ -18,7 +18,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.python.interpreter import find_python
 from codur.sandbox.launcher import Launcher
 from codur.session.task_run import Host, run_task
+from codur.structs import replace
 from codur.tools.toolbox import Toolbox, ToolContext
 from codur.types import Task
 from codur.workspace.workspace import Workspace

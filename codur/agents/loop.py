@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from codur.agents.guessed_calls import refusal
@@ -20,6 +20,7 @@ from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.parsing.tool_calls import is_call_alone, tool_calls_from_text
+from codur.structs import replace
 from codur.tools.output_bounds import beginning, bounded
 from codur.tools.toolbox import Toolbox
 from codur.types import Message, TaskType, Tier, ToolCall, ToolResult, ToolSpec

@@ -7,10 +7,10 @@ services keep in their caches, changes a few times at first and then no more.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from codur.config.settings import ToolSettings
+from codur.structs import replace
 from codur.tools.compatibility import Available, CompatibilityGraph, Edge, promoted_after
 from codur.tools.toolbox import Toolbox
 from codur.types import TaskType, Tier, ToolCall, ToolSpec

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 from codur.config.reading.agent_files import shipped_agent, shipped_names
 from codur.config.settings import AUTO, EXTERNAL_TYPES, AgentConfig, Settings
 from codur.errors import UsageError
+from codur.structs import replace
 from codur.types import CODE_TASKS, Discovery, TaskType
 
 CODING_AGENT = "codur-coding"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from codur.agents.instruction_text import SHARE_OF_REQUEST
 from codur.agents.look_tool import size_of
@@ -17,6 +17,7 @@ from codur.context.room import Room, is_small, offered, share
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
 from codur.llm.tokens import BYTES_PER_TOKEN
+from codur.structs import replace
 from codur.tools.output_bounds import bounded
 from codur.tools.toolbox import Toolbox
 from codur.types import Message, ToolCall, ToolSpec

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
 
 from codur.config.loader import load_settings
 from codur.config.settings import Settings
 from codur.session.host import Host
+from codur.structs import Struct, field, replace
 from codur.types import Limits
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Keeping:
+class Keeping(Struct):
     """What is kept of each attempt.
 
     Attributes:
@@ -30,8 +31,7 @@ class Keeping:
     prompts: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setup:
+class Setup(Struct):
     """The same for all challenges of a batch.
 
     Attributes:
@@ -61,10 +61,10 @@ class Setup:
         host = self.host
         paths = {"home": host.home, "state": host.state, "cache": host.cache}
         return {
-            "settings": asdict(self.settings),
-            "limits": asdict(self.limits),
+            "settings": to_builtins(self.settings),
+            "limits": to_builtins(self.limits),
             "host": {"environ": dict(host.environ)} | {key: path and str(path) for key, path in paths.items()},
-            "keeping": asdict(self.keeping),
+            "keeping": to_builtins(self.keeping),
             **{name: getattr(self, name) for name in _PLAIN},
         }
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from codur.errors import WorkspaceError
+from codur.structs import Struct
 
 if TYPE_CHECKING:
     from codur.config.reading.origin import Source
@@ -19,8 +19,7 @@ SPLIT_REMEDY = "Close the quote."
 _LONGEST_S = 86_400
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChallengeFile:
+class ChallengeFile(Struct):
     """What the file states; None where it says nothing.
 
     Attributes:

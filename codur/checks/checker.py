@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from pathlib import Path
 from secrets import token_hex
 
@@ -27,6 +26,7 @@ from codur.python.pytest_options import SEARCH_VARIABLES
 from codur.python.test_run import TestEnd, TestRun, read_run, reported_argv
 from codur.sandbox.cancel import CancelToken, Until
 from codur.sandbox.launcher import Launcher, ProcessResult
+from codur.structs import replace
 from codur.types import Check, Verdict
 from codur.workspace.workspace import Workspace
 

@@ -6,7 +6,6 @@ import json as json_module
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.work import Work
 from codur.cli import machine
 from codur.events import ModelPrompted
+from codur.structs import Struct
 from codur.ui.output_formats import choose_kind, show
 from codur.ui.sanitise import sanitise
 from codur.ui.shown.batch_report import BatchDisplay, BatchRow, LineDisplay, NoDisplay, batch_table, challenges_table
@@ -26,8 +26,7 @@ SCHEMA: Final = 2
 """In 1, `challenges`, `finished` and `solved` counted attempts."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownAs:
+class ShownAs(Struct):
     """What is shown of it."""
 
     json: bool = False

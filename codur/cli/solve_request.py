@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from codur.batch.results.earlier import Mode
 from codur.cli.solve_display import ShownAs, short
+from codur.structs import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Which:
+class Which(Struct):
     """Which work: see `work_of`."""
 
     agents: tuple[str, ...] = ()
@@ -22,8 +21,7 @@ class Which:
     limit: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class How:
+class How(Struct):
     """How it is done; `jobs` of None stands for the number of processors, `yes` approves of any plan.
 
     `record` keeps requests and answers, and `prompts` shows requests.
@@ -40,8 +38,7 @@ class How:
     prompts: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Where:
+class Where(Struct):
     """Where results go, and what becomes of those that are there."""
 
     results: Path | None = None

@@ -9,7 +9,6 @@ import math
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codur.config.settings import AUTO
@@ -27,6 +26,7 @@ from codur.llm.request_retry import come_back
 from codur.llm.sizing import Sizing
 from codur.llm.tokens import answer_tokens
 from codur.redaction import Redactor, secrets_of
+from codur.structs import replace
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile, Settings

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codur.errors import LimitReached
 from codur.llm.profiles.endpoint import is_local
 from codur.llm.rate_limits.lane import Most
 from codur.llm.tokens import SMALLEST_ANSWER, estimate_tokens
+from codur.structs import replace
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile

@@ -6,10 +6,11 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
+
+from msgspec import to_builtins
 
 from codur.config.settings import McpServer
 from codur.mcp.connection import Ask, Connection, Place
@@ -226,7 +227,7 @@ class McpServers:
 
 def _source(server: McpServer) -> str:
     """What is started or reached; limits and variables do not make another server."""
-    whole = {key: value for key, value in asdict(server).items() if key in ("command", "url")}
+    whole = {key: value for key, value in to_builtins(server).items() if key in ("command", "url")}
     return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from codur.agents.coding import CodingOutcome, write_code
 from codur.agents.registry import Agent
@@ -19,6 +18,7 @@ from codur.nodes.parts.updates import current_step, go, hint_of, origin_of, outc
 from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate
 from codur.python.interpreter import python_version
 from codur.questions import Question
+from codur.structs import replace
 from codur.types import Check, StepRecord, Verdict
 
 _LOOKED = 8

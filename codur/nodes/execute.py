@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from codur.agents.loop import LoopOutcome, run_agent
 from codur.agents.registry import Agent
 from codur.context.brief import question_text
@@ -14,6 +12,7 @@ from codur.nodes.parts.sources import inputs, instruction_notes, material, objec
 from codur.nodes.parts.step_criteria import held_to
 from codur.nodes.parts.updates import current_step, edits, go, origin_of, outcome_of
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
+from codur.structs import replace
 from codur.types import CODE_TASKS, StepRecord
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from codur.events import ToolRan
@@ -14,6 +14,7 @@ from codur.nodes.parts.updates import blocked, current_step, edits, go, origin_o
 from codur.nodes.run_state import DATA, DEPENDENCIES, RunContext, RunState, RunUpdate
 from codur.planning.plans.step_references import UnresolvedReference, filled_step
 from codur.planning.plans.step_schedule import side_by_side
+from codur.structs import replace
 from codur.types import Plan, Step, StepRecord, ToolCode, ToolResult
 
 SMALL_LISTING = 5

@@ -11,7 +11,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -37,6 +37,7 @@ from codur.repair.search import Search
 from codur.repair.suspicion.localise import Suspicion, flow_of, localise, moved
 from codur.repair.suspicion.mentions import named_lines, named_tables, names_in_tests
 from codur.sandbox.cancel import CancelToken
+from codur.structs import replace
 from codur.tools.git.git_history import History
 from codur.types import Check, Verdict
 from codur.workspace.workspace import Workspace

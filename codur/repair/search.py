@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import replace
 from math import sqrt
 
 from codur.errors import LimitReached
@@ -19,6 +18,7 @@ from codur.repair.choice.ranked_repairs import Choice, Passed, changed, choose
 from codur.repair.judge.candidate_judge import Judge
 from codur.repair.outcome import Repair, RepairOutcome
 from codur.sandbox.cancel import CancelToken
+from codur.structs import replace
 from codur.types import Verdict
 
 _BATCH = 16

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from math import log2
 from pathlib import Path
@@ -21,6 +21,7 @@ from codur.sandbox.launcher import Launcher
 from codur.sandbox.scratch import remove_tree
 from codur.session.host import Host
 from codur.session.scratch_directory import scratch_directories
+from codur.structs import replace
 from codur.tools.flow.code_outputs import Commit
 from codur.tools.git import git_commits as commits
 from codur.tools.git.git_repository import Repository, own_repository

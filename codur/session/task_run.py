@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -33,6 +32,7 @@ from codur.session.scoping import within_scope
 from codur.session.stop import code_of
 from codur.store.directory import StateDirectory
 from codur.store.run_records import RunDirectory
+from codur.structs import replace
 from codur.types import RunResult, Task
 
 __all__ = ["Host", "opened", "resume_task", "run_task"]

@@ -8,21 +8,20 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from codur.errors import StateError
 from codur.store.atomic import PRIVATE_DIRECTORY, set_aside, state_errors, write_private
 from codur.store.flock import exclusive
+from codur.structs import Struct
 
 _VERSION = 1
 _MAX_BYTES = 16 * 1024**2
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Accepted:
+class Accepted(Struct):
     """A project that the user accepted.
 
     Attributes:

@@ -7,20 +7,19 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from codur.errors import WorkspaceBusy
 from codur.store.atomic import is_alive, state_errors, temporary_name, write_private
 from codur.store.flock import open_lock, try_lock
+from codur.structs import Struct
 
 _POLL_S = 0.2
 _MAX_BYTES = 4096
 _NO_FLOCK = "the file system of the state directory has no locks; a file with the process id stands in"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Holder:
+class Holder(Struct):
     """Who has a lock; 0 and empty if that cannot be told."""
 
     pid: int = 0

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codur.python.pytest_runner import pytest_runner
+from codur.structs import replace
 from codur.tools.arguments import argument
 from codur.tools.flow.outputs import CheckResult, ProgramResult
 from codur.tools.named_secrets import require_none_in_command, require_none_named

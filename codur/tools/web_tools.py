@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from codur.errors import CodurError
 from codur.mcp.server_text import clean, one_line
+from codur.structs import replace
 from codur.tools.arguments import argument
 from codur.tools.flow.outputs import SearchHit, SearchHits, WebPage
 from codur.tools.tool import READING_TASKS, ToolContext, ToolError, tool

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from inspect import cleandoc
+
+import msgspec
 
 from codur.types import RunResult
 
@@ -12,11 +15,9 @@ def run_result_schema() -> str:
 
     Every field is required: `RunResult.to_json` always writes all of them.
     """
-    from pydantic import TypeAdapter  # noqa: PLC0415 - lazy: pydantic is heavy, and no run needs the schema
-
-    schema = TypeAdapter(RunResult).json_schema(mode="serialization")
-    for item in (schema, *schema.get("$defs", {}).values()):
-        if item.get("type") == "object":
-            item["required"] = list(item["properties"])
+    schema = msgspec.json.schema(RunResult)
+    for item in schema["$defs"].values():
+        item["required"] = list(item["properties"])
+        item["description"] = cleandoc(item["description"])
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "run-result.schema.json"}
     return json.dumps(head | schema, indent=2) + "\n"

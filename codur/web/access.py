@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
 
+from codur.structs import Struct, field
 from codur.web.address import is_public
 from codur.web.fetch import Fetched, FetchLimits, Resolve, addresses_of, fetch
 from codur.web.page_errors import FetchFailed
@@ -14,8 +14,7 @@ from codur.web.web_search import DuckDuckGo, Hit, search
 SEARCH_URL = "https://html.duckduckgo.com/html/"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Web:
+class Web(Struct):
     """The web, with the rules of `fetch` for every request.
 
     Attributes:

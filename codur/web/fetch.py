@@ -12,10 +12,10 @@ import socket
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlencode
 
+from codur.structs import Struct
 from codur.web.address import is_public
 from codur.web.body import ENCODINGS, Body
 from codur.web.page_errors import FetchFailed, FetchRefused, FetchTimedOut
@@ -33,8 +33,7 @@ _USER_AGENT = "codur (+reads single pages on request)"
 _MAX_REASON = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchLimits:
+class FetchLimits(Struct):
     """Bounds of one fetch, redirects included.
 
     Attributes:
@@ -48,8 +47,7 @@ class FetchLimits:
     redirects: int = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fetched:
+class Fetched(Struct):
     """A page.
 
     Attributes:
@@ -115,8 +113,7 @@ def fetch(
     return _in_thread(lambda: asyncio.run(guard.fetch(url))).result()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Guard:
+class _Guard(Struct):
     """One fetch with its rules."""
 
     ports: Collection[int]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from codur.agents.registry import AgentRegistry
 from codur.config.settings import AgentConfig, AgentPreferences, AgentSettings, Settings
 from codur.errors import UsageError
+from codur.structs import replace
 
 SETTINGS = replace(
     Settings(),

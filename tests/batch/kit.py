@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from codur.batch.setup import Setup
 from codur.batch.work import Work, work_of
 from codur.config.settings import Settings
 from codur.events import ModelPrompted
+from codur.structs import replace
 from codur.types import Limits
 from tests.runs.kit import fill, host
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pytest
 
 from codur.errors import LimitReached
 from codur.llm.rate_limits.shared_limits import OVER_BUDGET, Asking, SharedModels
 from codur.llm.request_failure import ServiceFailure
+from codur.structs import replace
 from codur.types import Usage
 
 ASKING = Asking(provider="p", tokens=100, answer_tokens=50, cost_usd=0.1)

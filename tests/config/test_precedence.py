@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from codur.config.loader import LoadedSettings, load_settings
 from codur.config.reading.yaml_source import read_yaml
 from codur.config.settings import AgentPreferences, McpServer, Profile, Provider, RepairSettings, Settings
+from codur.structs import replace
 from tests.config.helpers import load, refusal
 
 USER = "~/.config/codur/config.yaml"

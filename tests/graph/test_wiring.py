@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from inspect import iscoroutinefunction
 from pathlib import Path
 
 import pytest
+from msgspec import to_builtins
 
 from codur.graph.build import build_graph
 from codur.graph.drawing import drawn_edges, mermaid_text
@@ -150,7 +150,7 @@ def test_the_state_is_small_and_plain(tmp_path: Path) -> None:
         with opened(task, settings_for(server), host=host(), emit=lambda event: None) as context:
             state = run_graph_blocking(initial_state(task), None, context)
     assert state["outcome"] == "done"
-    text = json.dumps(state, default=asdict)
+    text = json.dumps(state, default=to_builtins)
     assert len(text) < 10_000
     assert MEDIAN_RIGHT.splitlines()[2].strip() not in text  # file contents stay outside
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from codur.events import ignore
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
 from codur.llm.replay.scripted import ScriptedModel
+from codur.structs import replace
 from codur.types import Limits, ToolCall, Usage
 from tests.llm.kit import KEYS, PRICED, Client, ask, settings
 from tests.support.groq_server import GroqServer, error, failed_generation, hold, text

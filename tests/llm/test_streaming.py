@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.profiles.endpoint import Endpoint
 from codur.llm.request_failure import ServiceFailure
 from codur.llm.services.service_model import ServiceModel
+from codur.structs import replace
 from codur.types import ToolCall, Usage
 from tests.llm.kit import CANARY, PRICED, READ_FILE, SCHEMA, Client, ask, settings
 from tests.support import anthropic_server as anthropic

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 from codur.config.settings import McpServer, Settings
 from codur.session.host import Host, redactor_of
 from codur.session.opening import opened
+from codur.structs import replace
 from codur.types import Task
 from tests.mcp import kit
 

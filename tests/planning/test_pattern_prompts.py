@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ import pytest
 
 from codur.config.settings import Settings
 from codur.planning.patterns.decide import decide
+from codur.structs import replace
 from codur.types import Plan
 from codur.workspace.workspace import Workspace
 from tests.planning.data.pattern_workspace import make_workspace

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from textwrap import dedent
@@ -24,6 +23,7 @@ from codur.repair.judge.candidate_judge import Judge
 from codur.repair.search import Search
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
+from codur.structs import replace
 from codur.types import Check, Verdict
 from tests.repair.support import OUTPUT, QUICK_PYTEST, TESTS, Bench, bench
 

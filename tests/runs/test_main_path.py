@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 from codur.config.settings import Profile, Provider
 from codur.events import ignore
 from codur.session.task_run import run_task
+from codur.structs import replace
 from codur.types import Task
 from codur.ui.shown.run_report import summary_lines
 from tests.runs.kit import (

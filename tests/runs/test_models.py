@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 
 from codur.events import AnswerDelta, Event, ModelChosen
 from codur.session.task_run import Host, run_task
+from codur.structs import replace
 from codur.types import RunResult, Task
 from tests.runs.kit import EDIT, MEDIAN_ODD_ONLY, MEDIAN_RIGHT, NEEDS_MODEL, fill, settings_for
 from tests.support.anthropic_server import AnthropicServer, said

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any, get_args
 
@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 from codur.config.settings import ToolSettings
+from codur.structs import replace
 from codur.tools.arguments import argument, schema
 from codur.tools.catalogue import ALL
 from codur.tools.flow import code_outputs, outputs

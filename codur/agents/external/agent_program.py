@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from codur.config.settings import AgentConfig
 from codur.llm.pricing import PER_MILLION
 from codur.sandbox.launcher import Launcher
 from codur.sandbox.process.process_result import ProcessResult
+from codur.structs import replace
 from codur.types import Usage
 
 OUTPUT_BYTES = 2_097_152

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from codur.agents.external.agent_program import run_program
@@ -16,6 +16,7 @@ from codur.agents.registry import Agent
 from codur.errors import WorkspaceError
 from codur.events import AgentMessage, Emit, ToolRan
 from codur.sandbox.launcher import Launcher
+from codur.structs import replace
 from codur.workspace.workspace import Workspace
 
 _SHOWN_CHARS = 300

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codur.agents.external.protocol import Answer, ExternalAgent, Job
+from codur.structs import replace
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

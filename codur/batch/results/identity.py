@@ -7,8 +7,9 @@ import json
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from typing import Any
+
+from msgspec import to_builtins
 
 from codur.batch.discovery import RESULTS_NAME
 from codur.batch.results.challenge_record import SCHEMA
@@ -23,12 +24,12 @@ _BLOCK = 1 << 20
 
 def settings_hash(settings: Settings, limits: Limits, *, offline: bool) -> str:
     """A hash of the settings that a result may depend on."""
-    values = asdict(settings)
+    values = to_builtins(settings)
     for name in _NO_MATTER:
         del values[name]
     del values["repair"]["workers"]
     del values["runtime"]["debug_log"]
-    return _hash([values, asdict(limits), offline])
+    return _hash([values, to_builtins(limits), offline])
 
 
 def key_of(content: str, agent: str, attempt: int, settings: str) -> str:

@@ -8,9 +8,10 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
 
 from codur.agents.external.ready import Obstacle, obstacle_of
 from codur.agents.registry import Agent, AgentRegistry
@@ -24,6 +25,7 @@ from codur.events import ignore
 from codur.llm.pool import ModelPool
 from codur.llm.profiles.auto import server_problem
 from codur.session.task_run import run_task
+from codur.structs import names, replace
 from codur.types import Limits, RunResult, Task
 from codur.ui.output_formats import show
 from codur.ui.sanitise import sanitise
@@ -47,7 +49,7 @@ def show_agents(directory: Path, config: Path | None, *, json: bool) -> None:
     """Print the agents, what each needs, and whether it can run here."""
     rows = _rows(_load(directory, config).settings)
     if json:
-        _print(json_module.dumps([asdict(row) for row in rows]))
+        _print(json_module.dumps([to_builtins(row) for row in rows]))
     else:
         show(agents_table(rows, color=sys.stdout.isatty(), width=machine.width()), sys.stdout)
 
@@ -196,12 +198,12 @@ def _needs(agent: Agent) -> str:
 def _values(agent: Agent, loaded: LoadedSettings) -> Iterator[tuple[str, tuple[Any, str]]]:
     """The keys that are not at their defaults, and those that decide what another program may do."""
     defaults = AgentConfig()
-    for item in fields(AgentConfig):
-        value = getattr(agent.config, item.name)
-        always = item.name in {"type", *(("network", "timeout_s", "key_env", "environment") if agent.external else ())}
-        if always or value != getattr(defaults, item.name):
+    for name in names(AgentConfig):
+        value = getattr(agent.config, name)
+        always = name in {"type", *(("network", "timeout_s", "key_env", "environment") if agent.external else ())}
+        if always or value != getattr(defaults, name):
             plain = dict(value) if isinstance(value, Mapping) else list(value) if isinstance(value, tuple) else value
-            yield item.name, (plain, _origin(agent.name, item.name, loaded))
+            yield name, (plain, _origin(agent.name, name, loaded))
 
 
 def _origin(name: str, key: str, loaded: LoadedSettings) -> str:
@@ -239,7 +241,7 @@ def _tell(agent: Agent, result: RunResult, *, json: bool) -> None:
             "remedy": result.remedy,
             "duration_s": result.duration_s,
             "attempts": max(1, result.iterations) if result.records else 0,
-            "usage": asdict(result.usage),
+            "usage": to_builtins(result.usage),
         }
         _print(json_module.dumps(told))
         return

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json as json_module
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
 
 from codur.cli import machine
 from codur.cli.actions.run import read_revision
@@ -52,7 +53,7 @@ def find_commit(
     )
     code = EXIT_CODES[found.outcome]
     if json:
-        show(sanitise(json_module.dumps({**asdict(found), "exit_code": code})), sys.stdout)
+        show(sanitise(json_module.dumps({**to_builtins(found), "exit_code": code})), sys.stdout)
     else:
         show(joined(_lines(found)), sys.stdout)
     return code

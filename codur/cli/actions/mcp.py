@@ -6,9 +6,10 @@ import json as json_module
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
 
 from codur.cli import machine
 from codur.config.settings import McpServer, Settings
@@ -46,7 +47,7 @@ def show_tools(name: str, directory: Path, config: Path | None, *, json: bool) -
     with _opened(directory, config) as (servers, redact):
         listing = servers.tools(name)
         states = servers.states(name, listing)
-    tools = [{**asdict(tool), "state": states[tool.name]} for tool in listing.tools]
+    tools = [{**to_builtins(tool), "state": states[tool.name]} for tool in listing.tools]
     if json:
         _print(redact(json_module.dumps({"server": name, "tools": tools, "left_out": listing.left_out})))
         return 0
@@ -71,7 +72,7 @@ def call_tool(name: str, tool: str, arguments: str, directory: Path, config: Pat
         servers.server(name)
         answer = servers.call(whole, given)
     if json:
-        _print(redact(json_module.dumps({"tool": whole, **asdict(answer)})))
+        _print(redact(json_module.dumps({"tool": whole, **to_builtins(answer)})))
     else:
         _print(redact(answer.text))
     return 1 if answer.failed else 0
@@ -86,7 +87,7 @@ def show_resources(name: str, directory: Path, config: Path | None, *, json: boo
     with _opened(directory, config) as (servers, redact):
         found = servers.resources(name)
     if json:
-        _print(redact(json_module.dumps({"server": name, "resources": [asdict(entry) for entry in found]})))
+        _print(redact(json_module.dumps({"server": name, "resources": [to_builtins(entry) for entry in found]})))
     else:
         lines = [f"{entry.uri}  {entry.mime_type}  {entry.description or entry.name}" for entry in found]
         _print(redact("\n".join(lines)) or f"{name} has no resources")

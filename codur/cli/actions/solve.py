@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from codur.cli import machine
 from codur.cli.solve_display import ShownAs, ShownWatch, display_of, row_of, show_batch, show_list, show_note
 from codur.cli.solve_request import How, Where, Which, resume_words
 from codur.errors import UsageError
+from codur.structs import replace
 from codur.ui.shown.batch_report import Progress
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json as json_module
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
 
 from codur.cli import machine
 from codur.errors import StateError
@@ -142,7 +143,9 @@ def _journal(run: RunDirectory, state: StateDirectory) -> DiskJournal:
 def _told(report: UndoReport | None, record: RunRecord, *, dry: bool, again: bool, json: bool) -> int:
     found = report or UndoReport(notes=("nothing of this run was undone",))
     if json:
-        _print(json_module.dumps({"run": record.id, "workspace": record.workspace, "dry_run": dry, **asdict(found)}))
+        _print(
+            json_module.dumps({"run": record.id, "workspace": record.workspace, "dry_run": dry, **to_builtins(found)})
+        )
     else:
         _name(record)
         _print("\n".join(_lines(found, record, dry=dry, again=again)))

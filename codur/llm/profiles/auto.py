@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from codur.llm.profiles.endpoint import is_local, key_of, key_problem
+from codur.structs import replace
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile, Provider, Settings

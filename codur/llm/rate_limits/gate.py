@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codur.events import ModelWaiting
@@ -14,6 +14,7 @@ from codur.llm.rate_limits.demand import Asking
 from codur.llm.rate_limits.told_limits import said_limit
 from codur.llm.request_failure import ServiceFailure
 from codur.llm.tokens import SMALLEST_ANSWER, answer_tokens, prompt_tokens
+from codur.structs import replace
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile

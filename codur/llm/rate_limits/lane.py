@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from codur.llm.model import ChatReply
@@ -14,6 +14,7 @@ from codur.llm.rate_limits.told_limits import SaidLimit
 from codur.llm.rate_limits.window import MINUTE_S, OVERTAKING_S, SentLog, ToldWindow
 from codur.llm.request_failure import ServiceFailure
 from codur.llm.request_retry import jitter
+from codur.structs import replace
 
 if TYPE_CHECKING:
     from codur.llm.rate_limits.demand import Asking

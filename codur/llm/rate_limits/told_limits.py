@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeVar
 
 from codur.llm.model import ChatReply
 from codur.llm.rate_limit import Quota, Unit
 from codur.llm.request_failure import ServiceFailure
+from codur.structs import replace
 
 _UNITS: tuple[Unit, ...] = ("requests", "tokens", "input_tokens", "output_tokens")
 _MOST = 1e12

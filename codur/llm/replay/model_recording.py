@@ -12,15 +12,18 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import to_builtins
 
 from codur.errors import ModelAnswerError, ModelError, UsageError
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.request_failure import FailedGenerationError, ServiceFailure
 from codur.redaction import redact_value
+from codur.structs import names, replace
 from codur.types import Message, ToolCall, ToolSpec, Usage
 
 if TYPE_CHECKING:
@@ -84,7 +87,7 @@ class Recorder:
         """
         with self._lock:
             self._number += 1
-            line: dict[str, Any] = {"number": self._number, "profile": profile, "request": asdict(request)}
+            line: dict[str, Any] = {"number": self._number, "profile": profile, "request": to_builtins(request)}
             line |= {"reply": _reply(outcome)} if isinstance(outcome, ChatReply) else {"failure": _failure(outcome)}
             self._write(redact_value(line, self._redactor))
 
@@ -128,13 +131,13 @@ def read_recording(path: Path) -> Taking:
 
 
 def _reply(reply: ChatReply) -> dict[str, Any]:
-    return asdict(replace(reply, limits=()))
+    return to_builtins(replace(reply, limits=()))
 
 
 def _failure(error: ModelError) -> dict[str, Any]:
     value: dict[str, Any] = {"message": error.message, "remedy": error.remedy}
     if error.usage is not None:
-        value["usage"] = asdict(error.usage)
+        value["usage"] = to_builtins(error.usage)
     if isinstance(error, ServiceFailure):
         value |= {"kind": error.kind, "retry_after_s": error.retry_after_s}
     elif isinstance(error, FailedGenerationError):
@@ -183,9 +186,8 @@ def _calls(values: Sequence[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
     return tuple(ToolCall(**_known(ToolCall, item)) for item in values)
 
 
-def _known(kind: Callable[..., Any], value: Mapping[str, Any]) -> dict[str, Any]:
-    names = {item.name for item in fields(kind)}  # type: ignore[arg-type]
-    return {name: item for name, item in value.items() if name in names}
+def _known(kind: type[Any], value: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value[name] for name in names(kind) if name in value}
 
 
 def _unusable(path: Path, error: OSError) -> UsageError:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from codur.agents.external.delegated_work import Delegated
 from codur.agents.registry import Agent
 from codur.context.brief import CodingBrief, brief_text
@@ -15,6 +13,7 @@ from codur.nodes.parts.step_criteria import held_to
 from codur.nodes.parts.updates import current_step, go, hint_of, origin_of, tell_changes, why_not
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.python.interpreter import python_version
+from codur.structs import replace
 from codur.types import CODE_TASKS, StepRecord, TaskType, ToolCode, Usage
 
 _BRIEF_TOKENS = 12_000

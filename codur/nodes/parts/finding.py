@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from codur.checks.describe import ERROR_CHARS, diff_text, error_text
 from codur.nodes.run_state import BestState, RunState
+from codur.structs import replace
 from codur.types import Attempt, StepRecord, Verdict
 
 _NUMBERS = re.compile(r"\d+")

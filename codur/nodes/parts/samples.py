@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from codur.agents.coding import CodingOutcome, apply_edits
 from codur.agents.registry import Agent
@@ -25,6 +25,7 @@ from codur.repair.judge.worker_pool import processors
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
 from codur.sandbox.scratch import remove_tree
+from codur.structs import replace
 from codur.tools.toolbox import Toolbox
 from codur.types import Check, Verdict
 from codur.workspace.workspace import FileChange, Workspace

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from posixpath import basename, dirname, splitext
 
 from codur.checks.entry import is_test_code
@@ -18,6 +18,7 @@ from codur.nodes.parts.updates import origin_of
 from codur.nodes.run_state import RunContext, RunState
 from codur.planning.plans.full_plan import RETRY_OBJECTIVE
 from codur.repair.evidence.tracing import run_traced
+from codur.structs import replace
 from codur.types import Check, Step
 from codur.workspace.workspace import Workspace
 

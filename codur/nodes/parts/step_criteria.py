@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from codur.errors import WorkspaceError
 from codur.nodes.parts.updates import current_step, origin_of
@@ -18,6 +18,7 @@ from codur.planning.plans.success_criteria import (
     undecided,
     unmet,
 )
+from codur.structs import replace
 from codur.types import Plan, Step, StepRecord
 from codur.workspace.workspace import Workspace
 

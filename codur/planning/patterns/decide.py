@@ -7,7 +7,7 @@ is passed on.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codur.planning.patterns.classify import Classification, classify
@@ -23,6 +23,7 @@ from codur.planning.patterns.rules.greeting_rules import answer_greeting
 from codur.planning.patterns.rules.rule import Found, Rule, Settled, not_allowed
 from codur.planning.patterns.rules.web_rules import NETWORK_TOOLS
 from codur.planning.patterns.strategies import STRATEGIES, Request, discover_files
+from codur.structs import replace
 from codur.types import CODE_TASKS, Discovery, Plan, TaskType
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from codur.checks.describe import attempts_text, check_text, verdict_text
 from codur.config.prompts import PromptLibrary
@@ -14,6 +14,7 @@ from codur.llm.pool import ModelPool
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.planning.plans.plan_facts import discovery_text, file_list
 from codur.planning.replies import PlanReply, StepReply, argument_values, ask
+from codur.structs import replace
 from codur.tools.compatibility import MAX_CANDIDATES
 from codur.tools.output_bounds import bounded
 from codur.types import Action, Attempt, Discovery, Message, Origin, Plan, Step, ToolSpec, Verdict

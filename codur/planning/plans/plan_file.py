@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from codur.structs import names
 from codur.types import Action, Plan, Step, Tier
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def read_plan(data: bytes, name: str) -> PlanFile:
 
 def _entry(step: Step) -> dict[str, Any]:
     """A step without what it does not say."""
-    stated = {key.name: getattr(step, key.name) for key in fields(StepEntry)}
+    stated = {name: getattr(step, name) for name in names(StepEntry)}
     plain = {**stated, "inputs": list(step.inputs), "arguments": _plain(step.arguments)}
     return {
         name: value for name, value in plain.items() if value not in (getattr(_STEP, name), [], {}) or name == "action"
@@ -149,11 +150,11 @@ def _require_known_keys(source: Source) -> None:
 
 
 def _known(source: Source, path: tuple[str | int, ...], given: Mapping[Any, Any], kind: Any) -> None:
-    names = [key.name for key in fields(kind)]
+    known = names(kind)
     for key in given:
-        if key not in names:
-            near = get_close_matches(str(key), names, n=1, cutoff=0.5)
-            remedy = f"Did you mean {near[0]}?" if near else f"Known here: {', '.join(names)}."
+        if key not in known:
+            near = get_close_matches(str(key), known, n=1, cutoff=0.5)
+            remedy = f"Did you mean {near[0]}?" if near else f"Known here: {', '.join(known)}."
             raise source.error((*path, str(key)), "there is no such key", remedy)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
@@ -12,6 +12,7 @@ from codur.config.settings import ToolSettings
 from codur.mcp.offered_tools import server_of
 from codur.planning.plans.command_text import unprotected
 from codur.planning.plans.step_references import SHELL_ARGUMENTS, referred
+from codur.structs import replace
 from codur.types import Plan, SideEffect, Step
 
 _DELETE = re.compile(

@@ -8,13 +8,14 @@ import textwrap
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import accumulate, groupby, pairwise
 
 from codur.repair.candidates.candidates import Candidate, Program
 from codur.repair.code.source_file import FAULTS, FunctionNode
 from codur.repair.suspicion.localise import Suspicion
+from codur.structs import replace
 from codur.tools.git.git_history import History, Hunk, Version
 
 _UNDONE = 1.2

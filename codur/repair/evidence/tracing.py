@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
 
 from codur.checks.checker import Checker
 from codur.python.test_run import TO_THE_END, narrowed
+from codur.structs import replace
 from codur.types import Check, Verdict
 
 Line = tuple[str, int]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import replace
 
 from codur.errors import LimitReached
 from codur.repair.judge.warm_judge import Unfit, Verdicts
 from codur.repair.judge.warm_worker import Answer, Edit, Job, Limits, Tests
 from codur.repair.judge.worker_pool import Pool, Question
+from codur.structs import replace
 from codur.types import Check, Verdict
 
 _FIRST_S = 8.0

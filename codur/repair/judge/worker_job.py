@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path, PurePath
 
 from codur.checks.suites.pytest_command import pytest_argv
@@ -13,6 +12,7 @@ from codur.errors import WorkspaceError
 from codur.python.test_run import TO_THE_END, narrowed
 from codur.repair.judge.warm_worker import Files, Job
 from codur.sandbox.launcher import Launcher
+from codur.structs import replace
 from codur.types import Check
 from codur.workspace.workspace import Workspace
 

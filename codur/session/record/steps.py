@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 from codur.graph.walk import Done
 from codur.nodes.run_state import NodeName, RunUpdate
 from codur.session.record.codec import DamagedRecord, decode, encode
 from codur.store.append_log import AppendLog
+from codur.structs import Struct, field
 from codur.types import Usage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class Kept(Struct):
     """What the earlier part of a run left to go on from.
 
     Attributes:

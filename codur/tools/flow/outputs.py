@@ -7,16 +7,17 @@ files are in the result's text and not here. A result that is not `ok` has none,
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from typing import Any
 
+from codur.structs import is_data, names
 from codur.tools.flow.io_kinds import member
 
 
 def to_json(value: Any) -> Any:
     """An output, or a part of one, as plain JSON."""
-    if is_dataclass(value):
-        return {item.name: to_json(getattr(value, item.name)) for item in fields(value)}
+    if is_data(value):
+        return {name: to_json(getattr(value, name)) for name in names(value)}
     if isinstance(value, Mapping):
         return {str(key): to_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

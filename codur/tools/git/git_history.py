@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codur.structs import replace
 from codur.tools.git.git_hardening import DIFF_OPTIONS
 from codur.tools.git.git_patches import MARK, CommitPatch, FilePatch, Trail, read_patches
 from codur.tools.git.git_repository import REVISION, Repository, own_repository

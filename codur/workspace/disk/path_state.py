@@ -6,10 +6,10 @@ import hashlib
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from codur.store.blobs import BlobStore
+from codur.structs import Struct
 from codur.workspace.disk.file_access import open_file, reported
 from codur.workspace.disk.root import Root
 from codur.workspace.problems import FileError, from_os_error
@@ -19,8 +19,7 @@ _KINDS = get_args(Kind)
 _BLOCK = 1 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PathState:
+class PathState(Struct):
     """What is at a path; None stands for nothing.
 
     Attributes:

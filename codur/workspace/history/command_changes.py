@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
 
+from codur.structs import Struct
 from codur.workspace.disk.path_state import same
 from codur.workspace.history.disk_journal import Entry
 from codur.workspace.history.net_changes import net_changes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandChange:
+class CommandChange(Struct):
     """The net change of one path that programs, and not tools, changed."""
 
     path: str

@@ -8,13 +8,13 @@ The lines are those of an `AppendLog`; contents are in a `BlobStore`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from codur.errors import StateError
 from codur.store.append_log import AppendLog
 from codur.store.blobs import BlobStore
+from codur.structs import Struct, replace
 from codur.workspace.disk.path_state import PathState, from_json
 
 By = Literal["tool", "command", "restore", "rewind", "undo", "redo"]
@@ -22,8 +22,7 @@ SCHEMA = 1
 _BASE_NAME = "base.json"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(Struct):
     """One change of one path.
 
     Attributes:
@@ -55,8 +54,7 @@ class Entry:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Undo:
+class _Undo(Struct):
     position: int
     finished: bool = False
 

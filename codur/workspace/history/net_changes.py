@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from codur.structs import Struct
 from codur.workspace.disk.path_state import PathState, same
 from codur.workspace.history.disk_journal import Entry
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NetChange:
+class NetChange(Struct):
     """What happened to one path from the first to the last entry.
 
     Attributes:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TypeGuard
 
 from codur.errors import StateError
+from codur.structs import Struct, field
 from codur.workspace import paths
 from codur.workspace.disk import file_access
 from codur.workspace.disk.path_state import PathState, present, same
@@ -20,8 +20,7 @@ _MAX_COPIES = 1000
 _OWNER_ALL = 0o700
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conflict:
+class Conflict(Struct):
     """A path that was left as it is.
 
     Attributes:
@@ -34,8 +33,7 @@ class Conflict:
     copy: str = ""
 
 
-@dataclass(slots=True)
-class Outcome:
+class Outcome(Struct, frozen=False, kw_only=False):
     """What putting back came to: paths, each in one list."""
 
     restored: list[str] = field(default_factory=list)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from codur.structs import Struct
 from codur.workspace.disk.path_state import PathState, same
 from codur.workspace.disk.root import Root
 from codur.workspace.history.diff import unified_diff
@@ -18,8 +18,7 @@ _MAX_DIFF_BYTES = 8 << 20
 _IN_PROGRAM = "a program was running when the run was cut off: files that it made are left where they are"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UndoReport:
+class UndoReport(Struct):
     """What an undo did, or would do; each path is in one of the lists.
 
     Attributes:
@@ -37,8 +36,7 @@ class UndoReport:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunChange:
+class RunChange(Struct):
     """The net change of one path by a run.
 
     Attributes:

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from codur.config.settings import AgentConfig, SandboxSettings
 from codur.events import AgentMessage, Event, ToolRan
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
+from codur.structs import replace
 from codur.workspace.workspace import Workspace
 
 PROGRAM = Path(__file__).with_name("program.py")

@@ -9,7 +9,6 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ import pytest
 from codur.config.loader import load_settings
 from codur.config.settings import AgentConfig
 from codur.events import AgentMessage, ToolRan
+from codur.structs import replace
 from tests.runs.test_external import run
 from tests.support.responses_server import ResponsesServer, call, message
 

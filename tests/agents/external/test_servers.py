@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from codur.config.settings import AgentConfig, McpServer, Settings
 from codur.events import ignore
 from codur.session.task_run import run_task
+from codur.structs import replace
 from codur.types import RunResult, Task
 from tests.mcp.kit import HONEST, LONG_S
 from tests.runs.kit import contents, fill, host

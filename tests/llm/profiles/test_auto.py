@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import threading
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from codur.events import ModelChosen
 from codur.llm.profiles.auto import server_problem
 from codur.llm.profiles.local_models import served_models
 from codur.llm.replay.scripted import ScriptedModel
+from codur.structs import replace
 from tests.llm.kit import KEYS, Client
 from tests.support.groq_server import GroqServer, ServerReply, hold, raw, text
 from tests.support.ollama_server import OllamaServer

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from codur.config.settings import McpServer
 from codur.nodes.parts.approval_question import effects
 from codur.nodes.run_state import initial_state
 from codur.session.task_run import opened
+from codur.structs import replace
 from codur.types import Plan, Step, Task
 from tests.runs.kit import host, settings_for
 from tests.support.groq_server import GroqServer

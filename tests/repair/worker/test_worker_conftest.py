@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from codur.repair.judge.warm_worker import Limits, Worker
 from codur.repair.judge.worker_job import job_of
 from codur.repair.worker.worker_conftest import Conftests
 from codur.sandbox.launcher import Launcher
+from codur.structs import replace
 from tests.repair.judge.test_warm_worker import both
 from tests.repair.support import QUICK_PYTEST, TESTS, Bench, bench
 

@@ -9,13 +9,13 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from codur.config.settings import SandboxSettings
 from codur.sandbox.launcher import Launcher, ProcessResult
+from codur.structs import replace
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the process starter needs Linux")
 

@@ -139,7 +139,9 @@ EVENTS_KEPT: tuple[Event, ...] = (
     Asked(question=Question(kind="approval", plan=PLAN, effects=EFFECTS)),
     PlanShown(plan=PLAN, effects=EFFECTS),
     TestMade(path="t.py", text="def test_a():\n    assert a()\n", failure="AssertionError"),
-    CheckRan(when="before", verdict=Verdict(status="no_check", difference=Difference(line=1, expected=None, actual=""))),
+    CheckRan(
+        when="before", verdict=Verdict(status="no_check", difference=Difference(line=1, expected=None, actual=""))
+    ),
     ModelPrompted(profile="fast", model="m", purpose="edit", text="system: \udc80"),
     ModelChosen(profile="", model="", reason="none"),
     AgentMessage(agent="cli", text="working"),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from dataclasses import replace
 from functools import partial
 
 from codur.errors import WorkspaceError
 from codur.planning.patterns.named_paths import SOURCE_SUFFIXES, Mention, suffix_of
 from codur.planning.patterns.prompt_tokens import Token
 from codur.planning.patterns.rules.rule import Found, Rule, Settled, call, say, say_missing
+from codur.structs import replace
 
 _STATEMENTS = (ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
 
