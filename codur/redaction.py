@@ -169,7 +169,7 @@ def _redacted(value: Any, redactor: Callable[[str], str], depth: int) -> Any:
         return redactor(value)
     if depth == 0:
         return REDACTED if isinstance(value, (Mapping, Sequence, set, frozenset)) else value
-    if is_data(value):
+    if is_data(value) and not isinstance(value, type):
         return _data(value, redactor, depth - 1)
     if isinstance(value, Mapping):
         pairs = [(_redacted(k, redactor, depth - 1), _redacted(v, redactor, depth - 1)) for k, v in value.items()]

@@ -12,17 +12,19 @@ from typing import TYPE_CHECKING, Any, dataclass_transform
 import msgspec
 from msgspec import StructMeta, field
 
-__all__ = ("Struct", "field", "is_data", "names", "replace")
+__all__ = ("Struct", "StructType", "field", "is_data", "names", "replace")
 
 
 @dataclass_transform()
-class _Defaults(StructMeta):
-    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], /, **options: Any) -> _Defaults:
+class StructType(StructMeta):
+    """What makes them."""
+
+    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], /, **options: Any) -> StructType:
         return super().__new__(cls, name, bases, namespace, **{"frozen": True, "kw_only": True, **options})
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
-class Struct(msgspec.Struct, metaclass=_Defaults):
+class Struct(msgspec.Struct, metaclass=StructType):
     """A class of data; its fields are given by keyword and never change, but for `kw_only=False`, `frozen=False`."""
 
 
@@ -37,8 +39,8 @@ else:
 
 
 def is_data(value: Any) -> bool:
-    """Whether it is a value of a class of data: a struct, or a dataclass."""
-    return isinstance(value, msgspec.Struct) or (dataclasses.is_dataclass(value) and not isinstance(value, type))
+    """Whether it is a class of data, a struct or a dataclass, or a value of one."""
+    return hasattr(value, "__struct_fields__") or dataclasses.is_dataclass(value)
 
 
 def names(data: Any) -> tuple[str, ...]:

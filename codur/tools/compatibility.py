@@ -16,13 +16,13 @@ change files those to which more has to be said, since they do less by accident.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from typing import Any, Final, get_origin, get_type_hints
 
-from codur.tools.flow.io_kinds import Value, accepts, can_feed, fits, gives, values_in
+from codur.structs import replace
+from codur.tools.flow.io_kinds import Value, accepts, can_feed, described, fits, gives, values_in
 from codur.tools.tool import EVERY_TASK, Tool
 from codur.types import SideEffect, TaskType
 
@@ -119,16 +119,16 @@ def ends_of(tool: Tool) -> Ends:
     """A tool's ends: a built-in one's from its input and output classes, a foreign one's from its schema."""
     if tool.parameters is not None:
         found = ends_of_schema(tool.name, tool.description, tool.parameters)
-        return dataclasses.replace(found, task_types=tool.task_types)
+        return replace(found, task_types=tool.task_types)
     hints = get_type_hints(tool.input)
-    members = dataclasses.fields(tool.input)
+    members = described(tool.input)
     kinds = accepts(tool.input)
     return Ends(
         name=tool.name,
         description=tool.description,
-        takes={item.name: kinds.get(item.name, ()) for item in members},
-        required=tuple(item.name for item in members if item.default is dataclasses.MISSING),
-        several=frozenset(item.name for item in members if get_origin(hints[item.name]) is tuple),
+        takes={name: kinds.get(name, ()) for name in members},
+        required=tuple(name for name, item in members.items() if item.default is MISSING),
+        several=frozenset(name for name in members if get_origin(hints[name]) is tuple),
         output=tool.output,
         side_effect=tool.side_effect,
         task_types=tool.task_types,

@@ -106,7 +106,8 @@ class ChallengeResult(Struct):
 
     def to_json(self) -> dict[str, Any]:
         """The result as plain JSON types."""
-        return to_builtins(self)
+        plain: dict[str, Any] = to_builtins(self)
+        return plain
 
     @property
     def solved(self) -> bool:

@@ -131,7 +131,8 @@ def read_recording(path: Path) -> Taking:
 
 
 def _reply(reply: ChatReply) -> dict[str, Any]:
-    return to_builtins(replace(reply, limits=()))
+    plain: dict[str, Any] = to_builtins(replace(reply, limits=()))
+    return plain
 
 
 def _failure(error: ModelError) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.types import Interrupt
 
 from codur.batch.results.challenge_record import ChallengeResult, RouteEntry, result_from
 from codur.batch.results.results_directory import read_results
@@ -23,7 +24,7 @@ from codur.events import (
 )
 from codur.patches import Distinction, Patch, RepairReport, RepairRequest
 from codur.questions import Answer, PlanEffects, Question
-from codur.session.record.checkpoints import Interrupt, _Codec
+from codur.session.record.checkpoints import _Codec
 from codur.session.record.codec import decode, encode
 from codur.session.record.steps import Kept, StepLog, read_steps
 from codur.session.record.trace import Trace
