@@ -29,8 +29,10 @@ from codur.session.record.codec import decode, encode
 from codur.session.record.steps import Kept, StepLog, read_steps
 from codur.session.record.trace import Trace
 from codur.store.append_log import AppendLog
+from codur.store.blobs import BlobStore
 from codur.store.run_record import RunRecord, RunSummary
 from codur.store.run_records import RunDirectory
+from codur.structs import replace
 from codur.types import (
     Attempt,
     BestAttempt,
@@ -50,6 +52,8 @@ from codur.types import (
     Verdict,
 )
 from codur.ui.shown.run_list import run_text
+from codur.workspace.disk.path_state import PathState
+from codur.workspace.history.disk_journal import DiskJournal, Entry
 from tests.ui.samples import DONE, EVENTS, RED
 
 DATA = Path(__file__).parents[2] / "data" / "records"
@@ -204,6 +208,42 @@ def write_checkpoints(path: Path) -> None:
     path.write_text(json.dumps([[kind, value.decode("ascii")] for kind, value in made], indent=1) + "\n")
 
 
+FILE = PathState(kind="file", content="ab" * 32, mode=0o644, stamp="1-2-3")
+OTHER = PathState(kind="file", content="cd" * 32)
+CHANGES = [
+    Entry(path="a.py", by="tool", before=FILE, after=replace(OTHER, mode=0o600), confirmed=True),
+    Entry(
+        path="d/odd \udc80",
+        by="command",
+        before=None,
+        after=PathState(kind="link", target="x"),
+        confirmed=True,
+        directories=("d",),
+    ),
+    Entry(path="b.py", by="restore", before=PathState(kind="other"), after=None, confirmed=True),
+    Entry(path="a.py", by="undo", before=None, after=FILE),
+]
+
+
+def write_journal(path: Path) -> None:
+    """A journal with a line of each kind, as this version writes it."""
+    journal = DiskJournal(path, BlobStore(path.with_name("blobs")))
+    journal.start(Path("/w"))
+    journal.mark("start")
+    journal.announce(replace(CHANGES[0], after=OTHER, confirmed=False))
+    journal.confirm(0, CHANGES[0].after)
+    journal.program(running=True)
+    journal.record([replace(CHANGES[1], confirmed=False)])
+    journal.program(running=False)
+    journal.mark("0.1")
+    journal.announce(replace(CHANGES[2], confirmed=False))
+    journal.confirm(2, None)
+    journal.begin_undo()
+    journal.announce(CHANGES[3])
+    journal.end_undo()
+    journal.close()
+
+
 @pytest.fixture
 def run(tmp_path: Path) -> RunDirectory:
     """A run that an earlier version kept."""
@@ -237,6 +277,15 @@ def test_the_trace_and_the_result_are_shown(run: RunDirectory) -> None:
     text = run_text(run.record(), run.trace.read(), run.result(), prompts=True)
     shown = [row[9:] if row[:9].strip().replace(".", "").isdigit() else row for row in text.split("\n")]
     assert shown == (DATA / "shown.txt").read_text().split("\n")
+
+
+def test_the_journal(run: RunDirectory, tmp_path: Path) -> None:
+    journal = DiskJournal(run.journal, BlobStore(tmp_path / "blobs"))
+    journal.load()
+    assert journal.entries == CHANGES
+    assert (journal.workspace, journal.position("0.1"), journal.undone_at()) == (Path("/w"), 2, 3)
+    write_journal(tmp_path / "journal.jsonl")
+    assert (tmp_path / "journal.jsonl").read_text() == run.journal.read_text()
 
 
 def test_results_of_a_batch() -> None:
