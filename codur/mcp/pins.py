@@ -7,14 +7,15 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
+
+from msgspec import convert, to_builtins
 
 from codur.errors import StateError
 from codur.store.atomic import PRIVATE_DIRECTORY, state_errors, write_private
 from codur.store.flock import exclusive
-from codur.structs import Struct, field
+from codur.structs import Struct
 
-_VERSION = 1
 _MAX_BYTES = 16 * 1024**2
 
 PinState = Literal["accepted", "changed", "new"]
@@ -30,7 +31,7 @@ class Pinned(Struct):
     """
 
     source: str
-    tools: Mapping[str, str] = field(default_factory=dict)
+    tools: Mapping[str, str]
 
     def state_of(self, tool: str, digest: str) -> PinState:
         """How a definition stands to what is accepted."""
@@ -38,6 +39,11 @@ class Pinned(Struct):
         if known is None:
             return "new"
         return "accepted" if known == digest else "changed"
+
+
+class _File(Struct):
+    version: Literal[1]
+    servers: dict[str, Pinned]
 
 
 class Pins:
@@ -110,32 +116,19 @@ class Pins:
 
     def _servers(self, data: bytes) -> dict[str, Pinned]:
         try:
-            tree = json.loads(data) if len(data) <= _MAX_BYTES else None
-        except (ValueError, RecursionError):
-            tree = None
-        servers = tree.get("servers") if isinstance(tree, dict) and tree.get("version") == _VERSION else None
-        found = {name: _pinned(value) for name, value in servers.items()} if isinstance(servers, dict) else {"": None}
-        if None in found.values():
+            if len(data) > _MAX_BYTES:
+                raise ValueError(len(data))
+            return convert(json.loads(data), _File).servers
+        except (ValueError, RecursionError) as error:
             # An empty list would accept anything, so a damaged one accepts nothing.
             raise StateError(
                 f"the list of accepted MCP tools {self._file} is damaged",
                 remedy="Look at each server's tools again with `codur mcp trust NAME`.",
-            )
-        return {name: value for name, value in found.items() if value is not None}
+            ) from error
 
     def _write(self, servers: Mapping[str, Pinned]) -> None:
         if self._file is None:
             self._memory = dict(servers)
             return
-        tree = {
-            name: {"source": entry.source, "tools": dict(sorted(entry.tools.items()))}
-            for name, entry in sorted(servers.items())
-        }
-        write_private(self._file, json.dumps({"version": _VERSION, "servers": tree}, indent=1).encode("ascii"))
-
-
-def _pinned(value: Any) -> Pinned | None:
-    source, tools = (value.get("source"), value.get("tools")) if isinstance(value, dict) else (None, None)
-    if not isinstance(source, str) or not isinstance(tools, dict):
-        return None
-    return Pinned(source=source, tools=tools) if all(isinstance(item, str) for item in tools.values()) else None
+        plain = to_builtins(_File(version=1, servers=dict(servers)), order="deterministic")
+        write_private(self._file, json.dumps(plain, indent=1).encode("ascii"))

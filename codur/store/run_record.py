@@ -7,11 +7,13 @@ from typing import Any, Final, Literal
 
 from msgspec import ValidationError, convert
 
-from codur.structs import Struct, field
+from codur.structs import Struct, field, names
 
 RunStatus = Literal["running", "finished", "interrupted", "crashed"]
 
 SCHEMA: Final = 1
+_LATER = {"graph"}
+"""Fields that older records do not have."""
 
 
 class UnusableRecord(ValueError):
@@ -84,6 +86,7 @@ def record_from(value: Mapping[str, Any], run_id: str) -> RunRecord:
         record = convert(value, RunRecord)
     except ValidationError as error:
         raise UnusableRecord("it is damaged") from error
-    if record.id != run_id:
+    whole = value.keys() >= {*names(RunRecord)} - _LATER and value["summary"].keys() >= {*names(RunSummary)}
+    if record.id != run_id or not whole:
         raise UnusableRecord("it is damaged")
     return record

@@ -90,8 +90,8 @@ def _change(change: RunChange) -> dict[str, Any]:
     return {
         "path": change.path,
         "by": list(change.by),
-        "before": change.before.to_json() if change.before else None,
-        "after": change.after.to_json() if change.after else None,
+        "before": to_builtins(change.before),
+        "after": to_builtins(change.after),
         "diff": change.diff,
     }
 
