@@ -23,7 +23,7 @@ _TYPES: Final[dict[str, type[Any]]] = {
     name: value
     for module in (codur.types, codur.patches, codur.questions)
     for name, value in vars(module).items()
-    if isinstance(value, type) and issubclass(value, Struct)
+    if isinstance(value, type) and issubclass(value, Struct) and value is not Struct
 }
 _TYPE, _TUPLE, _ERROR = "$type", "$tuple", "$error"
 
