@@ -33,14 +33,13 @@ from real_bug_cases import Pairs, Row
 
 from codur.config.settings import Settings
 from codur.context.brief import Briefing, CodingBrief, brief_text
-from codur.graph.reduce import apply
 from codur.nodes.parts.attempt_verdict import seen_before
 from codur.nodes.parts.sources import material
 from codur.nodes.pattern_plan import pattern_plan
-from codur.nodes.run_state import RunContext, RunState, initial_state
+from codur.nodes.run_state import RunContext, RunState, apply, initial_state
 from codur.session.host import Host
-from codur.session.opening import opened
 from codur.types import Step, Task
+from tests.support.opened import opened
 
 PROMPT = "the tests fail, fix the bug"
 OVERHEAD_TOKENS = 1_600

@@ -29,22 +29,25 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import structs
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from codur.config.settings import Settings
 from codur.events import ignore
-from codur.graph.reduce import apply
 from codur.graph.walk import walk
 from codur.llm.model import ChatReply, ChatRequest
-from codur.llm.replay.scripted import Reply, ScriptedModel
 from codur.nodes.coding import coding
 from codur.nodes.llm_pre_plan import llm_pre_plan
 from codur.nodes.parts.attempt_verdict import judge
 from codur.nodes.policy import policy
-from codur.nodes.run_state import RunContext, RunState, initial_state
+from codur.nodes.run_state import RunContext, RunState, apply, initial_state
 from codur.session.host import Host
-from codur.session.opening import opened
 from codur.session.task_run import run_task
 from codur.structs import replace
 from codur.types import Limits, Task, ToolCall
+from tests.support.opened import opened
+from tests.support.scripted_model import Reply, ScriptedModel
 
 FIXED_ATTEMPTS = 10
 SHARE = 1 / 3
@@ -221,13 +224,13 @@ def settings_for(skill: Skill, patience: int | None) -> Settings:
     settings = Settings()
     preferences = settings.agents.preferences
     if skill.stronger:
-        preferences = replace(preferences, escalation=(f"llm:{STRONG}",))
+        preferences = structs.replace(preferences, escalation=(f"llm:{STRONG}",))
     if patience is not None:
-        preferences = replace(preferences, patience=patience)
-    return replace(
+        preferences = structs.replace(preferences, patience=patience)
+    return structs.replace(
         settings,
-        agents=replace(settings.agents, preferences=preferences),
-        repair=replace(settings.repair, mode="off"),
+        agents=structs.replace(settings.agents, preferences=preferences),
+        repair=structs.replace(settings.repair, mode="off"),
     )
 
 

@@ -18,9 +18,10 @@ from pathlib import Path
 from shutil import copytree
 from tempfile import TemporaryDirectory
 
+from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
-from codur.checks.confirmation.confirm import confirm
-from codur.checks.discover import find_check
+from codur.checks.confirmation.confirm import Change, confirm
+from codur.checks.discover import CheckRequest, find_check
 from codur.config.settings import VerificationSettings
 from codur.sandbox.launcher import Launcher
 from codur.types import Verdict
@@ -62,8 +63,8 @@ def _verdicts(place: Path, launcher: Launcher) -> Iterator[Verdict]:
 
 
 def _confirmed(workspace: Workspace, launcher: Launcher, text: str) -> Verdict:
-    check = find_check(workspace, prompt=PROMPT, files=("main.py",), settings=VerificationSettings())
-    checker = Checker(workspace, launcher, VerificationSettings(), python=sys.executable)
+    check = find_check(workspace, VerificationSettings(), CheckRequest(prompt=PROMPT, files=("main.py",)))
+    checker = Checker(workspace, VerificationSettings(), CheckPrograms(workspace, launcher, python=sys.executable))
     if check is None:
         raise SystemExit(f"{workspace.root}: no check was found")
     checker.guard(check)
@@ -71,7 +72,11 @@ def _confirmed(workspace: Workspace, launcher: Launcher, text: str) -> Verdict:
     workspace.write_text("main.py", text)
     verdict = checker.run(check)
     originals = {change.path: change.before for change in workspace.changes()}
-    return confirm(checker, check, verdict, originals, PROMPT, earlier=earlier, runs=0) if verdict.passed else verdict
+    return (
+        confirm(checker, check, verdict, Change(before=originals, prompt=PROMPT, earlier=earlier), runs=0)
+        if verdict.passed
+        else verdict
+    )
 
 
 if __name__ == "__main__":

@@ -18,10 +18,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec import structs
+
 from codur.config.settings import Provider, Settings
 from codur.events import ignore
-from codur.session.task_run import Host, run_task
-from codur.structs import replace
+from codur.session.host import Host
+from codur.session.task_run import run_task
 from codur.types import Task
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -154,10 +156,10 @@ def measured(name: str, job: Job) -> bool:
             (Path(folder) / path).write_text(content)
         settings = Settings()
         service = Provider(api="groq", api_key_env="GROQ_API_KEY", base_url=server.url)
-        settings = replace(
+        settings = structs.replace(
             settings,
             providers={**settings.providers, "groq": service},
-            repair=replace(settings.repair, mode="off"),
+            repair=structs.replace(settings.repair, mode="off"),
         )
         host = Host(environ={"PATH": os.environ["PATH"], "GROQ_API_KEY": "gsk_none"}, home=Path("/nonexistent"))
         result = run_task(Task(prompt=job.prompt, workspace=folder), settings, host=host, emit=ignore)

@@ -29,17 +29,23 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from msgspec import structs
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from codur.agents.assignment import Assignment
 from codur.agents.loop import run_agent
+from codur.agents.offers import Offering
 from codur.agents.registry import AgentRegistry
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import LlmSettings, Settings, ToolSettings
-from codur.events import ignore
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
-from codur.llm.replay.scripted import ScriptedModel
+from codur.llm.pool_options import PoolOptions
 from codur.llm.tokens import BYTES_PER_TOKEN, estimate_tokens, prompt_tokens
 from codur.planning.narrowing import (
     GuidedDecisionPoint,
+    Narrowing,
     ToolCandidate,
     context_for,
     decide_next,
@@ -48,6 +54,7 @@ from codur.planning.narrowing import (
 )
 from codur.planning.plans.full_plan import tool_lines
 from codur.planning.repair_choice import ToolQuestion
+from codur.planning.replies import Asker
 from codur.sandbox.launcher import Launcher
 from codur.structs import replace
 from codur.tools.catalogue import ALL
@@ -56,6 +63,7 @@ from codur.tools.tool import EVERY_TASK
 from codur.tools.toolbox import Toolbox, ToolContext
 from codur.types import Limits, ToolCall, ToolSpec
 from codur.workspace.workspace import Workspace
+from tests.support.scripted_model import ScriptedModel
 
 MOST = 0.2
 NAMES = tuple(tool.name for tool in ALL)
@@ -173,8 +181,8 @@ def converse(
     (root / "main.py").write_text(PROGRAM)
     settings = Settings(llm=LlmSettings(default_profile="gpt-oss-120b"))
     known = AgentRegistry(settings).resolve("codur-explaining")
-    agent = replace(known, config=replace(known.config, tools=NAMES, max_steps=len(CALLS) + 2))
-    profile = replace(
+    agent = replace(known, config=structs.replace(known.config, tools=NAMES, max_steps=len(CALLS) + 2))
+    profile = structs.replace(
         settings.llm.profiles[agent.profile], request_tokens=100_000, tool_calls="native" if native else "json"
     )
     replies: list[ChatReply | str] = [
@@ -187,15 +195,14 @@ def converse(
     asyncio.run(
         run_agent(
             "# Task\nmake total start at one",
-            agent,
-            profile=profile,
-            pool=ModelPool(settings, {}, Limits(), emit=ignore, models={agent.profile: model}),
-            prompts=PromptLibrary(),
-            toolbox=toolbox,
-            emit=ignore,
-            narrow=narrow,
-            task_type="code_fix",
-            files=("main.py",),
+            Assignment(
+                agent=agent,
+                profile=profile,
+                pool=ModelPool(settings, {}, Limits(), PoolOptions(models={agent.profile: model})),
+                prompts=PromptLibrary(),
+                toolbox=toolbox,
+            ),
+            Offering(narrow=narrow, task_type="code_fix", files=("main.py",)),
         )
     )
     return list(model.requests)
@@ -229,19 +236,13 @@ def question(toolbox: Toolbox, before: Call, wanted: Call | None) -> tuple[int, 
     """The tokens of the question after a call, and whether the next call can be told from what it shows."""
     result = toolbox.call(*before)
     data = result.data if isinstance(result.data, dict) else {}
-    points = guided_decision_points(before[0], data=data, task_type="code_fix")
+    points = guided_decision_points(before[0], Narrowing(data=data, task_type="code_fix"))
     if not points:
         return 0, False
     model = ScriptedModel([json.dumps({"tool": "none", "arguments": []})], profile_name="gpt-oss-20b")
     settings = Settings()
-    asking = ToolQuestion(
-        "make total start at one",
-        "",
-        pool=ModelPool(settings, {}, Limits(), emit=ignore, models={"gpt-oss-20b": model}),
-        prompts=PromptLibrary(),
-        profile="gpt-oss-20b",
-        spec=toolbox.spec,
-    )
+    pool = ModelPool(settings, {}, Limits(), PoolOptions(models={"gpt-oss-20b": model}))
+    asking = ToolQuestion("make total start at one", "", Asker(pool, PromptLibrary()), toolbox.spec)
     asyncio.run(decide_next(points[0], data, asking))
     if not model.requests:  # one tool alone can follow
         return 0, True

@@ -22,12 +22,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from codur.config.settings import Provider, Settings, ToolSettings
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.python.interpreter import find_python
 from codur.sandbox.launcher import Launcher
-from codur.session.task_run import Host, run_task
-from codur.structs import replace
+from codur.session.host import Host
+from codur.session.task_run import run_task
 from codur.tools.toolbox import Toolbox, ToolContext
 from codur.types import Task
 from codur.workspace.workspace import Workspace
@@ -214,7 +216,7 @@ def by_plan(work: Work, place: Path) -> Spent:
 def _settings(url: str) -> Settings:
     settings = Settings()
     provider = Provider(api="groq", api_key_env="GROQ_API_KEY", base_url=url)
-    return replace(settings, providers={"groq": provider}, repair=replace(settings.repair, mode="off"))
+    return structs.replace(settings, providers={"groq": provider}, repair=structs.replace(settings.repair, mode="off"))
 
 
 def _replies(work: Work) -> Sequence[ServerReply]:

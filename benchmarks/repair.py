@@ -26,11 +26,12 @@ from pathlib import Path
 
 from repair_cases import Row, home_of, is_correct, is_scored, wanted
 
+from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
-from codur.checks.discover import find_check
+from codur.checks.discover import CheckRequest, find_check
 from codur.config.settings import SandboxSettings, VerificationSettings
 from codur.events import ignore
-from codur.repair.engine import search
+from codur.repair.engine import Effort, Fault, search
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
 from codur.workspace.workspace import Workspace
@@ -93,26 +94,17 @@ def _case(bench: Path, case: Row, budget_s: float, workers: int) -> Row:
         workspace = Workspace.open(root)
         settings = VerificationSettings()
         launcher = close.enter_context(Launcher({"PATH": os.environ["PATH"]}, sandbox=SandboxSettings()))
-        checker = Checker(workspace, launcher, settings, python=sys.executable)
-        check = find_check(workspace, prompt="fix main.py", files=["main.py"], settings=settings)
+        checker = Checker(workspace, settings, CheckPrograms(workspace, launcher, python=sys.executable))
+        check = find_check(workspace, settings, CheckRequest(prompt="fix main.py", files=["main.py"]))
         if check is None:
             raise SystemExit(f"{case['id']}: no check was found")
         checker.guard(check)
         before = checker.run(check)
         started = time.monotonic()
         copy = workspace.scratch_copy(scratch)
-        outcome = search(
-            workspace=copy,
-            checker=checker.on(copy),
-            check=check,
-            before=before,
-            files=["main.py"],
-            budget_s=budget_s,
-            max_order=2,
-            emit=ignore,
-            cancel=CancelToken(),
-            workers=workers,
-        )
+        fault = Fault(checker=checker.on(copy), check=check, before=before, files=["main.py"])
+        effort = Effort(budget_s=budget_s, max_order=2, workers=workers)
+        outcome = search(fault, effort, emit=ignore, cancel=CancelToken())
         seconds = time.monotonic() - started
     patches = [repair.files for repair in outcome.repairs]
     judged = [is_correct(home, dict(files)) for files in patches]

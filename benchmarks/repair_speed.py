@@ -23,8 +23,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
-from codur.checks.discover import find_check
+from codur.checks.discover import CheckRequest, find_check
 from codur.config.settings import VerificationSettings
 from codur.repair.judge.candidate_judge import Judge
 from codur.sandbox.launcher import Launcher
@@ -48,7 +49,7 @@ class Case:
     candidates: list[dict[str, str]]
 
     def judge(self, workers: int) -> Judge:
-        return Judge(self.workspace, self.checker, self.check, self.before, workers=workers)
+        return Judge(self.checker, self.check, self.before, workers=workers)
 
 
 def changes(text: str) -> Iterator[str]:
@@ -79,10 +80,10 @@ def cases(directories: list[Path], limit: int, count: int, copies: Path) -> Iter
         workspace = Workspace.open(target)
         launcher = Launcher(dict(os.environ))
         settings = VerificationSettings()
-        check = find_check(workspace, prompt="fix main.py", files=("main.py",), settings=settings)
+        check = find_check(workspace, settings, CheckRequest(prompt="fix main.py", files=("main.py",)))
         if check is None or check.kind == "syntax":
             continue
-        checker = Checker(workspace, launcher, settings, python=sys.executable)
+        checker = Checker(workspace, settings, CheckPrograms(workspace, launcher, python=sys.executable))
         checker.guard(check)
         texts = list(changes(workspace.read_text("main.py").text)) or [workspace.read_text("main.py").text + "\n"]
         texts = [texts[number % len(texts)] + "\n" * (number // len(texts)) for number in range(count)]

@@ -21,18 +21,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from msgspec import structs
 from real_bug_cases import Pairs, Row
 
 from codur.config.settings import Provider, Settings
 from codur.events import ignore
-from codur.graph.reduce import apply
 from codur.nodes.make_check import make_check
 from codur.nodes.pattern_plan import pattern_plan
-from codur.nodes.run_state import RunContext, RunUpdate, initial_state
+from codur.nodes.run_state import RunContext, RunUpdate, apply, initial_state
 from codur.planning.pre_plan import edit_plan
-from codur.session.task_run import Host, opened
+from codur.session.host import Host
 from codur.structs import replace
 from codur.types import Check, Limits, Task
+from tests.support.opened import opened
 
 ANSWER_S = 1_800.0
 """A model may be a person at a desk."""
@@ -61,11 +62,11 @@ def settings_for(url: str) -> Settings:
     """Settings that point to the model."""
     settings = Settings()
     groq = Provider(api="groq", api_key_env="GROQ_API_KEY", base_url=url, timeout_s=ANSWER_S)
-    return replace(
+    return structs.replace(
         settings,
         providers={**settings.providers, "groq": groq},
-        runtime=replace(settings.runtime, max_runtime_s=ANSWER_S),
-        repair=replace(settings.repair, mode="off"),
+        runtime=structs.replace(settings.runtime, max_runtime_s=ANSWER_S),
+        repair=structs.replace(settings.repair, mode="off"),
     )
 
 

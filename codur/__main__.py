@@ -1,4 +1,4 @@
-"""The console script. `--version` is answered here, before anything is loaded."""
+"""The console script. `--version` and `--help` are answered here, before anything is loaded."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import os
 import sys
 
 from codur import __version__
+
+_HELP_COLUMNS = 80
+"""Of the prepared help; the parser makes it no wider, and narrower where the terminal is."""
 
 
 def main() -> int:
@@ -15,13 +18,36 @@ def main() -> int:
         if getattr(sys, name) is None:  # the caller has closed it
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - for the whole process
     if sys.argv[1:] in (["--version"], ["-V"]):
-        sys.stdout.write(f"codur {__version__}\n")
-        return 0
+        return _say(f"codur {__version__}\n")
+    if sys.argv[1:] in (["--help"], ["-h"]) and _columns() >= _HELP_COLUMNS:
+        with open(os.path.join(os.path.dirname(__file__), "help.txt"), encoding="utf-8") as prepared:
+            return _say(prepared.read())
     from codur.cli.main import run  # noqa: PLC0415 - lazy: the version needs nothing of it
     from codur.ui.guarded_streams import guarded  # noqa: PLC0415 - lazy: as above
 
     sys.stdout, sys.stderr = guarded(sys.stdout), guarded(sys.stderr)
     return run(sys.argv[1:])
+
+
+def _say(text: str) -> int:
+    """Print it, and give the exit code; nothing is said to who has gone."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return 0
+
+
+def _columns() -> int:
+    """How wide the terminal is, as the parser counts it."""
+    said = os.environ.get("COLUMNS", "")  # noqa: TID251 - as below
+    if said.isdecimal() and int(said):
+        return int(said)
+    try:
+        return os.get_terminal_size(1).columns or _HELP_COLUMNS
+    except OSError:
+        return _HELP_COLUMNS
 
 
 def _elsewhere(path: list[str]) -> list[str]:

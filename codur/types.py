@@ -1,7 +1,7 @@
 """The values that travel through Codur: immutable, serialisable, without I/O.
 
-They are structs, not pydantic models: importing pydantic costs more than a whole model-free run. What comes from
-outside (settings, model replies, plan files) is validated against these same types where it enters.
+They are structs. What comes from outside (settings, model replies, plan files) is checked where it enters, against
+`msgspec` structs with these same types.
 
 `Task` (what is asked) → `Plan` (ordered `Step`s) → `StepRecord`s (what was done) → `Verdict` (what the check said)
 → `RunResult` (what the user gets). Texts that can grow are bounded where they are made; whole files and tool outputs
@@ -172,6 +172,7 @@ class Task(Struct):
         keep_test: a test that is made for the task stays in the workspace if the task is done.
         scope: which files may change; None: as the settings say.
         hint: what the user thinks is wrong; an offline search tries it first.
+        earlier: what models are told of earlier tasks of the same conversation.
     """
 
     prompt: str
@@ -193,6 +194,15 @@ class Task(Struct):
     keep_test: bool = False
     scope: ScopeRules | None = None
     hint: str = ""
+    earlier: str = ""
+
+    @property
+    def told(self) -> str:
+        """The task as models are told it: the prompt, and what came before it in the conversation."""
+        if not self.earlier:
+            return self.prompt
+        mark = "Earlier in this conversation (over and done; only for what the task refers to):"
+        return f"{self.prompt}\n\n{mark}\n{self.earlier}"
 
 
 # --- what Phase 0 finds out -------------------------------------------------------------------------------------------

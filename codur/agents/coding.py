@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from codur.agents.assignment import Assignment, CodingTask
 from codur.agents.guessed_calls import refusal
 from codur.agents.look_tool import ASK, CANNOT, LOOK, READS, RUN_CHECK, Looks, specs, told_shortly
 from codur.agents.registry import Agent
 from codur.agents.talk import Talk
-from codur.config.prompts import PromptLibrary
-from codur.config.settings import Profile
-from codur.context.brief import CodingBrief
 from codur.context.sight import Sight, windows
-from codur.events import Emit, ToolRan, ignore
+from codur.events import ToolRan
 from codur.llm.model import ChatReply
-from codur.llm.pool import ModelPool
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.parsing.code import code_from_text
 from codur.parsing.tool_calls import tool_calls_from_text
@@ -37,8 +35,6 @@ _QUESTION_CHARS = 800
 
 _NAMED = ("class_name", "method_name", "function_name", "name")
 """Arguments that name the definition which an edit is of."""
-
-Asking = Literal["user", "nobody", "asked"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,114 +63,52 @@ class CodingOutcome:
     others: str = ""
 
 
-async def write_code(
-    brief: CodingBrief,
-    agent: Agent,
-    *,
-    profile: Profile,
-    target: str | None,
-    pool: ModelPool,
-    prompts: PromptLibrary,
-    toolbox: Toolbox,
-    workspace: Workspace,
-    whole_file_lines: int,
-    read_text_calls: bool,
-    source_tokens: int | None = None,
-    instructions: str = "",
-    max_looks: int = 0,
-    run_check: Callable[[], str] | None = None,
-    asking: Asking = "nobody",
-    emit: Emit = ignore,
-    temperature: float | None = None,
-    elsewhere: Callable[[], Awaitable[tuple[Toolbox, Workspace]]] | None = None,
-) -> CodingOutcome:
+async def write_code(task: CodingTask, work: Assignment) -> CodingOutcome:
     """Ask the agent for edits, let it look before, and apply them.
-
-    Args:
-        profile: the profile that answers.
-        target: the file meant by an answer that is bare code; None if no single file is meant.
-        read_text_calls: whether tool calls written as text count.
-        source_tokens: tokens of source text at most; None: as many as the profile has room for.
-        instructions: the end of the system prompt: what the user and the project want.
-        max_looks: answers that may look at more, before the one with the edits.
-        run_check: runs the check on the files as they are, and gives what it said; None if there is none.
-        asking: whether the user can be asked, or was.
-        temperature: instead of the profile's, if that has one.
-        elsewhere: gives a copy to look and to edit in, instead; it is waited for when the first answer is there.
 
     Raises:
         ModelUnavailable, ModelAnswerError, LimitReached: as `ModelPool.complete`; LimitReached also if the task and the
             code to be changed cannot be told within what a request may have.
     """
-    talk = Talk(
-        brief=replace(brief, more=_MORE if max_looks else ""),
-        agent=agent,
-        target=target,
-        pool=pool,
-        prompts=prompts,
-        toolbox=toolbox,
-        own=specs(looks=max_looks > 0, check=run_check is not None),
-        native=profile.tool_calls == "native",
-        whole_file_lines=whole_file_lines,
-        source_tokens=source_tokens,
-        instructions=instructions,
-        temperature=temperature,
-    )
-    reply = await pool.complete(agent.profile, talk.request)
-    if elsewhere is not None:
-        toolbox, workspace = await elsewhere()
-    step = _Step(
-        agent=agent,
-        target=target,
-        toolbox=toolbox,
-        workspace=workspace,
-        talk=talk,
-        profile=profile,
-        in_text=read_text_calls or profile.tool_calls == "json",
-        looks_left=max_looks,
-        run_check=run_check,
-        asking=asking,
-        emit=emit,
-    )
-    for _ in range(max_looks + REFUSALS + 1):
+    own = specs(looks=task.max_looks > 0, check=task.run_check is not None)
+    task = replace(task, brief=replace(task.brief, more=_MORE if task.max_looks else ""))
+    talk = Talk(task, work, own)
+    reply = await work.pool.complete(work.agent.profile, talk.request)
+    if task.elsewhere is not None:
+        toolbox, workspace = await task.elsewhere()
+        task, work = replace(task, workspace=workspace), replace(work, toolbox=toolbox)
+    step = _Step(task, work, talk)
+    for _ in range(task.max_looks + REFUSALS + 1):
         outcome = await step.take(reply)
         if outcome is not None:
             return replace(outcome, looked=tuple(step.looks.ranges))
-        reply = await pool.complete(agent.profile, talk.request)
+        reply = await work.pool.complete(work.agent.profile, talk.request)
     raise AssertionError("a step goes on for each look and each edit sent back, and no longer")
 
 
-@dataclass(kw_only=True)
 class _Step:
     """What was shown and looked at in one step, and what becomes of an answer."""
 
-    agent: Agent
-    target: str | None
-    toolbox: Toolbox
-    workspace: Workspace
-    talk: Talk
-    profile: Profile
-    in_text: bool
-    looks_left: int
-    run_check: Callable[[], str] | None
-    asking: Asking
-    emit: Emit
-    refusals_left: int = REFUSALS
-    told_to_decide: bool = False
-    sight: Sight = field(default_factory=Sight)
-
-    def __post_init__(self) -> None:
-        self.looks = Looks(self.toolbox, self.sight)
+    def __init__(self, task: CodingTask, work: Assignment, talk: Talk) -> None:
+        self.task = task
+        self.work = work
+        self.talk = talk
+        self.looks_left = task.max_looks
+        self.refusals_left = REFUSALS
+        self.told_to_decide = False
+        self.sight = Sight()
+        self.looks = Looks(work.toolbox, self.sight)
 
     async def take(self, reply: ChatReply) -> CodingOutcome | None:
         """What comes of an answer; None if the step goes on."""
         self.sight.add(self.talk.shown)
         if reply.finish_reason == "length":
-            limit = reply.max_completion_tokens or self.profile.max_completion_tokens
+            limit = reply.max_completion_tokens or self.work.profile.max_completion_tokens
             return _nothing("invalid", f"the answer was cut off at {limit} tokens; answer with smaller edits")
         if reply.problem:  # a part of the answer was lost, and half an answer is not applied
             return _nothing("invalid", reply.problem)
-        calls = reply.tool_calls or (_calls_in_text(reply.text, self.target) if self.in_text else ())
+        in_text = self.task.read_text_calls or not self.work.native
+        calls = reply.tool_calls or (_calls_in_text(reply.text, self.task.target) if in_text else ())
         if not calls:
             return self._words(reply)
         edits = [call for call in calls if not self._is_own(call.name)]
@@ -183,13 +117,13 @@ class _Step:
         return self._last_word(calls) or await self._look(reply, calls)
 
     def _is_own(self, name: str) -> bool:
-        return name in {LOOK, RUN_CHECK, ASK, CANNOT} or (name in READS and name not in self.agent.config.tools)
+        return name in {LOOK, RUN_CHECK, ASK, CANNOT} or (name in READS and name not in self.work.agent.config.tools)
 
     def _words(self, reply: ChatReply) -> CodingOutcome | None:
         """An answer without a call: if it ends as a question, it is put, or answered once; else it is no answer."""
         text = reply.text.strip()
         if text.endswith("?") and len(text) <= _QUESTION_CHARS:
-            if self.asking == "user":
+            if self.task.asking == "user":
                 return CodingOutcome(kind="question", code="refused", summary="", error=text)
             if not self.told_to_decide:
                 self.told_to_decide = True
@@ -201,7 +135,7 @@ class _Step:
         """The end of the step by a question that can be put, or by giving up."""
         for call in calls:
             said = next((str(value).strip() for value in call.arguments.values()), "")
-            if call.name == ASK and said and self.asking != "asked":
+            if call.name == ASK and said and self.task.asking != "asked":
                 return CodingOutcome(kind="question", code="refused", summary="", error=said[:2000])
             if call.name == CANNOT:
                 return CodingOutcome(
@@ -229,28 +163,26 @@ class _Step:
         if call.name == ASK:
             return "The user has been asked already in this run; decide from what is known."
         if call.name == RUN_CHECK:
-            import asyncio  # noqa: PLC0415 - lazy: a model-free run never loads it
-
             self.looks.told.append("the check")
-            text = await asyncio.to_thread(self.run_check) if self.run_check else "There is no check."
+            text = await asyncio.to_thread(self.task.run_check) if self.task.run_check else "There is no check."
         else:
             text = self.looks.carry_out(call, room)
-        self.emit(ToolRan(tool=call.name, code="ok", summary=text.partition("\n")[0][:120]))
+        self.work.emit(ToolRan(tool=call.name, code="ok", summary=text.partition("\n")[0][:120]))
         return text
 
     def _room(self) -> int:
-        return int(self.profile.request_tokens * BYTES_PER_TOKEN) // _LOOK_SHARE
+        return int(self.work.profile.request_tokens * BYTES_PER_TOKEN) // _LOOK_SHARE
 
     def _edit(self, reply: ChatReply, calls: Sequence[ToolCall], edits: Sequence[ToolCall]) -> CodingOutcome | None:
         """Apply the edits; those to lines that were not shown, or are not there, are sent back with what is there."""
-        edits = [_bound(call, self.target, self.toolbox) for call in edits]
-        start = self.workspace.snapshot()
-        earlier = {change.path: change.after for change in self.workspace.changes()}
-        outcome, failed = apply_edits(edits, self.agent, self.toolbox, self.workspace)
+        edits = [_bound(call, self.task.target, self.work.toolbox) for call in edits]
+        start = self.task.workspace.snapshot()
+        earlier = {change.path: change.after for change in self.task.workspace.changes()}
+        outcome, failed = apply_edits(edits, self.work.agent, self.work.toolbox, self.task.workspace)
         places = self._unseen(outcome, earlier)
         why = outcome.error
         if places:
-            self.workspace.restore(start)
+            self.task.workspace.restore(start)
             why = f"lines that you had not been shown would change ({_named(places)}); no edit was applied"
         elif failed is not None and outcome.code in {"no_match", "many_matches"}:
             places = self._nearest(failed)
@@ -265,7 +197,7 @@ class _Step:
     def _unseen(self, outcome: CodingOutcome, earlier: Mapping[str, bytes | None]) -> list[tuple[str, range]]:
         """The lines that edits took out although they had not been shown."""
         found: list[tuple[str, range]] = []
-        for change in self.workspace.changes():
+        for change in self.task.workspace.changes():
             before = earlier.get(change.path, change.before)
             if change.path in outcome.changed_files and before is not None and change.after is not None:
                 old, new = (text.decode("utf-8", "replace") for text in (before, change.after))
@@ -275,7 +207,7 @@ class _Step:
     def _nearest(self, failed: ToolCall) -> list[tuple[str, range]]:
         """The lines that are most like the text that an edit was to replace."""
         path, old = str(failed.arguments.get("path", "")), str(failed.arguments.get("old", ""))
-        text = self.toolbox.call("read_file", {"path": path}).text if path and old else ""
+        text = self.work.toolbox.call("read_file", {"path": path}).text if path and old else ""
         line = nearest_line(text, old)
         return [(path, range(line, line + old.strip().count("\n") + 1))] if line else []
 

@@ -5,25 +5,22 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
+from msgspec import structs
+
+from codur.agents.assignment import Assignment
 from codur.agents.guessed_calls import refusal
-from codur.agents.offers import MORE, Offers
-from codur.agents.prompting import system_prompt
-from codur.agents.registry import Agent
+from codur.agents.offers import EVERYTHING, MORE, Offering, Offers
 from codur.checks.describe import plain
-from codur.config.prompts import PromptLibrary
-from codur.config.settings import Profile, ToolSettings
-from codur.events import Emit, ToolChosen, ToolRan
+from codur.config.settings import Profile
+from codur.events import ToolChosen, ToolRan
 from codur.llm.model import ChatReply, ChatRequest
-from codur.llm.pool import ModelPool
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.parsing.tool_calls import is_call_alone, tool_calls_from_text
-from codur.structs import replace
+from codur.structs import Struct, replace
 from codur.tools.output_bounds import beginning, bounded
-from codur.tools.toolbox import Toolbox
-from codur.types import Message, TaskType, Tier, ToolCall, ToolResult, ToolSpec
+from codur.types import Message, Tier, ToolCall, ToolResult, ToolSpec
 
 CALLS_PER_ANSWER = 8
 OUTPUT_CHARS = 4000
@@ -36,12 +33,10 @@ LINE_CHARS = 40
 """A usual line of a program, so that room can be told in lines."""
 SMALL_CHARS = 1000
 """Outputs up to this length, such as lists of places, give way after all that are longer."""
-DEFAULTS = ToolSettings()
 LAST_WORD = "This is your last step: answer now, in words, from what you know by now."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoopOutcome:
+class LoopOutcome(Struct):
     """The agent's answer; `error` is one sentence if there is none."""
 
     text: str
@@ -49,46 +44,21 @@ class LoopOutcome:
     error: str = ""
 
 
-async def run_agent(
-    task: str,
-    agent: Agent,
-    *,
-    profile: Profile,
-    pool: ModelPool,
-    prompts: PromptLibrary,
-    toolbox: Toolbox,
-    emit: Emit,
-    instructions: str = "",
-    narrow: bool = False,
-    task_type: TaskType = "unknown",
-    files: Sequence[str] = (),
-    settings: ToolSettings = DEFAULTS,
-) -> LoopOutcome:
+async def run_agent(task: str, work: Assignment, offering: Offering = EVERYTHING) -> LoopOutcome:
     """Let the agent work until it answers without a tool call, or its steps are used up.
 
     Args:
         task: the whole user message.
-        instructions: the end of the system prompt: what the user and the project want.
-        narrow: offer a few of the tools at a time, and run what can only follow without asking (see `Offers`).
-        task_type, files: what is known of the task.
-        settings: how many tools are offered, and which follow without asking.
+        offering: which of its tools it is offered.
 
     Raises:
         ModelUnavailable, ModelAnswerError, LimitReached: as `ModelPool.complete`.
     """
-    conversation = _Conversation(
-        task,
-        agent,
-        profile,
-        prompts,
-        toolbox,
-        emit,
-        offers=Offers(toolbox, agent.config.tools, narrow=narrow, task_type=task_type, files=files, settings=settings),
-        instructions=instructions,
-    )
+    agent = work.agent
+    conversation = _Conversation(task, work, Offers(work.toolbox, agent.config.tools, offering))
     for step in range(agent.config.max_steps):
         last = step == agent.config.max_steps - 1
-        reply = await conversation.ask(pool, last=last)
+        reply = await conversation.ask(last=last)
         calls = conversation.calls_in(reply)
         if last or not (calls or reply.problem):
             return conversation.ended(reply)
@@ -96,8 +66,7 @@ async def run_agent(
     return conversation.outcome("", f"{agent.name} has no steps to work with; raise its max_steps")
 
 
-@dataclass(frozen=True, slots=True)
-class _Output:
+class _Output(Struct, kw_only=False):
     """Where the output of a call stands among the messages."""
 
     place: int
@@ -107,30 +76,21 @@ class _Output:
 class _Conversation:
     """The messages of one delegation and what it cost."""
 
-    def __init__(
-        self,
-        task: str,
-        agent: Agent,
-        profile: Profile,
-        prompts: PromptLibrary,
-        toolbox: Toolbox,
-        emit: Emit,
-        *,
-        offers: Offers,
-        instructions: str,
-    ) -> None:
+    def __init__(self, task: str, work: Assignment, offers: Offers) -> None:
+        agent, prompts, instructions = work.agent, work.prompts, work.instructions
+        self._work = work
         self._agent = agent
-        self._profile = profile
-        self._toolbox = toolbox
-        self._emit = emit
+        self._profile = work.profile
+        self._toolbox = work.toolbox
+        self._emit = work.emit
         self._offers = offers
         self._after = ""
-        self._native = profile.tool_calls == "native"
+        self._native = work.native
         self._changed: list[str] = []
         self._seen: set[str] = set()
         self._outputs: list[_Output] = []
         self._spent, self._tokens = 0.0, 0
-        system = system_prompt(agent, prompts, default="explaining")
+        system = work.system_prompt("explaining")
         if not self._native:
             system += prompts.render("agent.json_mode", tools=_tool_lines(offers.specs()))
         if agent.config.tools:
@@ -139,7 +99,8 @@ class _Conversation:
         system += instructions
         self._messages: list[Message] = [Message(role="system", content=system), Message(role="user", content=task)]
 
-    async def ask(self, pool: ModelPool, *, last: bool) -> ChatReply:
+    async def ask(self, *, last: bool) -> ChatReply:
+        pool = self._work.pool
         started, tokens = time.monotonic(), pool.usage.total_tokens
         reply = await pool.complete(self._agent.profile, partial(self._request, last))
         self._spent = time.monotonic() - started
@@ -149,7 +110,7 @@ class _Conversation:
     def _request(self, last: bool, profile: Profile) -> ChatRequest:
         """The request for a profile of that size; what was read first gives way if it is smaller than it was."""
         if profile.request_tokens < self._profile.request_tokens:
-            self._profile = replace(self._profile, request_tokens=profile.request_tokens)
+            self._profile = structs.replace(self._profile, request_tokens=profile.request_tokens)
             while self._outputs and self._free() < 0:
                 self._drop(self._outputs.pop(self._least(self._outputs)))
             task = self._messages[1]

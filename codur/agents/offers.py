@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from codur.config.settings import ToolSettings
-from codur.structs import replace
+from codur.structs import Struct, field, replace
 from codur.tools.compatibility import Available, CompatibilityGraph, Edge, promoted_after
 from codur.tools.toolbox import Toolbox
 from codur.types import TaskType, Tier, ToolCall, ToolSpec
@@ -21,39 +21,48 @@ START_COMPATIBILITY = 0.25
 """Before any result, all that lacks nothing but what the model writes can be used."""
 
 
+class Offering(Struct):
+    """How tools are offered.
+
+    Attributes:
+        narrow: a few at a time if there are more than `max_candidates` of the settings, and what can only follow is run
+            without asking; else all of them always.
+        task_type: the kind of task; `unknown` weighs nothing.
+        files: the files of the task.
+        settings: how many tools are offered, and which follow without asking.
+    """
+
+    narrow: bool = False
+    task_type: TaskType = "unknown"
+    files: Sequence[str] = ()
+    settings: ToolSettings = field(default_factory=ToolSettings)
+
+
+EVERYTHING = Offering()
+
+
 class Offers:
     """The tools that one conversation offers.
 
     Args:
         names: the agent's tools; of those that can be used before any result, the first ones of each sort are offered.
-        narrow: offer a few at a time if there are more than `max_candidates` of the settings; else all of them always.
-        task_type: the kind of task; `unknown` weighs nothing.
-        files: the files of the task.
     """
 
-    def __init__(
-        self,
-        toolbox: Toolbox,
-        names: Sequence[str],
-        *,
-        narrow: bool,
-        task_type: TaskType,
-        files: Sequence[str],
-        settings: ToolSettings,
-    ) -> None:
+    def __init__(self, toolbox: Toolbox, names: Sequence[str], offering: Offering) -> None:
+        settings = offering.settings
         self._names = tuple(name for name in dict.fromkeys(names) if toolbox.get(name) is not None)
         self._toolbox = toolbox
-        self._task_type = None if task_type == "unknown" else task_type
+        self._task_type = None if offering.task_type == "unknown" else offering.task_type
         found = [found for name in self._names if (found := toolbox.get(name)) is not None]
         self._graph = CompatibilityGraph(found)
-        self._narrow = narrow
+        self._narrow = offering.narrow
         self._narrowed = False
         self._settings = settings
         self._near: dict[str, Edge] = {}
         self.tier: Tier = "open"
         self.names: tuple[str, ...] = self._names
-        if narrow and len(self._names) > settings.max_candidates:
-            known: Available = {"path": tuple(files)}
+        if offering.narrow and len(self._names) > settings.max_candidates:
+            known: Available = {"path": tuple(offering.files)}
             edges = self._graph.after("", task_type=self._task_type, known=known)
             near = self._graph.nearest(
                 [replace(edge, order=(0.0, self._names.index(edge.tool), "")) for edge in edges],

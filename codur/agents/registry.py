@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
+
+from msgspec import structs
 
 from codur.config.reading.agent_files import shipped_agent, shipped_names
 from codur.config.settings import AUTO, EXTERNAL_TYPES, AgentConfig, Settings
 from codur.errors import UsageError
-from codur.structs import replace
+from codur.structs import Struct
 from codur.types import CODE_TASKS, Discovery, TaskType
 
 CODING_AGENT = "codur-coding"
 EXPLAINING_AGENT = "codur-explaining"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agent:
+class Agent(Struct):
     """A configured agent with its profile settled.
 
     Attributes:
@@ -75,7 +75,7 @@ class AgentRegistry:
         kind, name = _split(reference)
         if kind == "llm" and name in self._settings.llm.profiles:
             config = self._explaining_config() if in_words else self._coding_config()
-            return Agent(name=f"llm:{name}", profile=name, config=replace(config, profile=name))
+            return Agent(name=f"llm:{name}", profile=name, config=structs.replace(config, profile=name))
         found = self._config(name) if kind != "llm" else None
         if found is not None:
             external = found.type in EXTERNAL_TYPES

@@ -3,55 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
+from codur.agents.assignment import Assignment, CodingTask
 from codur.agents.instruction_text import SHARE_OF_REQUEST
 from codur.agents.look_tool import size_of
 from codur.agents.loop import result_message, said
-from codur.agents.prompting import system_prompt
-from codur.agents.registry import Agent
-from codur.config.prompts import PromptLibrary
 from codur.config.settings import Profile
-from codur.context.brief import Briefing, CodingBrief, brief_text
+from codur.context.brief import Briefing, brief_text
 from codur.context.room import Room, is_small, offered, share
 from codur.llm.model import ChatReply, ChatRequest
-from codur.llm.pool import ModelPool
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.structs import replace
 from codur.tools.output_bounds import bounded
-from codur.tools.toolbox import Toolbox
 from codur.types import Message, ToolCall, ToolSpec
 
 _GIVEN_WAY = "[left out to make room; look again if you need it]"
 
 
-@dataclass(slots=True, kw_only=True)
 class Talk:
     """What is sent, from request to request of one step.
 
-    Attributes:
-        target: the file to be changed; None if no single one is known.
+    Args:
         own: what is offered beside the agent's editing tools.
-        source_tokens: tokens of source text at most; None: as many as there is room for.
-        native: tools are called by the service's own calls, not in text.
-        temperature: instead of the profile's, if that has one.
+
+    Attributes:
         shown: what of files the brief of the last request showed.
     """
 
-    brief: CodingBrief
-    agent: Agent
-    target: str | None
-    pool: ModelPool
-    prompts: PromptLibrary
-    toolbox: Toolbox
-    own: Sequence[ToolSpec]
-    native: bool
-    whole_file_lines: int
-    source_tokens: int | None
-    instructions: str
-    temperature: float | None = None
-    shown: Mapping[str, tuple[range, ...]] = field(default_factory=dict)
-    _since: list[Message] = field(default_factory=list)
+    def __init__(self, task: CodingTask, work: Assignment, own: Sequence[ToolSpec]) -> None:
+        self.shown: Mapping[str, tuple[range, ...]] = {}
+        self._task = task
+        self._work = work
+        self._own = own
+        self._since: list[Message] = []
 
     def request(self, profile: Profile) -> ChatRequest:
         """The request for a profile of that size.
@@ -59,9 +43,9 @@ class Talk:
         Raises:
             LimitReached: the task and the code to be changed do not fit.
         """
-        specs = (*offered(self.toolbox.specs(self.agent.config.tools), profile), *self.own)
+        specs = (*offered(self._work.toolbox.specs(self._work.agent.config.tools), profile), *self._own)
         system = self._system(specs, profile)
-        before = len(system) + (size_of(specs) if self.native else 0)
+        before = len(system) + (size_of(specs) if self._work.native else 0)
         room, briefing = self._briefed(profile, before)
         self.shown = briefing.shown
         return ChatRequest(
@@ -71,16 +55,16 @@ class Talk:
                 Message(role="user", content=briefing.text),
                 *self._since,
             ),
-            tools=specs if self.native else (),
-            tool_choice="required" if self.native else "auto",
-            json_object=not self.native,
-            temperature=self.temperature if profile.temperature is not None else None,
+            tools=specs if self._work.native else (),
+            tool_choice="required" if self._work.native else "auto",
+            json_object=not self._work.native,
+            temperature=self._task.temperature if profile.temperature is not None else None,
             max_completion_tokens=room.answer,
         )
 
     def add(self, reply: ChatReply, calls: Sequence[ToolCall], results: Sequence[str], *, more: str = "") -> None:
         """Take an answer in, what came of its calls, and `more` to say to it."""
-        native = self.native and bool(reply.tool_calls)
+        native = self._work.native and bool(reply.tool_calls)
         named = [replace(call, id=call.id or f"call_{number}") for number, call in enumerate(calls)]
         self._since.append(said(reply, named if native else ()))
         self._since += [
@@ -89,12 +73,14 @@ class Talk:
         self._since += [Message(role="user", content=more)] if more else []
 
     def _system(self, specs: Sequence[ToolSpec], profile: Profile) -> str:
-        lines = str(self.whole_file_lines)
+        lines = str(self._task.whole_file_lines)
         short = is_small(profile)
-        text = system_prompt(self.agent, self.prompts, default="coding", short=short, whole_file_lines=lines)
-        if not self.native:
-            text += self.prompts.render("coding.json_mode", tools=_tool_lines(specs))
-        return text + bounded(self.instructions, int(profile.request_tokens * BYTES_PER_TOKEN) // SHARE_OF_REQUEST)
+        text = self._work.system_prompt("coding", short=short, whole_file_lines=lines)
+        if not self._work.native:
+            text += self._work.prompts.render("coding.json_mode", tools=_tool_lines(specs))
+        return text + bounded(
+            self._work.instructions, int(profile.request_tokens * BYTES_PER_TOKEN) // SHARE_OF_REQUEST
+        )
 
     def _briefed(self, profile: Profile, before: int) -> tuple[Room, Briefing]:
         """The brief as it was before, if what was said since fits beside it; else a shorter one, then less of that."""
@@ -109,18 +95,20 @@ class Talk:
             if not self._drop():
                 break
         if not room.message:
-            raise self.pool.sizes.too_small("The task with the code to be changed", self.agent.profile, room.needed)
+            raise self._work.pool.sizes.too_small(
+                "The task with the code to be changed", self._work.agent.profile, room.needed
+            )
         return room, briefing
 
     def _brief(self, room: Room) -> Briefing:
-        return brief_text(self.brief, budget_tokens=room.message, source_tokens=self.source_tokens)
+        return brief_text(self._task.brief, budget_tokens=room.message, source_tokens=self._task.source_tokens)
 
     def _room(self, profile: Profile, overhead: int) -> Room:
         return share(
-            self.brief,
+            self._task.brief,
             profile,
-            target=self.target,
-            whole_file_lines=self.whole_file_lines,
+            target=self._task.target,
+            whole_file_lines=self._task.whole_file_lines,
             overhead_tokens=int(overhead / BYTES_PER_TOKEN),
         )
 

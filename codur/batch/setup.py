@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from msgspec import to_builtins
+from msgspec import convert, structs, to_builtins
 
-from codur.config.loader import load_settings
 from codur.config.settings import Settings
 from codur.session.host import Host
-from codur.structs import Struct, field, replace
+from codur.structs import Struct, field
 from codur.types import Limits
 
 
@@ -76,7 +75,7 @@ def setup_from(value: Mapping[str, Any]) -> Setup:
     """What `Setup.to_json` was called on."""
     host = value["host"]
     return Setup(
-        settings=_settings_from(value["settings"]),
+        settings=convert(value["settings"], Settings),
         limits=Limits(**value["limits"]),
         keeping=Keeping(**value["keeping"]),
         host=Host(
@@ -95,9 +94,4 @@ def side_by_side(setup: Setup) -> Settings:
     if settings.repair.workers:
         return settings
     workers = max(1, setup.processors // min(setup.jobs, setup.processors))
-    return replace(settings, repair=replace(settings.repair, workers=workers))
-
-
-def _settings_from(values: Mapping[str, Any]) -> Settings:
-    nowhere = Path("/nonexistent")
-    return load_settings(workspace=None, environ={}, config_file=None, overrides=values, home=nowhere).settings
+    return structs.replace(settings, repair=structs.replace(settings.repair, workers=workers))

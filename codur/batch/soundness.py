@@ -6,6 +6,7 @@ from pathlib import Path
 
 from codur.batch.challenge_directory import DEFAULT_PROMPT, PROMPT_FILE, Challenge
 from codur.batch.worker.copying import copy_files
+from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
 from codur.checks.describe import verdict_line
 from codur.config.settings import Settings
@@ -16,7 +17,7 @@ from codur.sandbox.launcher import Launcher
 from codur.sandbox.scratch import private_directory, temporary_base
 from codur.session.host import Host
 from codur.structs import Struct, replace
-from codur.types import Check, Verdict
+from codur.types import Check, Task, Verdict
 from codur.workspace.workspace import Workspace
 
 _NO_PROGRAM = 127
@@ -93,7 +94,8 @@ def _has_task(challenge: Challenge) -> bool:
 
 def _checked(found: Soundness, prompt: str, copy: Path, settings: Settings, host: Host) -> Soundness:
     workspace = Workspace.open(copy, max_file_bytes=settings.tools.max_file_kb * 1024)
-    check = decide(prompt, workspace, settings=settings, check_is_goal=True).discovery.check
+    task = Task(prompt=prompt, workspace=str(copy), check_is_goal=True)
+    check = decide(task, workspace, settings=settings).discovery.check
     if check is None or check.kind == "syntax":
         why = "no check was found: no expected output, no tests, no command in challenge.yaml"
         return replace(found, problems=(why,))
@@ -119,7 +121,7 @@ def _two_runs(check: Check, workspace: Workspace, settings: Settings, host: Host
         sandbox=settings.sandbox,
         state_cache=host.cache,
     ) as launcher:
-        checker = Checker(workspace, launcher, settings.verification, python=python)
+        checker = Checker(workspace, settings.verification, CheckPrograms(workspace, launcher, python=python))
         checker.guard(check)
         return checker.run(check), checker.run(check)
 

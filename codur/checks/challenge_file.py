@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import shlex
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta, convert
 
 from codur.errors import WorkspaceError
 from codur.structs import Struct
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 NAME = "challenge.yaml"
 SPLIT_REMEDY = "Close the quote."
-_LONGEST_S = 86_400
+_GLOBS = "one glob or a list of globs"
+_GLOBS_REMEDY = "Write scope: main.py, or scope: [src/**, '*.py']."
 
 
-class ChallengeFile(Struct):
+class ChallengeFile(Struct, frozen=True, kw_only=True):
     """What the file states; None where it says nothing.
 
     Attributes:
@@ -37,6 +38,47 @@ class ChallengeFile(Struct):
     scope: tuple[str, ...] | None = None
 
 
+_Path = Annotated[
+    str,
+    Meta(pattern=r"\S", description="the path of the program", extra={"remedy": "Write it as entry: main.py."}),
+]
+_Command = Annotated[
+    str,
+    Meta(pattern=r"\S", description="a command", extra={"remedy": "Write it as check: python -m unittest."}),
+]
+_Seconds = Annotated[
+    float,
+    Meta(
+        gt=0,
+        le=86_400,
+        description="a number of seconds, more than 0 and at most 86400",
+        extra={"remedy": "Write timeout: 10."},
+    ),
+]
+_Words = Annotated[
+    str | int | tuple[str | int, ...],
+    Meta(
+        description="one text or a list of texts",
+        extra={"remedy": 'Write args: --name "A B", or put values in quotes.'},
+    ),
+]
+# No pattern here: beside a list in a union, msgspec (0.22) looks for it in the wrong place, and crashes.
+_Globs = Annotated[
+    str | tuple[str, ...],
+    Meta(description=_GLOBS, extra={"remedy": _GLOBS_REMEDY}),
+]
+
+
+class Keys(Struct, frozen=True, kw_only=True):
+    """The file's keys; null says nothing."""
+
+    entry: _Path | None = None
+    check: _Command | None = None
+    timeout: _Seconds | None = None
+    args: _Words | None = None
+    scope: _Globs | None = None
+
+
 def read_challenge(workspace: Workspace) -> ChallengeFile:
     """The workspace's `challenge.yaml`; one that says nothing if there is none.
 
@@ -45,89 +87,45 @@ def read_challenge(workspace: Workspace) -> ChallengeFile:
     """
     if not workspace.is_file(NAME):
         return ChallengeFile()
-    from codur.config.reading.yaml_source import read_yaml  # noqa: PLC0415 - lazy: PyYAML, and few workspaces have the file
+    from codur.config.reading.values import check  # noqa: PLC0415 - lazy: few workspaces have the file
+    from codur.config.reading.yaml_source import read_yaml  # noqa: PLC0415 - lazy: loads PyYAML
 
     source = read_yaml(workspace.resolve(NAME), NAME)
-    for key in source.values:
-        if key not in _KEYS:
-            raise source.error((key,), "there is no such key", _known(key))
+    keys = convert(check(source, Keys, noun="key"), Keys)
     return ChallengeFile(
-        entry=_given(source, "entry", lambda value: _entry(workspace, value)),
-        check=_given(source, "check", _check),
-        timeout_s=_given(source, "timeout", _timeout),
-        args=_given(source, "args", _args),
-        scope=_given(source, "scope", _scope),
+        entry=None if keys.entry is None else _entry(workspace, keys.entry, source),
+        check=None if keys.check is None else keys.check.strip(),
+        timeout_s=keys.timeout,
+        args=None if keys.args is None else _args(keys.args, source),
+        scope=None if keys.scope is None else _globs(keys.scope, source),
     )
 
 
-class _WrongError(Exception):
-    """A value that its key cannot have: what is wrong, and what to write."""
-
-    def __init__(self, message: str, remedy: str) -> None:
-        super().__init__(message)
-        self.message = message
-        self.remedy = remedy
-
-
-def _given(source: Source, key: str, read: Callable[[Any], Any]) -> Any:
-    if source.values.get(key) is None:
-        return None
+def _entry(workspace: Workspace, stated: str, source: Source) -> str:
     try:
-        return read(source.values[key])
-    except _WrongError as error:
-        raise source.error((key,), error.message, error.remedy) from error
-
-
-def _known(key: str) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415 - lazy: only for a message
-
-    near = get_close_matches(key, _KEYS, n=1, cutoff=0.5)
-    return f"Did you mean {near[0]}?" if near else f"Known here: {', '.join(_KEYS)}."
-
-
-def _entry(workspace: Workspace, value: object) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise _WrongError("must be the path of the program", "Write it as entry: main.py.")
-    try:
-        path = workspace.relative(value.strip())
+        path = workspace.relative(stated.strip())
     except WorkspaceError as error:
-        raise _WrongError("leads out of the directory", "Name a program inside it.") from error
+        raise source.error(("entry",), "leads out of the directory", "Name a program inside it.") from error
     if not path.endswith(".py"):
-        raise _WrongError("must be a Python file", "For another program, give the command that checks it as check.")
+        remedy = "For another program, give the command that checks it as check."
+        raise source.error(("entry",), "must be a Python file", remedy)
     return path
 
 
-def _check(value: object) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise _WrongError("must be a command", "Write it as check: python -m unittest.")
-    return value.strip()
-
-
-def _timeout(value: object) -> float:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value) or not 0 < value <= _LONGEST_S:  # type: ignore[arg-type, operator]
-        raise _WrongError(f"must be a number of seconds, more than 0 and at most {_LONGEST_S}", "Write timeout: 10.")
-    return float(value)  # type: ignore[arg-type]
-
-
-def _args(value: object) -> tuple[str, ...]:
-    if isinstance(value, str):
-        try:
-            return split_args(value)
-        except ValueError as error:
-            raise _WrongError(str(error), SPLIT_REMEDY) from error
-    items = value if isinstance(value, list) else [value]
-    if any(isinstance(item, bool) or not isinstance(item, str | int) for item in items):
-        raise _WrongError("must be one text or a list of texts", 'Write args: --name "A B", or put values in quotes.')
-    return tuple(str(item) for item in items)
-
-
-def _scope(value: object) -> tuple[str, ...]:
-    items = value if isinstance(value, list) else [value]
-    globs = tuple(item.strip() for item in items if isinstance(item, str) and item.strip())
-    if not globs or len(globs) < len(items):
-        raise _WrongError("must be one glob or a list of globs", "Write scope: main.py, or scope: [src/**, '*.py'].")
+def _globs(stated: str | tuple[str, ...], source: Source) -> tuple[str, ...]:
+    globs = tuple(glob.strip() for glob in ([stated] if isinstance(stated, str) else stated))
+    if not globs or not all(globs):
+        raise source.error(("scope",), f"must be {_GLOBS}", _GLOBS_REMEDY)
     return globs
+
+
+def _args(stated: str | int | tuple[str | int, ...], source: Source) -> tuple[str, ...]:
+    if not isinstance(stated, str):
+        return tuple(str(item) for item in (stated if isinstance(stated, tuple) else [stated]))
+    try:
+        return split_args(stated)
+    except ValueError as error:
+        raise source.error(("args",), str(error), SPLIT_REMEDY) from error
 
 
 def split_args(text: str) -> tuple[str, ...]:
@@ -136,6 +134,3 @@ def split_args(text: str) -> tuple[str, ...]:
         return tuple(shlex.split(text))
     except ValueError as error:
         raise ValueError(f"cannot be split into arguments: {str(error).lower()}") from error
-
-
-_KEYS = ("entry", "check", "timeout", "args", "scope")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from secrets import token_hex
+from typing import Any
 
+from codur.checks.check_programs import CheckPrograms, Programs, TestFiles
 from codur.checks.compare import around, equal, first_difference, progress
 from codur.checks.describe import plain
 from codur.checks.pristine import Pristine
@@ -17,14 +18,10 @@ from codur.checks.python_syntax import syntax_verdict
 from codur.checks.signature import signature_of
 from codur.checks.stated_conditions import Conditions
 from codur.checks.suites.junit import TestCounts, counts_of, less, read_report
-from codur.checks.suites.pytest_command import pytest_argv
 from codur.checks.suites.summary import counts_in, is_plain_runner, was_exited
 from codur.config.settings import VerificationSettings
-from codur.errors import Interrupted, out_of_time
-from codur.python.layout import import_roots
-from codur.python.pytest_options import SEARCH_VARIABLES
-from codur.python.test_run import TestEnd, TestRun, read_run, reported_argv
-from codur.sandbox.cancel import CancelToken, Until
+from codur.python.test_run import TestEnd, TestRun, read_run
+from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher, ProcessResult
 from codur.structs import replace
 from codur.types import Check, Verdict
@@ -46,33 +43,22 @@ class Checker:
     """Runs a workspace's check.
 
     Args:
-        python: the interpreter for the workspace's programs.
-        deadline: seconds left of the run; no program gets more.
+        programs: runs its programs.
         allow_run: whether programs may be started; if not, only the syntax is looked at.
     """
 
     def __init__(
-        self,
-        workspace: Workspace,
-        launcher: Launcher,
-        settings: VerificationSettings,
-        *,
-        python: str,
-        deadline: Callable[[], float] | None = None,
-        allow_run: bool = True,
+        self, workspace: Workspace, settings: VerificationSettings, programs: CheckPrograms, *, allow_run: bool = True
     ) -> None:
         self._workspace = workspace
-        self._launcher = launcher
         self._settings = settings
-        self._python = python
-        self._deadline = deadline or (lambda: float("inf"))
+        self._programs = programs
         self._allow_run = allow_run
         self._pristine = Pristine()
         self._conditions = Conditions()
         self._tripped: list[str] = []
         self._guarded: Check | None = None
         self._excused: frozenset[str] | None = None
-        self._roots: tuple[str, ...] | None = None
         self._last_tests: Mapping[str, TestEnd] = {}
         self._patched: frozenset[str] | None = None
 
@@ -102,25 +88,26 @@ class Checker:
         return self._conditions
 
     @property
-    def python(self) -> str:
-        """The interpreter for the workspace's programs."""
-        return self._python
+    def programs(self) -> CheckPrograms:
+        """What runs its programs."""
+        return self._programs
 
-    def environment(self, check: Check) -> dict[str, str]:
-        """The check's variables, and one by which programs import the workspace's own packages, whatever is installed.
+    @property
+    def allow_run(self) -> bool:
+        """Whether programs may be started."""
+        return self._allow_run
 
-        A narrow check (`Check.tests`) is part of a search and runs the same each time.
+    def stdin_of(self, check: Check) -> bytes:
+        """What the check gives on standard input.
+
+        Raises:
+            WorkspaceError: its file cannot be read.
         """
-        if self._roots is None:
-            self._roots = import_roots(self._workspace.root, self._python)
-        stated = dict(check.env)
-        paths = [stated.get("PYTHONPATH", ""), *(str(self._workspace.root / root) for root in self._roots)]
-        found = {"PYTHONPATH": os.pathsep.join(filter(None, paths))} if any(paths) else {}
-        return {**(SEARCH_VARIABLES if check.tests else {}), **stated, **found}
+        return self._pristine.data(check.stdin_file, self._workspace) if check.stdin_file else b""
 
     def temporary_directory(self) -> AbstractContextManager[Path]:
         """An empty directory outside the workspace; whatever programs leave in it, its removal follows no link."""
-        return self._launcher.temporary_directory()
+        return self._programs.launcher.temporary_directory()
 
     def guard(self, check: Check) -> None:
         """Keep the check's files as they are now, and refuse edits to them from now on.
@@ -140,26 +127,18 @@ class Checker:
         Args:
             launcher: starts its programs; the same one if None.
         """
-        other = Checker(
-            workspace,
-            launcher or self._launcher,
-            self._settings,
-            python=self._python,
-            deadline=self._deadline,
-            allow_run=self._allow_run,
-        )
+        programs = self._programs.on(workspace, launcher)
+        other = Checker(workspace, self._settings, programs, allow_run=self._allow_run)
         other._pristine = self._pristine.without(without)
         other._pristine.restore(workspace)  # a copy has no ignored files, and the check may need one
         other._conditions = self._conditions.copy(workspace)
         other._excused, other._patched = self._excused, self._patched
-        other._roots = import_roots(self._workspace.root, self._python) if self._roots is None else self._roots
         return other
 
     def within(self, cancel: CancelToken, time_left: Callable[[], float]) -> Checker:
         """The same checker with less time: its programs end with this token, and none starts when no time is left."""
-        run_left, other = self._deadline, copy.copy(self)
-        other._launcher = self._launcher.ended_by(Until(cancel, time_left))
-        other._deadline = lambda: min(run_left(), time_left())
+        other = copy.copy(self)
+        other._programs = self._programs.within(cancel, time_left)
         return other
 
     def excuse(self, tests: Iterable[str]) -> None:
@@ -186,14 +165,14 @@ class Checker:
             WorkspaceError: a file of the check cannot be read.
         """
         if check is None or check.kind == "syntax" or not self._allow_run:
-            return syntax_verdict(self._workspace, check, sandbox=self._launcher.name)
+            return syntax_verdict(self._workspace, check, sandbox=self._programs.launcher.name)
         if check.text:
             return self._made(check, check.text.encode())
         found = self._pristine.restore(self._workspace)
         touched: tuple[str, ...] = ()
         self._tripped.clear()
         try:
-            verdict = self._run(check)
+            verdict = self.judge(check, self._programs)
         finally:
             touched = self._pristine.restore(self._workspace)
         if self._tripped:
@@ -224,59 +203,40 @@ class Checker:
 
     # --- one run ------------------------------------------------------------------------------------------------------
 
-    def _run(self, check: Check) -> Verdict:
-        if check.kind == "output":
-            return self._output(check)
-        if check.kind == "tests" and "pytest" in check.argv:
-            return self._pytest(check)
-        return self._command(check)
+    def judge(self, check: Check, programs: Programs) -> Verdict:
+        """The verdict on what these programs do; the check's files are not looked at.
 
-    def _start(
-        self, check: Check, argv: list[str], *, output_bytes: int = 0, writable: Sequence[Path] = (), stdin: bytes = b""
-    ) -> ProcessResult:
-        """Run a program; at least `output_bytes` of its output are kept.
-
-        The check's files are read-only for it, and the expected output is hidden from it, as far as the sandbox can.
+        Raises:
+            Interrupted, LimitReached, WorkspaceError: as `run`.
         """
-        left = self._deadline()
-        if left <= 0:
-            raise out_of_time()
-        stdin = self._pristine.data(check.stdin_file, self._workspace) if check.stdin_file else stdin
-        result = self._launcher.run(
-            argv,
-            cwd=self._workspace.root,
-            stdin=stdin,
-            timeout_s=min(check.timeout_s, left),
-            env=self.environment(check),
-            max_output_bytes=max(self._settings.max_output_kb * 1024, output_bytes),
-            read_only=self._inside(check.protected),
-            hidden=self._hidden(check),
-            writable=writable,
+        if check.kind == "output":
+            return self._output(check, programs)
+        if check.kind == "tests" and "pytest" in check.argv:
+            return self._pytest(check, programs)
+        return self._command(check, programs)
+
+    def _start(self, check: Check, programs: Programs, *, output_bytes: int = 0) -> ProcessResult:
+        result = programs.run(
+            check, check.argv, stdin=self.stdin_of(check), output_bytes=max(self._most_output, output_bytes)
         )
         self._tripped += result.tripped
-        if (result.timed_out or result.cancelled) and self._deadline() <= 0:
-            raise out_of_time()
-        if result.cancelled:
-            raise Interrupted("interrupted")
-        if result.limit:
-            return replace(result, stderr=f"{result.stderr}\nended: more {result.limit} than a program may use".strip())
         return result
 
-    def _hidden(self, check: Check) -> tuple[Path, ...]:
-        """What the program under check must not see: the output that is expected of it."""
-        return self._inside([check.expected_file] if check.kind == "output" and check.expected_file else [])
+    def _start_tests(
+        self, check: Check, programs: Programs, files: TestFiles, error: str = ""
+    ) -> tuple[ProcessResult, bool]:
+        result, reports = programs.run_tests(check, files, output_bytes=self._most_output, error=error)
+        self._tripped += result.tripped
+        return result, reports
 
-    def _inside(self, paths: Iterable[str]) -> tuple[Path, ...]:
-        """Absolute paths of those that are relative to the workspace; others cannot be reached by a program anyway."""
-        return tuple(self._workspace.root / path for path in paths if not Path(path).is_absolute())
+    @property
+    def _most_output(self) -> int:
+        return self._settings.max_output_kb * 1024
 
-    def _argv(self, check: Check) -> list[str]:
-        return [self._python if item == "{python}" else item for item in check.argv]
-
-    def _output(self, check: Check) -> Verdict:
+    def _output(self, check: Check, programs: Programs) -> Verdict:
         expected = self._pristine.expected(check, self._workspace)
         size = len(expected.encode("utf-8", "surrogatepass"))
-        result = self._start(check, self._argv(check), output_bytes=2 * size + _OUTPUT_MARGIN)
+        result = self._start(check, programs, output_bytes=2 * size + _OUTPUT_MARGIN)
         difference = first_difference(expected, result.stdout)
         same = equal(expected, result.stdout)
         passed = same and result.exit_status == 0
@@ -297,24 +257,22 @@ class Checker:
             if passed
             else signature_of(
                 kind="output",
-                timed_out=result.timed_out,
-                exit_status=result.exit_status,
+                exit_status="timeout" if result.timed_out else result.exit_status,
                 error=error,
                 difference=difference,
             ),
         )
 
-    def _pytest(self, check: Check) -> Verdict:
+    def _pytest(self, check: Check, programs: Programs) -> Verdict:
         with self.temporary_directory() as temporary:
-            report = temporary / "report.xml"
-            events, word = report.with_name("events.jsonl"), token_hex()
-            result, reports = self._start_tests(check, report, events, word)
+            files = TestFiles(report=temporary / "report.xml", events=temporary / "events.jsonl", word=token_hex())
+            result, reports = self._start_tests(check, programs, files)
             said = f"{result.stdout}\n{result.stderr}"
             if result.exit_status and _NOT_UNDERSTOOD.search(said):
-                result, reports = self._start_tests(check, report, events, word, error=said)
-            run = read_run(events, word)
+                result, reports = self._start_tests(check, programs, files, error=said)
+            run = read_run(files.events, files.word)
             self._last_tests = run.ends if run else {}
-            counts = read_report(report) or (counts_of(run) if run and result.exit_status != 0 else None)
+            counts = read_report(files.report) or (counts_of(run) if run and result.exit_status != 0 else None)
         if result.exit_status == PYTEST_NO_TESTS or (result.exit_status == 0 and counts and not counts.total):
             return self._no_tests(check, result)
         untold = reports and (run is None or not run.is_whole)
@@ -327,22 +285,6 @@ class Checker:
         verdict = self._each_told(check, result, counts, run) if told else self._tests_verdict(check, result, counts)
         changed = verdict.passed and patched
         return tampered(verdict, f"the program changed the test framework: {patched}") if changed else verdict
-
-    def _start_tests(
-        self, check: Check, report: Path, events: Path, word: str, *, error: str = ""
-    ) -> tuple[ProcessResult, bool]:
-        """Run pytest so that it writes what becomes of each test, and whether it does; `error` as for `pytest_argv`.
-
-        The word is read before anything of the workspace is loaded; by it the events are told from forged ones.
-        """
-        search = bool(check.tests)
-        argv = pytest_argv(
-            check.argv, self._python, self._workspace, self._launcher, report, error=error, search=search
-        )
-        seconds = min(check.timeout_s, self._deadline())
-        reported = reported_argv(argv, events, timeout_s=seconds, tests=check.tests)
-        stdin = f"{word}\n".encode() if reported else b""
-        return self._start(check, reported or argv, writable=[events.parent], stdin=stdin), reported is not None
 
     def _newly_patched(self, run: TestRun) -> str:
         """What of the test framework was changed while the program ran, and was not in the first run."""
@@ -367,8 +309,8 @@ class Checker:
         note = verdict.note or _left_out(excused, run)
         return replace(verdict, failing=culprits, excused=excused, unfit=run.unfit, note=note)
 
-    def _command(self, check: Check) -> Verdict:
-        result = self._start(check, self._argv(check))
+    def _command(self, check: Check, programs: Programs) -> Verdict:
+        result = self._start(check, programs)
         if not result.started and check.kind == "tests":
             return self._verdict(check, result, status="no_check", note=result.stderr)
         counts = counts_in(result.stdout + "\n" + result.stderr)
@@ -407,8 +349,7 @@ class Checker:
             if passed
             else signature_of(
                 kind=check.kind,
-                timed_out=result.timed_out,
-                exit_status=result.exit_status,
+                exit_status="timeout" if result.timed_out else result.exit_status,
                 error=error,
                 failing=counts.failing if counts else (),
             ),
@@ -417,16 +358,16 @@ class Checker:
         reason = self._conditions.fewer(check, counts, self._workspace) if fewer else ""
         return tampered(verdict, reason) if reason else verdict
 
-    def _verdict(self, check: Check, result: ProcessResult, **fields: object) -> Verdict:
+    def _verdict(self, check: Check, result: ProcessResult, **fields: Any) -> Verdict:
         common = Verdict(
             status="failed",
             check=check.label,
             exit_status=result.exit_status,
             timed_out=result.timed_out,
-            sandbox=self._launcher.name,
+            sandbox=self._programs.launcher.name,
             duration_s=result.duration_s,
         )
-        return replace(common, **fields)  # type: ignore[arg-type]
+        return replace(common, **fields)
 
     def _error_text(self, text: str) -> str:
         """The tail of an error text, with paths relative to the workspace."""

@@ -54,17 +54,15 @@ def files_of_command(
     command: str,
     *,
     tests: Sequence[str],
-    programs: Sequence[str],
-    files: Sequence[str],
     entry: str | None,
+    alone: str = "",
 ) -> list[str]:
     """The files that the command rests on, by the rule above.
 
     Args:
         tests: all tests of the workspace and the code that they rest on.
-        programs: all Python files that are no tests.
-        files: the files that the prompt names.
         entry: the workspace's program, if there is a clear one.
+        alone: the only Python file that is no test, unless the prompt names others.
     """
     named = [path for word in _WORDS.split(command) for path in _tests_named(workspace, word, tests)]
     own_tests = [path for path in named if is_test_file(path)]
@@ -72,8 +70,7 @@ def files_of_command(
         named += [path for path in tests if basename(path) in TEST_SUPPORT or not is_pytest_file(path)]
     elif _RUNNER.search(command):
         named += tests
-    only = set(programs) if len(programs) == 1 and set(files) <= set(programs) else set()
-    judging = [path for path in _judging(workspace, command, entry) if path not in only]
+    judging = [path for path in _judging(workspace, command, entry) if path != alone]
     read = [*judging, *_declarations(workspace, command)]
     return [*named, *read, *_included(workspace, read)]
 

@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from posixpath import basename, dirname, join
 from typing import TYPE_CHECKING
 
@@ -28,14 +28,14 @@ from codur.checks.expectation import files_to_edit, stated_output
 from codur.checks.suites.find_suites import Suite, Suites
 from codur.errors import ConfigError, UsageError, WorkspaceError
 from codur.python.test_command import PYTHON, read_command
-from codur.structs import replace
+from codur.structs import Struct, replace
 from codur.types import Check
 
 if TYPE_CHECKING:
     from codur.config.settings import VerificationSettings
     from codur.workspace.workspace import Workspace
 
-__all__ = ["find_check", "find_entry", "unprotected_by_prompt"]
+__all__ = ["CheckRequest", "find_check", "find_entry", "unprotected_by_prompt"]
 
 EXPECTED_NAMES = ("expected.txt", "expected_output.txt")
 INPUT_NAME = "input.txt"
@@ -47,26 +47,28 @@ _DECLARING = frozenset({"npm", "make"})
 """Runners whose file says what a test run does; for the others it only names the package."""
 
 
-def find_check(
-    workspace: Workspace,
-    *,
-    prompt: str,
-    files: Sequence[str],
-    settings: VerificationSettings,
-    command: str | None = None,
-    expect_file: str | None = None,
-    changed: Callable[[], Sequence[str]] = tuple,
-) -> Check | None:
-    """The check that applies: a command, expected output, tests, else the syntax of Python files.
+class CheckRequest(Struct):
+    """What a check is looked for by.
 
-    What is given for the run (`command`, `expect_file`) goes before the settings, these before `challenge.yaml`.
-
-    Args:
+    Attributes:
         prompt: the request; it may state the output, name the program, or ask for edits to files of the check.
         files: existing files that the prompt names, most relevant first.
         command: a command whose exit status is the verdict; else `settings.command`.
         expect_file: a file with the expected output, relative to the workspace or absolute.
         changed: gives files that are not as they were committed; of several projects theirs is meant.
+    """
+
+    prompt: str = ""
+    files: Sequence[str] = ()
+    command: str | None = None
+    expect_file: str | None = None
+    changed: Callable[[], Sequence[str]] = tuple
+
+
+def find_check(workspace: Workspace, settings: VerificationSettings, request: CheckRequest) -> Check | None:
+    """The check that applies: a command, expected output, tests, else the syntax of Python files.
+
+    What is given for the run (`command`, `expect_file`) goes before the settings, these before `challenge.yaml`.
 
     Returns:
         None if nothing can be checked: no check was found and there is no Python file.
@@ -76,11 +78,11 @@ def find_check(
         ConfigError: `challenge.yaml` or `args.txt` is wrong.
         WorkspaceError: `args.txt` cannot be read as text.
     """
-    search = _Search(workspace=workspace, prompt=prompt, files=tuple(files), changed=changed, settings=settings)
-    check = search.find(command, expect_file)
+    search = _Search(workspace=workspace, settings=settings, request=request)
+    check = search.find()
     if check is None:
         return None
-    freed = (*unprotected_by_prompt(check, prompt, files), *search.named_helpers(check))
+    freed = (*unprotected_by_prompt(check, request.prompt, request.files), *search.named_helpers(check))
     return replace(check, protected=tuple(path for path in check.protected if path not in freed))
 
 
@@ -98,16 +100,14 @@ class _Search:
     """One look for a check; what several rules need is found once."""
 
     workspace: Workspace
-    prompt: str
-    files: tuple[str, ...]
-    changed: Callable[[], Sequence[str]]
     settings: VerificationSettings
+    request: CheckRequest
 
-    def find(self, command: str | None, expect_file: str | None) -> Check | None:
-        if command:
-            return self._command(command, self.settings.test_timeout_s, "the command given with --check")
-        if expect_file:
-            return self._expect(expect_file)
+    def find(self) -> Check | None:
+        if self.request.command:
+            return self._command(self.request.command, self.settings.test_timeout_s, "the command given with --check")
+        if self.request.expect_file:
+            return self._expect(self.request.expect_file)
         if self.settings.command:
             return self._command(self.settings.command, self.settings.test_timeout_s, "the command in the settings")
         if self.challenge.check:
@@ -127,7 +127,7 @@ class _Search:
     def named_helpers(self, check: Check) -> Iterator[str]:
         """Files that the prompt names and that are only called like tests: others have them, and these have none."""
         tests = set(self._suites.pytest_files)
-        for path in self.files if tests else ():
+        for path in self.request.files if tests else ():
             called_so = is_pytest_file(path) and not is_test_file(join(dirname(path), "_"))
             if called_so and path not in tests and path not in check.argv:
                 yield path
@@ -137,18 +137,10 @@ class _Search:
     def _command(self, command: str, timeout_s: float, source: str) -> Check:
         tests = read_command(command, self.workspace.root)
         resolved = [shlex.join(tests.argv)] if tests is not None and tests.declared_in else []
-        named = [
-            path
-            for text in (command, *resolved)
-            for path in files_of_command(
-                self.workspace,
-                text,
-                tests=self._all_tests,
-                programs=self._programs,
-                files=self.files,
-                entry=self.found_entry,
-            )
-        ]
+        programs = self._programs
+        alone = programs[0] if len(programs) == 1 and set(self.request.files) <= set(programs) else ""
+        rests_on = partial(files_of_command, self.workspace, tests=self._all_tests, entry=self.found_entry, alone=alone)
+        named = [path for text in (command, *resolved) for path in rests_on(text)]
         protected = self._existing([*named, challenge_file.NAME, INPUT_NAME, ARGS_NAME])
         if tests is None or tests.cwd or not (tests.kind == "pytest" or tests.declared_in):
             argv = ("sh", "-c", command)
@@ -163,14 +155,14 @@ class _Search:
 
     @cached_property
     def found_entry(self) -> str | None:
-        return find_entry(self.workspace, self.files)
+        return find_entry(self.workspace, self.request.files)
 
     @cached_property
     def entry(self) -> str | None:
         """The program that is to print the expected output; it need not exist yet."""
         if self.challenge.entry:
             return self.challenge.entry
-        new = find_new_program(self.workspace, self.prompt, self.files, self.found_entry)
+        new = find_new_program(self.workspace, self.request.prompt, self.request.files, self.found_entry)
         return new or self.found_entry or (self._programs[0] if len(self._programs) == 1 else None)
 
     @cached_property
@@ -210,7 +202,7 @@ class _Search:
         if len(found) != 1:
             return None
         beside = [path for path in self._programs if dirname(path) == dirname(found[0])]
-        named = [path for path in beside if path in self.files]
+        named = [path for path in beside if path in self.request.files]
         scripts = [path for path in (named or beside)[:MAX_PARSED] if look(self.workspace, path).script]
         entry = next((group[0] for group in (named, scripts, beside) if len(group) == 1), None)
         if entry is None:
@@ -218,7 +210,7 @@ class _Search:
         return self._output(entry, f"{basename(found[0])} beside {entry}", file=found[0])
 
     def _stated(self) -> Check | None:
-        if self.entry is None or (text := stated_output(self.prompt)) is None:
+        if self.entry is None or (text := stated_output(self.request.prompt)) is None:
             return None
         return self._output(self.entry, "expected output stated in the prompt", text=text)
 
@@ -256,7 +248,8 @@ class _Search:
 
     @cached_property
     def _suites(self) -> Suites:
-        return Suites(workspace=self.workspace, listing=self.listing, named=self.files, changed=self.changed)
+        request = self.request
+        return Suites(workspace=self.workspace, listing=self.listing, named=request.files, changed=request.changed)
 
     @cached_property
     def _all_tests(self) -> tuple[str, ...]:
@@ -290,7 +283,7 @@ class _Search:
             return ""
 
     def _syntax(self) -> Check | None:
-        named = [path for path in self.files if path.endswith(".py")]
+        named = [path for path in self.request.files if path.endswith(".py")]
         if not named and not any(path.endswith(".py") for path in self.listing):
             return None
         entry = self.found_entry or next(iter(named), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import posixpath
 import re
+import tomllib
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -220,8 +221,6 @@ def _declared(workspace: Workspace) -> str | None:
     """The file of the one module that `[project.scripts]` names."""
     if not workspace.is_file("pyproject.toml"):
         return None
-    import tomllib  # noqa: PLC0415 - lazy: only if nothing else tells the program
-
     try:
         project = tomllib.loads(workspace.read_text("pyproject.toml").text).get("project")
     except (tomllib.TOMLDecodeError, WorkspaceError):

@@ -150,8 +150,8 @@ def _raised(end: TestEnd) -> tuple[str, str]:
 
 def _is_kind(raised: str, name: str) -> bool:
     """Whether one exception is another, or a kind of it as far as Python's own go."""
-    kinds = (getattr(builtins, raised, None), getattr(builtins, name, None))
-    return raised == name or (all(isinstance(kind, type) for kind in kinds) and issubclass(*kinds))  # type: ignore[arg-type]
+    one, other = getattr(builtins, raised, None), getattr(builtins, name, None)
+    return raised == name or (isinstance(one, type) and isinstance(other, type) and issubclass(one, other))
 
 
 def _told(name: str, prompt: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -109,8 +110,6 @@ def _put_back(root: Path, path: Path, data: bytes) -> None:
             )
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_dir() and not path.is_symlink():
-            import shutil  # noqa: PLC0415 - lazy: hardly any program does this
-
             shutil.rmtree(path)
         path.unlink(missing_ok=True)
         with path.open("xb") as stream:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from hashlib import sha256
+from typing import Literal
 
 from codur.types import Difference
 
@@ -30,8 +31,7 @@ _REPLACED: tuple[tuple[re.Pattern[str], str], ...] = (
 def signature_of(
     *,
     kind: str,
-    timed_out: bool = False,
-    exit_status: int | None = None,
+    exit_status: int | Literal["timeout"] | None = None,
     error: str = "",
     difference: Difference | None = None,
     failing: tuple[str, ...] = (),
@@ -44,12 +44,8 @@ def signature_of(
         difference: the first differing output line.
         failing: ids of the failing tests.
     """
-    if timed_out:
-        outcome = "timeout"
-    else:
-        last = error.strip().splitlines()[-1] if error.strip() else ""
-        outcome = f"exit {exit_status}; {normalised(last)}"
-    parts = [kind, outcome]
+    last = error.strip().splitlines()[-1] if error.strip() else ""
+    parts = [kind, "timeout" if exit_status == "timeout" else f"exit {exit_status}; {normalised(last)}"]
     if difference is not None:
         parts.append(f"line {difference.line}: {difference.expected!r} / {_steady(repr(difference.actual))}")
     parts += sorted(failing)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
@@ -156,8 +157,6 @@ def _part(path: str, data: bytes | None) -> object:
 
 def _table(text: str) -> object:
     """`[tool.pytest…]`, in whichever way TOML writes it; of a broken file, its lines."""
-    import tomllib  # noqa: PLC0415 - lazy: only where there is such a file
-
     try:
         tool = tomllib.loads(text).get("tool")
     except tomllib.TOMLDecodeError:

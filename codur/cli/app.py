@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+
 import typer
+from typer.exceptions import Exit, TyperException
 
 from codur import __version__
 from codur.cli.commands.agents import agents_app
@@ -19,10 +23,16 @@ from codur.cli.commands.runs import resume, runs, show
 from codur.cli.commands.solve import solve
 from codur.cli.commands.trust import trust
 from codur.cli.commands.undo import diff, undo
+from codur.cli.default_command import TASK_COMMAND, with_command
+from codur.errors import UsageError
+
+_APP_OPTIONS = ("--help", "-h", "--version", "-V", "--install-completion", "--show-completion")
+_COMPLETION_VARIABLE = "_CODUR_COMPLETE"
 
 HELP = """A coding agent for the terminal whose fixes are checked.
 
-A word that is no command is a task: codur "fix main.py"."""
+A word that is no command is a task: codur "fix main.py".
+At a terminal, codur alone begins a conversation."""
 
 app = typer.Typer(
     name="codur",
@@ -33,22 +43,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-app.command(help="Carry out a task (the same as `codur TASK`).")(run)
-app.command(help="Show what is decided about a task without a model; nothing is carried out.")(route)
-app.command(help="Make a plan for a task; nothing is carried out.")(plan)
-app.command(help="Solve challenge directories, side by side, each in a copy.")(solve)
-app.command(help="Build the page of batches again, and compare agents.")(report)
-app.command(help="Search for a repair without a model, by the check alone.")(repair)
-app.command(help="Find the commit since which the check fails.")(bisect)
-app.command(help="Go on with a run that was stopped or killed.")(resume)
-app.command(help="List the runs that are kept, newest first.")(runs)
-app.command(help="Show what a run did.")(show)
-app.command(help="Show what a run changed.")(diff)
-app.command(help="Put back what a run changed.")(undo)
-app.command(help="Show the graph that every run takes.")(graph)
-app.command(help="List the tools, and which can follow which.")(tools)
-app.command(help="Look at a project's settings and instructions, and accept them.")(trust)
-app.command(help="Show how programs are contained here, and what else a run needs.")(doctor)
+for command in (
+    *(run, route, plan, solve, report, repair, bisect, resume),
+    *(runs, show, diff, undo, graph, tools, trust, doctor),
+):
+    app.command()(command)
 app.add_typer(agents_app, name="agents", help="List, show, try and make agents.")
 app.add_typer(challenge_app, name="challenge", help="Make a challenge directory; check that one is sound.")
 app.add_typer(mcp_app, name="mcp", help="Look at the MCP servers and their tools, call them, and accept them.")
@@ -58,8 +57,38 @@ app.add_typer(config_app, name="config", help="Show and check the settings.")
 @app.callback(invoke_without_command=False)
 def _options(
     version: bool = typer.Option(False, "--version", "-V", help="Print the version.", is_eager=True),
+    go_on: bool = typer.Option(False, "--continue", help="Go on with the last conversation here."),  # noqa: ARG001 - as below
     debug: bool = typer.Option(False, "--debug", help="Show a traceback when something goes wrong."),  # noqa: ARG001 - taken out by `main`, listed here for the help
 ) -> None:
     if version:
         typer.echo(f"codur {__version__}")
         raise typer.Exit
+
+
+def invoke(argv: Sequence[str]) -> int:
+    """Find and call the command.
+
+    Raises:
+        UsageError: the options or arguments are wrong.
+    """
+    group = typer.main.get_command(app)
+    if _COMPLETION_VARIABLE in os.environ:
+        group.main(prog_name="codur", complete_var=_COMPLETION_VARIABLE)
+    commands = getattr(group, "commands", {})
+    value_options = [
+        name
+        for parameter in commands[TASK_COMMAND].params
+        for name in parameter.opts
+        if name.startswith("-") and not getattr(parameter, "is_flag", False)
+    ]
+    words = with_command(argv, commands=commands, value_options=value_options, app_options=_APP_OPTIONS)
+    try:
+        # `main` of the group would turn Ctrl-C and a broken pipe into exits of its own
+        with group.make_context("codur", words or ["--help"]) as context:
+            code = group.invoke(context)
+    except Exit as stop:
+        return stop.exit_code
+    except TyperException as error:
+        remedy = "Run `codur --help`, or `codur COMMAND --help`, for what there is."
+        raise UsageError(" ".join(error.format_message().split()), remedy=remedy) from error
+    return code if isinstance(code, int) else 0

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 import traceback
 from collections.abc import Callable
 from typing import Literal
 
-from codur.errors import CodurError, InternalError, Interrupted, internal_error
+from codur.errors import CodurError, Interrupted, internal_error
 from codur.session.stop import code_of
 
 JsonKind = Literal["json", "json_stream"]
@@ -32,25 +31,9 @@ def exit_code_of(command: Callable[[], int], *, json: JsonKind | None, debug: bo
 
 
 def _told(error: CodurError, json: JsonKind | None, *, debug: bool, code: int | None = None) -> int:
-    from codur.ui.output_formats import make_output, show  # noqa: PLC0415 - lazy: only an error needs it
-    from codur.ui.sanitise import sanitise  # noqa: PLC0415 - lazy: only an error needs it
-    from codur.ui.shown.tables import error_text  # noqa: PLC0415 - lazy: only an error needs it
+    from codur.cli.told_error import show_error, show_result  # noqa: PLC0415 - lazy: only an error needs it
 
-    if debug:
-        show(sanitise(traceback.format_exc().rstrip()), sys.stderr)
-    show(error_text(error), sys.stderr)
+    show_error(error, trace=traceback.format_exc() if debug else "")
     if json:
-        from codur.types import EXIT_CODES, RunResult, Usage  # noqa: PLC0415 - lazy: only JSON needs it
-
-        outcome = next(name for name, code in EXIT_CODES.items() if code == error.exit_code)
-        usage = (error.usage if isinstance(error, InternalError) else None) or Usage()
-        result = RunResult(
-            outcome=outcome,
-            exit_code=code or error.exit_code,
-            reason=error.message,
-            remedy=error.remedy,
-            usage=usage,
-            model_calls=usage.calls,
-        )
-        make_output(json, stdout=sys.stdout, stderr=sys.stderr, verbose=False, color=False).result(result)
+        show_result(error, json, code or error.exit_code)
     return code or error.exit_code

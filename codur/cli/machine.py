@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +14,19 @@ from codur.config.loader import LoadedSettings, load_settings
 from codur.config.project_rules import TrustOf, TrustState
 from codur.config.settings import Settings
 from codur.errors import UsageError
-from codur.session.host import Host
+from codur.session.host import Host, close_to_others
 from codur.store.directory import StateDirectory
 from codur.store.run_records import RunStore
 from codur.store.trusted_files import TrustStore
 from codur.types import Limits
-from codur.ui.output_formats import Output, choose_kind, make_output
+from codur.ui.output_formats import Output, OutputKind, choose_kind, make_output
 
 STATE_REMEDY = "Set XDG_STATE_HOME to a directory of your own."
-_PR_SET_DUMPABLE = 4
 
 
 def host() -> Host:
     """What the machine gives a run. From here on, no other program of the user may look into this process."""
-    _close_to_others()
+    close_to_others()
     state = state_directory()
     cache = StateDirectory(state).cache if state else None
     return Host(environ=dict(os.environ), home=home(), state=state, cache=cache)
@@ -54,14 +54,6 @@ def kept_runs() -> RunStore:
     if root is None:
         raise UsageError("no home directory is known, so no run is kept", remedy=STATE_REMEDY)
     return RunStore(StateDirectory(root))
-
-
-def _close_to_others() -> None:
-    """This process holds keys: its memory and environment are for the system's administrator alone (prctl(2))."""
-    if sys.platform == "linux":
-        import ctypes  # noqa: PLC0415 - lazy: only for commands that read keys
-
-        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def home() -> Path:
@@ -142,20 +134,29 @@ def limits_of(settings: Settings) -> Limits:
     )
 
 
-def output(*, json: bool, json_stream: bool, raw: bool, verbose: bool) -> Output:
-    """The output that fits the options and the terminal."""
-    kind = choose_kind(
-        json=json, json_stream=json_stream, raw=raw, stdout_is_tty=sys.stdout.isatty(), environ=os.environ
-    )
-    return make_output(kind, stdout=sys.stdout, stderr=sys.stderr, verbose=verbose, color=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Showing:
+    """How a run is to be shown, as the options say."""
 
+    json: bool = False
+    json_stream: bool = False
+    raw: bool = False
+    verbose: bool = False
+    explain_route: bool = False
 
-def shows_words(*, json: bool, json_stream: bool, raw: bool, **_other: bool) -> bool:
-    """Whether the output for these options shows answers while they come."""
-    kind = choose_kind(
-        json=json, json_stream=json_stream, raw=raw, stdout_is_tty=sys.stdout.isatty(), environ=os.environ
-    )
-    return kind == "json_stream" or (kind == "rich" and sys.stderr.isatty())
+    @property
+    def kind(self) -> OutputKind:
+        """The output that fits the options and the terminal."""
+        flags = {"json": self.json, "json_stream": self.json_stream, "raw": self.raw}
+        return choose_kind(stdout_is_tty=sys.stdout.isatty(), environ=os.environ, **flags)
+
+    def output(self) -> Output:
+        """Where events and the result go."""
+        return make_output(self.kind, stdout=sys.stdout, stderr=sys.stderr, verbose=self.verbose, color=True)
+
+    def shows_words(self) -> bool:
+        """Whether answers are shown while they come."""
+        return self.kind == "json_stream" or (self.kind == "rich" and sys.stderr.isatty())
 
 
 def width() -> int:

@@ -10,16 +10,13 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import NoReturn
 
 from codur.cli.exit_codes import JsonKind, exit_code_of
-from codur.errors import UsageError
 from codur.session.stop import INTERRUPTED, TERMINATED, Stopped, leaving
 
-_APP_OPTIONS = ("--help", "-h", "--version", "-V", "--install-completion", "--show-completion")
-_COMPLETION_VARIABLE = "_CODUR_COMPLETE"
 _STOP_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 _AGAIN_S = 2.0
 """A second Ctrl-C within this time leaves at once."""
@@ -39,11 +36,45 @@ def run(argv: Sequence[str]) -> int:
     Returns:
         The exit code.
     """
+    if list(argv) == ["--continue"] or (not argv and _at_terminal()):
+        return exit_code_of(lambda: _converse(goes_on=bool(argv)), json=None, debug=bool(os.environ.get("CODUR_DEBUG")))
     end = list(argv).index("--") if "--" in argv else len(argv)
     options, rest = argv[:end], argv[end:]
     words = [*(item for item in options if item != "--debug"), *rest]
     debug = "--debug" in options or bool(os.environ.get("CODUR_DEBUG"))
     return exit_code_of(lambda: _invoke(words), json=_json_kind(options), debug=debug)
+
+
+def _at_terminal() -> bool:
+    """Whether somebody types what Codur reads, and sees what it says."""
+    streams = (sys.stdin, sys.stderr, sys.stdout)
+    return all(stream is not None and stream.isatty() for stream in streams)
+
+
+def _converse(*, goes_on: bool) -> int:
+    """Hold a conversation in the current directory.
+
+    Raises:
+        UsageError: nobody is there to hold it with.
+    """
+    if not _at_terminal():
+        from codur.errors import UsageError  # noqa: PLC0415 - lazy: see the module
+
+        raise UsageError("a conversation takes a terminal", remedy='Give the task as words: codur "fix main.py"')
+    from pathlib import Path  # noqa: PLC0415 - lazy: see the module
+
+    from codur.cli.conversation import Conversation  # noqa: PLC0415 - lazy: see the module
+
+    with _stopped_by_signals():
+        return Conversation(Path(), run=run, guarded=_guarded, goes_on=goes_on).hold()
+
+
+def _guarded(command: Callable[[], int]) -> int:
+    def work() -> int:
+        with _stopped_by_signals():
+            return command()
+
+    return exit_code_of(work, json=None, debug=bool(os.environ.get("CODUR_DEBUG")))
 
 
 def _json_kind(options: Sequence[str]) -> JsonKind | None:
@@ -60,33 +91,9 @@ def _invoke(argv: Sequence[str]) -> int:
         UsageError: the options or arguments are wrong.
     """
     with _stopped_by_signals():
-        import typer  # noqa: PLC0415 - lazy: see the module
-        from typer.exceptions import Exit, TyperException  # noqa: PLC0415 - lazy: see the module
+        from codur.cli.app import invoke  # noqa: PLC0415 - lazy: see the module
 
-        from codur.cli.app import app  # noqa: PLC0415 - lazy: see the module
-        from codur.cli.default_command import TASK_COMMAND, with_command  # noqa: PLC0415 - lazy: see the module
-
-        group = typer.main.get_command(app)
-        if _COMPLETION_VARIABLE in os.environ:
-            group.main(prog_name="codur", complete_var=_COMPLETION_VARIABLE)
-        commands = getattr(group, "commands", {})
-        value_options = [
-            name
-            for parameter in commands[TASK_COMMAND].params
-            for name in parameter.opts
-            if name.startswith("-") and not getattr(parameter, "is_flag", False)
-        ]
-        words = with_command(argv, commands=commands, value_options=value_options, app_options=_APP_OPTIONS)
-        try:
-            # `main` of the group would turn Ctrl-C and a broken pipe into exits of its own
-            with group.make_context("codur", words or ["--help"]) as context:
-                code = group.invoke(context)
-        except Exit as stop:
-            return stop.exit_code
-        except TyperException as error:
-            remedy = "Run `codur --help`, or `codur COMMAND --help`, for what there is."
-            raise UsageError(" ".join(error.format_message().split()), remedy=remedy) from error
-        return code if isinstance(code, int) else 0
+        return invoke(argv)
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +13,12 @@ from codur.errors import UsageError
 
 MAX_PROMPT_CHARS = 1_000_000
 MAX_HINT_CHARS = 2_000
+_LIMITS = {
+    "calls": "max_llm_calls",
+    "iterations": "max_iterations",
+    "tokens": "max_tokens",
+    "timeout": "max_runtime_s",
+}
 
 Directory = Annotated[
     Path, typer.Option("--directory", "-C", metavar="DIR", help="Work in DIR instead of the current directory.")
@@ -76,42 +83,40 @@ ShowPrompts = Annotated[bool, typer.Option("--show-prompts", help="Show each req
 ExplainRoute = Annotated[bool, typer.Option("--explain-route", help="At the end, show each decision and who took it.")]
 
 
+def group() -> typer.Typer:
+    """A group of commands, which shows its help if none of them is called."""
+    made = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
+
+    @made.callback()
+    def show_help(context: typer.Context) -> None:
+        if context.invoked_subcommand is None:
+            typer.echo(context.get_help())
+
+    return made
+
+
 def overrides(
     *,
     no_sandbox: bool,
-    scope: list[str] | None = None,
+    scope: Sequence[str] | None = None,
     max_files: int | None = None,
     samples: str | None = None,
-    **limits_given: float | None,
+    **limits: float | None,
 ) -> dict[str, dict[str, Any]]:
-    """The settings of the options `--no-sandbox`, `--scope`, `--max-files`, `--samples`, and those of `limits`."""
-    sandbox = {"sandbox": {"backend": "none"}} if no_sandbox else {}
-    given: dict[str, Any] = {"allow": scope} if scope else {}
-    if max_files is not None:
-        given["max_files"] = max_files
-    answers = (
-        {} if samples is None else {"samples": int(samples) if samples.isdecimal() and len(samples) < 9 else samples}
-    )
-    coding = {"agents": {"coding": answers}} if answers else {}
-    return {**limits(**limits_given), **sandbox, **coding, **({"scope": given} if given else {})}
+    """The settings that options stand for.
 
-
-def limits(
-    *,
-    calls: float | None = None,
-    iterations: float | None = None,
-    tokens: float | None = None,
-    timeout: float | None = None,
-) -> dict[str, dict[str, int | float]]:
-    """The settings that the limit options stand for."""
-    given = {
-        "max_llm_calls": calls,
-        "max_iterations": iterations,
-        "max_tokens": tokens,
-        "max_runtime_s": timeout,
+    Args:
+        limits: `calls`, `iterations`, `tokens`, `timeout`.
+    """
+    answers = int(samples) if samples and samples.isdecimal() and len(samples) < 9 else samples
+    given: dict[str, dict[str, Any]] = {
+        "runtime": {_LIMITS[name]: value for name, value in limits.items()},
+        "sandbox": {"backend": "none" if no_sandbox else None},
+        "agents": {"coding": None if samples is None else {"samples": answers}},
+        "scope": {"allow": list(scope) if scope else None, "max_files": max_files},
     }
-    runtime = {key: value for key, value in given.items() if value is not None}
-    return {"runtime": runtime} if runtime else {}
+    named = {group: {key: value for key, value in keys.items() if value is not None} for group, keys in given.items()}
+    return {group: keys for group, keys in named.items() if keys}
 
 
 def read_check(command: str | None) -> str | None:

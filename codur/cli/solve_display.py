@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -13,26 +12,17 @@ from codur.batch.batch_run import BatchResult
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.work import Work
 from codur.cli import machine
+from codur.cli.printing import say_json, tell
+from codur.cli.solve_request import SolveRequest
 from codur.events import ModelPrompted
-from codur.structs import Struct
 from codur.ui.output_formats import choose_kind, show
-from codur.ui.sanitise import sanitise
-from codur.ui.shown.batch_report import BatchDisplay, BatchRow, LineDisplay, NoDisplay, batch_table, challenges_table
+from codur.ui.shown.batch_report import BatchDisplay, BatchRow, LineDisplay, batch_table, challenges_table
 from codur.ui.shown.progress_lines import prompt_lines
 from codur.ui.stream import SafeStream
 from codur.ui.styled_lines import count, joined, line
 
 SCHEMA: Final = 2
 """In 1, `challenges`, `finished` and `solved` counted attempts."""
-
-
-class ShownAs(Struct):
-    """What is shown of it."""
-
-    json: bool = False
-    quiet: bool = False
-    list_only: bool = False
-    prompts: bool = False
 
 
 class ShownWatch:
@@ -62,12 +52,12 @@ class ShownWatch:
         self._display.again(work.number)
 
 
-def display_of(shown: ShownAs) -> BatchDisplay:
-    if shown.json or shown.quiet:
-        return NoDisplay()
+def display_of(request: SolveRequest) -> BatchDisplay:
+    if request.json or request.quiet:
+        return BatchDisplay()
     stream = SafeStream(sys.stderr)
-    kind = choose_kind(json=False, json_stream=False, raw=False, stdout_is_tty=sys.stderr.isatty(), environ=os.environ)
-    if kind != "rich" or shown.prompts:
+    kind = choose_kind(stdout_is_tty=sys.stderr.isatty(), environ=os.environ)
+    if kind != "rich" or request.show_prompts:
         return LineDisplay(stream)
     from codur.ui.batch_live import LiveDisplay  # noqa: PLC0415 - lazy: rich is for terminals only
 
@@ -96,11 +86,11 @@ def show_list(work: Sequence[Work], done: Mapping[int, ChallengeResult], *, json
             }
             for item in work
         ]
-        show(sanitise(json_module.dumps(rows)), sys.stdout)
+        say_json(rows)
         return 0
     lines = [(item.title, _state(item, done), str(item.challenge.directory)) for item in work]
     show(challenges_table(lines, color=sys.stdout.isatty(), width=machine.width()), sys.stdout)
-    show(sanitise(f"{_amount(work)}, {len(done)} done" if done else _amount(work)), sys.stderr)
+    tell(f"{_amount(work)}, {len(done)} done" if done else _amount(work))
     return 0
 
 
@@ -110,23 +100,23 @@ def _state(item: Work, done: Mapping[int, ChallengeResult]) -> str:
     return item.challenge.problem or "to do"
 
 
-def show_batch(batch: BatchResult, work: Sequence[Work], results: Path, shown: ShownAs, *, resume: str) -> None:
-    if shown.json:
-        show(sanitise(json_module.dumps(_as_json(batch, work, results))), sys.stdout)
-    elif not shown.quiet:
+def show_batch(batch: BatchResult, work: Sequence[Work], results: Path, request: SolveRequest) -> None:
+    if request.json:
+        say_json(_as_json(batch, work, results))
+    elif not request.quiet:
         rows = list(map(row_of, batch.results))
         show(batch_table(rows, color=sys.stdout.isatty(), width=machine.width()), sys.stdout)
     for note in batch.notes:
         show_note(note)
-    if not shown.json and not shown.quiet:
+    if not request.json and not request.quiet:
         page = next((path for path in batch.reports if path.suffix == ".html"), results)
-        show(sanitise(f"results: {short(page)}"), sys.stderr)
-    left = len(work) - len(batch.results)
+        tell(f"results: {short(page)}")
+    resume = request.resume_words(short(results))
     if batch.ended == "budget":
-        show(sanitise(f"the budget is used up; go on with a higher one: {resume}"), sys.stderr)
+        tell(f"the budget is used up; go on with a higher one: {resume}")
     elif batch.ended == "stopped":
-        show(sanitise(f"go on with: {resume}"), sys.stderr)
-        show(sanitise(f"interrupted; {len(work) - left} of {_amount(work)} finished"), sys.stderr)
+        tell(f"go on with: {resume}")
+        tell(f"interrupted; {len(batch.results)} of {_amount(work)} finished")
 
 
 def _amount(work: Sequence[Work]) -> str:
@@ -136,7 +126,7 @@ def _amount(work: Sequence[Work]) -> str:
 
 
 def show_note(note: str) -> None:
-    show(sanitise(f"note: {note}"), sys.stderr)
+    tell(f"note: {note}")
 
 
 def _as_json(batch: BatchResult, work: Sequence[Work], results: Path) -> dict[str, Any]:

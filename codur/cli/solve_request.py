@@ -3,107 +3,82 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from codur.batch.results.earlier import Mode
-from codur.cli.solve_display import ShownAs, short
+from codur.cli import options
 from codur.structs import Struct
 
-
-class Which(Struct):
-    """Which work: see `work_of`."""
-
-    agents: tuple[str, ...] = ()
-    attempts: int = 1
-    pattern: str = ""
-    limit: int | None = None
+_NOT_AGAIN = frozenset({"directories", "results", "mode", "list"})
+"""What is not asked for in the same words when a batch is gone on with."""
 
 
-class How(Struct):
-    """How it is done; `jobs` of None stands for the number of processors, `yes` approves of any plan.
+class SolveRequest(Struct):
+    """The options, each under its own name.
 
-    `record` keeps requests and answers, and `prompts` shows requests.
+    Attributes:
+        jobs: None stands for the number of processors.
+        budget, max_tokens: for the whole batch.
+        mode: what becomes of results that are there.
     """
 
+    directories: tuple[Path, ...] = ()
+    agent: tuple[str, ...] = ()
+    attempts: int = 1
+    filter: str = ""
+    limit: int | None = None
     jobs: int | None = None
-    budget_usd: float | None = None
+    timeout: float | None = None
+    max_llm_calls: int | None = None
+    max_iterations: int | None = None
+    budget: float | None = None
     max_tokens: int | None = None
+    scope: tuple[str, ...] = ()
+    max_files: int | None = None
+    samples: str | None = None
+    config: Path | None = None
+    junit: Path | None = None
     offline: bool = False
     in_place: bool = False
     no_sandbox: bool = False
     yes: bool = False
     record: bool = False
-    prompts: bool = False
-
-
-class Where(Struct):
-    """Where results go, and what becomes of those that are there."""
-
+    show_prompts: bool = False
+    json: bool = False
+    quiet: bool = False
+    list: bool = False
     results: Path | None = None
     mode: Mode = "new"
-    junit: Path | None = None
 
+    def overrides(self) -> dict[str, dict[str, Any]]:
+        """The settings that the options stand for."""
+        return options.overrides(
+            no_sandbox=self.no_sandbox,
+            scope=self.scope,
+            max_files=self.max_files,
+            samples=self.samples,
+            calls=self.max_llm_calls,
+            iterations=self.max_iterations,
+            timeout=self.timeout,
+        )
 
-def resume_words(
-    directories: Sequence[Path],
-    results: Path,
-    which: Which,
-    how: How,
-    where: Where,
-    shown: ShownAs,
-    *,
-    config: Path | None,
-    overrides: Mapping[str, Any],
-) -> str:
-    """What to type to go on with the same batch: with other settings, the same challenges would be other work.
+    def resume_words(self, results: str) -> str:
+        """What to type to go on with the same batch: with other settings, the same challenges would be other work.
 
-    Args:
-        results: the directory of results.
-        overrides: of `options.overrides`.
-    """
-    words = [*_valued(which, how, where, config, overrides), *_flags(how, shown)]
-    # what failed again since is done once more: nothing tells it from what is still to be done again
-    mode = "--rerun-failed" if where.mode == "rerun_failed" else "--resume"
-    places = [str(directory) for directory in directories]
-    first, last = (places, []) if not any(place.startswith("-") for place in places) else ([], ["--", *places])
-    return shlex.join(["codur", "solve", *first, *words, mode, "--results", short(results), *last])
-
-
-def _valued(which: Which, how: How, where: Where, config: Path | None, overrides: Mapping[str, Any]) -> list[str]:
-    runtime: Mapping[str, Any] = overrides.get("runtime", {})
-    scope: Mapping[str, Any] = overrides.get("scope", {})
-    coding: Mapping[str, Any] = overrides.get("agents", {}).get("coding", {})
-    values: list[tuple[str, object]] = [
-        *(("--agent", name) for name in which.agents),
-        ("--attempts", which.attempts if which.attempts > 1 else None),
-        ("--filter", which.pattern or None),
-        ("--limit", which.limit),
-        ("--jobs", how.jobs),
-        ("--timeout", runtime.get("max_runtime_s")),
-        ("--max-llm-calls", runtime.get("max_llm_calls")),
-        ("--max-iterations", runtime.get("max_iterations")),
-        ("--budget", how.budget_usd),
-        ("--max-tokens", how.max_tokens),
-        *(("--scope", glob) for glob in scope.get("allow", ())),
-        ("--max-files", scope.get("max_files")),
-        ("--samples", coding.get("samples")),
-        ("--config", config),
-        ("--junit", where.junit),
-    ]
-    return [word for name, value in values if value is not None for word in (name, str(value))]
-
-
-def _flags(how: How, shown: ShownAs) -> list[str]:
-    flags = [
-        ("--offline", how.offline),
-        ("--in-place", how.in_place),
-        ("--no-sandbox", how.no_sandbox),
-        ("--yes", how.yes),
-        ("--record", how.record),
-        ("--show-prompts", how.prompts),
-        ("--json", shown.json),
-        ("--quiet", shown.quiet),
-    ]
-    return [name for name, is_given in flags if is_given]
+        Args:
+            results: the directory of results.
+        """
+        plain, words = SolveRequest(), list[str]()
+        for name in SolveRequest.__annotations__:
+            value = getattr(self, name)
+            if name in _NOT_AGAIN or value == getattr(plain, name):
+                continue
+            option = "--" + name.replace("_", "-")
+            for each in value if isinstance(value, tuple) else (value,):
+                words += [option] if each is True else [option, str(each)]
+        # what failed again since is done once more: nothing tells it from what is still to be done again
+        mode = "--rerun-failed" if self.mode == "rerun_failed" else "--resume"
+        places = [str(directory) for directory in self.directories]
+        first, last = (places, []) if not any(place.startswith("-") for place in places) else ([], ["--", *places])
+        return shlex.join(["codur", "solve", *first, *words, mode, "--results", results, *last])

@@ -6,13 +6,15 @@ Imports PyYAML; import this module only where one of the three is asked for.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, asdict, fields
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from msgspec import NODEFAULT, structs
+
+from codur.config import settings
 from codur.config.reading import setting_types
-from codur.config.reading.constraints import PATTERNS, Bounds, bounds_of
 from codur.config.reading.yaml_source import yaml_text
 from codur.config.setting_docs import meanings
 from codur.config.settings import Settings
@@ -34,13 +36,13 @@ _HEADER = f"""\
 """
 
 
-def effective_yaml(settings: Settings) -> str:
+def effective_yaml(effective: Settings) -> str:
     """All settings as YAML that `--config` reads.
 
     Keys of services are not part of the settings, only the names of their variables are. The arguments and paths of
     MCP servers are hidden, because they may hold secrets.
     """
-    values = _plain(asdict(settings))
+    values = _plain(effective)
     for server in values["mcp_servers"].values():
         server["command"] = [*server["command"][:1], *(HIDDEN for _ in server["command"][1:])]
         if server["url"] is not None:
@@ -67,9 +69,20 @@ def agent_yaml(name: str) -> str:
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema (draft 2020-12) of a settings file."""
-    definitions: dict[str, Any] = {}
-    root = _object(Settings, definitions)
+    """The JSON schema (draft 2020-12) of a settings file.
+
+    No key is required: a file may change one key of an entry that the defaults hold.
+    """
+    _, definitions = msgspec.json.schema_components([Settings])
+    for name, section in definitions.items():
+        del section["required"]
+        for item in structs.fields(getattr(settings, name)):
+            key = section["properties"][item.name]
+            key["description"] = meanings()[f"{name}.{item.name}"]
+            key.pop("default", None)
+            if not (item.required or setting_types.is_section(item.type)):
+                key["default"] = _plain(_default(item))
+    root = definitions.pop("Settings")
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **root, "$defs": definitions}
 
 
@@ -95,24 +108,21 @@ def _dump(value: Any, *, flow: bool) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Mappings and tuples as the dicts and lists that YAML and JSON know."""
-    if isinstance(value, Mapping):
-        return {name: _plain(inner) for name, inner in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+    """The value in the types of JSON, with lists for tuples."""
+    return msgspec.json.decode(msgspec.json.encode(value))
 
 
 def _section_lines(section: Any, indent: str, *, everything: bool) -> Iterator[str]:
     kind: Any = type(section)
     top = kind is Settings
-    for position, item in enumerate(fields(section)):
+    for position, item in enumerate(structs.fields(section)):
         value = getattr(section, item.name)
-        default = item.default_factory() if item.default_factory is not MISSING else item.default
-        if not everything and value == default:
+        if not everything and value == _default(item):
             continue
         if top and position:
             yield ""
         yield f"{indent}# {meanings()[f'{kind.__name__}.{item.name}']}"
-        yield from _key_lines(item.name, value, setting_types.fields_of(kind)[item.name], indent)
+        yield from _key_lines(item.name, value, item.type, indent)
 
 
 def _key_lines(name: str, value: Any, kind: Any, indent: str) -> Iterator[str]:
@@ -136,71 +146,5 @@ def _flow(name: str, value: Any) -> str:
     return _dump({name: _plain(value)}, flow=True).strip()[1:-1]
 
 
-# --- JSON schema ------------------------------------------------------------------------------------------------------
-
-
-def _object(section: Any, definitions: dict[str, Any]) -> dict[str, Any]:
-    """The schema of `section`; those of the sections below it go into `definitions`.
-
-    No key is required: a file may change one key of an entry that the defaults hold.
-    """
-    properties = {}
-    for item in fields(section):
-        owner = f"{section.__name__}.{item.name}"
-        kind = setting_types.fields_of(section)[item.name]
-        default = item.default_factory() if item.default_factory is not MISSING else item.default
-        properties[item.name] = {"description": meanings()[owner], **_schema_of(kind, owner, definitions)}
-        if default is not MISSING and not setting_types.is_section(kind):
-            properties[item.name]["default"] = _json(default)
-    return {
-        "title": section.__name__,
-        "description": meanings()[section.__name__],
-        "type": "object",
-        "properties": properties,
-        "additionalProperties": False,
-    }
-
-
-def _json(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _json(inner) for name, inner in value.items()}
-    return _plain(asdict(value)) if hasattr(value, "__dataclass_fields__") else _plain(value)
-
-
-def _schema_of(kind: Any, owner: str, definitions: dict[str, Any]) -> dict[str, Any]:
-    if setting_types.is_section(kind):
-        definitions[kind.__name__] = _object(kind, definitions)
-        return {"$ref": f"#/$defs/{kind.__name__}"}
-    entry, item = setting_types.entry_kind(kind), setting_types.item_kind(kind)
-    if entry is not None:
-        return {"type": "object", "additionalProperties": _schema_of(entry, owner, definitions)}
-    if item is not None:
-        return {"type": "array", "items": _schema_of(item, owner, definitions)}
-    return {} if kind is Any else _scalar_schema(kind, owner)
-
-
-_JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
-
-
-def _scalar_schema(kind: Any, owner: str) -> dict[str, Any]:
-    plain, optional = setting_types.without_none(kind)
-    allowed = list(setting_types.choices(plain))
-    name = "string" if allowed else _JSON_TYPES[plain]
-    found: dict[str, Any] = {"type": [name, "null"] if optional else name}
-    if allowed:
-        found["enum"] = [*allowed, None] if optional else allowed
-    if plain in (int, float):
-        found.update(_range(bounds_of(owner)))
-    if owner in PATTERNS:
-        found["pattern"] = PATTERNS[owner].regex
-    words = list(setting_types.words_beside(kind))
-    return {"anyOf": [found, {"enum": words}]} if words else found
-
-
-def _range(bounds: Bounds) -> dict[str, float]:
-    found = {}
-    if bounds.low is not None:
-        found["exclusiveMinimum" if bounds.above else "minimum"] = bounds.low
-    if bounds.high is not None:
-        found["maximum"] = bounds.high
-    return found
+def _default(item: structs.FieldInfo) -> Any:
+    return item.default if item.default_factory is NODEFAULT else item.default_factory()

@@ -7,9 +7,10 @@ accepted that very text; else it is left out, and one note says so.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from posixpath import dirname
+
+from msgspec import Struct
 
 from codur.config.loader import user_directory
 from codur.config.project_rules import TrustOf
@@ -21,8 +22,7 @@ USER_FILE = "instructions.md"
 _SHOWN = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Instruction:
+class Instruction(Struct, frozen=True, kw_only=True):
     """Instructions of one file.
 
     Attributes:
@@ -35,8 +35,7 @@ class Instruction:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstructionSet:
+class InstructionSet(Struct, frozen=True, kw_only=True):
     """All instructions that may be sent.
 
     Attributes:

@@ -8,18 +8,19 @@ are read only where the caller or one of the user's sources names them: most run
 file can only narrow what the user's file and the defaults allow, accepted by the user or not (see `trust`). Named
 entries (profiles, services, agents) and sections merge by key; lists are replaced. `.env` files are not read.
 
-Nothing here imports PyYAML or pydantic unless there is YAML to read: most runs have no settings file.
+Nothing here imports PyYAML unless there is YAML to read: most runs have no settings file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct, convert, field, to_builtins
+
 from codur.config.reading.environment_variables import environment_source, setting_variables
-from codur.config.reading.origin import Source
+from codur.config.reading.origin import Problem, Source, error_of, leaf_paths
 from codur.config.settings import Settings
 from codur.errors import ConfigError
 
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
 PROJECT_FILES = ("codur.yaml", ".codur/config.yaml")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadedSettings:
+class LoadedSettings(Struct, frozen=True, kw_only=True):
     """The settings of a run and where they come from.
 
     Attributes:
@@ -89,7 +89,7 @@ def load_settings(
     if project_file is not None and workspace is not None:
         layers.add_project(workspace, project_file, trust_of)
     if variables:
-        layers.add(environment_source(variables, layers.settings))
+        layers.add(environment_source(variables, layers.values))
     if overrides:
         layers.add(Source(name="command line", values=overrides))
     return layers.finish()
@@ -103,10 +103,14 @@ def candidate_files(*, workspace: Path, environ: Mapping[str, str], home: Path) 
 
 
 class _Layers:
-    """The settings so far, from the weakest source up."""
+    """The settings so far, from the weakest source up.
+
+    Attributes:
+        values: all of them, as nested mappings.
+    """
 
     def __init__(self) -> None:
-        self.settings = Settings()
+        self.values: Mapping[str, Any] = to_builtins(Settings())
         self._sources = ["defaults"]
         self._notes: tuple[str, ...] = ()
         self._project: Mapping[str, Any] = {}
@@ -143,35 +147,42 @@ class _Layers:
         content = read_bytes(file, name)  # read once: what is judged is what is used
         source = parse_yaml(content, name)
         trust = (trust_of or nobody)(workspace, name, content)
-        narrowed = narrow(check(source, Settings), self.settings, source, trust)
+        narrowed = narrow(check(source, Settings), self.values, source, trust)
         self._notes, self._project = narrowed.notes, narrowed.values
         self._lay(source, narrowed.values)
 
     def _lay(self, source: Source, values: Mapping[str, Any]) -> None:
-        from codur.config.reading.merge import merge  # noqa: PLC0415 - lazy: start-up time
-        from codur.config.reading.origin import At, leaf_paths  # noqa: PLC0415 - lazy: start-up time
-
-        self.settings = merge(self.settings, Settings, values, At(source=source))
+        self.values = _merged(self.values, values)
         self._origins.update((path, source) for path, _ in leaf_paths(values))
         self._sources.insert(0, source.name)
 
     def finish(self) -> LoadedSettings:
-        from codur.config.reading.agent_rules import check_agents  # noqa: PLC0415 - lazy: start-up time
-        from codur.config.reading.setting_references import check_references  # noqa: PLC0415 - lazy: start-up time
+        # Imported here because a run without any source needs none of it.
+        from codur.config.reading import agent_rules, server_rules, setting_references  # noqa: PLC0415 - lazy: start-up time
 
-        check_agents(self.settings, self._origins)
-        check_references(self.settings, self._origins)
-        if self.settings.mcp_servers:
-            from codur.config.reading.server_rules import check_servers  # noqa: PLC0415 - lazy: start-up time
-
-            check_servers(self.settings.mcp_servers, self._origins)
+        self._refuse(setting_references.incomplete_profiles(self.values["llm"]["profiles"]))
+        settings = convert(self.values, Settings)
+        self._refuse(agent_rules.agent_problems(settings))
+        self._refuse(setting_references.dangling_references(settings))
+        self._refuse(server_rules.server_problems(settings.mcp_servers))
         return LoadedSettings(
-            settings=self.settings,
+            settings=settings,
             sources=tuple(self._sources),
             notes=self._notes,
             project=self._project,
             origins=self._origins,
         )
+
+    def _refuse(self, problems: Iterable[Problem]) -> None:
+        for problem in problems:
+            raise error_of(problem, self._origins)
+
+
+def _merged(old: Any, new: Any) -> Any:
+    """`new` laid over `old`: sections and named entries merge by key, everything else is replaced."""
+    if not isinstance(old, Mapping) or not isinstance(new, Mapping):
+        return new
+    return {**old, **{name: _merged(old.get(name), value) for name, value in new.items()}}
 
 
 def _read(path: Path, name: str) -> Source:

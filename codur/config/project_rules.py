@@ -9,13 +9,13 @@ business, accepted or not.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from msgspec import Struct
+
 from codur.config.reading.origin import Source, dotted, leaf_paths
 from codur.config.reading.setting_types import NAMED
-from codur.config.settings import Settings
 
 TrustState = Literal["accepted", "changed", "unknown"]
 """Whether the user has accepted a file as it is now, as it once was, or never."""
@@ -27,8 +27,7 @@ _MAX_NOTES = 20
 _ABSENT = object()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Rule:
+class _Rule(Struct, frozen=True, kw_only=True):
     """When a new value is narrower than the present one, and what to say when it is not.
 
     Attributes:
@@ -120,8 +119,7 @@ RULES: Mapping[tuple[str, ...], _Rule] = {
 """What is not named here a project's file cannot set."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Narrowed:
+class Narrowed(Struct, frozen=True, kw_only=True):
     """The part of a project's settings that counts, and one line for each thing that was ignored."""
 
     values: dict[str, Any]
@@ -138,12 +136,14 @@ def needs_acceptance(path: tuple[str, ...]) -> bool:
     return _rule(path).accepted
 
 
-def narrow(values: Mapping[str, Any], settings: Settings, source: Source, trust: TrustState = "unknown") -> Narrowed:
+def narrow(
+    values: Mapping[str, Any], settings: Mapping[str, Any], source: Source, trust: TrustState = "unknown"
+) -> Narrowed:
     """Keep what narrows `settings`.
 
     Args:
         values: the project's settings, already checked.
-        settings: the trusted settings below them (defaults and the user's file).
+        settings: the trusted settings below them (defaults and the user's file), as nested mappings.
         trust: whether the user has accepted the file.
     """
     kept: dict[str, Any] = {}
@@ -177,7 +177,7 @@ def _rule(path: tuple[str, ...]) -> _Rule:
     return RULES.get(_pattern(path), _NEVER)
 
 
-def _told_at(path: tuple[str, ...], settings: Settings) -> tuple[str, ...]:
+def _told_at(path: tuple[str, ...], settings: Mapping[str, Any]) -> tuple[str, ...]:
     """The shortest part of `path` below which a project can set nothing, so that one line tells it."""
     for end in range(1, len(path)):
         head = _pattern(path[:end])
@@ -186,10 +186,10 @@ def _told_at(path: tuple[str, ...], settings: Settings) -> tuple[str, ...]:
     return path
 
 
-def _present(settings: Settings, path: tuple[str, ...]) -> Any:
+def _present(settings: Mapping[str, Any], path: tuple[str, ...]) -> Any:
     value: Any = settings
     for name in path:
-        value = value.get(name, _ABSENT) if isinstance(value, Mapping) else getattr(value, name, _ABSENT)
+        value = value.get(name, _ABSENT) if isinstance(value, Mapping) else _ABSENT
     return value
 
 

@@ -1,14 +1,15 @@
 """The settings tree: every key, its type and its default, documented where it is declared.
 
-The tree is made of plain dataclasses. `loader` validates what files and variables say against it; `config/codur.yaml`
-holds the same keys for people, and a test proves that the two agree.
+The tree is made of `msgspec` structs: annotations say what a value must be. `loader` checks against them what files and
+variables say; `config/codur.yaml` holds the same keys for people, and a test proves that the two agree.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct, field
 
 AUTO = "auto"
 """Stands for a profile that is chosen when a model is needed."""
@@ -24,22 +25,65 @@ ROUTING_KINDS = ("simple", "complex", "multifile", "reasoning")
 EXTERNAL_TYPES: frozenset[AgentType] = frozenset({"cli", "mcp", "python"})
 """Agents that work in a copy of the workspace, out of Codur's hands."""
 
+Count = Annotated[int, Meta(ge=0)]
+AtLeastOne = Annotated[int, Meta(ge=1)]
+Amount = Annotated[float, Meta(ge=0)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Seconds = Annotated[float, Meta(gt=0, le=86_400)]
+TimeBudget = Annotated[float, Meta(ge=0, le=86_400)]
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
+# Patterns are in the part of the language that JSON schema shares. Their descriptions end the sentence "must be …".
+_END = r"$(?!\n)"
+"""The end of the text; Python's `$` alone also stands before a last line break."""
+
+Variable = Annotated[
+    str,  # capitals only, so that a key pasted here by mistake is refused and never shown
+    Meta(
+        pattern="^[A-Z_][A-Z0-9_]*" + _END,
+        description="the name of an environment variable in capitals, never a key",
+    ),
+]
+AnyVariable = Annotated[
+    str,
+    Meta(
+        pattern="^[A-Za-z_][A-Za-z0-9_]*" + _END,
+        description="the name of an environment variable, never its value",
+    ),
+]
+Address = Annotated[
+    str,
+    Meta(
+        pattern=r"^https?://[^\s/?#@]+(/[^\s?#@]*)?" + _END,
+        description="an http or https address without user name or query",
+    ),
+]
+Pair = Annotated[
+    str,
+    Meta(
+        pattern="^[a-z_]+ > [a-z_]+" + _END,
+        description="two tools, the second of which follows the first: find_usages > read_file",
+    ),
+]
+
+
+class Section(Struct, frozen=True, forbid_unknown_fields=True):
+    """A mapping with fixed keys."""
+
+
+class Profile(Section, frozen=True, kw_only=True):
     """A model with its settings."""
 
     provider: str
     """Name of an entry of `providers`."""
     model: str
     """The provider's name of the model."""
-    temperature: float | None = 0.2
+    temperature: Annotated[float, Meta(ge=0, le=2)] | None = 0.2
     """Sampling temperature, 0 to 2; null never sends one, for models that refuse it."""
-    context_window: int | None = None
+    context_window: AtLeastOne | None = None
     """Tokens that the model takes, prompt and answer together; null is what its server tells."""
-    max_completion_tokens: int = 8000
+    max_completion_tokens: AtLeastOne = 8000
     """Upper bound of one answer, in tokens (reasoning included); less is asked for where less is to be written."""
-    request_tokens: int = 40_000
+    request_tokens: AtLeastOne = 40_000
     """Upper bound of prompt and answer together, in tokens, where neither window nor rate limit allows less."""
     tool_calls: ToolCallStyle = "native"
     """`native` tool calls, or `json` for models that have none."""
@@ -51,41 +95,40 @@ class Profile:
     """Passed on to models that know it (for example `low`, or `none`); null sends nothing."""
     seed: int | None = None
     """Passed on for repeatable sampling; null sends nothing."""
-    requests_per_minute: int | None = None
+    requests_per_minute: AtLeastOne | None = None
     """Requests a minute at most, where the service does not tell; null is the provider's."""
-    tokens_per_minute: int | None = None
+    tokens_per_minute: AtLeastOne | None = None
     """Tokens a minute at most, longest answers included; null is the provider's."""
-    price_in: float = 0.0
+    price_in: Amount = 0.0
     """US dollars per million prompt tokens."""
-    price_cached: float = 0.0
+    price_cached: Amount = 0.0
     """US dollars per million cached prompt tokens."""
-    price_cache_write: float | None = None
+    price_cache_write: Amount | None = None
     """US dollars per million prompt tokens that are written to the cache; null is `price_in`."""
-    price_out: float = 0.0
+    price_out: Amount = 0.0
     """US dollars per million completion tokens."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Provider:
+class Provider(Section, frozen=True, kw_only=True):
     """A service that answers chat requests."""
 
     api: Literal["groq", "openai", "anthropic"] = "openai"
     """`groq`, `anthropic`, or `openai` for any server that speaks the OpenAI chat protocol."""
-    api_key_env: str | None = None
+    api_key_env: Variable | None = None
     """Name of the environment variable that holds the key; null if none is needed."""
-    base_url: str | None = None
+    base_url: Address | None = None
     """Root of the service; null is the provider's own."""
-    timeout_s: float = 60.0
+    timeout_s: Seconds = 60.0
     """Time limit of one request, or of one piece of an answer that is streamed, in seconds."""
     max_tokens_field: Literal["auto", "max_tokens", "max_completion_tokens"] = "auto"
     """How an answer's limit is called; `auto` is `max_completion_tokens` for Groq and OpenAI, else `max_tokens`."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Further HTTP headers, for anybody to read."""
-    headers_env: Mapping[str, str] = field(default_factory=dict)
+    headers_env: Mapping[str, Variable] = field(default_factory=dict)
     """Names of environment variables by the HTTP header whose secret value they hold."""
-    requests_per_minute: int | None = None
+    requests_per_minute: AtLeastOne | None = None
     """Requests a minute at most for each model; null is what the service tells."""
-    tokens_per_minute: int | None = None
+    tokens_per_minute: AtLeastOne | None = None
     """Tokens a minute at most for each model, longest answers included; null is what the service tells."""
 
 
@@ -184,8 +227,7 @@ def _default_providers() -> dict[str, Provider]:
     }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LlmSettings:
+class LlmSettings(Section, frozen=True, kw_only=True):
     """Which models are used, and for what."""
 
     default_profile: str = "auto"
@@ -194,9 +236,9 @@ class LlmSettings:
     """Profile that classifies requests; `auto`: Groq's cheapest if its key is set, else one of a running Ollama."""
     fallback_profiles: tuple[str, ...] = ("gpt-oss-20b",)
     """Profiles tried in this order when the one in use cannot be reached."""
-    max_attempts: int = 5
+    max_attempts: AtLeastOne = 5
     """Requests sent at most for one answer, the first included, when the service is busy or fails."""
-    retry_budget_s: float = 120.0
+    retry_budget_s: TimeBudget = 120.0
     """Longest total wait between those requests, in seconds."""
     stream: bool = True
     """Show answers in words as they come, on a terminal and in the JSON event stream."""
@@ -204,8 +246,7 @@ class LlmSettings:
     """Profiles by name."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentConfig:
+class AgentConfig(Section, frozen=True, kw_only=True):
     """An agent: a profile with instructions, tools and limits, or another program that does the work."""
 
     type: AgentType = "llm"
@@ -218,7 +259,7 @@ class AgentConfig:
     """Name of a prompt in `config/prompts`, or the system prompt itself, written out."""
     tools: tuple[str, ...] = ()
     """Tools it may call; those of an MCP server are named mcp__SERVER__TOOL."""
-    max_steps: int = 5
+    max_steps: AtLeastOne = 5
     """Model calls of one delegation."""
     command: tuple[str, ...] = ()
     """A `cli` agent's program and its words, in which {prompt}, {workspace} and other places are filled."""
@@ -238,9 +279,9 @@ class AgentConfig:
     """Whose events or object that is; `plain` is told by `answer`."""
     answer: Mapping[str, str] = field(default_factory=dict)
     """Dotted paths in `plain` JSON of: text, error, prompt_tokens, cached_tokens, completion_tokens, cost_usd."""
-    key_env: tuple[str, ...] = ()
+    key_env: tuple[AnyVariable, ...] = ()
     """Variables with its key, passed on; one of them must be set. Empty: it needs none."""
-    environment: tuple[str, ...] = ()
+    environment: tuple[AnyVariable, ...] = ()
     """Further variables that it gets; no others reach it but a minimal set."""
     variables: Mapping[str, str] = field(default_factory=dict)
     """Variables set for it to these texts; no place for secrets."""
@@ -250,13 +291,13 @@ class AgentConfig:
     """Paths that it may read beside the system's, its own installation and the copy it works on; `~/` is your home."""
     network: bool = False
     """It may reach the network, and what listens on this machine."""
-    timeout_s: float = 600.0
+    timeout_s: Seconds = 600.0
     """Time limit of one delegation, in seconds."""
-    price_in: float = 0.0
+    price_in: Amount = 0.0
     """US dollars per million prompt tokens, if the program does not tell what it cost."""
-    price_cached: float = 0.0
+    price_cached: Amount = 0.0
     """US dollars per million cached prompt tokens, likewise."""
-    price_out: float = 0.0
+    price_out: Amount = 0.0
     """US dollars per million completion tokens, likewise."""
     server: str = ""
     """An `mcp` agent's server, of `mcp_servers`."""
@@ -292,8 +333,7 @@ def _default_agents() -> dict[str, AgentConfig]:
     }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentPreferences:
+class AgentPreferences(Section, frozen=True, kw_only=True):
     """Which agent gets which work."""
 
     default_agent: str = "agent:codur-coding"
@@ -306,12 +346,11 @@ class AgentPreferences:
     """Agents that take over, in this order, when one makes no progress; each gets one turn."""
     escalation_start: Literal["best", "clean"] = "best"
     """What an agent that takes over starts from: the `best` attempt so far, or the `clean` workspace."""
-    patience: int = 3
+    patience: AtLeastOne = 3
     """Attempts in a row without progress that an agent is given; one more if it has made none and fails in new ways."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentInstructions:
+class AgentInstructions(Section, frozen=True, kw_only=True):
     """Instructions for some agents; `text` or `file` or both."""
 
     agents: str = "*"
@@ -322,20 +361,18 @@ class AgentInstructions:
     """A file with instructions, absolute, with `~/`, or relative to the directory of the user's settings."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CodingSettings:
+class CodingSettings(Section, frozen=True, kw_only=True):
     """How agents of type `coding` work."""
 
-    max_looks: int = 4
+    max_looks: Count = 4
     """Answers of one step that may look at more of the workspace, before the one with the edits; 0: none."""
-    samples: int | Literal["auto"] = 1
+    samples: Annotated[int, Meta(ge=1, le=64)] | Literal["auto"] = 1
     """Answers asked for side by side where a check is red; `auto`: 1, after a failure up to 4 that need not wait."""
     sample_profiles: tuple[str, ...] = ()
     """Profiles that they come from in turn; empty: the agent's own, at different temperatures."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentSettings:
+class AgentSettings(Section, frozen=True, kw_only=True):
     """Agents and who is preferred."""
 
     preferences: AgentPreferences = AgentPreferences()
@@ -348,19 +385,18 @@ class AgentSettings:
     """Instructions added to the system prompts of the agents that match."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuntimeSettings:
+class RuntimeSettings(Section, frozen=True, kw_only=True):
     """Hard limits of one run."""
 
-    max_iterations: int = 10
+    max_iterations: Count = 10
     """Attempts at most."""
-    max_llm_calls: int = 20
+    max_llm_calls: Count = 20
     """Model calls at most."""
-    max_tokens: int = 200_000
+    max_tokens: Count = 200_000
     """Prompt and completion tokens at most, all calls together."""
-    max_cost_usd: float = 1.0
+    max_cost_usd: Amount = 1.0
     """US dollars at most, by the profiles' prices."""
-    max_runtime_s: float = 900.0
+    max_runtime_s: TimeBudget = 900.0
     """Wall time at most, in seconds."""
     detect_tool_calls_from_text: bool = True
     """Read edits that a model wrote as text instead of calling a tool; no more is read so where it can call tools."""
@@ -368,17 +404,16 @@ class RuntimeSettings:
     """`codur solve` keeps a codur_debug.log with each challenge's results: all that happened, and the requests."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanningSettings:
+class PlanningSettings(Section, frozen=True, kw_only=True):
     """How a run decides what to do."""
 
     use_llm_pre_plan: bool = True
     """Classify with one small call before planning."""
-    max_retry_attempts: int = 3
+    max_retry_attempts: AtLeastOne = 3
     """Requests for one decision at most, when answers cannot be read."""
-    confidence_threshold: float = 0.8
+    confidence_threshold: Share = 0.8
     """Confidence from which a classification may route without a plan."""
-    max_steps: int = 12
+    max_steps: AtLeastOne = 12
     """Steps of a plan at most."""
     replan_edits: bool = False
     """A single edit that failed in two ways is planned anew, once and for one more call, before it is tried again."""
@@ -390,33 +425,31 @@ class PlanningSettings:
     """Kinds of side effects before which you are asked all the same: write, run, network, git, delegate."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextSettings:
+class ContextSettings(Section, frozen=True, kw_only=True):
     """What of the workspace models are shown."""
 
     project_instructions: bool = True
     """Read the project's AGENTS.md (else CLAUDE.md, else GEMINI.md) once they are accepted with `codur trust`."""
-    instruction_tokens: int = 2_000
+    instruction_tokens: Count = 2_000
     """All instructions in one request, in tokens at most, and never more than an eighth of `request_tokens`."""
-    source_tokens: int = 12_000
+    source_tokens: Count = 12_000
     """Source text in one request, in tokens, to which what is useful is added; what is needed may take more."""
-    max_files: int = 3_000
+    max_files: Count = 3_000
     """Sources looked into to choose them; of more, those near to the files that the task names."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerificationSettings:
+class VerificationSettings(Section, frozen=True, kw_only=True):
     """How results are checked."""
 
     command: str | None = None
     """Command that checks the result, as `--check`; null leaves it to Codur to find a check."""
-    timeout_s: float = 10.0
+    timeout_s: Seconds = 10.0
     """Time limit of a program under check, in seconds."""
-    test_timeout_s: float = 120.0
+    test_timeout_s: Seconds = 120.0
     """Time limit of a test run, in seconds."""
-    max_output_kb: int = 256
+    max_output_kb: AtLeastOne = 256
     """Output kept of a program, in KiB; what is beyond is cut in the middle."""
-    confirm_runs: int = 1
+    confirm_runs: Count = 1
     """Further runs that a pass must survive before it counts."""
     make_check: Literal["auto", "never"] = "auto"
     """Where nothing fails because of the task, one more call writes a test that does (`auto`), or not (`never`)."""
@@ -424,24 +457,22 @@ class VerificationSettings:
     """Say what the project's own linter, formatter and type checker find in changed files that they did not before."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepairSettings:
+class RepairSettings(Section, frozen=True, kw_only=True):
     """Offline repair."""
 
     mode: Literal["before_model", "after_failure", "off"] = "before_model"
     """When a fix is searched for: `before_model` is asked, `after_failure` of a model's attempt, or never (`off`)."""
-    budget_s: float = 8.0
+    budget_s: TimeBudget = 8.0
     """Search time when a model is at hand, in seconds."""
-    offline_budget_s: float = 60.0
+    offline_budget_s: TimeBudget = 60.0
     """Search time when there is none, in seconds."""
-    max_order: int = 2
+    max_order: AtLeastOne = 2
     """Edits combined in one candidate at most."""
-    workers: int = 0
+    workers: Count = 0
     """Processes that judge candidates side by side; 0 stands for one for each processor."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolSettings:
+class ToolSettings(Section, frozen=True, kw_only=True):
     """What tools may do."""
 
     allow_write: bool = True
@@ -452,92 +483,87 @@ class ToolSettings:
     """Tools may reach the network."""
     allow_git_write: bool = False
     """Tools may stage files and make commits; `undo` does not take these back."""
-    max_file_kb: int = 1024
+    max_file_kb: AtLeastOne = 1024
     """Largest file that is read or written, in KiB."""
-    whole_file_lines: int = 200
+    whole_file_lines: Count = 200
     """A file of up to this many lines may be rewritten whole."""
-    max_candidates: int = 10
+    max_candidates: AtLeastOne = 10
     """Tools that are offered at most where a few can follow the one before."""
-    min_compatibility: float = 0.5
+    min_compatibility: Share = 0.5
     """How well a tool must fit what the one before gave, from 0 to 1, to be one of them (`codur tools --after`)."""
     decision_prompt: str = ""
     """What a model is asked where a plan's step has `decide: guided`; empty stands for a question of Codur's own."""
     fallback_tool: str = ""
     """The tool of such a step if the model names none; empty leaves the step to an agent with all of its tools."""
-    promote: tuple[str, ...] = ()
+    promote: tuple[Pair, ...] = ()
     """Choices made without a model, as `find_definition > read_file`; `codur tools --learned` offers some."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScopeSettings:
+class ScopeSettings(Section, frozen=True, kw_only=True):
     """Which files of the workspace may change."""
 
     allow: tuple[str, ...] = ()
     """Globs of files that may change (`src/**`, `*.py`; a directory means all below it); none stands for all files."""
     deny: tuple[str, ...] = ()
     """Globs of files that must not change, whatever `allow` says."""
-    max_files: int = 0
+    max_files: Count = 0
     """Files that may change at most; 0 is no bound."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SandboxSettings:
+class SandboxSettings(Section, frozen=True, kw_only=True):
     """How the programs that Codur starts (checks, tests, repair candidates) are contained."""
 
     backend: Literal["auto", "namespaces", "bubblewrap", "landlock", "seatbelt", "none"] = "auto"
     """`auto` takes the best that works here: namespaces, bubblewrap, Landlock, `sandbox-exec` (macOS), else none."""
     require: Literal["any", "strict"] = "any"
     """`strict` starts no program where the back end does not hold all that is promised (`codur doctor --strict`)."""
-    memory_mb: int = 2048
+    memory_mb: Count = 2048
     """Memory of a program with all that it starts, in MiB."""
-    processes: int = 256
+    processes: Count = 256
     """Processes and threads of a program with all that it starts."""
-    file_mb: int = 256
+    file_mb: Count = 256
     """The largest file that a program may write, in MiB."""
-    temporary_mb: int = 256
+    temporary_mb: Count = 256
     """Size of a program's private temporary directory, in MiB, where the back end can bound it."""
-    written_mb: int = 2048
+    written_mb: Count = 2048
     """What a program may add to the disk, in MiB, in all places where it may write together."""
-    new_files: int = 50_000
+    new_files: Count = 50_000
     """Files and directories that a program may add there."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StateSettings:
+class StateSettings(Section, frozen=True, kw_only=True):
     """What is kept of runs in the state directory, for undo, diff, resume and show."""
 
-    max_mb: int = 1024
+    max_mb: Count = 1024
     """Size at which the oldest runs are forgotten, in MiB."""
-    max_runs: int = 500
+    max_runs: Count = 500
     """Runs that are remembered at most."""
-    command_files: int = 5000
+    command_files: Count = 5000
     """Files copied at most before programs run, so that what programs change can be undone."""
-    command_mb: int = 128
+    command_mb: Count = 128
     """Size of these copies at most, in MiB."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class McpServer:
+class McpServer(Section, frozen=True, kw_only=True):
     """A server of tools, spoken to by the Model Context Protocol: started with `command`, or reached at `url`."""
 
     command: tuple[str, ...] = ()
     """Program and arguments that start it, contained; it is spoken to over its standard input and output."""
-    environment: tuple[str, ...] = ()
+    environment: tuple[Variable, ...] = ()
     """Names of the environment variables that it gets beside the few that every program gets."""
     cwd: str | None = None
     """Absolute path of the directory where it starts (as an agent: that its command is of); null is the workspace."""
     network: bool = False
     """The started program may reach the network (and this machine's own services)."""
-    url: str | None = None
+    url: Address | None = None
     """Address of a server that runs already, spoken to over streamable HTTP."""
-    headers_env: Mapping[str, str] = field(default_factory=dict)
+    headers_env: Mapping[str, Variable] = field(default_factory=dict)
     """Names of environment variables by the HTTP header whose value they hold."""
-    timeout_s: float = 60.0
+    timeout_s: Seconds = 60.0
     """Time limit of one request, the server's start included, in seconds."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Section, frozen=True, kw_only=True):
     """All settings of Codur."""
 
     llm: LlmSettings = LlmSettings()

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from posixpath import basename
 from typing import Literal
+
+from msgspec import Struct
 
 from codur.config.agent_names import instructs_agents
 from codur.config.loader import PROJECT_FILES
@@ -23,8 +24,7 @@ _MAX_DIRECTORIES = 20_000
 _SKIPPED = frozenset({"node_modules", "venv", "__pycache__", "__pypackages__", "site-packages"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ControlFile:
+class ControlFile(Struct, frozen=True, kw_only=True):
     """A file that tells Codur what to do: settings, or instructions for models; or that tells other agents."""
 
     name: str

@@ -7,14 +7,13 @@ that a service that caches the beginnings of requests finds the same beginning a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 from codur.checks.describe import attempts_text, check_text, plain, verdict_text
 from codur.context.excerpts import Excerpt, fit
 from codur.context.outline import NOTHING_ELSE, Outline
 from codur.context.selection import Want
 from codur.llm.tokens import BYTES_PER_TOKEN
-from codur.structs import Struct
+from codur.structs import Struct, field
 from codur.tools.code.grammars import BY_SUFFIX
 from codur.tools.output_bounds import bounded
 from codur.types import Attempt, Check, Verdict
@@ -53,7 +52,7 @@ _LIMITS = (_Limits(8000, 8000), _Limits(4000, 4000), _Limits(2000, 2000), _Limit
 
 
 class CodingBrief(Struct):
-    """The facts of one coding request.
+    """The facts of one coding request, or of a question.
 
     Attributes:
         objective: what this step is for, where the plan says more than the task.
@@ -78,12 +77,12 @@ class CodingBrief(Struct):
     outline: Outline = NOTHING_ELSE
     missing_files: Sequence[str] = ()
     withheld: Sequence[str] = ()
-    python_version: str
+    python_version: str = ""
     read_only: frozenset[str] = frozenset()
     guessed: frozenset[str] = frozenset()
-    inputs: Mapping[str, str]
-    check: Check | None
-    verdict: Verdict | None
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    check: Check | None = None
+    verdict: Verdict | None = None
     attempts: Sequence[Attempt] = ()
     on_disk: str | None = None
     will_retry: bool = True
@@ -106,8 +105,7 @@ def brief_text(brief: CodingBrief, *, budget_tokens: int, source_tokens: int | N
     spare = max(0, min(int(budget * _TAIL_SHARE), _SPARE_CHARS) - len(tail))
     if source_tokens is not None:
         spare = min(room, max(spare, room - int(source_tokens * BYTES_PER_TOKEN)))
-    marks = {"read only": brief.read_only, "only a guess": brief.guessed}
-    files, shown = _files(brief.sources, brief.wants, brief.outline, room, spare=spare, marks=marks, more=brief.more)
+    files, shown = _files(brief, room, spare=spare)
     return Briefing(text=_BETWEEN.join(part for part in (head, files, tail) if part), shown=shown)
 
 
@@ -148,22 +146,14 @@ def _tail(brief: CodingBrief, limits: _Limits) -> list[tuple[str, str]]:
     ]
 
 
-def _files(
-    sources: Mapping[str, str],
-    wants: Sequence[Want],
-    outline: Outline,
-    room: int,
-    *,
-    spare: int = 0,
-    marks: Mapping[str, frozenset[str]] = MappingProxyType({}),
-    more: str = "",
-) -> tuple[str, dict[str, tuple[range, ...]]]:
+def _files(brief: CodingBrief, room: int, *, spare: int = 0) -> tuple[str, dict[str, tuple[range, ...]]]:
     """The files and the outline of the others, in `room` characters, and the lines that are shown of each."""
-    excerpts = fit(sources, budget_chars=room - len(more), spare=spare, wants=wants, frame=FILE_FRAME_CHARS)
+    budget = room - len(brief.more)
+    excerpts = fit(brief.sources, budget_chars=budget, spare=spare, wants=brief.wants, frame=FILE_FRAME_CHARS)
     left = room - spare - sum(len(item.text) + FILE_FRAME_CHARS for item in excerpts)
-    others = outline.text(budget_chars=min(left, _OUTLINE_CHARS), shown={item.path for item in excerpts})
-    texts = [_file(item, [mark for mark, paths in marks.items() if item.path in paths]) for item in excerpts]
-    more = more if others or not all(item.whole for item in excerpts) else ""
+    others = brief.outline.text(budget_chars=min(left, _OUTLINE_CHARS), shown={item.path for item in excerpts})
+    texts = [_file(item, brief) for item in excerpts]
+    more = brief.more if others or not all(item.whole for item in excerpts) else ""
     text = _joined([("Files", _BETWEEN.join(texts)), ("Other files, not shown", others), ("More", more)])
     return text, {item.path: item.ranges for item in excerpts}
 
@@ -184,26 +174,17 @@ def _situation(brief: CodingBrief) -> str:
     return "\n".join(lines)
 
 
-def _file(item: Excerpt, known: Sequence[str]) -> str:
-    marks = [f"{item.lines} line{'' if item.lines == 1 else 's'}", *known]
-    if not item.whole:
-        marks.append("in part")
+def _file(item: Excerpt, brief: CodingBrief) -> str:
+    known = {"read only": item.path in brief.read_only, "only a guess": item.path in brief.guessed}
+    known["in part"] = not item.whole
+    marks = [f"{item.lines} line{'' if item.lines == 1 else 's'}", *(mark for mark, holds in known.items() if holds)]
     return f"===== {item.path} ({', '.join(marks)})\n{item.text.rstrip()}\n===== end of {item.path}"
 
 
-def question_text(
-    task: str,
-    objective: str,
-    *,
-    sources: Mapping[str, str],
-    inputs: Mapping[str, str],
-    outline: Outline,
-    wants: Sequence[Want] = (),
-    budget_tokens: int,
-) -> str:
+def question_text(brief: CodingBrief, *, budget_tokens: int) -> str:
     """The user message for an agent that answers in words; the sources are cut to the budget."""
-    head = _joined([("Task", task), ("This step", objective)])
-    tail = _joined([(f"Result of step {name}", bounded(plain(text), 4000)) for name, text in inputs.items()])
+    head = _joined([("Task", brief.task), ("This step", brief.objective)])
+    tail = _joined([(f"Result of step {name}", bounded(plain(text), 4000)) for name, text in brief.inputs.items()])
     room = max(0, int(budget_tokens * BYTES_PER_TOKEN) - len(head) - len(tail))
-    files, _ = _files(sources, wants, outline, room)
+    files, _ = _files(brief, room)
     return _BETWEEN.join(part for part in (head, files, tail) if part)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 from collections.abc import Iterator, Sequence
 
 from codur.structs import Struct, replace
 from codur.tools.code.definitions import Defined, definitions_in
 from codur.tools.code.syntax_trees import grammar_of
+from codur.tools.tool import ToolError
 
 MAX_PARTS = 2_000
 SPLIT_LINES = 40
@@ -41,20 +40,30 @@ def parts_of(path: str, text: str) -> list[Part]:
 
     Nothing if its language is not known, or it has so many that it is a table rather than a program.
     """
-    parts = _parts_of_python(text) if grammar_of(path) is None else _parts_of_syntax(path, text)
+    try:
+        found = definitions_in(path, text)
+    except ToolError:
+        return []
+    lines = lines_of(text)
+    is_python = grammar_of(path) is None
+    if is_python:  # what is defined in an `if` or a `try` stays with it
+        blocks = [range(item.start, item.end + 1) for item in found if item.top and lines[item.start - 1][:1].isspace()]
+        found = [item for item in found if not any(item.start in block for block in blocks)]
+    parts: list[Part] = []
+    for part in _between(found, "", range(len(lines))):
+        numbers = range(max(part.start, parts[-1].end if parts else 0), part.end)
+        filled = [number for number in numbers if not _is_passed_over(lines[number].strip(), is_python=is_python)]
+        if filled:
+            end = filled[-1] + 1
+            if is_python and part.head >= 0:
+                end = _with_comments(lines, filled[0], end)
+            parts.append(replace(part, start=filled[0], end=end))
     return parts if len(parts) <= MAX_PARTS else []
 
 
-def _parts_of_syntax(path: str, text: str) -> list[Part]:
-    lines = lines_of(text)
-    found = definitions_in(path, text)
-    parts: list[Part] = []
-    for part in _between(found, "", range(len(lines))):
-        if parts and part.start < parts[-1].end:  # two definitions on one line
-            parts[-1] = replace(parts[-1], end=max(parts[-1].end, part.end))
-        elif any(map(str.strip, lines[part.start : part.end])):
-            parts.append(part)
-    return parts
+def _is_passed_over(line: str, *, is_python: bool) -> bool:
+    """Whether a line alone makes no part: an empty one, and in Python a comment."""
+    return not line or (is_python and line.startswith("#"))
 
 
 def _between(found: Sequence[Defined], around: str, lines: range) -> Iterator[Part]:
@@ -77,53 +86,12 @@ def _between(found: Sequence[Defined], around: str, lines: range) -> Iterator[Pa
     yield Part(around, position, lines.stop)
 
 
-def _parts_of_python(text: str) -> list[Part]:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of code that is only looked at
-            body = ast.parse(text).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    lines = lines_of(text)
-    parts: list[Part] = []
-    for part in (_with_comments(part, lines) for part in _parts(body, "")):
-        if parts and not part.name and not parts[-1].name:
-            parts[-1] = replace(parts[-1], end=part.end)
-        elif parts and part.start < parts[-1].end:  # two statements on one line
-            parts[-1] = replace(parts[-1], end=max(parts[-1].end, part.end))
-        else:
-            parts.append(part)
-    return [replace(part, end=min(part.end, len(lines))) for part in parts]
-
-
-def _with_comments(part: Part, lines: list[str]) -> Part:
-    """A definition with the indented comments at its end, which the parser leaves out."""
-    end = part.end
-    if part.name and end < len(lines) and end > part.start:
-        outer = len(lines[part.start]) - len(lines[part.start].lstrip())
-        for number in range(end, len(lines)):
-            code = lines[number].lstrip()
-            if code and not (code.startswith("#") and len(lines[number]) - len(code) > outer):
-                break
-            end = number + 1 if code else end
-    return replace(part, end=end)
-
-
-def _parts(body: list[ast.stmt], prefix: str) -> Iterator[Part]:
-    for node in body:
-        start = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", []))]) - 1
-        end = node.end_lineno or node.lineno
-        name = getattr(node, "name", "")
-        named = f"{prefix}{name}" if name else prefix.rstrip(".")
-        inner = next((item for item in getattr(node, "body", []) if _is_function(item)), None)
-        if isinstance(node, ast.ClassDef) and inner is not None and end - start > SPLIT_LINES:
-            first = min([inner.lineno, *(item.lineno for item in inner.decorator_list)]) - 1
-            if first > start:
-                yield Part(named, start, first, node.lineno - 1)
-                yield from _parts(node.body[node.body.index(inner) :], f"{named}.")
-                continue
-        yield Part(named, start, end, node.lineno - 1)
-
-
-def _is_function(node: ast.stmt) -> bool:
-    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+def _with_comments(lines: Sequence[str], start: int, end: int) -> int:
+    """The end of a definition of Python with the indented comments after it, which the parser leaves out."""
+    outer = len(lines[start]) - len(lines[start].lstrip())
+    for number in range(end, len(lines)):
+        code = lines[number].lstrip()
+        if code and not (code.startswith("#") and len(lines[number]) - len(code) > outer):
+            break
+        end = number + 1 if code else end
+    return end

@@ -104,7 +104,7 @@ class _File(Struct, frozen=False, kw_only=False):
         """Show more lines unless the file then takes more than `end` characters."""
         if not self.text:
             return False
-        kept = self._closed(_merged([*self.kept, *more]))
+        kept = self._closed(merged([*self.kept, *more]))
         size = self.frame + sum(self._chars(part) for part in kept) + sum(len(note) + 1 for note in self._notes(kept))
         if size > end:
             return False
@@ -117,7 +117,7 @@ class _File(Struct, frozen=False, kw_only=False):
     def _closed(self, kept: list[range]) -> list[range]:
         """With the gaps that would take as much to name as to show."""
         small = [gap for gap in self._gaps(kept) if self._chars(gap) <= len(self._note(gap))]
-        return _merged([*kept, *small])
+        return merged([*kept, *small])
 
     def _gaps(self, kept: Sequence[range]) -> Iterator[range]:
         ends = [range(0), *kept, range(len(self._lines), len(self._lines))]
@@ -210,12 +210,12 @@ class _File(Struct, frozen=False, kw_only=False):
         return self._parts
 
 
-def _merged(ranges: Iterable[range]) -> list[range]:
+def merged(ranges: Iterable[range]) -> list[range]:
     """The same lines in ranges that do not touch."""
-    merged: list[range] = []
+    found: list[range] = []
     for part in sorted(filter(None, ranges), key=lambda part: part.start):
-        if merged and part.start <= merged[-1].stop:
-            merged[-1] = range(merged[-1].start, max(merged[-1].stop, part.stop))
+        if found and part.start <= found[-1].stop:
+            found[-1] = range(found[-1].start, max(found[-1].stop, part.stop))
         else:
-            merged.append(part)
-    return merged
+            found.append(part)
+    return found

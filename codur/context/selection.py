@@ -68,26 +68,10 @@ class Selection(Struct):
         return tuple(dict.fromkeys(want.path for want in self.wants))
 
 
-def select(
-    index: RepositoryIndex,
-    files: Sequence[str],
-    *,
-    task: str,
-    named: Sequence[str],
-    step: str = "",
-    failure: str = "",
-    failing: Sequence[str] = (),
-    likely: Sequence[str] = (),
-    runs: Sequence[TestRun] = (),
-    looked_at: str = "",
-    also: Sequence[str] = (),
-) -> Selection:
-    """Choose, in this order: what the step names; the files that the task names; the functions that failing lines are
-    in; the failing tests with what they are set up by; small files of failing lines; the functions that these lead to.
-    Then what is useful only: further functions, and files that are near.
+class Clues(Struct):
+    """What is known of a task that tells which files it is about.
 
-    Args:
-        files: the workspace's files.
+    Attributes:
         task: the request in words.
         named: files that it names, or that a plan settled on.
         step: what a plan says of the step.
@@ -98,11 +82,32 @@ def select(
         looked_at: outputs of earlier steps: the places that they begin with are needed.
         also: files that come last.
     """
-    places = places_in(failure, files)
+
+    task: str
+    named: Sequence[str] = ()
+    step: str = ""
+    failure: str = ""
+    failing: Sequence[str] = ()
+    likely: Sequence[str] = ()
+    runs: Sequence[TestRun] = ()
+    looked_at: str = ""
+    also: Sequence[str] = ()
+
+
+def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Selection:
+    """Choose, in this order: what the step names; the files that the task names; the functions that failing lines are
+    in; the failing tests with what they are set up by; small files of failing lines; the functions that these lead to.
+    Then what is useful only: further functions, and files that are near.
+
+    Args:
+        files: the workspace's files.
+    """
+    named, step = clues.named, clues.step
+    places = places_in(clues.failure, files)
     view = index.view(files, [*named, *(place.path for place in places)])
-    tests = _in_turn(dict.fromkeys(chain(_tests(view, places), _failing(view, failing))))
-    rank = ranks(view, seeds(view, task=f"{task}\n{step}", files=named, places=places, tests=tests))
-    rank = _weighed(rank, executed(view, runs))
+    tests = _in_turn(dict.fromkeys(chain(_tests(view, places), _failing(view, clues.failing))))
+    rank = ranks(view, seeds(view, task=f"{clues.task}\n{step}", files=named, places=places, tests=tests))
+    rank = _weighed(rank, executed(view, clues.runs))
     best = [node for node in sorted(rank, key=lambda node: (-rank[node], node)) if node not in tests]
     frames = [place for place in places if place.line and not standing(place.path)]
     support = list(islice(dict.fromkeys(chain.from_iterable(_support(view, test) for test in tests)), _SUPPORT))
@@ -112,21 +117,24 @@ def select(
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in named if not standing(path)),
         *(Want(path=place.path, line=place.line, need="needed") for place in frames[:_FRAMES]),
         *_lines(view, tests[:_TESTS], "needed"),
-        *(Want(path=place.path, line=max(1, place.line), need="needed") for place in places_in(looked_at, files)[:4]),
+        *(
+            Want(path=place.path, line=max(1, place.line), need="needed")
+            for place in places_in(clues.looked_at, files)[:4]
+        ),
         *_lines(view, support, "needed"),
-        *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in likely),
+        *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in clues.likely),
         *(Want(path=place.path, most_lines=WHOLE_LINES, need="needed") for place in frames[:_FRAMES]),
         *_lines(view, [node for node in best if node[0] in named][:_NEAR_BLOCKS], "needed"),
         *_lines(view, best[:_NEAR_BLOCKS], "needed"),
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in _files_of(best)[:_NEAR_FILES]),
         *_lines(view, best[_NEAR_BLOCKS:_RANKED_BLOCKS], "useful"),
-        *(Want(path=path, partly=True) for path in (*named, *likely)),
+        *(Want(path=path, partly=True) for path in (*named, *clues.likely)),
         *(Want(path=place.path, line=place.line) for place in places if place.line),
         *_lines(view, tests[_TESTS:], "useful"),
         *(Want(path=place.path, most_lines=WHOLE_LINES) for place in places),
         *(Want(path=path, most_lines=WHOLE_LINES) for path in _imported(view, named, places, rank)),
         *(Want(path=path, most_lines=WHOLE_LINES) for path in _files_of(best[:_NEAR_BLOCKS])),
-        *(Want(path=path, partly=True) for path in also),
+        *(Want(path=path, partly=True) for path in clues.also),
     ]
     return Selection(wants=tuple(_bounded(wants, named)), ranked=_by_rank(view, rank))
 

@@ -6,6 +6,8 @@ import difflib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
+from codur.context.excerpts import merged
+
 _AROUND = 15
 """Lines above and below one that is shown because an edit meant it."""
 _SMALL = 60
@@ -34,22 +36,11 @@ class Sight:
         return tuple(unseen)
 
 
-def windows(ranges: Iterable[range], count: int) -> Iterator[range]:
+def windows(ranges: Iterable[range], count: int) -> list[range]:
     """The ranges of a file of `count` lines with the lines around them; those that meet are one."""
     if count <= _SMALL:
-        yield range(1, count + 1)
-        return
-    open_at: range | None = None
-    for lines in sorted(ranges, key=lambda item: item.start):
-        wide = range(max(1, lines.start - _AROUND), min(count + 1, lines.stop + _AROUND))
-        if open_at is not None and wide.start <= open_at.stop:
-            open_at = range(open_at.start, max(open_at.stop, wide.stop))
-            continue
-        if open_at is not None:
-            yield open_at
-        open_at = wide
-    if open_at is not None:
-        yield open_at
+        return [range(1, count + 1)]
+    return merged(range(max(1, lines.start - _AROUND), min(count + 1, lines.stop + _AROUND)) for lines in ranges)
 
 
 def _touched(old: list[str], new: list[str]) -> Iterator[range]:

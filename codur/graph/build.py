@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol, cast
 
@@ -16,15 +15,14 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
 
 from codur.graph.observe import Finished, keep_nothing, run_model, run_plain
-from codur.graph.walk import Done, Walked, step_limit_reached
+from codur.graph.walk import Done, step_limit_reached
 from codur.graph.wiring import MODEL_NODES, PLAIN_NODES, ROUTES, START_NODE, STEP_LIMIT, route
 from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate
 from codur.questions import Answer, Question
-from codur.structs import replace
+from codur.structs import Struct, replace
 
 
-@dataclass(frozen=True, slots=True)
-class GraphContext:
+class GraphContext(Struct, kw_only=False):
     """LangGraph's run-scoped context.
 
     Attributes:
@@ -70,10 +68,8 @@ def build_graph(checkpointer: BaseCheckpointSaver[str] | None = None) -> Graph:
 
 async def run_graph(
     start: RunState,
-    context: RunContext,
-    walked: Walked | None = None,
+    context: GraphContext,
     *,
-    finished: Finished = keep_nothing,
     checkpointer: BaseCheckpointSaver[str] | None = None,
     answer: Answer | None = None,
 ) -> RunState | Question:
@@ -81,8 +77,6 @@ async def run_graph(
 
     Args:
         start: the state in which the run started (not the one in which the walk stopped).
-        walked: what ran already; its updates are taken over in order.
-        finished: gets each node that runs here.
         checkpointer: keeps the state after every node, and has the one to go on from; it serves this run alone. A
             run that may ask its user needs one.
         answer: the answer to the question that the last call gave.
@@ -94,15 +88,13 @@ async def run_graph(
         LimitReached: more steps than `STEP_LIMIT`.
         Interrupted: the run was cancelled.
     """
-    done = walked.done if walked else ()
     graph = _shared_graph() if checkpointer is None else build_graph(checkpointer)
-    config = RunnableConfig(recursion_limit=STEP_LIMIT, configurable={"thread_id": THREAD})
-    asks = replace(context, consult=_interrupted) if context.consult is not None else context
+    asks = replace(context.run, consult=_interrupted) if context.run.consult is not None else context.run
     try:
         final = await graph.ainvoke(
-            await _entry(graph, start, checkpointer, config, len(done), answer),
-            config,
-            context=GraphContext(run=asks, done=done, finished=finished),
+            await _entry(graph, start, checkpointer, len(context.done), answer),
+            _config(),
+            context=replace(context, run=asks),
             durability=None if checkpointer is None else "sync",  # also a killed run is gone on with from its last node
         )
     except GraphRecursionError as error:
@@ -111,30 +103,29 @@ async def run_graph(
     return cast("Question", waiting[0].value) if waiting else cast("RunState", final)
 
 
+def _config() -> RunnableConfig:
+    return RunnableConfig(recursion_limit=STEP_LIMIT, configurable={"thread_id": THREAD})
+
+
 def _interrupted(question: Question) -> Answer:
     """LangGraph's interrupt: leaves the graph with the question; when it is entered again, gives the answer."""
     return cast("Answer", interrupt(question))
 
 
 async def _entry(
-    graph: Graph,
-    start: RunState,
-    checkpointer: BaseCheckpointSaver[str] | None,
-    config: RunnableConfig,
-    done: int,
-    answer: Answer | None,
+    graph: Graph, start: RunState, checkpointer: BaseCheckpointSaver[str] | None, done: int, answer: Answer | None
 ) -> RunState | Command[None] | None:
     """What the graph is entered with: an answer, nothing (it goes on from its checkpoint), or the first state."""
     if answer is not None:
         return Command(resume=answer)
-    if checkpointer is not None and await _fits(graph, checkpointer, config, done):
+    if checkpointer is not None and await _fits(graph, checkpointer, done):
         return None
     return start
 
 
-async def _fits(graph: Graph, checkpointer: BaseCheckpointSaver[str], config: RunnableConfig, done: int) -> bool:
+async def _fits(graph: Graph, checkpointer: BaseCheckpointSaver[str], done: int) -> bool:
     """Whether there is a checkpoint to go on from; one that is ahead of what is to be taken over is dropped."""
-    values = (await graph.aget_state(config)).values
+    values = (await graph.aget_state(_config())).values
     if values and len(values["trail"]) <= done:
         return True
     await checkpointer.adelete_thread(THREAD)

@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 from codur.errors import out_of_time
 from codur.events import Decided, NodeEntered
-from codur.graph.reduce import apply
 from codur.graph.wiring import ROUTES, model_node, plain_node
-from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate
+from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate, apply
 
 Finished = Callable[[NodeName, RunUpdate, RunState], None]
 """Gets each node that has finished: its name, its update and the state after it."""

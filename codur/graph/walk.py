@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 from codur.errors import LimitReached, UsageError
 from codur.graph.observe import Finished, keep_nothing, run_plain
-from codur.graph.reduce import apply
 from codur.graph.wiring import MODEL_NODES, START_NODE, STEP_LIMIT, route
-from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate
+from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate, apply
 
 Done = tuple[NodeName, RunUpdate]
 """A node that has run, with its update."""

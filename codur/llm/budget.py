@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codur.errors import LimitReached
 from codur.types import Usage
 
 if TYPE_CHECKING:
+    from codur.llm.rate_limits.demand import Demand
     from codur.types import Limits
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reservation:
-    """What a request may cost at most, held until its answer is in."""
-
-    tokens: int
-    cost_usd: float
 
 
 class Budget:
@@ -42,24 +34,20 @@ class Budget:
         self.used = spent or Usage()
         self._on_spend = on_spend
         self._limits = limits
-        self._held: list[Reservation] = []
+        self._held: list[Demand] = []
 
-    def reserve(self, *, prompt_tokens: int, completion_tokens: int, cost_usd: float) -> Reservation:
-        """Hold what a request may cost at most.
+    def reserve(self, demand: Demand) -> None:
+        """Hold what a request may cost at most, until `release`.
 
         Raises:
             LimitReached: the request does not fit.
         """
-        wanted = Reservation(tokens=prompt_tokens + completion_tokens, cost_usd=cost_usd)
-        self._check_calls()
-        self._check_tokens(wanted.tokens)
-        self._check_cost(wanted.cost_usd)
-        self._held.append(wanted)
-        return wanted
+        self.require(demand.tokens, demand.cost_usd)
+        self._held.append(demand)
 
-    def release(self, reservation: Reservation) -> None:
+    def release(self, demand: Demand) -> None:
         """Give back what was held for a request whose outcome is known."""
-        self._held.remove(reservation)
+        self._held.remove(demand)
 
     def spend(self, usage: Usage) -> None:
         """Count what was spent."""
@@ -74,26 +62,39 @@ class Budget:
             remedy="Raise it with --timeout (runtime.max_runtime_s).",
         )
 
-    def _check_calls(self) -> None:
-        allowed = self._limits.max_llm_calls
-        if self.used.calls + len(self._held) >= allowed:
+    def require(self, tokens: int, cost_usd: float) -> None:
+        """Make sure that one more request of that size fits.
+
+        Raises:
+            LimitReached: it does not.
+        """
+        used, limits = self.used, self._limits
+        if used.calls + len(self._held) >= limits.max_llm_calls:
             raise LimitReached(
-                f"The limit of {allowed} model call{'' if allowed == 1 else 's'} is reached.",
+                f"The limit of {limits.max_llm_calls} model call{'' if limits.max_llm_calls == 1 else 's'} is reached.",
                 remedy="Raise it with --max-llm-calls (runtime.max_llm_calls).",
             )
-
-    def _check_tokens(self, wanted: int) -> None:
-        allowed = self._limits.max_tokens
-        if self.used.total_tokens + sum(held.tokens for held in self._held) + wanted > allowed:
+        if used.total_tokens + sum(held.tokens for held in self._held) + tokens > limits.max_tokens:
             raise LimitReached(
-                f"The next model call may need {wanted} tokens; {self.used.total_tokens} of {allowed} are used.",
+                f"The next model call may need {tokens} tokens; {used.total_tokens} of {limits.max_tokens} are used.",
                 remedy="Raise the limit with --max-tokens (runtime.max_tokens).",
             )
-
-    def _check_cost(self, wanted: float) -> None:
-        allowed = self._limits.max_cost_usd
-        if self.used.cost_usd + sum(held.cost_usd for held in self._held) + wanted > allowed:
+        if used.cost_usd + sum(held.cost_usd for held in self._held) + cost_usd > limits.max_cost_usd:
             raise LimitReached(
-                f"The next model call may cost ${wanted:.4f}; ${self.used.cost_usd:.4f} of ${allowed:.2f} are spent.",
+                f"The next model call may cost ${cost_usd:.4f}; ${used.cost_usd:.4f} of ${limits.max_cost_usd:.2f} are "
+                "spent.",
                 remedy="Raise runtime.max_cost_usd, for example with CODUR_RUNTIME__MAX_COST_USD.",
             )
+
+
+class Spending:
+    """What one question has cost so far; every amount is also counted in the run's budget."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.usage = Usage()
+        self._budget = budget
+
+    def add(self, usage: Usage) -> None:
+        """Count `usage`."""
+        self.usage = self.usage + usage
+        self._budget.spend(usage)

@@ -1,19 +1,24 @@
-"""One question to one profile: budget, requests, waits between them, and one more try for a malformed answer."""
+"""One question to one profile: budget, requests, waits between them, and one more try for a malformed answer.
+
+Only runs that ask a model load this module, and with it asyncio.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import math
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from codur.errors import ModelError
-from codur.events import ModelAnswered, ModelCalled, ModelPrompted, ModelWaiting
+from codur.events import AnswerDelta, ModelAnswered, ModelCalled, ModelPrompted, ModelWaiting
 from codur.llm.model import ChatReply
 from codur.llm.pricing import cost_usd
 from codur.llm.replay.prompt_text import prompt_text
 from codur.llm.request_failure import FailedGenerationError, ServiceFailure
 from codur.llm.request_retry import Patience
+from codur.llm.services.service_model import ServiceModel
 from codur.llm.tokens import SMALLEST_ANSWER, prompt_chars
 from codur.redaction import redact_value
 from codur.structs import replace
@@ -21,55 +26,43 @@ from codur.types import Message, Usage
 
 if TYPE_CHECKING:
     from codur.config.settings import LlmSettings
-    from codur.events import Emit
-    from codur.llm.budget import Budget
+    from codur.llm.budget import Budget, Spending
+    from codur.llm.gate import Gate
     from codur.llm.model import ChatModel, ChatRequest
-    from codur.llm.rate_limits.demand import Asking
-    from codur.llm.rate_limits.gate import Gate
-    from codur.llm.replay.model_recording import Recorder
-    from codur.redaction import Redactor
-
-
-class Spending:
-    """What one question has cost so far; every amount is also counted in the run's budget."""
-
-    def __init__(self, budget: Budget) -> None:
-        self.usage = Usage()
-        self._budget = budget
-
-    def add(self, usage: Usage) -> None:
-        """Count `usage`."""
-        self.usage = self.usage + usage
-        self._budget.spend(usage)
+    from codur.llm.pool_options import PoolOptions
+    from codur.llm.profiles.profiles import Profiles
+    from codur.llm.rate_limits.demand import Demand
 
 
 class Exchange:
-    """Asks profiles within the limits of a run, and of all runs that share theirs with it."""
+    """Asks profiles within the limits of a run, and of all runs that share theirs with it.
+
+    Attributes:
+        opened: models of services that were asked, by profile name.
+    """
 
     def __init__(
-        self,
-        *,
-        settings: LlmSettings,
-        budget: Budget,
-        emit: Emit,
-        sleep: Callable[[float], Awaitable[None]],
-        random: Callable[[], float],
-        time_left: Callable[[], float] | None,
-        redactor: Redactor,
-        gate: Gate,
-        recorder: Recorder | None = None,
-        prompted: Callable[[ModelPrompted], None] | None = None,
+        self, settings: LlmSettings, profiles: Profiles, budget: Budget, gate: Gate, options: PoolOptions
     ) -> None:
-        self._recorder = recorder
-        self._prompted = prompted
+        self.opened: dict[str, ChatModel] = {}
         self._settings = settings
-        self._gate = gate
+        self._profiles = profiles
         self._budget = budget
-        self._emit = emit
-        self._sleep = sleep
-        self._random = random
-        self._time_left = time_left
-        self._redactor = redactor
+        self._gate = gate
+        self._options = options
+
+    def model(self, name: str) -> ChatModel:
+        """The model of a profile.
+
+        Raises:
+            ConfigError: the settings have no such profile or provider.
+        """
+        given = self._options.models.get(name) or self.opened.get(name)
+        if given is None:
+            profile, endpoint = self._profiles.get(name), self._profiles.endpoint(name)
+            given = ServiceModel(name, profile, endpoint, now=self._options.clock.now, show=self._show(name))
+            self.opened[name] = given
+        return given
 
     async def ask(
         self, model: ChatModel, request: ChatRequest, spending: Spending, *, least: int = SMALLEST_ANSWER
@@ -84,12 +77,8 @@ class Exchange:
             ModelAnswerError: an answer that cannot be used.
             LimitReached: calls, tokens, money or time.
         """
-        patience = Patience(
-            max_attempts=self._settings.max_attempts,
-            budget_s=self._settings.retry_budget_s,
-            random=self._random,
-            time_left=self._time_left,
-        )
+        settings, options = self._settings, self._options
+        patience = Patience(settings.max_attempts, settings.retry_budget_s, options.clock, options.left)
         try:
             return await self._persist(model, request, spending, patience, least)
         except FailedGenerationError as failed:
@@ -97,6 +86,11 @@ class Exchange:
         return await self._persist(
             model, replace(request, messages=(*request.messages, correction)), spending, patience, least
         )
+
+    async def close(self) -> None:
+        """Close all connections; a later question opens new ones."""
+        for model in (*self.opened.values(), *self._options.models.values()):
+            await model.close()
 
     async def _persist(
         self, model: ChatModel, request: ChatRequest, spending: Spending, patience: Patience, least: int
@@ -106,87 +100,52 @@ class Exchange:
             try:
                 return await self._once(model, request, spending, was_refused=was_refused, least=least)
             except ServiceFailure as failure:
-                if failure.kind == "rate_limit" and self._gate.is_shared:
-                    self._wait_with_all(model, failure, spending)
-                    was_refused = True
-                    continue
-                if failure.kind == "rate_limit" and failure.retry_after_s:
-                    self._gate.refused(model, failure)
-                wait = patience.wait_after(failure)
+                wait = self._wait_after(model, failure, patience)
                 if wait is None:
                     raise
-                reason = failure.message
-            self._emit(ModelWaiting(profile=model.profile_name, seconds=wait, reason=reason))
+                self._options.emit(ModelWaiting(profile=model.profile_name, seconds=wait, reason=failure.message))
+                at_the_gate = self._gate.is_shared and failure.kind == "rate_limit"
             spending.add(Usage(retries=1))
-            await self._sleep(wait)
+            was_refused = was_refused or at_the_gate
+            if not at_the_gate:  # where all runs wait, before they ask this service again
+                await self._options.clock.sleep(wait)
 
-    def _wait_with_all(self, model: ChatModel, failure: ServiceFailure, spending: Spending) -> None:
-        """Have all runs wait before they ask this service again.
-
-        Raises:
-            ServiceFailure: it asks for more time than the run has left.
-        """
-        wait = self._gate.refused(model, failure)
-        if wait >= self._gate.left():
-            raise failure
-        self._emit(ModelWaiting(profile=model.profile_name, seconds=wait, reason=failure.message))
-        spending.add(Usage(retries=1))
+    def _wait_after(self, model: ChatModel, failure: ServiceFailure, patience: Patience) -> float | None:
+        """The wait before the next request; None if there must be none."""
+        limited = failure.kind == "rate_limit"
+        if limited and self._gate.is_shared:
+            wait = self._gate.refused(model, failure)
+            return wait if wait < self._options.left() else None
+        if limited and failure.retry_after_s:
+            self._gate.refused(model, failure)
+        return patience.wait_after(failure)
 
     async def _once(
         self, model: ChatModel, request: ChatRequest, spending: Spending, *, was_refused: bool, least: int
     ) -> ChatReply:
         # Here and nowhere before: every request passes this line, whoever made it.
-        request = replace(request, messages=redact_value(request.messages, self._redactor))
+        if self._options.redactor is not None:
+            request = replace(request, messages=redact_value(request.messages, self._options.redactor))
         while True:  # ends: each answer that is asked for is shorter than the one before
-            asking, fitted = await self._gate.enter(model, request, was_refused=was_refused)
+            demand, fitted = await self._gate.enter(model, request, was_refused=was_refused)
+            outcome: ChatReply | ServiceFailure | None = None
             try:
-                return await self._in_turn(model, fitted, spending, asking)
+                outcome = await self._send(model, fitted, spending, demand)
+                return outcome
             except ServiceFailure as failure:
-                if not self._gate.can_shrink(model, request, asking, failure, least=least):
-                    raise
+                outcome = failed = failure
+            except ModelError:
+                outcome = ChatReply()  # there was an answer, if none that can be used
+                raise
+            finally:
+                self._gate.leave(demand, outcome)
+            if not self._gate.can_shrink(model, request, demand, failed, least=least):
+                raise failed
             spending.add(Usage(retries=1))
 
-    async def _in_turn(self, model: ChatModel, request: ChatRequest, spending: Spending, asking: Asking) -> ChatReply:
-        outcome: ChatReply | ServiceFailure | None = None
-        answered = False
-        try:
-            outcome = await self._send(model, request, spending, asking)
-            answered = True
-        except ServiceFailure as failure:
-            outcome = failure
-            raise
-        except ModelError:
-            outcome, answered = ChatReply(), True
-            raise
-        finally:
-            self._gate.leave(asking, outcome, answered=answered)
-        return outcome
-
-    async def _send(self, model: ChatModel, request: ChatRequest, spending: Spending, asking: Asking) -> ChatReply:
-        import asyncio  # noqa: PLC0415 - lazy: this module is loaded for runs that ask no model
-
-        reservation = self._budget.reserve(
-            prompt_tokens=asking.tokens - asking.answer_tokens,
-            completion_tokens=asking.answer_tokens,
-            cost_usd=asking.cost_usd,
-        )
-        self._emit(
-            ModelCalled(
-                profile=model.profile_name,
-                model=model.profile.model,
-                purpose=request.purpose,
-                prompt_chars=prompt_chars(request),
-            )
-        )
-        if self._prompted is not None:
-            self._prompted(
-                ModelPrompted(
-                    profile=model.profile_name,
-                    model=model.profile.model,
-                    purpose=request.purpose,
-                    text=prompt_text(request),
-                )
-            )
+    async def _send(self, model: ChatModel, request: ChatRequest, spending: Spending, demand: Demand) -> ChatReply:
+        self._budget.reserve(demand)
+        self._tell_request(model, request)
         started = time.monotonic()
         usage = Usage()
         try:
@@ -194,25 +153,34 @@ class Exchange:
             usage = reply.usage
             self._keep(model, request, reply)
         except asyncio.CancelledError:  # nobody waits for the answer any more; what was sent has its price
-            spending.add(_broken_off(model, asking))
+            cost = cost_usd(model.profile, prompt_tokens=demand.prompt_tokens, completion_tokens=0)
+            spending.add(Usage(calls=1, prompt_tokens=demand.prompt_tokens, cost_usd=cost))
             raise
         except ModelError as error:
             usage = error.usage or usage
             self._keep(model, request, error)
             raise
         finally:
-            self._budget.release(reservation)
+            self._budget.release(demand)
             spending.add(usage)
             if usage.calls:  # an answer that cannot be used has its price too
                 self._tell_answer(model, request, usage, time.monotonic() - started)
         return reply
 
     def _keep(self, model: ChatModel, request: ChatRequest, outcome: ChatReply | ModelError) -> None:
-        if self._recorder is not None:
-            self._recorder.keep(model.profile_name, request, outcome)
+        if self._options.recorder is not None:
+            self._options.recorder.keep(model.profile_name, request, outcome)
+
+    def _tell_request(self, model: ChatModel, request: ChatRequest) -> None:
+        name, asked = model.profile_name, model.profile.model
+        chars = prompt_chars(request)
+        self._options.emit(ModelCalled(profile=name, model=asked, purpose=request.purpose, prompt_chars=chars))
+        if self._options.prompted is not None:
+            text = prompt_text(request)
+            self._options.prompted(ModelPrompted(profile=name, model=asked, purpose=request.purpose, text=text))
 
     def _tell_answer(self, model: ChatModel, request: ChatRequest, usage: Usage, duration_s: float) -> None:
-        self._emit(
+        self._options.emit(
             ModelAnswered(
                 profile=model.profile_name,
                 purpose=request.purpose,
@@ -223,10 +191,14 @@ class Exchange:
             )
         )
 
-    async def _in_time(self, model: ChatModel, request: ChatRequest) -> ChatReply:
-        import asyncio  # noqa: PLC0415 - lazy: this module is loaded for runs that ask no model
+    def _show(self, name: str) -> Callable[[ChatRequest, str], None] | None:
+        def show(request: ChatRequest, words: str) -> None:
+            self._options.emit(AnswerDelta(profile=name, purpose=request.purpose, text=words))
 
-        left = self._gate.left()
+        return show if self._options.stream and self._settings.stream else None
+
+    async def _in_time(self, model: ChatModel, request: ChatRequest) -> ChatReply:
+        left = self._options.left()
         if left <= 0:
             raise self._budget.out_of_time()
         deadline = asyncio.timeout(left if left < math.inf else None)
@@ -237,10 +209,3 @@ class Exchange:
             if not deadline.expired():
                 raise
         raise self._budget.out_of_time()
-
-
-def _broken_off(model: ChatModel, asking: Asking) -> Usage:
-    """What a request costs whose answer nobody waits for any more: its prompt, by our own estimate."""
-    prompt = asking.tokens - asking.answer_tokens
-    cost = cost_usd(model.profile, prompt_tokens=prompt, completion_tokens=0)
-    return Usage(calls=1, prompt_tokens=prompt, cost_usd=cost)

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from codur.llm.rate_limit import Quota
 from codur.types import Message, ToolCall, ToolSpec, Usage
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile
-    from codur.llm.rate_limit import Quota
 
 ToolChoice = Literal["auto", "required", "none"]
 

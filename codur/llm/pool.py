@@ -6,21 +6,18 @@ Importing this module loads neither the SDK nor asyncio: a run that asks no mode
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from codur.config.settings import AUTO
 from codur.errors import LimitReached, ModelError, ModelUnavailable
-from codur.events import AnswerDelta, ModelSwitched, Note
-from codur.llm.budget import Budget
-from codur.llm.exchange import Exchange, Spending
-from codur.llm.profiles.availability import Standing
+from codur.events import ModelSwitched, Note
+from codur.llm.budget import Budget, Spending
+from codur.llm.gate import Gate
+from codur.llm.profiles.availability import Availability
 from codur.llm.profiles.endpoint import secrets_of_provider
 from codur.llm.profiles.profiles import Profiles
-from codur.llm.rate_limits.gate import Gate
-from codur.llm.rate_limits.shared_limits import SharedModels
 from codur.llm.request_failure import ServiceFailure
 from codur.llm.request_retry import come_back
 from codur.llm.sizing import Sizing
@@ -30,11 +27,10 @@ from codur.structs import replace
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile, Settings
-    from codur.events import Emit, ModelPrompted
-    from codur.llm.model import ChatModel, ChatReply, ChatRequest
+    from codur.llm.exchange import Exchange
+    from codur.llm.model import ChatReply, ChatRequest
+    from codur.llm.pool_options import PoolOptions
     from codur.llm.profiles.auto import AutoChoice
-    from codur.llm.remembered_sizes import Remembered
-    from codur.llm.replay.model_recording import Recorder
     from codur.types import Limits, Usage
 
 Make = Callable[["Profile"], "ChatRequest"]
@@ -51,83 +47,28 @@ class ModelPool:
         settings: profiles, providers and retry limits.
         environ: variables that hold the keys.
         limits: what the run may spend.
-        emit: gets an event for every request, answer, wait and switch.
-        offline: ask nobody.
-        models: models by profile name, instead of the ones that the settings describe; they need no key.
-        redactor: takes secrets out of all that is sent to a model; by default one that knows the secrets of `environ`
-            and the keys of all providers.
-        sleep, random, now: for tests; the real ones if None.
-        time_left: seconds left of the run; None if it has no end.
-        spent: what an earlier part of the run has spent; it counts.
-        shared: the budget and the schedule that this run shares with others; None if it goes on alone.
-        waiting: what this run's wait for its turn among others is wrapped in, so that it can be counted.
-        recorder: keeps each exchange.
-        prompted: gets each request as it is sent.
-        stream: tell answers in words while they come (`AnswerDelta`), if the settings allow it.
-        remembered: what services have told of how large requests may be, in earlier runs; None keeps nothing.
+        options: how the run asks.
 
     Attributes:
         sizes: how large requests are made, and why.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        environ: Mapping[str, str],
-        limits: Limits,
-        *,
-        emit: Emit,
-        offline: bool = False,
-        models: Mapping[str, ChatModel] | None = None,
-        sleep: Callable[[float], Awaitable[None]] | None = None,
-        random: Callable[[], float] | None = None,
-        now: Callable[[], float] = time.time,
-        time_left: Callable[[], float] | None = None,
-        redactor: Redactor | None = None,
-        spent: Usage | None = None,
-        shared: SharedModels | None = None,
-        waiting: Callable[[], AbstractContextManager[None]] | None = None,
-        recorder: Recorder | None = None,
-        prompted: Callable[[ModelPrompted], None] | None = None,
-        stream: bool = False,
-        remembered: Remembered | None = None,
-    ) -> None:
+    def __init__(self, settings: Settings, environ: Mapping[str, str], limits: Limits, options: PoolOptions) -> None:
         self._settings = settings
-        self._stream = stream and settings.llm.stream
-        self._emit = emit
-        self._offline = offline
-        self._given = dict(models or {})
-        self._opened: dict[str, ChatModel] = {}
-        self._now = now
-        self._profiles = Profiles(settings, environ, given=self._given, emit=emit)
-        self._standing = Standing(self._profiles, given=self._given, now=now, patience_s=settings.llm.retry_budget_s)
-        self._budget = Budget(limits, spent, on_spend=shared.spend if shared else None)
-        # Where the tests move the time, it is theirs that waits are measured by.
-        own = SharedModels(clock=time.monotonic if now is time.time else now)
-        self._gate = Gate(
-            shared or own,
-            is_shared=shared is not None,
-            rules=self._profiles.rules,
-            emit=emit,
-            sleep=sleep or _sleep,
-            time_left=time_left,
-            longest_s=settings.llm.retry_budget_s,
-            out_of_time=self._budget.out_of_time,
-            waiting=waiting,
-        )
-        self.sizes = Sizing(self._profiles, self._gate, given=self._given, remembered=remembered, now=now)
-        self._exchange = Exchange(
-            settings=settings.llm,
-            budget=self._budget,
-            emit=emit,
-            sleep=sleep or _sleep,
-            random=random or _random,
-            time_left=time_left,
-            redactor=redactor or _redactor(settings, environ),
-            gate=self._gate,
-            recorder=recorder,
-            prompted=prompted,
-        )
+        self._options = replace(options, redactor=options.redactor or _redactor(settings, environ))
+        self._profiles = Profiles(settings, environ, options)
+        patience_s = settings.llm.retry_budget_s
+        self._availability = Availability(self._profiles, options, patience_s=patience_s)
+        on_spend = options.shared.spend if options.shared else None
+        self._budget = Budget(limits, options.spent, on_spend=on_spend)
+        self._gate = Gate(self._profiles, self._budget, options, longest_s=patience_s)
+        self.sizes = Sizing(self._profiles, self._gate, options)
+
+    @cached_property
+    def _exchange(self) -> Exchange:
+        from codur.llm.exchange import Exchange  # noqa: PLC0415 - lazy: for runs that ask a model
+
+        return Exchange(self._settings.llm, self._profiles, self._budget, self._gate, self._options)
 
     @property
     def usage(self) -> Usage:
@@ -172,9 +113,9 @@ class ModelPool:
         Raises:
             ConfigError: the settings have no such profile or provider.
         """
-        if self._offline:
+        if self._options.offline:
             return False
-        blocked = [self._standing.blocked(name) for name in self._profiles.chain(profile or AUTO)]
+        blocked = [self._availability.blocked(name) for name in self._profiles.chain(profile or AUTO)]
         return any(failure is None or failure.kind == "rate_limit" for failure in blocked)
 
     def problem(self, profile: str) -> str:
@@ -183,9 +124,9 @@ class ModelPool:
         Raises:
             ConfigError: the settings have no such profile or provider.
         """
-        if self._offline:
+        if self._options.offline:
             return "The run is offline."
-        failure = self._standing.blocked(self.named(profile))
+        failure = self._availability.blocked(self.named(profile))
         return failure.message if failure else ""
 
     def why_unavailable(self, profile: str | None = None) -> ModelUnavailable:
@@ -197,12 +138,12 @@ class ModelPool:
         Raises:
             ConfigError: the settings have no such profile or provider.
         """
-        if self._offline:
+        if self._options.offline:
             return ModelUnavailable("The run is offline.", remedy="Run it again without --offline.")
         wanted = self.named(profile or AUTO)
-        blocked = [failure for name in self._profiles.chain(wanted) if (failure := self._standing.blocked(name))]
+        blocked = [failure for name in self._profiles.chain(wanted) if (failure := self._availability.blocked(name))]
         real = [failure for failure in blocked if failure.kind != "no_key"]
-        return _needed((real or blocked or [self._standing.no_key(wanted)])[0])
+        return _needed((real or blocked or [self._availability.no_key(wanted)])[0])
 
     def fitted(self, name: str) -> Profile:
         """The profile as prompts should be made for it: no larger than what its service takes at a time.
@@ -228,7 +169,7 @@ class ModelPool:
             LimitReached: a limit of the run, or a service's rate limit that is too far away to wait for.
             ConfigError: the settings have no such profile or provider.
         """
-        if self._offline:
+        if self._options.offline:
             raise self.why_unavailable()
         spending = Spending(self._budget)
         try:
@@ -247,7 +188,7 @@ class ModelPool:
         Raises:
             LimitReached: a limit of the run is reached.
         """
-        self._budget.release(self._budget.reserve(prompt_tokens=1, completion_tokens=0, cost_usd=0.0))
+        self._budget.require(tokens=1, cost_usd=0.0)
 
     def charge(self, usage: Usage) -> None:
         """Count what an agent that asks models by itself says that it has spent."""
@@ -255,10 +196,10 @@ class ModelPool:
 
     async def close(self) -> None:
         """Close all connections, and keep what services have told; a later `complete` opens new ones."""
-        for name in self._opened:
-            self.sizes.keep(name)
-        for model in (*self._opened.values(), *self._given.values()):
-            await model.close()
+        if "_exchange" in vars(self):
+            for name in self._exchange.opened:
+                self.sizes.keep(name)
+            await self._exchange.close()
 
     def named(self, profile: str) -> str:
         """The name of the profile that is meant: `auto` is the default one."""
@@ -266,9 +207,9 @@ class ModelPool:
 
     async def _ask_in_turn(self, names: tuple[str, ...], request: ChatRequest | Make, spending: Spending) -> ChatReply:
         failures: dict[str, ServiceFailure] = {}
-        paused = {name: failure for name in names if (failure := self._standing.pause(name))}
+        paused = {name: failure for name in names if (failure := self._availability.pause(name))}
         for name in (*(name for name in names if name not in paused), *paused):  # somebody is asked in any case
-            blocked = self._standing.blocked(name)
+            blocked = self._availability.blocked(name)
             if blocked is not None:
                 failures[name] = blocked
                 continue
@@ -277,7 +218,7 @@ class ModelPool:
             try:
                 reply = await self._ask(name, request, spending)
             except ServiceFailure as failure:
-                self._standing.remember(name, failure)
+                self._availability.remember(name, failure)
                 failures[name] = failure
             else:
                 self._tell_return(names[0], name)
@@ -285,7 +226,7 @@ class ModelPool:
         raise self._nobody_answered(list(failures.values()))
 
     async def _ask(self, name: str, request: ChatRequest | Make, spending: Spending) -> ChatReply:
-        model = self._model(name)
+        model = self._exchange.model(name)
         if not callable(request):
             return await self._exchange.ask(model, request, spending)
         fitted = self.fitted(name)
@@ -297,19 +238,21 @@ class ModelPool:
             if failure.kind != "too_large" or smaller.request_tokens >= fitted.request_tokens:
                 raise
             place = f"{fitted.provider} ({fitted.model})"
-            self._emit(Note(text=f"{place} takes no more than {smaller.request_tokens:,} tokens; the request was cut."))
+            self._options.emit(
+                Note(text=f"{place} takes no more than {smaller.request_tokens:,} tokens; the request was cut.")
+            )
         return await self._exchange.ask(model, request(smaller), spending)
 
     def _tell_switch(self, failures: Mapping[str, ServiceFailure], name: str) -> None:
         if failures:
             previous, failure = list(failures.items())[-1]
-            self._emit(ModelSwitched(from_profile=previous, to_profile=name, reason=failure.message))
+            self._options.emit(ModelSwitched(from_profile=previous, to_profile=name, reason=failure.message))
 
     def _tell_return(self, wanted: str, name: str) -> None:
         """Tell when a profile that another one stood in for answers again."""
-        before = self._standing.answered(wanted, name)
+        before = self._availability.answered(wanted, name)
         if before:
-            self._emit(ModelSwitched(from_profile=before, to_profile=name, reason="it can be asked again"))
+            self._options.emit(ModelSwitched(from_profile=before, to_profile=name, reason="it can be asked again"))
 
     def _nobody_answered(self, failures: list[ServiceFailure]) -> ModelError | LimitReached:
         real = [failure for failure in failures if failure.kind != "no_key"]
@@ -325,24 +268,7 @@ class ModelPool:
     def _come_back(self, failure: ServiceFailure) -> str:
         if not failure.retry_after_s:
             return failure.remedy
-        return f"Try again {come_back(failure.retry_after_s, self._now())}, or use another profile."
-
-    def _model(self, name: str) -> ChatModel:
-        if name in self._given:
-            return self._given[name]
-        if name not in self._opened:
-            from codur.llm.services.service_model import ServiceModel  # noqa: PLC0415 - lazy: for runs that ask a model
-
-            self._opened[name] = ServiceModel(
-                name, self._profiles.get(name), self._profiles.endpoint(name), now=self._now, show=self._show(name)
-            )
-        return self._opened[name]
-
-    def _show(self, name: str) -> Callable[[ChatRequest, str], None] | None:
-        def show(request: ChatRequest, words: str) -> None:
-            self._emit(AnswerDelta(profile=name, purpose=request.purpose, text=words))
-
-        return show if self._stream else None
+        return f"Try again {come_back(failure.retry_after_s, self._options.clock.now())}, or use another profile."
 
 
 def _redactor(settings: Settings, environ: Mapping[str, str]) -> Redactor:
@@ -352,15 +278,3 @@ def _redactor(settings: Settings, environ: Mapping[str, str]) -> Redactor:
 
 def _needed(failure: ServiceFailure) -> ModelUnavailable:
     return ModelUnavailable(failure.message, remedy=failure.remedy)
-
-
-async def _sleep(seconds: float) -> None:
-    import asyncio  # noqa: PLC0415 - lazy: this module is loaded for runs that ask no model
-
-    await asyncio.sleep(seconds)
-
-
-def _random() -> float:
-    from random import random  # noqa: PLC0415 - lazy: only needed after a failure
-
-    return random()

@@ -6,19 +6,17 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codur.llm.rate_limits.lane import Most
+from codur.llm.rate_limits.model_limits import Most
 from codur.store.atomic import write_private
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile
-    from codur.llm.profiles.endpoint import Endpoint
 
 KEPT_S = 7 * 86_400
 """Accounts and servers change: what nobody has told for so long is found out again."""
@@ -35,23 +33,24 @@ class Remembered:
     def __init__(self, file: Path) -> None:
         self._file = file
 
-    def recall(self, endpoint: Endpoint, profile: Profile, now: float) -> Most | None:
+    def recall(self, fingerprint: str, now: float) -> Most | None:
         """What was told for a model by an account; None if that is not known any more.
 
         Args:
+            fingerprint: of both (see `Endpoint.fingerprint`).
             now: the present Unix time.
         """
-        entry = self._read(now).get(fingerprint(endpoint, profile))
+        entry = self._read(now).get(fingerprint)
         return Most(_figure(entry.get("window")), _figure(entry.get("a_minute"))) if entry else None
 
-    def keep(self, endpoint: Endpoint, profile: Profile, most: Most, now: float) -> None:
+    def keep(self, fingerprint: str, profile: Profile, most: Most, now: float) -> None:
         """Keep what was told; nothing happens if nothing is known, or the file cannot be written."""
         figures = {"window": most.window, "a_minute": most.a_minute}
         told = {name: int(value) for name, value in figures.items() if value < math.inf}
         if not told:
             return
         entry = {"model": f"{profile.provider} {profile.model}", **told, "seen": int(now)}
-        kept = {**self._read(now), fingerprint(endpoint, profile): entry}
+        kept = {**self._read(now), fingerprint: entry}
         with contextlib.suppress(OSError):
             write_private(self._file, json.dumps(kept, indent=1).encode(), durable=False)
 
@@ -67,12 +66,6 @@ class Remembered:
             for name, entry in items
             if isinstance(entry, dict) and now - KEPT_S < _figure(entry.get("seen")) <= now
         }
-
-
-def fingerprint(endpoint: Endpoint, profile: Profile) -> str:
-    """Stands for provider, address, model and account; the key cannot be found out from it."""
-    told = "\0".join((profile.provider, endpoint.base_url, profile.model, endpoint.key, *endpoint.secrets))
-    return hashlib.sha256(told.encode()).hexdigest()[:24]
 
 
 def _figure(value: Any) -> float:

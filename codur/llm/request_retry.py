@@ -7,39 +7,23 @@ between 0 and a bound that doubles with every attempt.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from codur.llm.request_failure import PASSING
 
 if TYPE_CHECKING:
+    from codur.llm.clock import Clock
     from codur.llm.request_failure import ServiceFailure
 
 BASE_S = 0.5
 CAP_S = 30.0
 
 
-def jitter(attempt: int, random: Callable[[], float]) -> float:
+def jitter(attempt: int, clock: Clock) -> float:
     """The wait after the failed `attempt` (0 is the first), in seconds."""
-    return random() * min(CAP_S, BASE_S * 2.0 ** min(attempt, 16))
-
-
-def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """The wait that a response asks for, in seconds: by `retry-after-ms`, else by `Retry-After` (seconds or HTTP date).
-
-    Args:
-        headers: the response's headers, names in lower case.
-        now: the present Unix time.
-
-    Returns:
-        None if there is none or it cannot be read.
-    """
-    milliseconds = _number(headers.get("retry-after-ms", ""))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    value = headers.get("retry-after", "").strip()
-    seconds = _number(value)
-    return seconds if seconds is not None or not value else _until(value, now)
+    return clock.random() * min(CAP_S, BASE_S * 2.0 ** min(attempt, 16))
 
 
 def spoken(seconds: float) -> str:
@@ -57,8 +41,6 @@ def come_back(seconds: float, now: float) -> str:
     Args:
         now: the present Unix time.
     """
-    from datetime import datetime  # noqa: PLC0415 - lazy: only for a run that ends because of a rate limit
-
     moment, today = datetime.fromtimestamp(math.ceil(now + seconds)), datetime.fromtimestamp(now)
     day = "" if moment.date() == today.date() else f"{moment:%Y-%m-%d} "
     return f"in {spoken(seconds)} (at {day}{moment:%H:%M})"
@@ -70,22 +52,14 @@ class Patience:
     Args:
         max_attempts: requests at most, the first included.
         budget_s: longest total wait, in seconds.
-        random: uniform numbers from 0 to 1.
-        time_left: seconds left of the run; None if it has no end.
+        left: seconds left of the run.
     """
 
-    def __init__(
-        self,
-        *,
-        max_attempts: int,
-        budget_s: float,
-        random: Callable[[], float],
-        time_left: Callable[[], float] | None = None,
-    ) -> None:
+    def __init__(self, max_attempts: int, budget_s: float, clock: Clock, left: Callable[[], float]) -> None:
         self._max_attempts = max_attempts
         self._budget_s = budget_s
-        self._random = random
-        self._time_left = time_left
+        self._clock = clock
+        self._left = left
         self._failed = 0
 
     def wait_after(self, failure: ServiceFailure) -> float | None:
@@ -97,29 +71,8 @@ class Patience:
         self._failed += 1
         if failure.kind not in PASSING or self._failed >= self._max_attempts:
             return None
-        wait = (failure.retry_after_s or 0.0) + jitter(0 if failure.retry_after_s else self._failed - 1, self._random)
-        left = math.inf if self._time_left is None else self._time_left()
-        if wait > self._budget_s or wait >= left:
+        wait = (failure.retry_after_s or 0.0) + jitter(0 if failure.retry_after_s else self._failed - 1, self._clock)
+        if wait > self._budget_s or wait >= self._left():
             return None
         self._budget_s -= wait
         return wait
-
-
-def _number(value: str) -> float | None:
-    try:
-        number = float(value)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) and number >= 0 else None
-
-
-def _until(value: str, now: float) -> float | None:
-    from datetime import UTC  # noqa: PLC0415 - lazy: only for the rare date form
-    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - lazy: only for the rare date form
-
-    try:
-        moment = parsedate_to_datetime(value)
-        aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return max(0.0, aware.timestamp() - now)
-    except (ValueError, OverflowError):
-        return None

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from codur.errors import LimitReached
 from codur.llm.profiles.endpoint import is_local
-from codur.llm.rate_limits.lane import Most
+from codur.llm.profiles.local_models import served_window
+from codur.llm.rate_limits.model_limits import Most
 from codur.llm.tokens import SMALLEST_ANSWER, estimate_tokens
-from codur.structs import replace
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile
-    from codur.llm.model import ChatModel
+    from codur.llm.gate import Gate
+    from codur.llm.pool_options import PoolOptions
     from codur.llm.profiles.profiles import Profiles
-    from codur.llm.rate_limits.gate import Gate
-    from codur.llm.remembered_sizes import Remembered
 
 _AROUND_TOKENS = 1000
 """What a request holds beside the task at least: instructions, tools, the situation."""
@@ -28,26 +28,16 @@ class Sizing:
 
     Args:
         profiles: the run's profiles.
-        given: models by profile name that are no service's.
         gate: knows what services have told in this run.
-        remembered: knows what they told before; None keeps nothing.
-        now: the present Unix time.
+        options: what they told before (`remembered`), and models that are no service's.
     """
 
-    def __init__(
-        self,
-        profiles: Profiles,
-        gate: Gate,
-        *,
-        given: Mapping[str, ChatModel],
-        remembered: Remembered | None,
-        now: Callable[[], float],
-    ) -> None:
+    def __init__(self, profiles: Profiles, gate: Gate, options: PoolOptions) -> None:
         self._profiles = profiles
         self._gate = gate
-        self._given = given
-        self._remembered = remembered
-        self._now = now
+        self._given = options.models
+        self._remembered = options.remembered
+        self._now = options.clock.now
         self._recalled: set[str] = set()
         self._looked: set[str] = set()
 
@@ -65,7 +55,7 @@ class Sizing:
         answer = min(profile.max_completion_tokens, max(SMALLEST_ANSWER, most // 2))
         if (most, answer) == (profile.request_tokens, profile.max_completion_tokens):
             return profile
-        return replace(profile, request_tokens=max(1, most), max_completion_tokens=answer)
+        return structs.replace(profile, request_tokens=max(1, most), max_completion_tokens=answer)
 
     def require_room(self, name: str, task: str) -> None:
         """Make sure, before anything is spent, that a profile can be told a task whole.
@@ -98,7 +88,7 @@ class Sizing:
         """Remember what a profile's service has told."""
         if self._remembered is not None and name not in self._given:
             profile = self._profiles.get(name)
-            self._remembered.keep(self._profiles.endpoint(name), profile, self._gate.known(profile), self._now())
+            self._remembered.keep(self._fingerprint(name, profile), profile, self._gate.known(profile), self._now())
 
     def told(self, name: str, *, look: bool = True) -> str:
         """How large requests to a profile are made and why, as a clause.
@@ -133,9 +123,11 @@ class Sizing:
         self._recalled.add(name)
         known = self._gate.known(profile)
         if known == Most():
-            self._gate.recall(
-                profile, self._remembered.recall(self._profiles.endpoint(name), profile, self._now()) or known
-            )
+            before = self._remembered.recall(self._fingerprint(name, profile), self._now())
+            self._gate.recall(profile, before or known)
+
+    def _fingerprint(self, name: str, profile: Profile) -> str:
+        return self._profiles.endpoint(name).fingerprint(profile.model)
 
     def _look(self, name: str, profile: Profile) -> None:
         """Ask a local server for its model's window, until it has loaded the model and so settled on one."""
@@ -144,8 +136,6 @@ class Sizing:
             return
         if provider.api != "openai" or not is_local(provider.base_url or ""):
             return
-        from codur.llm.profiles.local_models import served_window  # noqa: PLC0415 - lazy: only for local servers
-
         found = served_window(provider.base_url or "", profile.model)
         if found is None or found.settled:
             self._looked.add(name)

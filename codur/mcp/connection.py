@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from codur.config.settings import McpServer
 from codur.errors import CodurError, Interrupted
@@ -18,26 +16,16 @@ from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
 from codur.sandbox.process.output_stream import Stream
 from codur.structs import Struct
+from codur.web.lookup import Resolve, addresses_of
 from codur.web.page_errors import FetchRefused
 
 if TYPE_CHECKING:
     from codur.mcp.server_session import Session
-    from codur.mcp.transports import Streams
 
 T = TypeVar("T")
 Ask = Callable[["Session"], Awaitable[T]]
 
 _STOP_S = 1.0
-
-
-def addresses_of(host: str, port: int) -> tuple[str, ...]:
-    """The addresses of a host, as the system knows them.
-
-    Raises:
-        OSError: it has none.
-    """
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 class Place(Struct):
@@ -53,7 +41,7 @@ class Place(Struct):
     launcher: Launcher
     environ: Mapping[str, str]
     workspace: Path
-    resolve: Callable[[str, int], Sequence[str]] = addresses_of
+    resolve: Resolve = addresses_of
 
 
 class Connection:
@@ -125,29 +113,19 @@ class Connection:
 
     def _made(self) -> Session:
         try:
-            from codur.mcp.server_session import Session  # noqa: PLC0415 - lazy: the protocol library takes 0.6 s
-            from codur.mcp.transports import Trouble  # noqa: PLC0415 - lazy: as above
+            from codur.mcp import server_session as sessions  # noqa: PLC0415 - lazy: the protocol library takes 0.6 s
         except ImportError as error:
             raise McpUsage(
                 "MCP servers need a package that is not installed", remedy='Install it: pip install "codur[mcp]".'
             ) from error
-        trouble = Trouble()
-        return Session(self._name, self._way(trouble), trouble)
-
-    def _way(self, trouble: Any) -> Callable[[], AbstractAsyncContextManager[Streams]]:
         if self._server.url is None:
-            from codur.mcp.transports import Pipes  # noqa: PLC0415 - lazy: as above
-
             self._stream = self._started()
-            return Pipes(self._name, self._stream, trouble).open
-        from codur.mcp.http import Web  # noqa: PLC0415 - lazy: as above
-        from codur.mcp.transports import Address  # noqa: PLC0415 - lazy: as above
-
+            return sessions.over_pipes(self._name, self._stream)
         names = self._server.headers_env
         values = self._variables(tuple(names.values()), "headers_env")
-        address = Address(url=self._server.url, headers={header: values[name] for header, name in names.items()})
+        headers = {header: values[name] for header, name in names.items()}
         try:
-            return Web(self._name, address, trouble, resolve=self._place.resolve).open
+            return sessions.over_http(self._name, self._server.url, headers, self._place.resolve)
         except FetchRefused as error:
             raise McpRefused(f"{self._name}: {error.message}", remedy=error.remedy) from error
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Callable, Coroutine
-from concurrent.futures import CancelledError, Future
+from collections.abc import Coroutine
+from concurrent.futures import CancelledError
 from typing import Any, TypeVar
 
 from codur.errors import Interrupted
@@ -65,20 +65,3 @@ def _carry(loop: asyncio.AbstractEventLoop) -> None:
         loop.run_until_complete(loop.shutdown_asyncgens())
     finally:
         loop.close()
-
-
-def in_thread(function: Callable[[], T]) -> Future[T]:
-    """Call a function in a thread that nobody waits for when the process ends: a look-up cannot be stopped."""
-    future: Future[T] = Future()
-    future.set_running_or_notify_cancel()
-
-    def call() -> None:
-        try:
-            result = function()
-        except BaseException as error:  # noqa: BLE001 - handed to who waits
-            future.set_exception(error)
-        else:
-            future.set_result(result)
-
-    threading.Thread(target=call, name="codur-mcp-lookup", daemon=True).start()
-    return future

@@ -5,22 +5,20 @@ Imports the protocol library; see `connection` for where that is done.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from ipaddress import ip_address
+from typing import cast
 
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
-from codur.mcp.event_loop import in_thread
 from codur.mcp.server_errors import McpRefused
-from codur.mcp.transports import MAX_MESSAGE, MAX_UNASKED, Address, Streams, Trouble
+from codur.mcp.transports import MAX_MESSAGE, MAX_UNASKED, Streams, Trouble
 from codur.web.address import is_public
+from codur.web.lookup import Resolve, looked_up
 from codur.web.target import Target, read_url
 
-Resolve = Callable[[str, int], Sequence[str]]
-"""The addresses of a host; raises OSError if it has none."""
 _LOCAL_NAME = "localhost"
 
 
@@ -35,28 +33,25 @@ class Web:
         FetchRefused: the URL can be read in two ways.
     """
 
-    def __init__(self, name: str, address: Address, trouble: Trouble, *, resolve: Resolve) -> None:
-        self._name = name
-        self._address = address
-        self._trouble = trouble
-        self._resolve = resolve
-        self._target = read_url(address.url, ports=range(1, 65_536))
+    def __init__(self, name: str, url: str, headers: Mapping[str, str], trouble: Trouble, *, resolve: Resolve) -> None:
+        self._headers = headers
+        self._target = read_url(url, ports=range(1, 65_536))
+        self._guard = _Guard(name, self._target, trouble, resolve)
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Streams]:
         """The streams, for as long as the context lasts."""
-        guard = _Guard(self._name, self._target, self._trouble, self._resolve)
         async with (
             httpx2.AsyncClient(
-                transport=guard,
-                headers={**self._address.headers, "Accept-Encoding": "identity"},
+                transport=self._guard,
+                headers={**self._headers, "Accept-Encoding": "identity"},
                 timeout=None,  # the caller bounds each request as a whole
                 trust_env=False,
                 follow_redirects=False,
             ) as client,
             streamable_http_client(self._target.url, http_client=client, max_sse_event_size=MAX_MESSAGE) as streams,
         ):
-            yield streams  # type: ignore[misc] # the library's wrappers have what its session needs
+            yield cast(Streams, streams)  # the library's wrappers have what its session needs
 
 
 class _Guard(httpx2.AsyncBaseTransport):
@@ -104,7 +99,11 @@ class _Guard(httpx2.AsyncBaseTransport):
     async def _checked(self, request: httpx2.Request) -> str:
         """The address that is asked, looked up once and the same from then on."""
         if not self._pinned:
-            found = await self._addresses(request)
+            try:
+                found = await looked_up(self._target, self._resolve)
+            except (OSError, UnicodeError) as error:
+                self._trouble.found(f"{self._name}: {self._target.host} is not known", remedy="Check the url.")
+                raise httpx2.ConnectError("unknown host", request=request) from error
             if not found or not all(_may_be_asked(self._target, address) for address in found):
                 raise self._refused(
                     f"{self._name}: {self._target.host} is not on the public internet",
@@ -113,16 +112,6 @@ class _Guard(httpx2.AsyncBaseTransport):
                 )
             self._pinned = found[0]
         return self._pinned
-
-    async def _addresses(self, request: httpx2.Request) -> Sequence[str]:
-        if self._target.is_address:
-            return (self._target.host,)
-        try:
-            host, port = self._target.host, self._target.port
-            return await asyncio.wrap_future(in_thread(lambda: self._resolve(host, port)))
-        except (OSError, UnicodeError) as error:
-            self._trouble.found(f"{self._name}: {self._target.host} is not known", remedy="Check the url.")
-            raise httpx2.ConnectError("unknown host", request=request) from error
 
     async def _bounded(self, response: httpx2.Response, request: httpx2.Request) -> httpx2.Response:
         if response.headers.get("content-encoding", "identity").lower() != "identity":
@@ -153,7 +142,7 @@ class _Bounded(httpx2.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """The body's parts."""
         heard = 0
-        async for part in self._response.stream:  # type: ignore[union-attr] # an asynchronous transport's
+        async for part in cast(AsyncIterator[bytes], self._response.stream):
             heard += len(part)
             if heard > MAX_UNASKED:
                 self._trouble.found(f"{self._name} does not stop sending", code="too_large")

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-from msgspec import convert, to_builtins
+import msgspec
 
 from codur.errors import StateError
 from codur.store.atomic import PRIVATE_DIRECTORY, state_errors, write_private
 from codur.store.flock import exclusive
-from codur.structs import Struct
+from codur.structs import Struct, field
 
 _MAX_BYTES = 16 * 1024**2
 
@@ -31,7 +30,7 @@ class Pinned(Struct):
     """
 
     source: str
-    tools: Mapping[str, str]
+    tools: Mapping[str, str] = field(default_factory=dict)
 
     def state_of(self, tool: str, digest: str) -> PinState:
         """How a definition stands to what is accepted."""
@@ -43,7 +42,7 @@ class Pinned(Struct):
 
 class _File(Struct):
     version: Literal[1]
-    servers: dict[str, Pinned]
+    servers: Mapping[str, Pinned]
 
 
 class Pins:
@@ -55,7 +54,7 @@ class Pins:
 
     def __init__(self, file: Path | None) -> None:
         self._file = file
-        self._memory: dict[str, Pinned] = {}
+        self._memory: Mapping[str, Pinned] = {}
 
     def first_or_known(self, server: str, now: Pinned) -> Pinned:
         """What is accepted of a server; at its first use (or under other settings) that is what it offers `now`.
@@ -102,7 +101,7 @@ class Pins:
             with exclusive(self._file.with_name(f"{self._file.name}.lock")):
                 yield
 
-    def _read(self) -> dict[str, Pinned]:
+    def _read(self) -> Mapping[str, Pinned]:
         if self._file is None:
             return self._memory
         with state_errors(self._file):
@@ -114,21 +113,20 @@ class Pins:
                 data = stream.read(_MAX_BYTES + 1)
         return self._servers(data)
 
-    def _servers(self, data: bytes) -> dict[str, Pinned]:
+    def _servers(self, data: bytes) -> Mapping[str, Pinned]:
         try:
-            if len(data) > _MAX_BYTES:
-                raise ValueError(len(data))
-            return convert(json.loads(data), _File).servers
-        except (ValueError, RecursionError) as error:
-            # An empty list would accept anything, so a damaged one accepts nothing.
-            raise StateError(
-                f"the list of accepted MCP tools {self._file} is damaged",
-                remedy="Look at each server's tools again with `codur mcp trust NAME`.",
-            ) from error
+            if len(data) <= _MAX_BYTES:
+                return msgspec.json.decode(data, type=_File).servers
+        except (msgspec.MsgspecError, RecursionError):
+            pass  # an empty list would accept anything, so a damaged one accepts nothing
+        raise StateError(
+            f"the list of accepted MCP tools {self._file} is damaged",
+            remedy="Look at each server's tools again with `codur mcp trust NAME`.",
+        )
 
     def _write(self, servers: Mapping[str, Pinned]) -> None:
         if self._file is None:
-            self._memory = dict(servers)
+            self._memory = servers
             return
-        plain = to_builtins(_File(version=1, servers=dict(servers)), order="deterministic")
-        write_private(self._file, json.dumps(plain, indent=1).encode("ascii"))
+        data = msgspec.json.encode(_File(version=1, servers=servers), order="sorted")
+        write_private(self._file, msgspec.json.format(data, indent=1))

@@ -16,14 +16,16 @@ from typing import Any, TypeVar
 import mcp.types as protocol
 from mcp.client.session import ClientSession
 from mcp.shared.exceptions import MCPError
-from pydantic import BaseModel
 
 from codur import __version__
+from codur.mcp.http import Web
 from codur.mcp.offered_tools import MAX_RESOURCES, MAX_TOOLS, Answer, Listing, ResourceEntry, listing_of
 from codur.mcp.server_errors import McpError, McpUsage
 from codur.mcp.server_text import clean, one_line
-from codur.mcp.transports import Streams, Trouble
+from codur.mcp.transports import Pipes, Streams, Trouble
+from codur.sandbox.process.output_stream import Stream
 from codur.types import ToolCode
+from codur.web.lookup import Resolve
 
 MAX_TEXT = 100_000
 """Characters of an answer's text that are passed on."""
@@ -35,7 +37,7 @@ _MAX_MESSAGE = 300
 _INVALID_PARAMS = -32602
 _NO_RESOURCE = -32002
 _UNSUPPORTED_VERSION = -32022
-_R = TypeVar("_R", bound=BaseModel)
+_R = TypeVar("_R", bound=protocol.Result)
 _Page = TypeVar("_Page", protocol.ListToolsResult, protocol.ListResourcesResult)
 
 for _logger in ("mcp", "client", "httpx2", "httpcore2"):
@@ -189,6 +191,22 @@ class Session:
         if isinstance(error, RuntimeError) and "protocol version" in str(error):
             return McpError(f"{self._name} speaks another version of the protocol", remedy="Update the server.")
         return McpError(f"{self._name} gave an answer that is not of the protocol", remedy="Update the server.")
+
+
+def over_pipes(name: str, stream: Stream) -> Session:
+    """A session with a server that was started."""
+    trouble = Trouble()
+    return Session(name, Pipes(name, stream, trouble).open, trouble)
+
+
+def over_http(name: str, url: str, headers: Mapping[str, str], resolve: Resolve) -> Session:
+    """A session with a server that is reached at a URL.
+
+    Raises:
+        FetchRefused: the URL can be read in two ways.
+    """
+    trouble = Trouble()
+    return Session(name, Web(name, url, headers, trouble, resolve=resolve).open, trouble)
 
 
 async def _agree(session: ClientSession) -> None:

@@ -8,9 +8,7 @@ import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
-
-from msgspec import to_builtins
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from codur.config.settings import McpServer
 from codur.mcp.connection import Ask, Connection, Place
@@ -19,6 +17,9 @@ from codur.mcp.offered_tools import Answer, Definition, Listing, ResourceEntry, 
 from codur.mcp.pins import Pinned, Pins, PinState
 from codur.mcp.server_errors import McpError, McpRefused, McpUsage
 from codur.sandbox.cancel import CancelToken
+
+if TYPE_CHECKING:
+    from codur.mcp.server_session import Session
 
 T = TypeVar("T")
 _PROMPTS = ("prompt", "task", "message", "query", "input")
@@ -152,25 +153,16 @@ class McpServers:
         return self._ask(name, lambda session: session.read(uri))
 
     def delegate(
-        self,
-        tool: str,
-        prompt: str,
-        directory: Path,
-        *,
-        timeout_s: float,
-        argument: str | None = None,
-        arguments: Mapping[str, Any] | None = None,
-        cancel: CancelToken | None = None,
+        self, tool: str, directory: Path, arguments: Mapping[str, Any], *, prompt: str | None, timeout_s: float
     ) -> str:
-        """Give a request in words to one tool, whose server is started for it alone and may write `directory`.
+        """Give a request to one tool, whose server is started for it alone and may write `directory`.
 
         Args:
             tool: its name here.
             directory: where the server starts; a server that is reached by a URL knows nothing of it.
+            prompt: goes into the argument with a usual name, or the only one that is required; None: it is among the
+                arguments already.
             timeout_s: for all of it, in seconds.
-            argument: takes the prompt; None: the one with a usual name, or the only one that is required.
-            arguments: further arguments.
-            cancel: ends it when set; None: the token of this object.
 
         Raises:
             McpRefused, McpUsage, StateError: as `call`.
@@ -179,16 +171,14 @@ class McpServers:
         """
         name = server_of(tool)
         connection = Connection(name, self.server(name), self._place, self._loop, root=directory)
-        token = cancel or self._cancel
 
-        async def carry_out(session: Any) -> Answer:
+        async def carry_out(session: Session) -> Answer:
             definition = self._accepted(name, tool, await session.tools())
-            given = {**(arguments or {}), argument or _prompt_argument(definition): prompt}
-            found: Answer = await session.call(definition.tool, given)
-            return found
+            own = {} if prompt is None else {_prompt_argument(definition): prompt}
+            return await session.call(definition.tool, {**arguments, **own})
 
         try:
-            answer = connection.ask(carry_out, timeout_s=timeout_s, cancel=token)
+            answer = connection.ask(carry_out, timeout_s=timeout_s, cancel=self._cancel)
         finally:
             connection.close()
         if answer.failed:
@@ -203,12 +193,8 @@ class McpServers:
             )
         state = self.states(name, listing)[tool]
         if state != "accepted":
-            how = (
-                "is new since its server's tools were accepted"
-                if state == "new"
-                else "has changed since it was accepted"
-            )
-            raise McpRefused(f"{tool} {how}", remedy=f"Look at it with `codur mcp trust {name}`.")
+            how = "has changed since it was" if state == "changed" else "is new since its server's tools were"
+            raise McpRefused(f"{tool} {how} accepted", remedy=f"Look at it with `codur mcp trust {name}`.")
         return definition
 
     def _ask(self, name: str, ask: Ask[T]) -> T:
@@ -227,7 +213,7 @@ class McpServers:
 
 def _source(server: McpServer) -> str:
     """What is started or reached; limits and variables do not make another server."""
-    whole = {key: value for key, value in to_builtins(server).items() if key in ("command", "url")}
+    whole = {"command": server.command, "url": server.url}
     return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()
 
 

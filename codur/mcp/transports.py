@@ -7,7 +7,7 @@ library does not pass on.
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -164,10 +164,3 @@ async def _next(descriptor: int) -> bytes:
             return os.read(descriptor, _CHUNK)
         except BlockingIOError:
             continue
-
-
-class Address(Struct):
-    """Where a server is reached: its URL, and the headers that the settings name."""
-
-    url: str
-    headers: Mapping[str, str]

@@ -86,14 +86,7 @@ async def _answers(asked: Sequence[Left], state: RunState, context: RunContext) 
         for item in asked
     ]
     try:
-        replies = await judge_claims(
-            state["task"].prompt,
-            claims,
-            context.for_models.diff(),
-            pool=context.models,
-            prompts=context.prompts,
-            attempts=context.settings.planning.max_retry_attempts,
-        )
+        replies = await judge_claims(state["task"].prompt, claims, context.for_models.diff(), context.asker)
     except (ModelError, LimitReached) as error:
         return [error.message] * len(asked)
     return [(reply.met, reply.why.strip()) if reply else "the model did not say" for reply in replies]

@@ -26,14 +26,7 @@ async def choose(state: RunState, context: RunContext) -> RunUpdate:
         raise AssertionError("there are no repairs to choose from")
     spent = context.models.usage
     try:
-        number = await choose_patch(
-            state["task"].prompt,
-            report.patches,
-            _sources(state, context),
-            pool=context.models,
-            prompts=context.prompts,
-            profile=context.models.fast_profile,
-        )
+        number = await choose_patch(state["task"].prompt, report.patches, _sources(state, context), context.asker)
         why = f"the model took repair {number}" if number else "the answer named no repair; the first one is taken"
     except (ModelError, LimitReached) as error:
         number, why = None, f"{error.message}; the first repair is taken"

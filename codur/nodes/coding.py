@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
+from codur.agents.assignment import CodingTask
 from codur.agents.coding import CodingOutcome, write_code
 from codur.agents.registry import Agent
 from codur.checks.describe import diff_text, verdict_text
 from codur.context.brief import CodingBrief
-from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable
+from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.parts.attempt_verdict import seen_before
 from codur.nodes.parts.finding import may_fail
 from codur.nodes.parts.samples import Copy, best_of, how_many
-from codur.nodes.parts.sources import inputs, instruction_notes, material, objective, target
+from codur.nodes.parts.sources import Material, assignment, inputs, instruction_notes, material, objective, target
 from codur.nodes.parts.step_criteria import held_to
-from codur.nodes.parts.updates import current_step, go, hint_of, origin_of, outcome_of, tell_changes
+from codur.nodes.parts.updates import current_step, go, hint_of, not_answered, origin_of, tell_changes
 from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate
 from codur.python.interpreter import python_version
 from codur.questions import Question
@@ -41,8 +43,6 @@ async def code_with(agent: Agent, node: NodeName, state: RunState, context: RunC
 
     If nothing has run the check yet (rules did not know that the task is about code), it is run first.
     """
-    import asyncio  # noqa: PLC0415 - lazy: a model-free run never loads it
-
     seen = await asyncio.to_thread(seen_before, state, context)
     return RunUpdate(**seen, **await _code(agent, node, {**state, **seen}, context))
 
@@ -54,14 +54,7 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
     except ModelAnswerError as error:
         outcome = CodingOutcome(code="invalid", summary="", error=error.message)
     except (ModelUnavailable, LimitReached) as error:
-        return RunUpdate(
-            usage=context.models.usage - spent,
-            outcome=outcome_of(error),
-            reason=error.message,
-            remedy=error.remedy,
-            records=[_failed(agent, node, error, state)],
-            **go(node, "review", origin="llm_error", reason=error.message),
-        )
+        return RunUpdate(usage=context.models.usage - spent, **not_answered(node, agent, error, state))
     tell_changes(outcome.changed_files, context)
     looked = [*(part for part in state["looked"] if part not in outcome.looked), *outcome.looked][-_LOOKED:]
     if outcome.kind == "question":
@@ -83,34 +76,10 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
 
 
 async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOutcome:
-    import asyncio  # noqa: PLC0415 - lazy: a model-free run never loads it
-
     agent = replace(agent, profile=context.models.named(agent.profile))
-    step = current_step(state)
-    answers = _answers(step.id, state, context)
+    step, settings = current_step(state), context.settings
     found = await asyncio.to_thread(material, state, step, context)
-    settings = context.settings
-    brief = CodingBrief(
-        task=state["task"].prompt,
-        objective="\n\n".join(
-            text for text in (objective(state, step), _ALLOWED if may_fail(state) else "", *answers) if text
-        ),
-        sources=found.texts,
-        wants=found.wants,
-        outline=found.outline,
-        withheld=found.withheld,
-        missing_files=state["discovery"].missing_files,
-        python_version=python_version(context.python, context.launcher),
-        read_only=frozenset(path for path in found.texts if not context.workspace.may_edit(path)),
-        guessed=found.guessed,
-        inputs=inputs(state, step, context),
-        check=state["discovery"].check,
-        verdict=state["verdict"],
-        attempts=state["attempts"],
-        on_disk=diff_text(context.for_models.diff()),
-        will_retry=state["iteration"] + 1 < state["task"].limits.max_iterations,
-        steer=hint_of(state),
-    )
+    brief = _brief(found, state, context)
     check = state["discovery"].check
     can_check = check is not None and check.kind != "syntax" and settings.tools.allow_run
 
@@ -119,30 +88,50 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
 
     async def ask(profile: str, temperature: float | None, copy: Copy | None) -> CodingOutcome:
         asked = replace(agent, profile=profile)
-        return await write_code(
-            brief,
-            asked,
-            profile=context.models.fitted(profile),
-            target=target(state, step, found.texts, context),
-            pool=context.models,
-            prompts=context.prompts,
-            toolbox=context.toolbox,
+        fitted = context.models.fitted(profile)
+        task = CodingTask(
+            brief=brief,
             workspace=context.workspace,
+            target=target(state, step, found.texts, context),
             whole_file_lines=settings.tools.whole_file_lines,
             source_tokens=settings.context.source_tokens,
-            instructions=context.instructions.text(asked, context.models.fitted(profile), found.texts),
             read_text_calls=settings.runtime.detect_tool_calls_from_text,
             max_looks=settings.agents.coding.max_looks,
             run_check=said_by(copy.run if copy else context.checker.run),
             asking="asked" if _asked(state) else "user" if context.consult is not None else "nobody",
-            emit=context.emit,
             temperature=temperature,
             elsewhere=copy.ready if copy else None,
         )
+        return await write_code(task, assignment(asked, fitted, found.texts, context))
 
     count = how_many(agent, state, context)
     outcome = await best_of(count, agent, ask, state, context) if count > 1 else None
     return outcome or await ask(agent.profile, None, None)
+
+
+def _brief(found: Material, state: RunState, context: RunContext) -> CodingBrief:
+    """What the agent is told."""
+    step, discovery = current_step(state), state["discovery"]
+    said = (objective(state, step), _ALLOWED if may_fail(state) else "", *_answers(step.id, state, context))
+    return CodingBrief(
+        task=state["task"].told,
+        objective="\n\n".join(filter(None, said)),
+        sources=found.texts,
+        wants=found.wants,
+        outline=found.outline,
+        withheld=found.withheld,
+        missing_files=discovery.missing_files,
+        python_version=python_version(context.python, context.launcher),
+        read_only=frozenset(path for path in found.texts if not context.workspace.may_edit(path)),
+        guessed=found.guessed,
+        inputs=inputs(state, step, context),
+        check=discovery.check,
+        verdict=state["verdict"],
+        attempts=state["attempts"],
+        on_disk=diff_text(context.for_models.diff()),
+        will_retry=state["iteration"] + 1 < state["task"].limits.max_iterations,
+        steer=hint_of(state),
+    )
 
 
 def _asked(state: RunState) -> bool:
@@ -171,17 +160,4 @@ def _record(agent: Agent, node: NodeName, outcome: CodingOutcome, state: RunStat
         error=f"{agent.name} gave up: {outcome.error}" if gave_up else outcome.error,
         held=outcome.held,
         others=outcome.others,
-    )
-
-
-def _failed(agent: Agent, node: NodeName, error: CodurError, state: RunState) -> StepRecord:
-    return StepRecord(
-        step_id=current_step(state).id,
-        node=node,
-        action="coding",
-        capability=agent.name,
-        origin="llm_error",
-        tier="open",
-        code="failed",
-        error=error.message,
     )

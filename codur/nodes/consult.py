@@ -14,58 +14,35 @@ async def consult(state: RunState, context: RunContext) -> RunUpdate:
     if question is None:
         raise AssertionError("there is nothing to ask")
     answer = context.consult(question) if context.consult is not None else Answer(decision="nobody")
-    if question.kind == "approval":
-        return RunUpdate(question=None, answer=answer, **go("consult", "policy", origin="user", reason=answer.decision))
+    if question.kind == "question":
+        return _answered(answer, state, context)
+    update = RunUpdate(question=None, answer=answer)
     if question.kind == "test":
-        reason = answer.decision
-        return RunUpdate(question=None, answer=answer, **go("consult", "make_check", origin="user", reason=reason))
-    return _answered(answer, state, context)
+        return RunUpdate(**update, **go("consult", "make_check", origin="user", reason=answer.decision))
+    return RunUpdate(**update, **go("consult", "policy", origin="user", reason=answer.decision))
 
 
 def _answered(answer: Answer, state: RunState, context: RunContext) -> RunUpdate:
-    """The answer as the step's output; for a step that edits, what it goes on with."""
-    step = current_step(state)
-    if step.action != "ask":
-        return _told(answer, step.id, state, context)
+    """The answer as the step's output; a step that edits goes on with it, and ends the run where nobody answers."""
+    step, question = current_step(state), state["question"]
+    asks, nobody = step.action == "ask", answer.decision == "nobody"
+    asked = question.text if question is not None else ""
+    told = asked if nobody else f"You asked: {asked}\nThe user answered: {answer.text}"
     record = StepRecord(
         step_id=step.id,
         node="consult",
         action="ask",
         origin=origin_of(state),
         tier="deterministic",
-        code="refused" if answer.decision == "nobody" else "ok",
-        summary=answer.text.partition("\n")[0][:200],
-        output_ref=context.artifacts.put(answer.text),
-        error=NEEDS_ANSWER if answer.decision == "nobody" else "",
-    )
-    return RunUpdate(
-        question=None,
-        records=[record],
-        outputs={step.id: record.output_ref},
-        **go("consult", "review", origin="user", reason=answer.decision),
-    )
-
-
-def _told(answer: Answer, step_id: str, state: RunState, context: RunContext) -> RunUpdate:
-    """Back to the step that asked, with question and answer; if nobody answers, the question ends the run."""
-    question = state["question"]
-    asked = question.text if question is not None else ""
-    nobody = answer.decision == "nobody"
-    text = asked if nobody else f"You asked: {asked}\nThe user answered: {answer.text}"
-    record = StepRecord(
-        step_id=step_id,
-        node="consult",
-        action="ask",
-        origin=origin_of(state),
-        tier="deterministic",
         code="refused" if nobody else "ok",
         summary=answer.text.partition("\n")[0][:200],
-        output_ref=context.artifacts.put(text),
+        output_ref=context.artifacts.put(answer.text if asks else told),
         error=NEEDS_ANSWER if nobody else "",
     )
     back: Route = "execute" if state["trail"][-1].node == "execute" else "coding"
+    update = RunUpdate(question=None, records=[record])
+    if asks:
+        update["outputs"] = {step.id: record.output_ref}
     return RunUpdate(
-        question=None,
-        records=[record],
-        **go("consult", "review" if nobody else back, origin="user", reason=answer.decision),
+        **update, **go("consult", "review" if asks or nobody else back, origin="user", reason=answer.decision)
     )

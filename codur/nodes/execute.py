@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from codur.agents.loop import LoopOutcome, run_agent
+from codur.agents.offers import Offering
 from codur.agents.registry import Agent
-from codur.context.brief import question_text
+from codur.context.brief import CodingBrief, question_text
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.coding import code_with
 from codur.nodes.parts.attempt_verdict import seen_before
-from codur.nodes.parts.sources import inputs, instruction_notes, material, objective
+from codur.nodes.parts.external_step import delegate_to
+from codur.nodes.parts.sources import assignment, inputs, instruction_notes, material, objective
 from codur.nodes.parts.step_criteria import held_to
 from codur.nodes.parts.updates import current_step, edits, go, origin_of, outcome_of
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
@@ -22,8 +26,6 @@ async def execute(state: RunState, context: RunContext) -> RunUpdate:
     if agent.config.type == "coding":
         return await code_with(agent, "execute", state, context)
     if agent.external:
-        from codur.nodes.parts.external_step import delegate_to  # noqa: PLC0415 - lazy: few runs delegate
-
         return await delegate_to(agent, state, context)
     spent = context.models.usage
     seen = await _seen_before(state, context)
@@ -63,40 +65,29 @@ async def execute(state: RunState, context: RunContext) -> RunUpdate:
 
 
 async def _seen_before(state: RunState, context: RunContext) -> RunUpdate:
-    import asyncio  # noqa: PLC0415 - lazy: a model-free run never loads it
-
     if not edits(current_step(state), context):
         return RunUpdate()
     return await asyncio.to_thread(seen_before, state, context)
 
 
 async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcome:
-    import asyncio  # noqa: PLC0415 - lazy: a model-free run never loads it
-
     agent = replace(agent, profile=context.models.named(agent.profile))
     step = current_step(state)
     profile = context.models.fitted(agent.profile)
     found = await asyncio.to_thread(material, state, step, context)
-    task = question_text(
-        state["task"].prompt,
-        objective(state, step),
+    brief = CodingBrief(
+        task=state["task"].told,
+        objective=objective(state, step),
         sources=found.texts,
         wants=found.wants,
         outline=found.outline,
         inputs=inputs(state, step, context),
-        budget_tokens=(profile.request_tokens - profile.max_completion_tokens) // 2,
     )
-    return await run_agent(
-        task,
-        agent,
-        profile=profile,
-        pool=context.models,
-        prompts=context.prompts,
-        toolbox=context.toolbox,
-        emit=context.emit,
-        instructions=context.instructions.text(agent, profile, found.texts),
+    task = question_text(brief, budget_tokens=(profile.request_tokens - profile.max_completion_tokens) // 2)
+    offering = Offering(
         narrow=context.settings.planning.narrow_tools,
         task_type=state["discovery"].task_type,
         files=state["discovery"].files,
         settings=context.settings.tools,
     )
+    return await run_agent(task, assignment(agent, profile, found.texts, context), offering)

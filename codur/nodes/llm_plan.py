@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection
 
 from codur.agents.registry import Agent
@@ -12,8 +13,7 @@ from codur.llm.profiles.endpoint import is_local
 from codur.nodes.parts.sources import instruction_notes
 from codur.nodes.parts.updates import delegated, go, hint_of, plan_after_model_error, plannable, require_room, worker
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
-from codur.planning.plans.full_plan import PlanningBrief, make_plan, nearest_to, retry_plan
-from codur.planning.plans.plan_facts import LISTED_FILES
+from codur.planning.plans.full_plan import LISTED_FILES, PlanningBrief, make_plan, nearest_to, retry_plan
 from codur.types import Plan, TaskType
 
 _BY_NAME = frozenset({"list_mcp_tools", "call_mcp_tool"})
@@ -22,8 +22,6 @@ _BY_NAME = frozenset({"list_mcp_tools", "call_mcp_tool"})
 
 async def llm_plan(state: RunState, context: RunContext) -> RunUpdate:
     """Make a plan, or, for the retry of a single edit, take the same step again without asking."""
-    import asyncio  # noqa: PLC0415 - lazy: a model-free run never loads it
-
     again = _again(state, context)
     anew = again is not None and _planned_anew(state, context)
     if again is not None and not anew:
@@ -37,7 +35,7 @@ async def llm_plan(state: RunState, context: RunContext) -> RunUpdate:
         require_room(state, context)
         notes += [text for text in await asyncio.to_thread(_with_servers, context) if text not in state["notes"]]
         brief = await asyncio.to_thread(_brief, state, context)
-        plan = await make_plan(brief, pool=context.models, prompts=context.prompts, settings=context.settings)
+        plan = await make_plan(brief, context.asker, max_steps=context.settings.planning.max_steps)
     except (ModelAnswerError, ModelUnavailable, LimitReached) as error:
         if again is not None:  # there is something to go on with
             return RunUpdate(**_retried(again), replans=1, usage=context.models.usage - spent, notes=notes)
@@ -95,7 +93,7 @@ def _brief(state: RunState, context: RunContext) -> PlanningBrief:
     shown = context.workspace.list_files()
     fitting = _fitting(state["discovery"].task_type, state["task"].prompt, context)
     return PlanningBrief(
-        prompt=state["task"].prompt,
+        prompt=state["task"].told,
         discovery=state["discovery"],
         files=shown,
         read_only=frozenset(path for path in shown[:LISTED_FILES] if not context.workspace.may_edit(path)),

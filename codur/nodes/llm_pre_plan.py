@@ -6,7 +6,8 @@ from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.parts.updates import delegated, go, plan_after_model_error, plannable, require_room
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.planning.plans.first_plan import is_settled
-from codur.planning.pre_plan import classify, edit_plan, plan_from
+from codur.planning.plans.full_plan import PlanningBrief
+from codur.planning.pre_plan import Workers, classify, edit_plan, plan_from
 from codur.planning.replies import PrePlanReply
 from codur.structs import replace
 from codur.types import CODE_TASKS, LOOKING_TASKS, Discovery, ToolSpec
@@ -31,16 +32,14 @@ async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
     spent = context.models.usage
     try:
         require_room(state, context)
-        reply = await classify(
-            state["task"].prompt,
-            state["discovery"],
-            state["before"],
-            context.workspace.list_files(),
-            _tools(state, context),
-            pool=context.models,
-            prompts=context.prompts,
-            settings=context.settings,
+        brief = PlanningBrief(
+            prompt=state["task"].told,
+            discovery=state["discovery"],
+            files=context.workspace.list_files(),
+            tools=_tools(state, context),
+            verdict=state["before"],
         )
+        reply = await classify(brief, context.asker)
     except ModelAnswerError as error:
         return RunUpdate(
             usage=context.models.usage - spent,
@@ -82,10 +81,12 @@ def _decide(reply: PrePlanReply, state: RunState, context: RunContext) -> RunUpd
     plan = plan_from(
         reply,
         _tools(state, context, reads=reply.task_type in LOOKING_TASKS),
+        Workers(
+            coder=coder.name,
+            coder_edits=context.agents.codes(coder.name),
+            explainer=context.agents.for_task("explanation", explicit=task.agent).name,
+        ),
         threshold=context.settings.planning.confidence_threshold,
-        coder=coder.name,
-        coder_edits=context.agents.codes(coder.name),
-        explainer=context.agents.for_task("explanation", explicit=task.agent).name,
     )
     if plan is None:
         reason = f"{reply.task_type}, confidence {reply.confidence:.2f}: needs a plan"

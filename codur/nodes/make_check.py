@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from codur.checks.entry import is_pytest_file
 from codur.checks.made_check import made_check, text_problem, why_not_red
-from codur.context.brief import question_text
+from codur.context.brief import CodingBrief, question_text
 from codur.context.selection import Want
 from codur.errors import LimitReached, ModelError, WorkspaceError
 from codur.events import Note, TestMade
@@ -59,16 +59,17 @@ async def _made(state: RunState, context: RunContext) -> tuple[Check, str] | str
     profile = context.models.fitted(context.models.named(agent.profile))
     found = await asyncio.to_thread(material, state, step, context)
     example = await asyncio.to_thread(_example, found, state, context)
-    task = question_text(
-        state["task"].prompt,
-        objective(state, step),
+    brief = CodingBrief(
+        task=state["task"].told,
+        objective=objective(state, step),
         sources={**found.texts, **example},
         wants=(*found.wants, *(Want(path=path, partly=True) for path in example)),
         outline=found.outline,
         inputs=inputs(state, step, context),
-        budget_tokens=profile.request_tokens - profile.max_completion_tokens - _HEAD_ROOM,
     )
-    writer = TestWriter(task, pool=context.models, prompts=context.prompts, profile=context.models.named(agent.profile))
+    room = profile.request_tokens - profile.max_completion_tokens - _HEAD_ROOM
+    task = question_text(brief, budget_tokens=room)
+    writer = TestWriter(task, asker=context.asker, profile=context.models.named(agent.profile))
     problem = ""
     for _ in range(TRIES):
         try:

@@ -8,8 +8,8 @@ from codur.nodes.parts.plan_rules import completed, problem_of
 from codur.nodes.parts.updates import can_ask, can_repair, explained, go, not_of_the_program, why_no_search, why_not
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.patches import RepairRequest
+from codur.planning.patterns.classify import lists_steps
 from codur.planning.patterns.decide import decide
-from codur.planning.patterns.request_count import lists_steps
 from codur.planning.plans.first_plan import first_plan, repair_plan
 from codur.structs import replace
 from codur.types import CODE_TASKS, Discovery, Plan, Step, Verdict
@@ -23,15 +23,7 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
         ConfigError: the workspace's `challenge.yaml` is wrong.
     """
     task = state["task"]
-    found = decide(
-        task.prompt,
-        context.workspace,
-        settings=context.settings,
-        launcher=context.launcher,
-        check_command=task.check_command,
-        expect_file=task.expect_file,
-        check_is_goal=task.check_is_goal,
-    )
+    found = decide(task, context.workspace, settings=context.settings, launcher=context.launcher)
     discovery = found.discovery
     if task.plan is not None:
         return _given_plan(task.plan, {**state, "discovery": discovery}, context)
@@ -49,13 +41,11 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
     if unfit is not None:
         return _unfit(unfit, seen)
     plan = first_plan(
-        task.prompt,
+        task,
         discovery,
         before,
         repair=can_repair(seen, context) and context.settings.repair.mode == "before_model",
-        check_is_goal=task.check_is_goal,
-        no_search=_no_search(seen, context),
-        no_model=None if can_ask(seen, context) else why_not(seen, context),
+        no_model="" if can_ask(seen, context) else _no_search(seen, context) or why_not(seen, context).message,
     )
     if plan is not None and plan.origin == "llm_error":
         plan = explained(seen, context) or plan

@@ -14,6 +14,7 @@ from codur.nodes.parts.updates import (
     may_make_check,
     only_words_left,
     output_of,
+    present_plan,
     unfinished,
     why_not,
     without_words,
@@ -33,9 +34,7 @@ _NODE_OF: dict[Action, Route] = {"tool": "tool", "coding": "coding", "delegate":
 
 def policy(state: RunState, context: RunContext) -> RunUpdate:
     """Let the next step through, ask the user, send the plan back, or end the run."""
-    plan = state["plan"]
-    if plan is None:
-        raise AssertionError("policy was reached without a plan")
+    plan = present_plan(state)
     if state["answer"] is not None:
         return RunUpdate(**{"answer": None, **_after_answer(state["answer"], plan, state, context)})
     if state["cursor"] > 0:

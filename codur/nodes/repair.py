@@ -11,10 +11,10 @@ from codur.errors import UsageError, WorkspaceError
 from codur.nodes.parts.updates import can_ask, go, tell_changes, worker
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.patches import RepairReport
-from codur.repair.engine import RepairOutcome, search
+from codur.repair.engine import Effort, Fault, RepairOutcome, search
 from codur.structs import replace
 from codur.tools.git.git_history import read_history, revision_problem
-from codur.types import Origin, StepRecord, ToolCode, Verdict
+from codur.types import Check, Origin, StepRecord, ToolCode, Verdict
 
 _RESERVE, _LEAST_RESERVE_S = 1.5, 2.0
 """Time kept for the check after a search, in times of the check before it, and in seconds."""
@@ -28,18 +28,20 @@ def repair(state: RunState, context: RunContext) -> RunUpdate:
     if state["patched"]:
         return _apply(state, context)
     verdict = state["verdict"]
-    if state["discovery"].check is None or verdict is None:
+    check = state["discovery"].check
+    if check is None or verdict is None:
         raise AssertionError("repair was reached without a failing check")
     since = state["task"].repair.since if state["task"].repair else ""
     unknown = revision_problem(Path(state["task"].workspace), context.launcher, since) if since else ""
     if unknown:
         raise UsageError(f"--since: {unknown}", remedy="Give a commit, branch or tag like HEAD~3.")
-    begun = time.monotonic()
-    try:
-        outcome = _search(state, verdict, context)
-    except WorkspaceError as error:
-        return _update("refused", "", (), f"{error.message}; no offline search")
-    report = _report(outcome, state, time.monotonic() - begun)
+    with context.search_turn():
+        begun = time.monotonic()
+        try:
+            outcome = _search(state, check, verdict, context)
+        except WorkspaceError as error:
+            return _update("refused", "", (), f"{error.message}; no offline search")
+        report = _report(outcome, state, time.monotonic() - begun)
     found = RunUpdate(
         repair=report, patched=tuple(context.artifacts.put(json.dumps(dict(each.files))) for each in outcome.repairs)
     )
@@ -59,7 +61,7 @@ def _with_syntax(reason: str, state: RunState, context: RunContext) -> str:
     return f"{reason} What is wrong first: {where}." if told else reason
 
 
-def _search(state: RunState, verdict: Verdict, context: RunContext) -> RepairOutcome:
+def _search(state: RunState, check: Check, verdict: Verdict, context: RunContext) -> RepairOutcome:
     settings, asked = context.settings.repair, state["task"].repair
     budget = settings.budget_s if asked is None and can_ask(state, context) else settings.offline_budget_s
     last_check_s = max(_LEAST_RESERVE_S, _RESERVE * verdict.duration_s)  # what is found is checked in the workspace
@@ -67,24 +69,24 @@ def _search(state: RunState, verdict: Verdict, context: RunContext) -> RepairOut
     left = context.time_left()
     here, there = str(context.workspace.root), str(copy.root)  # parameters of tests may be files of the project
     verdict = replace(verdict, failing=tuple(test.replace(here, there) for test in verdict.failing))
-    return search(
-        workspace=copy,
+    fault = Fault(
         checker=context.checker.on(copy),
-        check=state["discovery"].check,
+        check=check,
         before=verdict,
         files=state["discovery"].files,
-        budget_s=min(budget, max(left - last_check_s, left * _LEAST_SHARE)),
-        max_order=settings.max_order,
-        emit=context.emit,
-        cancel=context.cancel,
-        workers=settings.workers or None,
         task=state["task"].prompt,
         hints=_hints(state),
-        every=asked is not None and (asked.every or asked.pick > 1),
         past=lambda texts: read_history(
             Path(state["task"].workspace), context.launcher, texts.get, since=asked.since if asked else ""
         ),
     )
+    effort = Effort(
+        budget_s=min(budget, max(left - last_check_s, left * _LEAST_SHARE)),
+        max_order=settings.max_order,
+        workers=settings.workers or None,
+        every=asked is not None and (asked.every or asked.pick > 1),
+    )
+    return search(fault, effort, emit=context.emit, cancel=context.cancel)
 
 
 def _hints(state: RunState) -> list[str]:

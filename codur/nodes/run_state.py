@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import cache
 from operator import add
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, cast, get_args, get_origin, get_type_hints
 
 from codur.events import Emit
 from codur.patches import RepairReport
+from codur.planning.replies import Asker
 from codur.questions import Answer, PlanEffects, Question
 from codur.types import (
     Attempt,
@@ -76,31 +79,24 @@ def merge_verdicts(old: Mapping[str, Verdict], new: Mapping[str, Verdict]) -> di
     return {**old, **new}
 
 
-class RunState(TypedDict):
-    """The state of a run. Fields with a reducer are updated by what a node adds; the others are replaced."""
+class PlanFields(TypedDict, total=False):
+    """What is to be done next, by whom, and what the user says of it."""
 
-    task: Task
     route: Route
     discovery: Discovery
-    before: Verdict | None
-    verdict: Verdict | None
     plan: Plan | None
     cursor: int
     """Index of the step that policy let through, or of the next one to look at."""
+    since: int
+    """How many steps were on record when the present plan was accepted."""
     agent: str
     """The agent that `delegate` picked, for `execute`."""
     coder: str
     """The agent that edits from now on, if `review` handed over; empty: as the plan says."""
-    outputs: Annotated[dict[str, str], merge_outputs]
-    """Reference of each finished step's output, by step id; of more that it gave, by `ID.data`, `ID.dependencies`."""
-    iteration: Annotated[int, add]
-    """Attempts judged; only `review` adds to it."""
     replans: Annotated[int, add]
     """Plans sent back because they could not be carried out, from the start or after a step that failed."""
     rejections: Annotated[int, add]
     """Plans sent back because the user rejected them and said why."""
-    looked: list[str]
-    """What the coding agent had a look at, as `path:start-end`, the latest last; its next request shows it."""
     answers: Annotated[int, add]
     """Plans made anew because the user answered the question that the last one ended with."""
     question: Question | None
@@ -115,14 +111,25 @@ class RunState(TypedDict):
     """A test that was made, while the user is asked about it."""
     keep_test: bool
     """The test that was made stays if the task is done."""
-    since: int
-    """How many steps were on record when the present plan was accepted."""
+
+
+class ProgressFields(TypedDict, total=False):
+    """What was done, and what the check said of it."""
+
+    before: Verdict | None
+    verdict: Verdict | None
+    outputs: Annotated[dict[str, str], merge_outputs]
+    """Reference of each finished step's output, by step id; of more that it gave, by `ID.data`, `ID.dependencies`."""
+    iteration: Annotated[int, add]
+    """Attempts judged; only `review` adds to it."""
     stalls: int
     """Attempts in a row without progress, of the agent at work."""
-    failures: Annotated[dict[str, Verdict], merge_verdicts]
-    """The verdict on each change that failed, by the name of the change (`Attempt.edit`)."""
     steer: str
     """The hint given to the next attempt after a stall; empty otherwise."""
+    failures: Annotated[dict[str, Verdict], merge_verdicts]
+    """The verdict on each change that failed, by the name of the change (`Attempt.edit`)."""
+    looked: list[str]
+    """What the coding agent had a look at, as `path:start-end`, the latest last; its next request shows it."""
     repair: RepairReport | None
     """What the last offline search came to."""
     patched: tuple[str, ...]
@@ -134,6 +141,11 @@ class RunState(TypedDict):
     notes: Annotated[list[str], add]
     violations: Annotated[list[ScopeViolation], add]
     """What programs changed out of scope."""
+
+
+class EndFields(TypedDict, total=False):
+    """How the run ends, once that is decided."""
+
     answer_ref: str
     solved_by: str
     outcome: Outcome | None
@@ -143,93 +155,44 @@ class RunState(TypedDict):
     remedy: str
 
 
-class RunUpdate(TypedDict, total=False):
+class RunUpdate(PlanFields, ProgressFields, EndFields, total=False):
     """What a node returns: the fields that it changes; for fields with a reducer, what it adds."""
 
+
+class RunState(RunUpdate):
+    """The state of a run: every field of an update, and the task, which no node changes."""
+
     task: Task
-    route: Route
-    discovery: Discovery
-    before: Verdict | None
-    verdict: Verdict | None
-    plan: Plan | None
-    cursor: int
-    agent: str
-    coder: str
-    outputs: dict[str, str]
-    iteration: int
-    replans: int
-    rejections: int
-    looked: list[str]
-    answers: int
-    question: Question | None
-    answer: Answer | None
-    approved: PlanEffects | None
-    making: Literal["", "made", "without"]
-    proposed: Check | None
-    keep_test: bool
-    since: int
-    stalls: int
-    failures: dict[str, Verdict]
-    steer: str
-    repair: RepairReport | None
-    patched: tuple[str, ...]
-    attempts: list[Attempt]
-    records: list[StepRecord]
-    usage: Usage
-    trail: list[RouteStep]
-    notes: list[str]
-    violations: list[ScopeViolation]
-    answer_ref: str
-    solved_by: str
-    outcome: Outcome | None
-    stays: bool
-    reason: str
-    remedy: str
 
 
 def initial_state(task: Task) -> RunState:
-    """The state in which a run starts."""
-    return RunState(
-        task=task,
-        route="pattern_plan",
-        discovery=Discovery(),
-        before=None,
-        verdict=None,
-        plan=None,
-        cursor=0,
-        agent="",
-        coder="",
-        outputs={},
-        iteration=0,
-        replans=0,
-        rejections=0,
-        looked=[],
-        answers=0,
-        question=None,
-        answer=None,
-        approved=None,
-        making="",
-        proposed=None,
-        keep_test=task.keep_test,
-        since=0,
-        stalls=0,
-        failures={},
-        steer="",
-        repair=None,
-        patched=(),
-        attempts=[],
-        records=[],
-        usage=Usage(),
-        trail=[],
-        notes=[],
-        violations=[],
-        answer_ref="",
-        solved_by="",
-        outcome=None,
-        stays=False,
-        reason="",
-        remedy="",
-    )
+    """The state in which a run starts: all of it is empty but for what the task says."""
+    told = {"task": task, "route": "pattern_plan", "keep_test": task.keep_test}
+    empty = {name: _empty(kind) for name, kind in get_type_hints(RunState).items() if name not in told}
+    return cast("RunState", {**empty, **told})
+
+
+def _empty(kind: Any) -> Any:
+    """The value of a field of this type that nothing was put into."""
+    if get_origin(kind) is Literal:
+        return get_args(kind)[0]
+    return None if type(None) in get_args(kind) else (get_origin(kind) or kind)()
+
+
+def apply(state: RunState, update: RunUpdate) -> RunState:
+    """The state after an update: reducers add, other fields are replaced, as LangGraph does."""
+    merged: dict[str, Any] = dict(state)
+    reducers = _reducers()
+    for key, value in update.items():
+        merged[key] = reducers[key](merged[key], value) if key in reducers else value
+    return cast("RunState", merged)
+
+
+@cache
+def _reducers() -> dict[str, Callable[[Any, Any], Any]]:
+    """The reducer of each field that has one."""
+    hints = get_type_hints(RunState, include_extras=True)
+    return {key: hint.__metadata__[0] for key, hint in hints.items() if hasattr(hint, "__metadata__")}
 
 
 @dataclass(slots=True)
@@ -284,6 +247,7 @@ class RunContext:
         consult: asks the user; None if there is nobody to ask.
         traced: what tests executed, by the failing ones that were run for it.
         alone: sets of failing tests that were seen to fail by themselves as they do among all others.
+        search_turn: waits until an offline search may begin, as it keeps the processors busy; held while it lasts.
         keep_plan: keeps a plan for later; gives the path of its file, or an empty text if nothing is kept.
     """
 
@@ -309,9 +273,15 @@ class RunContext:
     consult: Callable[[Question], Answer] | None = None
     traced: dict[tuple[str, ...], tuple[TestRun, ...]] = field(default_factory=dict)
     alone: set[tuple[str, ...]] = field(default_factory=set)
+    search_turn: Callable[[], AbstractContextManager[object]] = nullcontext
     keep_plan: Callable[[Plan], str] = _kept_nowhere
 
     @property
     def for_models(self) -> Workspace:
         """The workspace as models see it: without the content of files that may hold secrets, and of links to them."""
         return self.workspace.withholding(may_hold_secrets)
+
+    @property
+    def asker(self) -> Asker:
+        """Who is asked what has to be planned and judged."""
+        return Asker(self.models, self.prompts, self.settings.planning.max_retry_attempts)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from codur.events import ToolRan
 from codur.nodes.parts.attempt_verdict import seen_before
 from codur.nodes.parts.step_criteria import not_met
-from codur.nodes.parts.updates import blocked, current_step, edits, go, origin_of, output_of, tell_changes
+from codur.nodes.parts.updates import blocked, current_step, edits, go, origin_of, output_of, present_plan, tell_changes
 from codur.nodes.run_state import DATA, DEPENDENCIES, RunContext, RunState, RunUpdate
 from codur.planning.plans.step_references import UnresolvedReference, filled_step
 from codur.planning.plans.step_schedule import side_by_side
-from codur.structs import replace
+from codur.structs import Struct, replace
 from codur.types import Plan, Step, StepRecord, ToolCode, ToolResult
 
 SMALL_LISTING = 5
@@ -22,8 +22,7 @@ _MOST_DATA = 50_000
 """Longest typed output that later steps may refer to, in characters of its JSON."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Ran:
+class _Ran(Struct):
     """One step that has run."""
 
     step: Step
@@ -33,9 +32,7 @@ class _Ran:
 
 def tool(state: RunState, context: RunContext) -> RunUpdate:
     """Call the step's tool; steps after it that only read and need nothing of each other are run at the same time."""
-    step, plan = current_step(state), state["plan"]
-    if plan is None:
-        raise AssertionError("a tool was reached without a plan")
+    step, plan = current_step(state), present_plan(state)
     seen = seen_before(state, context) if edits(step, context) and origin_of(state) != "pattern" else RunUpdate()
     steps = _together(plan, state, context)
     ran = [_run(step, state, context)] if len(steps) == 1 else _run_at_once(steps, state, context)
@@ -72,8 +69,6 @@ def _only_reads(step: Step, context: RunContext) -> bool:
 
 
 def _run_at_once(steps: Sequence[Step], state: RunState, context: RunContext) -> list[_Ran]:
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - lazy: single steps need no threads
-
     with ThreadPoolExecutor(max_workers=len(steps)) as threads:
         return list(threads.map(lambda step: _run(step, state, context), steps))
 

@@ -15,7 +15,7 @@ from collections.abc import Collection
 from typing import Any
 
 from codur.parsing.fences import fenced_blocks
-from codur.parsing.json_text import bracket_end
+from codur.parsing.json_text import bracket_end, plain
 
 _NAME = r"[A-Za-z_][\w.-]{0,99}"
 _INVOKED = re.compile(
@@ -169,21 +169,6 @@ def _line_call(line: str, tools: Collection[str]) -> Call | None:
             tree = ast.parse(line.strip(" \t;"), mode="eval").body
         if not isinstance(tree, ast.Call) or tree.args or not all(item.arg for item in tree.keywords):
             return None
-        return match["name"], {str(item.arg): _plain(ast.literal_eval(item.value)) for item in tree.keywords}
+        return match["name"], {str(item.arg): plain(ast.literal_eval(item.value)) for item in tree.keywords}
     except _UNREADABLE:
         return None
-
-
-def _plain(value: Any) -> Any:
-    """`value` if JSON has its like.
-
-    Raises:
-        ValueError: it has not.
-    """
-    if value is None or isinstance(value, str | int | float):
-        return value
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return {key: _plain(item) for key, item in value.items()}
-    raise ValueError("not a value of JSON")

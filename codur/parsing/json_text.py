@@ -178,7 +178,7 @@ def _python_literal(text: str) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an odd escape in a model's string is no warning for the user
             tree = ast.parse(text, mode="eval")
-        return _plain(ast.literal_eval(_JsonConstants().visit(tree)))
+        return plain(ast.literal_eval(_JsonConstants().visit(tree)))
     except _UNREADABLE:
         return None
 
@@ -190,7 +190,7 @@ class _JsonConstants(ast.NodeTransformer):
         return ast.Constant(_CONSTANTS[node.id]) if node.id in _CONSTANTS else node
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """`value` in JSON's types.
 
     Raises:
@@ -199,9 +199,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         if not all(isinstance(key, str) for key in value):
             raise ValueError("a key is not a string")
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if value is None or isinstance(value, str | int | float):
         return value
     raise ValueError(f"{type(value).__name__} is not a JSON type")

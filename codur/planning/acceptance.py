@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import Profile
 from codur.llm.model import ChatRequest
-from codur.llm.pool import ModelPool
 from codur.llm.tokens import BYTES_PER_TOKEN
-from codur.planning.replies import CriteriaReply, CriterionReply, ask
+from codur.planning.replies import Asker, CriteriaReply, CriterionReply, messages
 from codur.tools.output_bounds import bounded
-from codur.types import Message
 
 ANSWER_TOKENS = 700
 SCHEMA_TOKENS = 300
@@ -35,31 +33,28 @@ class Claim:
     output: str
 
 
-async def judge_claims(
-    prompt: str, claims: Sequence[Claim], diff: str, *, pool: ModelPool, prompts: PromptLibrary, attempts: int
-) -> list[CriterionReply | None]:
+async def judge_claims(prompt: str, claims: Sequence[Claim], diff: str, asker: Asker) -> list[CriterionReply | None]:
     """What the fast profile says of each claim; None where its answer says nothing of it, or says it twice.
 
     Args:
         diff: what was changed altogether.
-        attempts: requests at most.
 
     Raises:
-        ModelAnswerError, ModelUnavailable, LimitReached: as `replies.ask`.
+        ModelAnswerError, ModelUnavailable, LimitReached: as `Asker.ask`.
     """
-    system = prompts.render("criteria")
+    system = asker.prompts.render("criteria")
 
     def request(profile: Profile) -> ChatRequest:
         room = int((profile.request_tokens - ANSWER_TOKENS - SCHEMA_TOKENS) * BYTES_PER_TOKEN) - len(system)
-        text = _text(prompt, claims, diff, prompts, min(MOST_CHARS, max(0, room)))
+        text = _text(prompt, claims, diff, asker.prompts, min(MOST_CHARS, max(0, room)))
         return ChatRequest(
             purpose="criteria",
-            messages=(Message(role="system", content=system), Message(role="user", content=text)),
+            messages=messages(system, text),
             temperature=0.0,
             max_completion_tokens=ANSWER_TOKENS,
         )
 
-    reply = await ask(pool, pool.fast_profile, request, CriteriaReply, attempts=attempts)
+    reply = await asker.ask(asker.pool.fast_profile, request, CriteriaReply)
     said = [[item for item in reply.verdicts if item.number == number] for number in range(1, len(claims) + 1)]
     return [found[0] if len(found) == 1 else None for found in said]
 

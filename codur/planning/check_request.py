@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from codur.config.prompts import PromptLibrary
 from codur.llm.model import ChatRequest
-from codur.llm.pool import ModelPool
 from codur.parsing.code import code_from_text
 from codur.parsing.fences import strip_thinking
+from codur.planning.replies import Asker, messages
 from codur.types import Message
 
 _NONE = re.compile(r"\A\W*NONE\b\W*(?P<reason>[^\n]*)")
@@ -41,12 +40,9 @@ class TestWriter:
 
     __test__ = False  # not a test class
 
-    def __init__(self, task: str, *, pool: ModelPool, prompts: PromptLibrary, profile: str) -> None:
-        self._pool, self._prompts, self._profile = pool, prompts, profile
-        self._messages = [
-            Message(role="system", content=prompts.render("make_check")),
-            Message(role="user", content=task),
-        ]
+    def __init__(self, task: str, *, asker: Asker, profile: str) -> None:
+        self._asker, self._profile = asker, profile
+        self._messages = [*messages(asker.prompts.render("make_check"), task)]
 
     async def write(self) -> Written:
         """Ask for the test.
@@ -55,7 +51,7 @@ class TestWriter:
             ModelAnswerError, ModelUnavailable, LimitReached: as `ModelPool.complete`.
         """
         request = ChatRequest(purpose="test", messages=tuple(self._messages))
-        reply = await self._pool.complete(self._profile, request)
+        reply = await self._asker.pool.complete(self._profile, request)
         self._messages.append(Message(role="assistant", content=reply.text))
         if reply.finish_reason == "length":
             return Written(reason="the answer was cut off")
@@ -68,6 +64,5 @@ class TestWriter:
     def wrong(self, problem: str, output: str) -> None:
         """Say why the last test is of no use, before the next one is asked for."""
         shown = f"{output[-_OUTPUT_CHARS:].strip()}\n" if output else ""
-        self._messages.append(
-            Message(role="user", content=self._prompts.render("make_check.retry", problem=problem, output=shown))
-        )
+        text = self._asker.prompts.render("make_check.retry", problem=problem, output=shown)
+        self._messages.append(Message(role="user", content=text))

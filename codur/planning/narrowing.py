@@ -125,49 +125,56 @@ def builtin_graph() -> CompatibilityGraph:
     return CompatibilityGraph(ALL)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narrowing:
+    """What a choice is narrowed by, and how it is put.
+
+    Attributes:
+        max_candidates: candidates at most.
+        min_compatibility: tools that score less are left out.
+        data: the output of the tool as plain JSON (`ToolResult.data`), if it has run: its values are counted then
+            instead of its declaration.
+        known: values that are known beside it.
+        promote: what follows what without asking, as `TOOL > NEXT`.
+    """
+
+    max_candidates: int = MAX_CANDIDATES
+    min_compatibility: float = MIN_COMPATIBILITY
+    task_type: TaskType | None = None
+    data: Any = None
+    known: Available | None = None
+    decision_prompt: str = ""
+    fallback_tool: str | None = None
+    promote: Sequence[str] = ()
+
+
 def guided_decision_points(
-    after_tool: str | None = None,
-    max_candidates: int = MAX_CANDIDATES,
-    min_compatibility: float = MIN_COMPATIBILITY,
-    *,
-    graph: CompatibilityGraph | None = None,
-    task_type: TaskType | None = None,
-    data: Any = None,
-    known: Available | None = None,
-    decision_prompt: str = "",
-    fallback_tool: str | None = None,
-    promote: Sequence[str] = (),
+    after_tool: str | None = None, by: Narrowing | None = None, *, graph: CompatibilityGraph | None = None
 ) -> tuple[GuidedDecisionPoint, ...]:
     """The choice after a tool, or after each tool if none is named; none where no tool can follow.
 
     The empty name stands for a step that was no tool.
 
     Args:
-        max_candidates: candidates at most.
-        min_compatibility: tools that score less are left out.
         graph: the tools; the built-in ones if left out.
-        data: the output of the tool as plain JSON (`ToolResult.data`), if it has run: its values are counted then
-            instead of its declaration.
-        known: values that are known beside it.
-        promote: what follows what without asking, as `TOOL > NEXT`.
 
     Raises:
         KeyError: there is no such tool.
     """
-    tools = graph or builtin_graph()
+    tools, by = graph or builtin_graph(), by or Narrowing()
     points = []
     for name in tools.names() if after_tool is None else (after_tool,):
-        edges = tools.after(name, task_type=task_type, data=data, known=known)
-        near = tools.nearest(edges, max_candidates=max_candidates, min_compatibility=min_compatibility)
+        edges = tools.after(name, task_type=by.task_type, data=by.data, known=by.known)
+        near = tools.nearest(edges, max_candidates=by.max_candidates, min_compatibility=by.min_compatibility)
         if near:
             points.append(
                 GuidedDecisionPoint(
                     after_step=name,
                     candidate_tools=tuple(_candidate(tools, edge) for edge in near),
-                    decision_prompt=decision_prompt,
+                    decision_prompt=by.decision_prompt,
                     context_fields=_fields(tools.get(name), near),
-                    fallback_tool=fallback_tool,
-                    promoted=promoted_after(name, promote),
+                    fallback_tool=by.fallback_tool,
+                    promoted=promoted_after(name, by.promote),
                 )
             )
     return tuple(points)
@@ -220,7 +227,6 @@ async def decide_next(
     callback: DecisionCallback | None = None,
     *,
     timeout_s: float = TIMEOUT_S,
-    clock: Callable[[], float] = time.monotonic,
     problem: Callable[[str, Mapping[str, Any]], str] = lambda _tool, _arguments: "",
 ) -> Decision:
     """Decide what comes after a step. What the callback raises ends the step: it is not caught here.
@@ -232,7 +238,7 @@ async def decide_next(
         problem: why a tool cannot be called with what is known of its arguments; empty if it can. One that cannot
             is not taken.
     """
-    started, tier = clock(), tier_of(point)
+    started, tier = time.monotonic(), tier_of(point)
     names = tuple(each.name for each in point.candidate_tools)
 
     def known(name: str) -> Mapping[str, Any]:
@@ -255,7 +261,7 @@ async def decide_next(
             by=by,
             reason=reason,
             arguments=arguments,
-            duration_s=clock() - started,
+            duration_s=time.monotonic() - started,
             scores=tuple(each.compatibility_score for each in point.candidate_tools),
             settled=reads and bool(arguments) and arguments == known(choice),
         )

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from codur.checks.describe import check_text, verdict_line
-from codur.config.prompts import PromptLibrary
-from codur.config.settings import Settings
 from codur.context.file_order import standing
 from codur.llm.model import ChatRequest
-from codur.llm.pool import ModelPool
-from codur.planning.plans.full_plan import signature
-from codur.planning.plans.plan_facts import discovery_text, file_list
-from codur.planning.replies import PrePlanReply, argument_values, ask
-from codur.types import CODE_TASKS, Action, Discovery, Message, Plan, Step, ToolSpec, Verdict
+from codur.planning.plans.full_plan import PlanningBrief, discovery_text, file_list, signature
+from codur.planning.replies import Asker, PrePlanReply, argument_values, messages
+from codur.types import CODE_TASKS, Action, Plan, Step, ToolSpec, Verdict
 
 ANSWER_TOKENS = 700
 PROMPT_CHARS = 4000
@@ -23,46 +20,45 @@ SHOWN_TESTS, LINE_CHARS = 5, 400
 _ERROR = re.compile(r"^(?:E\s+)?((?:\w+\.)*\w*(?:Error|Exception|Failed)\b.*|assert .*)$", re.MULTILINE)
 
 
-async def classify(
-    prompt: str,
-    discovery: Discovery,
-    before: Verdict | None,
-    files: Sequence[str],
-    tools: Sequence[ToolSpec],
-    *,
-    pool: ModelPool,
-    prompts: PromptLibrary,
-    settings: Settings,
-) -> PrePlanReply:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workers:
+    """Who does what a classification alone settles: names of agents.
+
+    Attributes:
+        coder_edits: whether the coder edits in one answer; else it is delegated to.
+    """
+
+    coder: str
+    coder_edits: bool
+    explainer: str
+
+
+async def classify(brief: PlanningBrief, asker: Asker) -> PrePlanReply:
     """Ask the fast profile what kind of task this is.
 
     Args:
-        tools: what a single call of may be all that the task needs; empty if it is about code.
+        brief: with the tools of which a single call may be all that the task needs; none if it is about code.
 
     Raises:
-        ModelAnswerError, ModelUnavailable, LimitReached: as `replies.ask`.
+        ModelAnswerError, ModelUnavailable, LimitReached: as `Asker.ask`.
     """
+    prompts = asker.prompts
+    text = prompts.render(
+        "llm_pre_plan.task",
+        task=brief.prompt[:PROMPT_CHARS],
+        findings=discovery_text(brief.discovery),
+        files=file_list(sorted(brief.files, key=standing)),
+        check=check_text(brief.discovery.check),
+        verdict=_told(brief.verdict),
+        tools=", ".join(map(signature, brief.tools)) or "none",
+    )
     request = ChatRequest(
         purpose="classification",
-        messages=(
-            Message(role="system", content=_system(prompts)),
-            Message(
-                role="user",
-                content=prompts.render(
-                    "llm_pre_plan.task",
-                    task=prompt[:PROMPT_CHARS],
-                    findings=discovery_text(discovery),
-                    files=file_list(sorted(files, key=standing)),
-                    check=check_text(discovery.check),
-                    verdict=_told(before),
-                    tools=", ".join(map(signature, tools)) or "none",
-                ),
-            ),
-        ),
+        messages=messages(f"{prompts.render('llm_pre_plan')}\n{prompts.render('llm_pre_plan.examples')}", text),
         temperature=TEMPERATURE,
         max_completion_tokens=ANSWER_TOKENS,
     )
-    return await ask(pool, pool.fast_profile, request, PrePlanReply, attempts=settings.planning.max_retry_attempts)
+    return await asker.ask(asker.pool.fast_profile, request, PrePlanReply)
 
 
 def edit_plan(coder: str, *, edits: bool, reason: str, confidence: float = 1.0) -> Plan:
@@ -77,30 +73,22 @@ def edit_plan(coder: str, *, edits: bool, reason: str, confidence: float = 1.0) 
     return Plan(steps=(step,), origin="pre_plan", reason=reason, confidence=confidence)
 
 
-def plan_from(
-    reply: PrePlanReply,
-    tools: Sequence[ToolSpec],
-    *,
-    threshold: float,
-    coder: str,
-    coder_edits: bool,
-    explainer: str,
-) -> Plan | None:
+def plan_from(reply: PrePlanReply, tools: Sequence[ToolSpec], workers: Workers, *, threshold: float) -> Plan | None:
     """The plan that a confident classification settles; None if the task needs a plan of its own.
 
     Args:
         tools: those that it was offered.
         threshold: confidence from which a classification may route.
-        coder, explainer: names of the agents for code tasks and for explanations.
-        coder_edits: whether the coder edits in one answer; else it is delegated to.
     """
     if reply.confidence < threshold:
         return None
     if reply.task_type in CODE_TASKS and reply.suggested_action == "edit":
-        return edit_plan(coder, edits=coder_edits, reason=reply.reasoning, confidence=reply.confidence)
+        return edit_plan(workers.coder, edits=workers.coder_edits, reason=reply.reasoning, confidence=reply.confidence)
     step = None
     if reply.task_type == "explanation" and reply.suggested_action == "explain":
-        step = Step(id="explain", action="delegate", capability=explainer, objective=reply.reasoning, tier="open")
+        step = Step(
+            id="explain", action="delegate", capability=workers.explainer, objective=reply.reasoning, tier="open"
+        )
     elif reply.suggested_action == "tool" and reply.task_type not in CODE_TASKS:
         step = _call(reply, tools)
     elif reply.suggested_action == "end" and reply.answer and reply.task_type not in CODE_TASKS:
@@ -131,7 +119,3 @@ def _told(before: Verdict | None) -> str:
     if errors and errors[0] not in lines[0]:
         lines.append(f"error: {errors[0].strip()}")
     return "\n".join(line[:LINE_CHARS] for line in lines)
-
-
-def _system(prompts: PromptLibrary) -> str:
-    return prompts.render("llm_pre_plan") + "\n" + prompts.render("llm_pre_plan.examples")

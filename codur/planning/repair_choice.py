@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from codur.config.prompts import PromptLibrary
 from codur.errors import ModelAnswerError
 from codur.llm.model import ChatRequest
-from codur.llm.pool import ModelPool
 from codur.patches import Patch
 from codur.planning.narrowing import ToolCandidate
-from codur.planning.replies import ToolReply, argument_values, ask
-from codur.types import Message, ToolCall, ToolSpec
+from codur.planning.replies import Asker, ToolReply, argument_values, messages
+from codur.structs import replace
+from codur.types import ToolCall, ToolSpec
 
 ANSWER_TOKENS = 400
 """A number is short, but some models think before they write it."""
@@ -27,16 +27,8 @@ _NUMBER = re.compile(r"\d+")
 _HUNK = re.compile(r"^@@ -(\d+)", re.MULTILINE)
 
 
-async def choose_patch(
-    prompt: str,
-    patches: Sequence[Patch],
-    sources: Mapping[str, str],
-    *,
-    pool: ModelPool,
-    prompts: PromptLibrary,
-    profile: str,
-) -> int | None:
-    """The number (from 1) of the repair that the model takes; None if its answer names none.
+async def choose_patch(prompt: str, patches: Sequence[Patch], sources: Mapping[str, str], asker: Asker) -> int | None:
+    """The number (from 1) of the repair that the fast model takes; None if its answer names none.
 
     Args:
         sources: the text of the files that the patches change, as it is.
@@ -44,52 +36,36 @@ async def choose_patch(
     Raises:
         ModelAnswerError, ModelUnavailable, LimitReached: as `ModelPool.complete`.
     """
+    text = asker.prompts.render(
+        "repair_choice.task",
+        task=prompt[:PROMPT_CHARS],
+        program="\n\n".join(_excerpt(path, text, patches) for path, text in sources.items()),
+        repairs="\n\n".join(_patch_text(number, each) for number, each in enumerate(patches, start=1)),
+        last=str(len(patches)),
+    )
     request = ChatRequest(
         purpose="choice",
-        messages=(
-            Message(role="system", content=prompts.render("repair_choice")),
-            Message(
-                role="user",
-                content=prompts.render(
-                    "repair_choice.task",
-                    task=prompt[:PROMPT_CHARS],
-                    program="\n\n".join(_excerpt(path, text, patches) for path, text in sources.items()),
-                    repairs="\n\n".join(_patch_text(number, each) for number, each in enumerate(patches, start=1)),
-                    last=str(len(patches)),
-                ),
-            ),
-        ),
+        messages=messages(asker.prompts.render("repair_choice"), text),
         temperature=0.0,
         max_completion_tokens=ANSWER_TOKENS,
     )
-    reply = await pool.complete(profile, request)
+    reply = await asker.pool.complete(asker.pool.fast_profile, request)
     return read_choice(reply.text, len(patches))
 
 
+@dataclass(frozen=True, slots=True)
 class ToolQuestion:
-    """Asks a model which of a few tools is next and with what; a `DecisionCallback`.
+    """Asks the fast model which of a few tools is next and with what, once; a `DecisionCallback`.
 
-    Args:
+    Attributes:
         task, objective: what the user wants, and what this step is for.
         spec: a tool as models are told of it.
     """
 
-    def __init__(
-        self,
-        task: str,
-        objective: str,
-        *,
-        pool: ModelPool,
-        prompts: PromptLibrary,
-        profile: str,
-        spec: Callable[[str], ToolSpec],
-    ) -> None:
-        self._task = task
-        self._objective = objective
-        self._pool = pool
-        self._prompts = prompts
-        self._profile = profile
-        self._spec = spec
+    task: str
+    objective: str
+    asker: Asker
+    spec: Callable[[str], ToolSpec]
 
     async def decide(
         self, context: Mapping[str, Any], candidates: Sequence[ToolCandidate], prompt: str
@@ -99,24 +75,25 @@ class ToolQuestion:
         Raises:
             ModelUnavailable, LimitReached: as `ModelPool.complete`.
         """
-        text = self._prompts.render(
+        text = self.asker.prompts.render(
             "tool_choice.task",
-            task=self._task[:PROMPT_CHARS],
-            objective=self._objective or "Go on with the task.",
+            task=self.task[:PROMPT_CHARS],
+            objective=self.objective or "Go on with the task.",
             found=json.dumps(context, ensure_ascii=False, default=str),
             question=prompt,
         )
-        messages = (
-            Message(role="system", content=self._prompts.render("tool_choice")),
-            Message(role="user", content=text),
+        request = ChatRequest(
+            purpose="tool",
+            messages=messages(self.asker.prompts.render("tool_choice"), text),
+            temperature=0.0,
+            max_completion_tokens=ANSWER_TOKENS,
         )
-        request = ChatRequest(purpose="tool", messages=messages, temperature=0.0, max_completion_tokens=ANSWER_TOKENS)
         try:
-            reply = await ask(self._pool, self._profile, request, ToolReply, attempts=1)
+            reply = await replace(self.asker, attempts=1).ask(self.asker.pool.fast_profile, request, ToolReply)
         except ModelAnswerError:
             return None
         known = {each.name for each in candidates}
-        spec = self._spec(reply.tool) if reply.tool in known else None
+        spec = self.spec(reply.tool) if reply.tool in known else None
         return ToolCall(name=reply.tool, arguments=argument_values(reply.arguments, spec))
 
 

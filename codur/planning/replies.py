@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, TypeVar
 
+import msgspec
+from msgspec import Struct, ValidationError, convert
+
+from codur.config.prompts import PromptLibrary
+from codur.config.reading.setting_types import kind_at, words_of
 from codur.config.settings import Profile
 from codur.errors import ModelAnswerError
 from codur.llm.model import ChatReply, ChatRequest
@@ -19,16 +26,14 @@ from codur.types import Message, TaskType, ToolSpec
 SuggestedAction = Literal["edit", "explain", "tool", "end", "plan"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArgumentReply:
+class ArgumentReply(Struct, frozen=True, kw_only=True):
     """One argument of a planned tool call; the value is JSON for everything but text."""
 
     name: str
     value: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PrePlanReply:
+class PrePlanReply(Struct, frozen=True, kw_only=True):
     """The answer to the classification request.
 
     Attributes:
@@ -46,8 +51,7 @@ class PrePlanReply:
     answer: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepReply:
+class StepReply(Struct, frozen=True, kw_only=True):
     """One step of a planned sequence."""
 
     id: str
@@ -60,16 +64,14 @@ class StepReply:
     arguments: tuple[ArgumentReply, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanReply:
+class PlanReply(Struct, frozen=True, kw_only=True):
     """The answer to the planning request."""
 
     reasoning: str
     steps: tuple[StepReply, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CriterionReply:
+class CriterionReply(Struct, frozen=True, kw_only=True):
     """Whether a criterion is met, by its number."""
 
     number: int
@@ -77,15 +79,13 @@ class CriterionReply:
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CriteriaReply:
+class CriteriaReply(Struct, frozen=True, kw_only=True):
     """The answer to the request that judges criteria."""
 
     verdicts: tuple[CriterionReply, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolReply:
+class ToolReply(Struct, frozen=True, kw_only=True):
     """The answer to the question which tool is next: its name, or `none`, and the arguments that are not known."""
 
     tool: str
@@ -95,84 +95,90 @@ class ToolReply:
 Reply = TypeVar("Reply", PrePlanReply, PlanReply, CriteriaReply, ToolReply)
 
 
-async def ask(pool: ModelPool, profile: str, request: ChatRequest | Make, kind: type[Reply], *, attempts: int) -> Reply:
-    """Ask for an answer of the given type, and once more with the error for each answer that cannot be read.
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who is asked what has to be planned and judged, and in which words.
 
-    Args:
-        request: the request, or what makes one for a profile; its schema is set here.
-        attempts: requests at most.
-
-    Raises:
-        ModelAnswerError: no answer could be read.
-        ModelUnavailable, LimitReached: as `ModelPool.complete`.
+    Attributes:
+        attempts: requests at most, where answers cannot be read.
     """
-    problem: str = ""
-    more: tuple[Message, ...] = ()
 
-    def made(fitted: Profile) -> ChatRequest:
-        asked: ChatRequest = request(fitted) if callable(request) else request
-        messages = (*asked.messages, *more)
-        return replace(asked, messages=messages, schema=strict_schema(kind), schema_name=kind.__name__)
+    pool: ModelPool
+    prompts: PromptLibrary
+    attempts: int = 1
 
-    for _ in range(max(1, attempts)):
-        reply: ChatReply = await pool.complete(profile, made)
-        value, problem = read(reply, kind)
-        if value is not None:
-            return value
-        more = (*more, *_try_again(reply, problem))
-    raise ModelAnswerError(f"the model's answer cannot be read: {problem}")
+    async def ask(self, profile: str, request: ChatRequest | Make, kind: type[Reply]) -> Reply:
+        """Ask for an answer of the given type, and once more with the error for each answer that cannot be read.
+
+        Args:
+            request: the request, or what makes one for a profile; its schema is set here.
+
+        Raises:
+            ModelAnswerError: no answer could be read.
+            ModelUnavailable, LimitReached: as `ModelPool.complete`.
+        """
+        problem: str = ""
+        more: tuple[Message, ...] = ()
+
+        def made(fitted: Profile) -> ChatRequest:
+            asked: ChatRequest = request(fitted) if callable(request) else request
+            messages = (*asked.messages, *more)
+            return replace(asked, messages=messages, schema=strict_schema(kind), schema_name=kind.__name__)
+
+        for _ in range(max(1, self.attempts)):
+            reply: ChatReply = await self.pool.complete(profile, made)
+            value, problem = read(reply, kind)
+            if value is not None:
+                return value
+            again = f"That answer cannot be used: {problem}. Answer with the JSON object alone."
+            more = (*more, Message(role="assistant", content=reply.text[:2000]), Message(role="user", content=again))
+        raise ModelAnswerError(f"the model's answer cannot be read: {problem}")
+
+
+def messages(system: str, user: str) -> tuple[Message, Message]:
+    """What a request begins with."""
+    return Message(role="system", content=system), Message(role="user", content=user)
 
 
 def read(reply: ChatReply, kind: type[Reply]) -> tuple[Reply | None, str]:
     """The answer as a value, or None and what is wrong with it."""
-    from pydantic import ValidationError  # noqa: PLC0415 - lazy: only runs with a model need pydantic
-
     if reply.finish_reason == "length":
         return None, "it was cut off at the token limit"
     found = parse_json_object(reply.text)
     if found is None:
         return None, "it is not a JSON object"
     try:
-        value: Reply = _made(kind)[0].validate_python(found)
-        return value, ""
+        return convert(found, kind, strict=False), ""
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        return None, f"{place or 'object'}: {first['msg']}"
+        return None, _told(error, kind)
 
 
-def _try_again(reply: ChatReply, problem: str) -> tuple[Message, Message]:
-    return (
-        Message(role="assistant", content=reply.text[:2000]),
-        Message(role="user", content=f"That answer cannot be used: {problem}. Answer with the JSON object alone."),
-    )
+def _told(error: ValidationError, kind: type[Struct]) -> str:
+    """What is wrong, with the key first, and the words that it can have."""
+    problem, _, where = str(error).partition(" - at `$.")
+    key = where.rstrip("`")
+    path = tuple(int(part) if part.isdigit() else part for part in re.findall(r"\w+", key))
+    words = words_of(kind_at(kind, path))
+    return f"{key or 'object'}: {problem}{'; it is one of ' if words else ''}{', '.join(words)}"
 
 
-_MADE: dict[type, tuple[Any, Mapping[str, Any]]] = {}
-"""By the kinds of answers, of which there are a few."""
-
-
-def strict_schema(kind: type) -> Mapping[str, Any]:
+@cache
+def strict_schema(kind: type[Struct]) -> Mapping[str, Any]:
     """The JSON schema of an answer in the form that strict modes demand: every field required, no others allowed."""
-    return _made(kind)[1]
-
-
-def _made(kind: type) -> tuple[Any, Mapping[str, Any]]:
-    """What validates an answer, and its strict schema; to make them takes longer than to use them."""
-    from pydantic import TypeAdapter  # noqa: PLC0415 - lazy: only runs with a model need pydantic
-
-    if kind not in _MADE:
-        adapter: Any = TypeAdapter(kind)
-        _MADE[kind] = (adapter, _strict(adapter.json_schema()))
-    return _MADE[kind]
+    _, definitions = msgspec.json.schema_components([kind])
+    root = definitions.pop(kind.__name__)
+    strict: Mapping[str, Any] = _strict(root | ({"$defs": definitions} if definitions else {}))
+    return strict
 
 
 def _strict(node: Any) -> Any:
-    if isinstance(node, list):
+    if isinstance(node, list | tuple):
         return [_strict(item) for item in node]
     if not isinstance(node, dict):
         return node
     kept = {key: _strict(value) for key, value in node.items() if key not in {"title", "default", "description"}}
+    if "enum" in node:
+        kept["type"] = "string"  # not every service takes words without it
     if "properties" in node:
         kept["properties"] = {name: _strict(value) for name, value in node["properties"].items()}
         kept["required"] = list(node["properties"])

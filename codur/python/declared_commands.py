@@ -10,7 +10,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from codur.python.project_files import called_name, literal, parsed, read_ini, read_text, read_toml, table, words
+from codur.python.project_files import (
+    assigned_values,
+    called_name,
+    literal,
+    parsed,
+    read_ini,
+    read_text,
+    read_toml,
+    table,
+    words,
+)
 from codur.structs import Struct
 
 _PIECE = re.compile(r"""[^\s"'\\$`;&|<>()*?~#]|'[^']*'|"[^"$`\\]*"|(?<=\S)[~#]""")
@@ -191,13 +201,7 @@ def _nox(arguments: list[str], root: Path) -> Declared | None:
     function = next((sessions[name] for name in names if name in sessions), None)
     if function is None:
         return None
-    known = {
-        target.id: item.value
-        for item in (*tree.body, *function.body)
-        if isinstance(item, ast.Assign)
-        for target in item.targets
-        if isinstance(target, ast.Name)
-    }
+    known = assigned_values((*tree.body, *function.body))
     calls = [node for node in ast.walk(function) if isinstance(node, ast.Call) and called_name(node) == "run"]
     env = {k: v for call in calls for item in call.keywords if item.arg == "env"
            for k, v in (literal(item.value, known) or {}).items()}  # fmt: skip

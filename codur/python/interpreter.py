@@ -13,13 +13,12 @@ from pathlib import Path
 
 from codur.python.dependencies import declared_dependencies, lacking
 from codur.python.installed import is_importable
-from codur.python.project_files import read_toml, table
+from codur.python.project_files import read_text, read_toml, table
 from codur.sandbox.launcher import Launcher
 from codur.structs import Struct
 
 _NAMES = ("python3", "python")
 _VERSION = re.compile(r"[0-9][\w.+-]*")
-_MAX_LINE = 4096
 _SHOWN_NAMES = 4
 
 
@@ -203,13 +202,7 @@ def _behind_pyenv_shim(root: Path, pyenv: Path, environ: Mapping[str, str]) -> P
 
 
 def _first_line(path: Path) -> str:
-    try:
-        if not path.is_file():  # a pipe would keep whoever opens it
-            return ""
-        with path.open(encoding="utf-8", errors="replace") as stream:
-            return stream.readline(_MAX_LINE).strip()
-    except OSError:
-        return ""
+    return read_text(path).partition("\n")[0].strip()
 
 
 def _is_program(path: Path) -> bool:

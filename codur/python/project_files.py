@@ -6,7 +6,7 @@ import ast
 import configparser
 import tomllib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -100,13 +100,7 @@ def _setup_call(text: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     tree = parsed(text) if "setup" in text else None
     if tree is None:
         return {}, ()
-    known = {
-        target.id: statement.value
-        for statement in tree.body
-        if isinstance(statement, ast.Assign)
-        for target in statement.targets
-        if isinstance(target, ast.Name)
-    }
+    known = assigned_values(tree.body)
     values: dict[str, Any] = {}
     where: list[str] = []
     for node in ast.walk(tree):
@@ -116,6 +110,17 @@ def _setup_call(text: str) -> tuple[dict[str, Any], tuple[str, ...]]:
             first = [*node.args[:1], *(item.value for item in node.keywords if item.arg == "where")]
             where += [value for item in first if isinstance(value := literal(item, known), str)]
     return values, tuple(where)
+
+
+def assigned_values(body: Iterable[ast.stmt]) -> dict[str, ast.expr]:
+    """What statements assign to plain names."""
+    return {
+        target.id: statement.value
+        for statement in body
+        if isinstance(statement, ast.Assign)
+        for target in statement.targets
+        if isinstance(target, ast.Name)
+    }
 
 
 def called_name(call: ast.Call) -> str:

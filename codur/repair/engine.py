@@ -11,12 +11,11 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from codur.checks.checker import Checker
-from codur.checks.confirmation.confirm import confirm
+from codur.checks.confirmation.confirm import Change, confirm
 from codur.checks.signature import normalised
 from codur.errors import LimitReached, WorkspaceError
 from codur.events import Emit
@@ -25,6 +24,7 @@ from codur.repair.candidates.candidates import Candidate, Program
 from codur.repair.candidates.history import undone
 from codur.repair.candidates.late_candidates import Prospect, Sight, Which, prospects
 from codur.repair.choice.probing import Prober
+from codur.repair.code.texts_in_place import in_place
 from codur.repair.evidence.failing_lines import read_failure
 from codur.repair.evidence.observed_values import Observed
 from codur.repair.evidence.tracing import Coverage, Line, run_traced
@@ -33,18 +33,17 @@ from codur.repair.judge.candidate_judge import Flaky, Judge
 from codur.repair.judge.obstacles import RUNS_NONE, why_not
 from codur.repair.judge.worker_pool import processors
 from codur.repair.outcome import RepairOutcome
-from codur.repair.search import Search
+from codur.repair.search import Bounds, Means, Search
 from codur.repair.suspicion.localise import Suspicion, flow_of, localise, moved
 from codur.repair.suspicion.mentions import named_lines, named_tables, names_in_tests
 from codur.sandbox.cancel import CancelToken
-from codur.structs import replace
+from codur.structs import Struct, replace
 from codur.tools.git.git_history import History
 from codur.types import Check, Verdict
 from codur.workspace.workspace import Workspace
 
 __all__ = ["RepairOutcome", "search"]
 
-Clock = Callable[[], float]
 Past = Callable[[Mapping[str, str]], History]
 
 _SAID = re.compile(r"^E .*", re.MULTILINE)
@@ -68,87 +67,97 @@ _FAIL_TOGETHER = "The tests that fail pass when they are run by themselves: they
 _BROKEN = "raise SystemExit('this text stands for one that fails in another way')\n"
 
 
-def search(
-    *,
-    workspace: Workspace,
-    checker: Checker,
-    check: Check | None,
-    before: Verdict,
-    files: Sequence[str],
-    budget_s: float,
-    max_order: int,
-    emit: Emit,
-    cancel: CancelToken,
-    clock: Clock = time.monotonic,
-    workers: int | None = 0,
-    every: bool = False,
-    task: str = "",
-    hints: Sequence[str] = (),
-    past: Past = lambda _: History(),
-) -> RepairOutcome:
-    """Looks for edits of the workspace's Python files that make the check pass.
+class Fault(Struct):
+    """What is to be repaired.
 
-    Args:
-        workspace: a scratch copy; it is as before afterwards.
-        checker: bound to that copy.
+    Attributes:
+        checker: bound to a scratch copy of the workspace, which is as before afterwards.
         before: the check's verdict on the program as it is.
         files: workspace-relative paths, most relevant first; other executed Python files follow them.
+        task: the user's words; functions named there are more likely at fault, and what they suspect is a hint.
+        hints: what somebody thinks is wrong: it comes first, and nothing is left out for it.
+        past: reads the recent past of the files whose present texts it is given.
+    """
+
+    checker: Checker
+    check: Check
+    before: Verdict
+    files: Sequence[str]
+    task: str = ""
+    hints: Sequence[str] = ()
+    past: Past = lambda _: History()
+
+    @property
+    def workspace(self) -> Workspace:
+        return self.checker.workspace
+
+
+class Effort(Struct):
+    """What a search may use.
+
+    Attributes:
         budget_s: seconds, by `clock`. When they are up whatever runs is ended. A repair that passed and could not be
             run once more by then is told all the same, and never as a clear one.
         max_order: edits combined at most.
         workers: warm workers that judge candidates; 0 for plain processes alone, None for one for each processor. The
             outcome does not depend on it.
-        task: the user's words; functions named there are more likely at fault, and what they suspect is a hint.
-        hints: what somebody thinks is wrong: it comes first, and nothing is left out for it.
         every: go on after the first repair, until the time is up or every candidate is judged.
-        past: reads the recent past of the files whose present texts it is given.
+    """
+
+    budget_s: float
+    max_order: int
+    workers: int | None = 0
+    every: bool = False
+    clock: Callable[[], float] = time.monotonic
+
+
+def search(fault: Fault, effort: Effort, *, emit: Emit, cancel: CancelToken) -> RepairOutcome:
+    """Looks for edits of the workspace's Python files that make the check pass.
 
     Raises:
         Interrupted: `cancel` was set; it is looked at between candidates.
     """
-    if check is None or check.kind == "syntax":
+    before = fault.before
+    if fault.check.kind == "syntax":
         return RepairOutcome(reason="There is no check that tells a right program from a wrong one.")
     if before.status == "no_check" or before.passed:
         reason = "The check passes already." if before.passed else "The check found nothing to judge by."
         return RepairOutcome(reason=reason, best_progress=before.progress)
-    end = clock() + budget_s
+    end = effort.clock() + effort.budget_s
 
     def time_left() -> float:
-        return end - clock()
+        return end - effort.clock()
 
-    paths = _python_files(workspace, check, files)
-    checker = checker.within(cancel, time_left)
+    paths = _python_files(fault)
+    fault = replace(fault, checker=fault.checker.within(cancel, time_left))
     try:
-        narrow, first = _narrowed(checker, workspace.root, check, before)
+        narrow, first = _narrowed(fault)
         if first.passed:
             return RepairOutcome(reason=_FAIL_TOGETHER, best_progress=before.progress)
-        once_more_s = first.duration_s + (0.0 if narrow is check else before.duration_s)
-        kept_s = min(_KEPT_SHARE * budget_s, _KEPT_TIMES * once_more_s)
+        once_more_s = first.duration_s + (0.0 if narrow is fault.check else before.duration_s)
+        kept_s = min(_KEPT_SHARE * effort.budget_s, _KEPT_TIMES * once_more_s)
 
         def search_left() -> float:
             return time_left() - kept_s
 
-        hurried, trace_s = checker.within(cancel, search_left), _TRACE_SHARE * time_left()
-        hands = processors() if workers is None else workers
-        with Judge(workspace, hurried, narrow, first, workers=hands, whole=before) as judge:
+        hurried, trace_s = fault.checker.within(cancel, search_left), _TRACE_SHARE * time_left()
+        hands = processors() if effort.workers is None else effort.workers
+        with Judge(hurried, narrow, first, workers=hands, whole=before) as judge:
             if paths:
                 judge.prepare()  # the first worker starts while the program is traced
-            scene = _look(workspace, checker, narrow, first, paths, files, task, hints, past, trace_s=trace_s)
+            scene = _look(fault, narrow, first, paths, trace_s=trace_s)
             if isinstance(scene, str):
                 return RepairOutcome(reason=scene, best_progress=before.progress)
-            found = Search(
+            means = Means(
                 judge=judge,
                 changes=scene.changes,
-                original=Program(texts=scene.texts),
-                before=first,
-                prober=Prober(workspace, checker, narrow, scene.coverage),
-                confirm=lambda changed: _confirmed(workspace, checker, check, before, narrow, changed),
-                max_order=max_order,
-                emit=emit,
-                time_left=search_left,
-                cancel=cancel,
-                every=every,
-            ).run()
+                prober=Prober(fault.checker, narrow, scene.coverage),
+                confirm=lambda changed: _confirmed(fault, narrow, changed),
+            )
+            bounds = Bounds(
+                max_order=effort.max_order, every=effort.every, time_left=search_left, cancel=cancel, emit=emit
+            )
+            found = Search(Program(texts=scene.texts), first, means, bounds).run()
             return replace(found, hint=scene.hints.told)
     except Flaky as flaky:
         return RepairOutcome(reason=str(flaky), best_progress=before.progress, note=flaky.note)
@@ -156,13 +165,14 @@ def search(
         return RepairOutcome(reason="The time was up before a candidate was judged.", best_progress=before.progress)
 
 
-def _narrowed(checker: Checker, root: Path, check: Check, before: Verdict) -> tuple[Check, Verdict]:
+def _narrowed(fault: Fault) -> tuple[Check, Verdict]:
     """The check of the failing tests alone with its verdict; the whole one if it is small or not known test by test."""
+    checker, check, before = fault.checker, fault.check, fault.before
     hangs = _HANGS in before.error
     if before.tests_total and before.tests_total <= _SMALL and (hangs or before.duration_s < _QUICK_S):
         return check, replace(before, timed_out=hangs)
-    whole = check
-    if not before.failing and (argv := search_argv(check.argv, root, checker.python)) and argv != check.argv:
+    whole, root = check, fault.workspace.root
+    if not before.failing and (argv := search_argv(check.argv, root, checker.programs.python)) and argv != check.argv:
         whole = replace(check, kind="tests", argv=argv)
         before = checker.run(whole)
     if not before.failing:
@@ -187,8 +197,7 @@ def _alike(one: Verdict, other: Verdict) -> bool:
     return not first or not second or bool(first & second)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Scene:
+class _Scene(Struct):
     """What is known before the first candidate is judged.
 
     Attributes:
@@ -226,50 +235,43 @@ class _Scene:
         yield from prospects(sight)
 
 
-def _look(
-    workspace: Workspace,
-    checker: Checker,
-    check: Check,
-    before: Verdict,
-    paths: list[str],
-    files: Sequence[str],
-    task: str,
-    hints: Sequence[str],
-    past: Past,
-    *,
-    trace_s: float,
-) -> _Scene | str:
-    """What the check executes and which files are in question; or why a search makes no sense."""
-    coverage = run_traced(checker, workspace.root, check, before, most_s=trace_s) if paths else None
+def _look(fault: Fault, check: Check, before: Verdict, paths: list[str], *, trace_s: float) -> _Scene | str:
+    """What the check executes and which files are in question; or why a search makes no sense.
+
+    Args:
+        check: the narrow one, with its verdict.
+        paths: the files that may be changed.
+    """
+    checker, workspace = fault.checker, fault.workspace
+    coverage = run_traced(checker, check, before, most_s=trace_s) if paths else None
     suspicion = localise(coverage, read_failure(before, workspace.root))
-    texts = _texts(workspace, _in_question(paths, files, suspicion, known=coverage is not None))
+    texts = _texts(workspace, _in_question(paths, fault.files, suspicion, known=coverage is not None))
     reason = why_not(before, texts, coverage)
-    if not reason and coverage is None and not _is_run(workspace, checker, check, before, texts):
+    if not reason and coverage is None and not _is_run(checker, check, before, texts):
         reason = RUNS_NONE
     if reason:
         return reason
-    history = past(texts)
-    likelier = _likelier(workspace, texts, task, check.tests, history)
+    history = fault.past(texts)
+    likelier = _likelier(fault, texts, check.tests, history)
     return _Scene(
         root=workspace.root,
         before=before,
         texts=texts,
         coverage=coverage,
         likelier=likelier,
-        hints=read_hints(texts, task, hints),
+        hints=read_hints(texts, fault.task, fault.hints),
         history=history,
     )
 
 
-def _likelier(
-    workspace: Workspace, texts: Mapping[str, str], task: str, tests: Sequence[str], history: History
-) -> dict[Line, float]:
+def _likelier(fault: Fault, texts: Mapping[str, str], tests: Sequence[str], history: History) -> dict[Line, float]:
     """Lines of functions that the task or a failing test names, and lines that were changed lately."""
-    in_tests = names_in_tests(_texts(workspace, list(dict.fromkeys(test.partition("::")[0] for test in tests))), tests)
+    files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
+    in_tests = names_in_tests(_texts(fault.workspace, files), tests)
     changed = {(path, line) for path, lines in history.changed.items() for line in lines}
     found: dict[Line, float] = {}
     for lines, factor in (
-        (named_lines(texts, task), _NAMED),
+        (named_lines(texts, fault.task), _NAMED),
         (named_lines(texts, in_tests), _NAMED_IN_TEST),
         (named_tables(texts, in_tests), _TABLE_IN_TEST),
         (changed, _CHANGED),
@@ -278,29 +280,24 @@ def _likelier(
     return found
 
 
-def _confirmed(
-    workspace: Workspace, checker: Checker, check: Check, before: Verdict, narrow: Check, changed: Mapping[str, str]
-) -> Verdict:
+def _confirmed(fault: Fault, narrow: Check, changed: Mapping[str, str]) -> Verdict:
     """The verdict on a repair in a clean process, and whether what it prints is computed.
 
     The tests that failed are run by themselves first: most of what does not hold fails there.
     """
-    originals = {path: workspace.read_bytes(path) for path in changed}
+    checker, workspace, check = fault.checker, fault.workspace, fault.check
+    change = Change(before={path: workspace.read_bytes(path) for path in changed}, own=True)
     unchanged = {path: workspace.read_text(path).text for path in changed}
-
-    def confirmed() -> Verdict:
+    with in_place(workspace, changed):
         verdict = checker.run(narrow)
         if narrow is not check and verdict.passed:
-            verdict = _run_all(workspace, checker, check, before, unchanged)
-        return confirm(checker, check, verdict, originals, "", runs=0, own=True) if verdict.passed else verdict
-
-    return _in_place(workspace, changed, confirmed)
+            verdict = _run_all(fault, unchanged)
+        return confirm(checker, check, verdict, change, runs=0) if verdict.passed else verdict
 
 
-def _run_all(
-    workspace: Workspace, checker: Checker, check: Check, before: Verdict, unchanged: Mapping[str, str]
-) -> Verdict:
+def _run_all(fault: Fault, unchanged: Mapping[str, str]) -> Verdict:
     """The verdict on all tests, without those that passed in the workspace and fail in this copy of it all the same."""
+    checker, check, before = fault.checker, fault.check, fault.before
     if "pytest" not in check.argv:
         return checker.run(check)
     apart = len(before.excused)
@@ -311,7 +308,8 @@ def _run_all(
         remaining = next((test for test in verdict.failing if test in before.failing), "")
         if remaining:
             return replace(verdict, note=f"{remaining}, which failed before, still fails")
-        here = _in_place(workspace, unchanged, partial(checker.run, replace(check, tests=verdict.failing)))
+        with in_place(fault.workspace, unchanged):
+            here = checker.run(replace(check, tests=verdict.failing))
         broken = next((test for test in verdict.failing if test not in here.failing), "")
         if broken or apart > _MOST_APART:
             return replace(verdict, note=f"{broken or verdict.failing[0]}, which passed before, then fails")
@@ -319,29 +317,19 @@ def _run_all(
         apart += len(here.failing)
 
 
-def _in_place(workspace: Workspace, texts: Mapping[str, str], run: Callable[[], Verdict]) -> Verdict:
-    """A verdict with these texts in place; the files are as before afterwards."""
-    originals = {path: workspace.read_bytes(path) for path in texts}
-    try:
-        for path, text in texts.items():
-            workspace.write_text(path, text)
-        return run()
-    finally:
-        for path, data in originals.items():
-            workspace.write_bytes(path, data)
-
-
-def _is_run(workspace: Workspace, checker: Checker, check: Check, before: Verdict, paths: Iterable[str]) -> bool:
+def _is_run(checker: Checker, check: Check, before: Verdict, paths: Iterable[str]) -> bool:
     """Whether the check runs one of the files: it fails in another way if all of them are broken."""
-    broken = _in_place(workspace, dict.fromkeys(paths, _BROKEN), lambda: checker.run(check))
+    with in_place(checker.workspace, dict.fromkeys(paths, _BROKEN)):
+        broken = checker.run(check)
     return (broken.status, broken.signature, broken.progress) != (before.status, before.signature, before.progress)
 
 
-def _python_files(workspace: Workspace, check: Check, files: Sequence[str]) -> list[str]:
+def _python_files(fault: Fault) -> list[str]:
     """Python files that may be changed, the given ones first."""
-    present = [path for path in files if path.endswith(".py") and workspace.is_file(path)]
+    workspace = fault.workspace
+    present = [path for path in fault.files if path.endswith(".py") and workspace.is_file(path)]
     found = dict.fromkeys([*present, *workspace.list_files(pattern="*.py")])
-    return [path for path in found if path not in check.protected and workspace.may_edit(path)]
+    return [path for path in found if path not in fault.check.protected and workspace.may_edit(path)]
 
 
 def _in_question(paths: list[str], files: Sequence[str], suspicion: Suspicion, *, known: bool) -> list[str]:

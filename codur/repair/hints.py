@@ -58,14 +58,14 @@ KINDS: tuple[_Kind, ...] = (
         "comparison",
         r"compar\w+|conditions?|inequalit\w+|less than|greater than|vergleich\w*|bedingung\w*|filter\w*",
         "comparison boundary, comparison swapped, membership swapped, condition narrowed, condition extended, "
-        "condition reused, condition guarded, condition grouped, truth compared, truth computed, filter added, "
+        "condition guarded, condition grouped, truth compared, filter added, "
         "and/or swapped, not removed, not added",
     ),
     _kind(
         "inverted",
         r"invert\w*|negat\w+|opposite|flipped|wrong way round|the other way|backwards|umgekehrt|verneint",
         "comparison swapped, not removed, not added, True/False flipped, and/or swapped, membership swapped, "
-        "reverse toggled, key negated, sign removed, sign added, other end taken",
+        "reverse toggled, sign removed, sign added, other end taken",
     ),
     _kind(
         "logic",
@@ -76,7 +76,7 @@ KINDS: tuple[_Kind, ...] = (
     _kind(
         "sorting",
         r"sort\w*|keys?|order\w*|ascending|descending|reverse\w*|rank\w*|reihenfolge|minimum|maximum|min|max",
-        "reverse toggled, key negated, sorted before, other end taken, index shifted, attribute replaced",
+        "reverse toggled, other end taken, index shifted, attribute replaced",
         r"\bsort(?:ed)?\(|\bkey\s*=|\b(?:min|max|nlargest|nsmallest|heappush)\(|\breverse",
     ),
     _kind(
@@ -84,31 +84,29 @@ KINDS: tuple[_Kind, ...] = (
         r"arithmetic|formula|operators?|plus|minus|divi\w+|multipl\w+|factor|signs?|add(?:s|ed|ition)?|subtract\w*|sums?"
         r"|rechen\w*|vorzeichen",
         "arithmetic swapped, augmented assignment, factor removed, operand removed, operands swapped, sign removed, "
-        "sign added, operand added, division guarded, assignment accumulated, step removed",
+        "sign added, division guarded, assignment accumulated, step removed",
     ),
     _kind(
         "order of things",
         r"swap\w*|mixed up|order of (?:the )?(?:arguments|operands|statements|lines)|vertausch\w*",
-        "arguments swapped, operands swapped, swapped with next, sides swapped, handlers swapped, membership swapped, "
-        "comparison swapped, yield swapped",
+        "arguments swapped, operands swapped, swapped with next, membership swapped, comparison swapped, yield swapped",
     ),
     _kind(
         "names",
         r"typos?|misspel\w+|(?:wrong|other|undefined) (?:name|variable|attribute|field)s?|variables?|names?"
         r"|attributes?|tippfehler",
         "name corrected, attribute corrected, variable replaced, attribute replaced, target replaced, "
-        "comprehension variable, self added, self toggled, link replaced, expression replaced",
+        "comprehension variable, self added, self toggled, expression replaced",
     ),
     _kind(
         "index",
         r"ind(?:ex|exes|ices)|subscripts?|slic\w+|elements?|positions?",
-        "index shifted, slice bound, slice added, element taken, subscript removed, index computed, index guarded, "
-        "elements changed, range bound",
+        "index shifted, slice bound, slice added, element taken, index guarded, elements changed, range bound",
     ),
     _kind(
         "return",
         r"returns?|result|yields?|rückgabe\w*",
-        "return added, result used, value kept, yield swapped, moved out of block, truth computed",
+        "return added, result used, value kept, yield swapped, moved out of block",
         r"\b(?:return|yield)\b",
     ),
     _kind(
@@ -120,25 +118,24 @@ KINDS: tuple[_Kind, ...] = (
         "empty or missing value",
         r"none|null|empty|missing (?:value|key|check|guard)s?|guards?|zero|leer\w*|defaults?|fallback",
         "None guarded, empty guarded, index guarded, argument guarded, division guarded, fallback given, "
-        "default given, condition guarded, choice added, choice extended, statement guarded",
+        "default given, condition guarded, choice added, statement guarded",
     ),
     _kind(
         "loop",
         r"loop\w*|iterat\w+|infinite|endless|never (?:ends|stops|terminates)|terminat\w+|hangs?|schleife\w*|endlos\w*",
-        "range bound, jump swapped, update inserted, step inserted, iteration wrapped, exit inserted, "
-        "moved out of block, moved into block, statement copied",
+        "range bound, jump swapped, update inserted, step inserted, iteration wrapped, "
+        "moved out of block, moved into block",
         r"^\s*(?:for|while)\b",
     ),
     _kind(
         "recursion",
         r"recurs\w+|base case|rekursi\w+",
-        "base case added, exit inserted, argument wrapped, value shifted, sequence joined",
+        "base case added, argument wrapped, value shifted",
     ),
     _kind(
         "initial value",
         r"initial\w*|starting value|start value|accumulat\w+|reset\w*|anfangswert\w*",
-        "variable initialised, constant shifted, constant replaced, reset inserted, assignment accumulated, "
-        "augmented assignment",
+        "variable initialised, constant shifted, constant replaced, assignment accumulated, augmented assignment",
     ),
     _kind("shared state", r"mutable|shared|alias\w*|cop(?:y|ies|ied)|kopie\w*", "mutable default, copy taken"),
     _kind(
@@ -149,9 +146,9 @@ KINDS: tuple[_Kind, ...] = (
     _kind(
         "text",
         r"messages?|wording|strings?|texts?|labels?|spelling|meldung\w*",
-        "text replaced, format swapped, f-prefix added, pattern changed, input read",
+        "text replaced, format swapped, f-prefix added, input read",
     ),
-    _kind("pattern", r"regex\w*|regular expressions?|patterns?|muster", "pattern changed", r"\bre\.\w+\("),
+    _kind("pattern", r"regex\w*|regular expressions?|patterns?|muster", "text replaced", r"\bre\.\w+\("),
     _kind(
         "format",
         r"format\w*|f-?strings?|round\w*|digits?|decimals?|precision|rund\w+|nachkomma\w*",
@@ -160,8 +157,7 @@ KINDS: tuple[_Kind, ...] = (
     _kind(
         "type",
         r"types?|conversions?|convert\w*|casts?|integers?|floats?|isinstance|typ",
-        "conversion added, constant retyped, class added, class replaced, call unwrapped, call wrapped, list wrapped, "
-        "sequence joined",
+        "conversion added, constant retyped, class added, class replaced, call unwrapped, call wrapped",
     ),
     _kind("await", r"async|await\w*|coroutines?", "await added"),
     _kind(
@@ -174,7 +170,7 @@ KINDS: tuple[_Kind, ...] = (
     _kind(
         "branch",
         r"else|elif|branch\w*|cases?|zweig\w*",
-        "else added, else conditioned, branch completed, branch joined, moved out of else",
+        "else added, branch joined, moved out of else",
     ),
     _kind(
         "seen before",
@@ -184,26 +180,22 @@ KINDS: tuple[_Kind, ...] = (
     _kind(
         "arguments",
         r"arguments?|parameters?|keywords?|passed|argumente?|parameter\w*",
-        "arguments swapped, argument added, argument removed, argument wrapped, keyword passed, default given, "
-        "choice extended",
+        "arguments swapped, argument added, argument removed, argument wrapped, default given",
     ),
     _kind(
         "call",
         r"(?:wrong|other|missing) (?:method|function|call)s?|calls?|methods?",
         "function replaced, sibling call, call added, call wrapped, call unwrapped, method wrapped, method removed, "
-        "function applied, inherited called, choice removed",
+        "inherited called",
     ),
-    _kind("exceptions", r"except\w*|handlers?|catch\w*|ausnahme\w*", "handlers swapped"),
+    _kind("exceptions", r"except\w*|handlers?|catch\w*|ausnahme\w*", "class added, class replaced"),
     _kind(
         "not kept in step",
         r"out of step|kept in step|inconsistent|stale|not updated|forg[eo]t\w* to (?:update|undo|restore|remove)"
         r"|clean ?up|counters?|cached?",
-        "counterpart inserted, change undone, sibling step, update inserted, reset inserted, link added, "
-        "link removed, link replaced",
+        "update inserted",
     ),
-    _kind(
-        "statement too much", r"superfluous|needless|too much|extra|überflüssig\w*", "statement deleted, stride added"
-    ),
+    _kind("statement too much", r"superfluous|needless|too much|extra|überflüssig\w*", "statement deleted"),
     _kind("time", r"dates?|times?|seconds|durations?|timedelta|dauer", "duration whole, format swapped"),
 )
 """What words mean which mistakes; each operator is in one row at least."""

@@ -14,11 +14,11 @@ from codur.repair.candidates.fingerprint import fingerprint
 from codur.repair.candidates.late_candidates import Prospect, Which
 from codur.repair.candidates.queue import Agenda
 from codur.repair.choice.probing import Prober
-from codur.repair.choice.ranked_repairs import Choice, Passed, changed, choose
+from codur.repair.choice.ranked_repairs import Choice, Doubts, Passed, changed, choose
 from codur.repair.judge.candidate_judge import Judge
 from codur.repair.outcome import Repair, RepairOutcome
 from codur.sandbox.cancel import CancelToken
-from codur.structs import replace
+from codur.structs import Struct, replace
 from codur.types import Verdict
 
 _BATCH = 16
@@ -46,37 +46,43 @@ Confirm = Callable[[Mapping[str, str]], Verdict]
 Changes = Callable[[Program, Verdict, Which], Iterable[Candidate | Prospect]]
 
 
+class Means(Struct):
+    """What makes candidates, and what tells which are right."""
+
+    judge: Judge
+    changes: Changes
+    prober: Prober
+    confirm: Confirm
+
+
+class Bounds(Struct):
+    """How far a search goes.
+
+    Attributes:
+        max_order: edits combined at most.
+        every: go on after the first repair.
+        emit: is told how far it has come.
+    """
+
+    max_order: int
+    every: bool = False
+    time_left: Callable[[], float]
+    cancel: CancelToken
+    emit: Emit
+
+
 class Search:
     """One search."""
 
-    def __init__(
-        self,
-        *,
-        judge: Judge,
-        changes: Changes,
-        original: Program,
-        before: Verdict,
-        prober: Prober,
-        confirm: Confirm,
-        max_order: int,
-        emit: Emit,
-        time_left: Callable[[], float],
-        cancel: CancelToken,
-        every: bool = False,
-    ) -> None:
-        self._judge = judge
-        self._changes = changes
+    def __init__(self, original: Program, before: Verdict, means: Means, bounds: Bounds) -> None:
         self._original = original
         self._before = before
-        self._prober = prober
-        self._confirm = confirm
-        self._max_order = max_order
-        self._emit = emit
-        self._time_left = time_left
-        self._cancel = cancel
-        self._every = every
+        self._judge = means.judge
+        self._means = means
+        self._bounds = bounds
+        self._time_left = bounds.time_left
         self._places = Places(before)
-        self._agenda = Agenda(self._places, time_left)
+        self._agenda = Agenda(self._places, bounds.time_left)
         self._seen: set[Mark] = {()}
         self._tried = 0
         self._places_judged: set[tuple[str, int]] = set()
@@ -104,7 +110,7 @@ class Search:
             exhausted = self._search()
             if not self._passed:
                 return self._failed(exhausted=exhausted)
-            compared = exhausted or self._every or self._gather()
+            compared = exhausted or self._bounds.every or self._gather()
             found = self._chosen(compared=compared)
             if found is not None:
                 return replace(found, exhausted=exhausted)
@@ -114,7 +120,7 @@ class Search:
     def _search(self) -> bool:
         """Judges candidates until some pass (or, for every repair, until the end); whether none is left."""
         try:
-            while self._time_left() > 0 and (self._every or not self._passed):
+            while self._time_left() > 0 and (self._bounds.every or not self._passed):
                 batch = self._batch(_BATCH)
                 if not batch and not self._widen():
                     return True
@@ -161,7 +167,7 @@ class Search:
         texts = [changed(probe.program, self._original) for probe in probes]
         with closing(self._judge.judge_many(texts)) as verdicts:
             for probe, verdict in zip(probes, verdicts, strict=False):
-                self._cancel.raise_if_cancelled()
+                self._bounds.cancel.raise_if_cancelled()
                 if verdict is not None:
                     self._places.learn(probe, verdict)
         return self._places.factor(candidate) >= 1.0
@@ -181,7 +187,7 @@ class Search:
         texts = [changed(program, self._original) for _, program in batch]
         with closing(self._judge.judge_many(texts, patient=patient, apart=apart)) as verdicts:
             for (candidate, program), verdict in zip(batch, verdicts, strict=False):
-                self._cancel.raise_if_cancelled()
+                self._bounds.cancel.raise_if_cancelled()
                 if verdict is None:
                     self._later.append((candidate, program))
                     continue
@@ -205,7 +211,7 @@ class Search:
 
     def _tell(self, place: str, passing: int) -> None:
         best = self._progress()
-        self._emit(
+        self._bounds.emit(
             RepairProgress(tried=self._tried, best=best, place=place, passing=passing, best_place=self._best_place)
         )
 
@@ -214,11 +220,11 @@ class Search:
 
     def _expand(self, program: Program, verdict: Verdict, factor: float, which: Which = "all") -> None:
         """Queues further changes of a program; `factor` scales their priorities."""
-        self._agenda.add(self._changes(program, verdict, which), factor)
+        self._agenda.add(self._means.changes(program, verdict, which), factor)
 
     def _keep(self, program: Program, verdict: Verdict) -> None:
         """A program that came further is combined with more edits at once; one that fails in another way waits."""
-        if len(program.changes) >= self._max_order or verdict.timed_out:
+        if len(program.changes) >= self._bounds.max_order or verdict.timed_out:
             return
         gain = _gain(self._before, verdict)
         if gain > 0 and (len(self._beam) < _BEAM or gain > min(self._beam)):
@@ -286,15 +292,13 @@ class Search:
             choice = choose(
                 self._passed,
                 self._original,
-                self._prober,
-                compared=compared,
-                weak=_weak(self._before),
-                sample=self._before.tests_total is None,
-                every=self._every,
+                self._means.prober,
+                Doubts(compared=compared, weak=_weak(self._before), sample=self._before.tests_total is None),
+                every=self._bounds.every,
             )
             best = choice.ranked[0]
             try:
-                verdict = self._confirm(changed(best.program, self._original))
+                verdict = self._means.confirm(changed(best.program, self._original))
             except LimitReached:  # whoever takes it runs the check once more
                 unconfirmed = self._outcome(choice, best.verdict)
                 return replace(unconfirmed, tier="guided", note=_UNCONFIRMED)
@@ -311,7 +315,7 @@ class Search:
         holding: list[Repair] = []
         with suppress(LimitReached):  # those that were not tried in time are not told
             for each in choice.repairs[1:]:
-                if not self._every or self._confirm(each.files).passed:
+                if not self._bounds.every or self._means.confirm(each.files).passed:
                     holding.append(each)  # noqa: PERF401 - what comes before the end of the time is kept
         return RepairOutcome(
             repairs=(choice.repairs[0], *holding),

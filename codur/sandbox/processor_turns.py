@@ -29,27 +29,9 @@ class Turns:
     def __init__(self, number: int) -> None:
         self._free = threading.Semaphore(max(1, number))
 
-    def take(self, cancel: CancelToken | None = None, *, waited: Waited | None = None) -> bool:
-        """Wait for a turn; False, and no turn, if it is cancelled before. Every turn is given back with `give_back`.
-
-        Args:
-            waited: gets the time until it comes.
-        """
-        if self._free.acquire(blocking=False):
-            return True
-        with waited.waiting() if waited is not None else nullcontext():
-            while not self._free.acquire(timeout=_LOOK_S):
-                if cancel is not None and cancel.cancelled:
-                    return False
-        return True
-
-    def give_back(self) -> None:
-        """Let the next one have the turn; may be called by another thread than took it."""
-        self._free.release()
-
     @contextmanager
     def turn(self, cancel: CancelToken | None = None, *, waited: Waited | None = None) -> Iterator[bool]:
-        """A turn for as long as this lasts.
+        """A turn for as long as this lasts; it may end in another thread than it began in.
 
         Args:
             waited: the time until it comes is added to it.
@@ -57,12 +39,19 @@ class Turns:
         Yields:
             False if there is none, because it is cancelled.
         """
-        taken = self.take(cancel, waited=waited)
+        taken = self._free.acquire(blocking=False) or self._waited_for(cancel, waited)
         try:
             yield taken
         finally:
             if taken:
-                self.give_back()
+                self._free.release()
+
+    def _waited_for(self, cancel: CancelToken | None, waited: Waited | None) -> bool:
+        with waited.waiting() if waited is not None else nullcontext():
+            while not self._free.acquire(timeout=_LOOK_S):
+                if cancel is not None and cancel.cancelled:
+                    return False
+        return True
 
 
 class Waited:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codur.agents.instruction_text import Instructions
+from codur.config.project_rules import TrustOf, nobody
 from codur.config.settings import Settings
 from codur.session.host import Host
 from codur.store.directory import StateDirectory
@@ -15,12 +16,9 @@ from codur.types import Task
 if TYPE_CHECKING:
     from codur.agents.external.copy import MayInstruct
     from codur.config.instructions import InstructionSet
-    from codur.config.project_rules import TrustOf
 
 
 def _trust_of(host: Host) -> TrustOf:
-    from codur.config.project_rules import nobody  # noqa: PLC0415 - lazy: a model-free run needs none
-
     return TrustStore(StateDirectory(host.state).trust_file).state_of if host.state else nobody
 
 

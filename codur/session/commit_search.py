@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from itertools import count
 from math import log2
 from pathlib import Path
 from typing import Literal
 
+from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
 from codur.checks.describe import verdict_line
 from codur.config.settings import Settings
@@ -21,12 +21,12 @@ from codur.sandbox.launcher import Launcher
 from codur.sandbox.scratch import remove_tree
 from codur.session.host import Host
 from codur.session.scratch_directory import scratch_directories
-from codur.structs import replace
+from codur.structs import Struct, field, replace
 from codur.tools.flow.code_outputs import Commit
 from codur.tools.git import git_commits as commits
 from codur.tools.git.git_repository import Repository, own_repository
 from codur.tools.tool import ToolError
-from codur.types import Check, Outcome, Verdict
+from codur.types import Check, Outcome, Task, Verdict
 from codur.workspace.workspace import Workspace
 
 _GIT_TIMEOUT_S = 60.0
@@ -40,8 +40,7 @@ _NOT_COLLECTED = (2, 3, 4, 5)
 Word = Literal["passes", "fails", "cannot be tested"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(Struct):
     """One commit that was judged.
 
     Attributes:
@@ -59,8 +58,7 @@ class Step:
     tests: Literal["", "present", "own"] = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bisection:
+class Bisection(Struct):
     """What came of it.
 
     Attributes:
@@ -85,22 +83,25 @@ class Bisection:
     steps: tuple[Step, ...] = ()
 
 
-def bisect(
-    root: Path,
-    settings: Settings,
-    *,
-    host: Host,
-    good: str = "",
-    bad: str = "",
-    check_command: str | None = None,
-    expect_file: str | None = None,
-    tell: Callable[[Step], None],
-) -> Bisection:
+class Wanted(Struct):
+    """What is looked for.
+
+    Attributes:
+        good: a revision at which the check passes; empty: an earlier one is looked for.
+        bad: a revision at which it fails; empty: the files as they are, and the last commit.
+        check_command, expect_file: the check, where the user names it.
+    """
+
+    good: str = ""
+    bad: str = ""
+    check_command: str | None = None
+    expect_file: str | None = None
+
+
+def bisect(root: Path, settings: Settings, wanted: Wanted, *, host: Host, tell: Callable[[Step], None]) -> Bisection:
     """Look for the commit since which the check fails; the user's files and repository are left as they are.
 
     Args:
-        good: a revision at which it passes; empty: an earlier one is looked for.
-        bad: a revision at which it fails; empty: the files as they are, and the last commit.
         tell: gets each step as it is done.
 
     Raises:
@@ -121,16 +122,12 @@ def bisect(
                 )
             )
             repository = own_repository(workspace.root, launcher, _GIT_TIMEOUT_S)
-            head = commits.commit_of(repository, bad or "HEAD")
-            known = commits.commit_of(repository, good) if good else ""
-            check = _check(workspace, settings, launcher, check_command, expect_file)
-            own = Checker(
-                workspace,
-                launcher,
-                settings.verification,
-                python=python,
-                deadline=lambda: settings.runtime.max_runtime_s - (time.monotonic() - started),
-            )
+            head = commits.commit_of(repository, wanted.bad or "HEAD")
+            known = commits.commit_of(repository, wanted.good) if wanted.good else ""
+            check = _check(workspace, settings, launcher, wanted)
+            end = started + settings.runtime.max_runtime_s
+            programs = CheckPrograms(workspace, launcher, python=python, deadline=lambda: end - time.monotonic())
+            own = Checker(workspace, settings.verification, programs)
             checker = own.on(workspace)
             checker.guard(check)
             judging = _Judging(
@@ -142,7 +139,7 @@ def bisect(
                 place=stack.enter_context(scratch_directories()).root,
                 extra=commits.generated(repository),
             )
-            return _Bisecting(judging=judging, bad=head, tell=tell).run(known, judge_files=not bad)
+            return _Bisecting(judging=judging, bad=head, tell=tell).run(known, judge_files=not wanted.bad)
     except ToolError as error:
         raise UsageError(error.message, remedy=_remedy(error)) from error
 
@@ -151,18 +148,15 @@ def _remedy(error: ToolError) -> str:
     return "Run `git log --oneline` for the commits that there are." if error.code == "not_found" else ""
 
 
-def _check(
-    workspace: Workspace, settings: Settings, launcher: Launcher, command: str | None, expect_file: str | None
-) -> Check:
-    check = decide(
-        "the tests fail",
-        workspace,
-        settings=settings,
-        launcher=launcher,
-        check_command=command,
-        expect_file=expect_file,
+def _check(workspace: Workspace, settings: Settings, launcher: Launcher, wanted: Wanted) -> Check:
+    task = Task(
+        prompt="the tests fail",
+        workspace=str(workspace.root),
+        check_command=wanted.check_command,
+        expect_file=wanted.expect_file,
         check_is_goal=True,
-    ).discovery.check
+    )
+    check = decide(task, workspace, settings=settings, launcher=launcher).discovery.check
     if check is None or check.kind == "syntax":
         raise UsageError(
             "no check was found: no tests, no expected output",
@@ -171,8 +165,7 @@ def _check(
     return check
 
 
-@dataclass(slots=True, kw_only=True)
-class _Judging:
+class _Judging(Struct, frozen=False):
     """Runs the check over a commit's files, in a copy.
 
     Attributes:
@@ -244,8 +237,7 @@ class _Judging:
         return "cannot be tested" if untestable else "fails"
 
 
-@dataclass(slots=True, kw_only=True)
-class _Bisecting:
+class _Bisecting(Struct, frozen=False):
     """Narrows down which commit it is."""
 
     judging: _Judging
@@ -285,7 +277,7 @@ class _Bisecting:
             return self._result("not_achieved", reason, remedy="Give another one with --check.")
         if changed and self._judge(self.bad) == "passes":
             reason = "The last commit passes: what is not committed makes the check fail."
-            return self._result("done", reason, uncommitted=True, remedy="Then: codur repair")
+            return replace(self._result("done", reason, remedy="Then: codur repair"), uncommitted=True)
         return None
 
     def _good(self, known: str) -> Bisection | None:
@@ -331,17 +323,17 @@ class _Bisecting:
     def _found(self, left: list[str]) -> Bisection:
         commit, stat = commits.described(self.repository, self.bad)
         suspects = tuple(each for each in left if each != self.bad)
+        outcome: Outcome = "not_achieved"
+        since = f"{self.good[-1][:10]}"
         if self.bad in self.untestable:  # only the files as they are fail for sure
             reason = f"It is {commit.hash[:10]}, which cannot be tested, or what is not committed."
-            remedy = f"Then: codur repair --since {self.good[-1][:10]}"
-            return self._result("not_achieved", reason, remedy=remedy, commit=commit, stat=stat, suspects=suspects)
-        if not suspects:
-            remedy = f"Then: codur repair --since {commit.hash[:10]}^"
+        elif suspects:
+            reason = f"It is {commit.hash[:10]} or one of the {len(suspects)} before it that cannot be tested."
+        else:
+            outcome, since = "done", f"{commit.hash[:10]}^"
             reason = f"Since {commit.hash[:10]} the check fails."
-            return self._result("done", reason, remedy=remedy, commit=commit, stat=stat)
-        reason = f"It is {commit.hash[:10]} or one of the {len(suspects)} before it that cannot be tested."
-        remedy = f"Then: codur repair --since {self.good[-1][:10]}"
-        return self._result("not_achieved", reason, remedy=remedy, commit=commit, stat=stat, suspects=suspects)
+        found = self._result(outcome, reason, remedy=f"Then: codur repair --since {since}")
+        return replace(found, commit=commit, stat=stat, suspects=suspects)
 
     def _late(self) -> Bisection:
         if not self.good:
@@ -351,8 +343,8 @@ class _Bisecting:
         given = " ".join(f"--good {each[:10]}" for each in self.good[-1:])
         return self._result("limit", reason, remedy=f"Go on with: codur bisect {given} --bad {self.bad[:10]}")
 
-    def _result(self, outcome: Outcome, reason: str, *, remedy: str = "", **more: object) -> Bisection:
-        known = Bisection(
+    def _result(self, outcome: Outcome, reason: str, *, remedy: str = "") -> Bisection:
+        return Bisection(
             outcome=outcome,
             reason=reason,
             remedy=remedy,
@@ -361,7 +353,6 @@ class _Bisecting:
             bad=self.bad,
             steps=tuple(self.steps),
         )
-        return replace(known, **more)  # type: ignore[arg-type]
 
 
 _OTHER_GOOD = "Name a commit at which it passes: codur bisect --good REV"

@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Any
 
 from codur.errors import Interrupted, out_of_time
 from codur.events import Asked, Note
-from codur.graph.build import run_graph
-from codur.graph.observe import Finished, keep_nothing
+from codur.graph.build import GraphContext, run_graph
 from codur.graph.walk import Walked
 from codur.nodes.run_state import RunContext, RunState
 from codur.questions import Answer, Question
@@ -21,9 +19,7 @@ from codur.session.record.run_recording import Recording
 _MOVED_EVERY_S = 1.0
 
 
-def run_graph_blocking(
-    start: RunState, walked: Walked | None, context: RunContext, record: Recording | None = None
-) -> RunState:
+def run_graph_blocking(start: RunState, walked: Walked, context: RunContext, record: Recording) -> RunState:
     """Take over what was walked and run the rest.
 
     Args:
@@ -34,29 +30,25 @@ def run_graph_blocking(
         Interrupted: the run was cancelled.
         KeyboardInterrupt: the user stopped it; every thread of the run has ended by then.
     """
+    taken = GraphContext(run=context, done=walked.done, finished=record.finished(context))
     with ExitStack() as stack:
         saver = _saver(context, record, stack)
-        finished = record.finished(context) if record else keep_nothing
         answer: Answer | None = None
         while True:
-            found = _once(_within_time(start, walked, context, finished, saver, answer))
+            found = _once(_within_time(start, taken, saver, answer))
             if not isinstance(found, Question):
                 return found
             answer = _asked(found, context)
 
 
-def _saver(context: RunContext, record: Recording | None, stack: ExitStack) -> Checkpoints | None:
+def _saver(context: RunContext, record: Recording, stack: ExitStack) -> Checkpoints | None:
     """What keeps the checkpoints: the run's own file; memory, where only questions need them; or nothing."""
-    if record is not None and record.run is not None:
-        path: Path | None = record.run.checkpoints
-    elif context.consult is not None:
-        path = None
-    else:
+    if record.run is None and context.consult is None:
         return None
     return stack.enter_context(
         checkpoints(
-            path,
-            redact=record.redactor if record else str,
+            record.run.checkpoints if record.run is not None else None,
+            redact=record.redactor,
             on_damage=lambda text: context.emit(Note(level="warning", text=text)),
         )
     )
@@ -108,17 +100,13 @@ def _moved(deadline: asyncio.Timeout, time_left: Callable[[], float]) -> Iterato
 
 
 async def _within_time(
-    start: RunState,
-    walked: Walked | None,
-    context: RunContext,
-    finished: Finished,
-    saver: Checkpoints | None,
-    answer: Answer | None,
+    start: RunState, taken: GraphContext, saver: Checkpoints | None, answer: Answer | None
 ) -> RunState | Question:
+    context = taken.run
     try:
         async with asyncio.timeout(max(0.0, context.time_left())) as deadline:
             with context.cancel.calling(_cancels_this()), _moved(deadline, context.time_left):
-                return await run_graph(start, context, walked, finished=finished, checkpointer=saver, answer=answer)
+                return await run_graph(start, taken, checkpointer=saver, answer=answer)
     except TimeoutError as error:
         context.cancel.cancel()  # programs under check end at once, so that their threads do too
         raise out_of_time() from error

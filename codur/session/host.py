@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from codur.config.settings import Settings
 from codur.llm.model import ChatModel
@@ -14,7 +17,28 @@ from codur.redaction import Redactor, secrets_of
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.processor_turns import Waited
 from codur.session.record.exchanges import Exchanges, SkippedTime
-from codur.session.side_by_side import Shared
+
+if TYPE_CHECKING:
+    from codur.config.prompts import PromptLibrary
+    from codur.llm.rate_limits.shared_limits import SharedModels
+    from codur.sandbox.processor_turns import SharedPrograms
+
+_PR_SET_DUMPABLE = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shared:
+    """What runs that go on side by side in one process have in common; safe to use from several threads.
+
+    Attributes:
+        programs: starts their programs, and bounds how many run at the same time.
+        models: their budget, and their waits for a busy service.
+        prompts: the texts of prompts.
+    """
+
+    programs: SharedPrograms
+    models: SharedModels
+    prompts: PromptLibrary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +57,7 @@ class Host:
         exchanges: what is done with the exchange with models.
         stream: somebody wants to see answers in words while they come.
         consult: asks the user; None if there is nobody to ask. Its time does not count as the run's.
+        search_turn: waits until an offline search may begin, and is held while it lasts.
         clock: what waits for services go by; None is the real time.
     """
 
@@ -47,7 +72,16 @@ class Host:
     exchanges: Exchanges = field(default_factory=Exchanges)
     stream: bool = False
     consult: Callable[[Question], Answer] | None = None
+    search_turn: Callable[[], AbstractContextManager[object]] = nullcontext
     clock: SkippedTime | None = None
+
+
+def close_to_others() -> None:
+    """This process holds keys: its memory and environment are for the system's administrator alone (prctl(2))."""
+    if sys.platform == "linux":
+        import ctypes  # noqa: PLC0415 - lazy: `--help` and `--version` hold no keys
+
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def redactor_of(settings: Settings, environ: Mapping[str, str]) -> Redactor:

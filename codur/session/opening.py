@@ -5,29 +5,34 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
 
 from codur.agents.external.delegation import ExternalAgents
 from codur.agents.external.server import server_runner
 from codur.agents.registry import AgentRegistry
+from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import Settings
 from codur.context.index import RepositoryIndex
-from codur.events import Emit, Note, RunStarted
+from codur.events import Note, RunStarted
+from codur.llm.clock import Clock
 from codur.llm.pool import ModelPool
+from codur.llm.pool_options import PoolOptions
 from codur.llm.remembered_sizes import Remembered
 from codur.nodes.run_state import BestState, Latest, RunContext
 from codur.planning.plans.plan_file import plan_text
 from codur.python.interpreter import find_python
+from codur.questions import Answer, Question
 from codur.sandbox.cancel import CancelToken, Until
 from codur.sandbox.launcher import Launcher
 from codur.sandbox.processor_turns import Waited
 from codur.session.accepted import instructions_of, may_instruct
 from codur.session.consulting import asking, consulting
-from codur.session.host import Host, redactor_of
+from codur.session.host import Host
 from codur.session.programs import Programs
 from codur.session.record.exchanges import exchanging
 from codur.session.record.run_recording import START_MARK, Recording
@@ -35,7 +40,7 @@ from codur.session.scoping import scoped
 from codur.session.scratch_directory import Scratch, scratch_directories
 from codur.store.blobs import BlobStore
 from codur.store.directory import StateDirectory
-from codur.structs import replace
+from codur.structs import Struct, replace
 from codur.tools.toolbox import Toolbox, ToolContext
 from codur.types import Plan, Task, Usage
 from codur.workspace.artifacts import ArtifactStore
@@ -48,26 +53,22 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def opened(
-    task: Task,
-    settings: Settings,
-    *,
-    host: Host,
-    emit: Emit,
-    started: float | None = None,
-    record: Recording | None = None,
-) -> Iterator[RunContext]:
+def opened(task: Task, settings: Settings, record: Recording, *, host: Host, started: float) -> Iterator[RunContext]:
     """Everything the nodes work with, for as long as the run lasts.
 
     Args:
-        started: when the run's time began, by the monotonic clock; now if left out.
-        record: what is kept of the run; nothing if left out.
+        record: what is kept of the run, and told.
+        started: when the run's time began, by the monotonic clock.
 
     Raises:
         WorkspaceError: the directory cannot be a workspace.
         UsageError: the task names an agent that there is not.
     """
-    record = record or Recording(emit, redactor_of(settings, host.environ))
+    cancel, waited = host.cancel or CancelToken(), host.waited or Waited()
+
+    def time_left() -> float:
+        return task.limits.max_runtime_s + waited.seconds - (time.monotonic() - started)
+
     with ExitStack() as stack:
         journal = stack.enter_context(journal_of(settings, record))
         workspace = open_workspace(task, settings, host=host, journal=journal)
@@ -78,21 +79,38 @@ def opened(
         if task.dry_run:
             workspace = workspace.scratch_copy(scratch())
         workspace = scoped(workspace, task, settings, kept=journal is not None and not task.dry_run, scratch=scratch)
-        clock = time.monotonic() if started is None else started
-        cancel, waited = host.cancel or CancelToken(), host.waited or Waited()
-
-        def time_left() -> float:
-            return task.limits.max_runtime_s + waited.seconds - (time.monotonic() - clock)
-
-        end = Until(cancel, time_left)  # every program ends with the run's time, whoever started it
-        launcher = stack.enter_context(_launcher(settings, host, record, workspace, python, end))
-        pool = stack.enter_context(exchanging(host.exchanges, task, settings, record))
-        context = _context(
-            task, settings, host, record, time_left, waited, workspace, python, scratch, launcher, cancel, pool
+        programs = Programs(workspace, record.emit)
+        programs.launcher = stack.enter_context(
+            Launcher(
+                host.environ,
+                cancel=Until(cancel, time_left),  # every program ends with the run's time, whoever started it
+                max_output_bytes=settings.verification.max_output_kb * 1024,
+                python=python,
+                sandbox=settings.sandbox,
+                state_cache=host.cache,
+                quarantine=record.run.quarantine if record.run else None,
+                observer=programs,
+                shared=host.shared.programs if host.shared else None,
+                waited=host.waited,
+            )
         )
+        pool = stack.enter_context(exchanging(host.exchanges, task, settings, record))
+        opening = _Opening(
+            task=task,
+            settings=_of_agent(task.agent, settings),
+            host=host,
+            record=record,
+            workspace=workspace,
+            python=python,
+            launcher=programs.launcher,
+            cancel=cancel,
+            time_left=time_left,
+            consult=consulting(host.consult, waited) if host.consult else None,
+        )
+        context = opening.context(pool, scratch)
         if context.toolbox.mcp is not None:
             stack.callback(context.toolbox.mcp.close)
-        record.begin(context, journal, used_s=lambda: time.monotonic() - clock)
+        record.begin(context, journal, used_s=lambda: time.monotonic() - started)
         yield context
 
 
@@ -144,148 +162,131 @@ def journal_of(settings: Settings, record: Recording) -> Iterator[DiskJournal | 
         journal.close()
 
 
-@contextmanager
-def _launcher(
-    settings: Settings, host: Host, record: Recording, workspace: Workspace, python: str, cancel: CancelToken
-) -> Iterator[Launcher]:
-    programs = Programs(workspace, record.emit)
-    with Launcher(
-        host.environ,
-        cancel=cancel,
-        max_output_bytes=settings.verification.max_output_kb * 1024,
-        python=python,
-        sandbox=settings.sandbox,
-        state_cache=host.cache,
-        quarantine=record.run.quarantine if record.run else None,
-        observer=programs,
-        shared=host.shared.programs if host.shared else None,
-        waited=host.waited,
-    ) as launcher:
-        programs.launcher = launcher
-        yield launcher
+class _Opening(Struct):
+    """What a run stands on; each method makes one thing that nodes work with."""
 
+    task: Task
+    settings: Settings
+    host: Host
+    record: Recording
+    workspace: Workspace
+    python: str
+    launcher: Launcher
+    cancel: CancelToken
+    time_left: Callable[[], float]
+    consult: Callable[[Question], Answer] | None
 
-def _mcp_servers(
-    settings: Settings,
-    host: Host,
-    launcher: Launcher,
-    workspace: Workspace,
-    cancel: CancelToken,
-    time_left: Callable[[], float],
-) -> McpServers | None:
-    """The configured servers; none is started yet."""
-    if not settings.mcp_servers:
-        return None
-    from codur.mcp.connection import Place  # noqa: PLC0415 - lazy: most runs have no servers
-    from codur.mcp.pins import Pins  # noqa: PLC0415 - lazy: as above
-    from codur.mcp.servers import McpServers  # noqa: PLC0415 - lazy: as above
+    def context(self, pool: Mapping[str, Any], scratch: Scratch) -> RunContext:
+        """All of it, once the start of the run is told.
 
-    return McpServers(
-        settings.mcp_servers,
-        Place(launcher=launcher, environ=host.environ, workspace=workspace.root),
-        pins=Pins(StateDirectory(host.state).mcp_file if host.state else None),
-        cancel=cancel,
-        time_left=time_left,
-    )
-
-
-def _context(
-    task: Task,
-    settings: Settings,
-    host: Host,
-    record: Recording,
-    time_left: Callable[[], float],
-    waited: Waited,
-    workspace: Workspace,
-    python: str,
-    scratch: Scratch,
-    launcher: Launcher,
-    cancel: CancelToken,
-    pool: Mapping[str, Any],
-) -> RunContext:
-    settings = _of_agent(task.agent, settings)
-    agents = AgentRegistry(settings)
-    servers = _mcp_servers(settings, host, launcher, workspace, cancel, time_left)
-    ask = consulting(host.consult, waited) if host.consult else None
-    record.emit(
-        RunStarted(
-            prompt=task.prompt,
-            workspace=task.workspace,
-            sandbox=launcher.name,
-            sandbox_note=launcher.note,
-            run_id=record.id,
-        )
-    )
-    checker = Checker(
-        workspace,
-        launcher,
-        settings.verification,
-        python=python,
-        deadline=time_left,
-        allow_run=settings.tools.allow_run,
-    )
-    return RunContext(
-        settings=settings,
-        workspace=workspace,
-        launcher=launcher,
-        python=python,
-        checker=checker,
-        toolbox=Toolbox(
-            ToolContext(
-                workspace=workspace,
-                launcher=launcher,
-                python=python,
-                settings=settings.tools,
-                timeout_s=settings.verification.test_timeout_s,
-                mcp=servers,
-                ask=asking(ask) if ask else None,
-                check=checker.run_guarded,
-                home=Path(host.environ["HOME"]) if host.environ.get("HOME") else None,
-                redact=record.redactor,
+        Args:
+            pool: what the pool of models is to be made with.
+        """
+        task, settings, host, record = self.task, self.settings, self.host, self.record
+        agents = AgentRegistry(settings)
+        servers = self._servers()
+        record.emit(
+            RunStarted(
+                prompt=task.prompt,
+                workspace=task.workspace,
+                sandbox=self.launcher.name,
+                sandbox_note=self.launcher.note,
+                run_id=record.id,
             )
-        ),
-        repository=RepositoryIndex(workspace.withholding(may_hold_secrets), max_files=settings.context.max_files),
-        models=ModelPool(
-            settings,
-            host.environ,
-            task.limits,
+        )
+        programs = CheckPrograms(self.workspace, self.launcher, python=self.python, deadline=self.time_left)
+        checker = Checker(self.workspace, settings.verification, programs, allow_run=settings.tools.allow_run)
+        hidden = self.workspace.withholding(may_hold_secrets)
+        return RunContext(
+            settings=settings,
+            workspace=self.workspace,
+            launcher=self.launcher,
+            python=self.python,
+            checker=checker,
+            toolbox=self._toolbox(checker, servers),
+            repository=RepositoryIndex(hidden, max_files=settings.context.max_files),
+            models=self._models(pool),
+            agents=agents,
+            externals=self._externals(servers),
+            instructions=instructions_of(task, settings, host),
+            prompts=host.shared.prompts if host.shared else PromptLibrary(),
+            artifacts=_Artifacts(record.run.artifacts if record.run else scratch(), record.redactor),
+            cancel=self.cancel,
             emit=record.emit,
-            offline=task.offline,
-            time_left=time_left,
-            spent=record.kept.usage if record.kept else Usage(),
+            time_left=self.time_left,
+            scratch=scratch,
+            best=BestState(),
+            latest=Latest(),
+            consult=self.consult,
+            search_turn=host.search_turn,
+            keep_plan=self._keep_plan,
+        )
+
+    def _servers(self) -> McpServers | None:
+        """The configured MCP servers; none is started yet."""
+        if not self.settings.mcp_servers:
+            return None
+        from codur.mcp import connection, pins, servers  # noqa: PLC0415 - lazy: most runs have no servers
+
+        return servers.McpServers(
+            self.settings.mcp_servers,
+            connection.Place(launcher=self.launcher, environ=self.host.environ, workspace=self.workspace.root),
+            pins=pins.Pins(StateDirectory(self.host.state).mcp_file if self.host.state else None),
+            cancel=self.cancel,
+            time_left=self.time_left,
+        )
+
+    def _toolbox(self, checker: Checker, servers: McpServers | None) -> Toolbox:
+        home = self.host.environ.get("HOME")
+        return Toolbox(
+            ToolContext(
+                workspace=self.workspace,
+                launcher=self.launcher,
+                python=self.python,
+                settings=self.settings.tools,
+                timeout_s=self.settings.verification.test_timeout_s,
+                mcp=servers,
+                ask=asking(self.consult) if self.consult else None,
+                check=checker.run_guarded,
+                home=Path(home) if home else None,
+                redact=self.record.redactor,
+            )
+        )
+
+    def _models(self, pool: Mapping[str, Any]) -> ModelPool:
+        host, record = self.host, self.record
+        options = PoolOptions(
+            emit=record.emit,
+            offline=self.task.offline,
+            models=host.models or {},
+            clock=host.clock or Clock(),
+            time_left=self.time_left,
             redactor=record.redactor,
+            spent=record.kept.usage if record.kept else Usage(),
+            shared=host.shared.models if host.shared else None,
             waiting=host.waited.waiting if host.waited else None,
-            **{
-                "models": host.models,
-                "shared": host.shared.models if host.shared else None,
-                **({"sleep": host.clock.sleep, "now": host.clock.now} if host.clock else {}),
-                **pool,
-            },
             stream=host.stream,
             remembered=Remembered(StateDirectory(host.state).limits_file) if host.state else None,
-        ),
-        agents=agents,
-        externals=ExternalAgents(
-            launcher=launcher,
-            environ=host.environ,
-            user_home=host.home,
-            redact=record.redactor,
-            offline=task.offline,
+        )
+        return ModelPool(self.settings, host.environ, self.task.limits, replace(options, **pool))
+
+    def _externals(self, servers: McpServers | None) -> ExternalAgents:
+        return ExternalAgents(
+            launcher=self.launcher,
+            environ=self.host.environ,
+            user_home=self.host.home,
+            redact=self.record.redactor,
+            offline=self.task.offline,
             mcp=server_runner(lambda: servers) if servers is not None else None,
-            may_instruct=may_instruct(task, settings, host),
-        ),
-        instructions=instructions_of(task, settings, host),
-        prompts=host.shared.prompts if host.shared else PromptLibrary(),
-        artifacts=_Artifacts(record.run.artifacts if record.run else scratch(), record.redactor),
-        cancel=cancel,
-        emit=record.emit,
-        time_left=time_left,
-        scratch=scratch,
-        best=BestState(),
-        latest=Latest(),
-        consult=ask,
-        keep_plan=partial(_keep_plan, task, record),
-    )
+            may_instruct=may_instruct(self.task, self.settings, self.host),
+        )
+
+    def _keep_plan(self, plan: Plan) -> str:
+        """Keep a plan with the run; gives its path, or an empty text if nothing is kept."""
+        if self.record.run is None:
+            return ""
+        text = plan_text(plan, task=self.task.prompt, workspace=self.task.workspace)
+        return str(self.record.run.write_plan(self.record.redactor(text)))
 
 
 def _of_agent(agent: str | None, settings: Settings) -> Settings:
@@ -303,14 +304,6 @@ def _of_agent(agent: str | None, settings: Settings) -> Settings:
     default, fast = (name if name in same else named.profile for name in (llm.default_profile, llm.fast_profile))
     fallbacks = tuple(name for name in llm.fallback_profiles if name in same)
     coding = settings.agents.coding
-    coding = replace(coding, sample_profiles=tuple(name for name in coding.sample_profiles if name in same))
-    llm = replace(llm, default_profile=default, fast_profile=fast, fallback_profiles=fallbacks)
-    return replace(settings, llm=llm, agents=replace(settings.agents, coding=coding))
-
-
-def _keep_plan(task: Task, record: Recording, plan: Plan) -> str:
-    """Keep a plan with the run; gives its path, or an empty text if nothing is kept."""
-    if record.run is None:
-        return ""
-    text = record.redactor(plan_text(plan, task=task.prompt, workspace=task.workspace))
-    return str(record.run.write_plan(text))
+    coding = structs.replace(coding, sample_profiles=tuple(name for name in coding.sample_profiles if name in same))
+    llm = structs.replace(llm, default_profile=default, fast_profile=fast, fallback_profiles=fallbacks)
+    return structs.replace(settings, llm=llm, agents=structs.replace(settings.agents, coding=coding))

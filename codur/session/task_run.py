@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from codur.config.settings import Settings
@@ -21,7 +19,7 @@ from codur.errors import (
 from codur.events import Emit, Note, RunFinished
 from codur.graph.walk import Walked, walk
 from codur.nodes.run_state import RunContext, RunState, initial_state
-from codur.redaction import redact_value
+from codur.redaction import Redactor, redact_value
 from codur.session.host import Host, redactor_of
 from codur.session.opening import open_workspace, opened
 from codur.session.record.resume import CannotResume, put_in_place, resumed
@@ -34,8 +32,6 @@ from codur.store.directory import StateDirectory
 from codur.store.run_records import RunDirectory
 from codur.structs import replace
 from codur.types import RunResult, Task
-
-__all__ = ["Host", "opened", "resume_task", "run_task"]
 
 _SHOWN_PATHS = 5
 
@@ -54,18 +50,16 @@ def run_task(task: Task, settings: Settings, *, host: Host, emit: Emit) -> RunRe
     """
     started = time.monotonic()
     redactor = redactor_of(settings, host.environ)
-
-    def work() -> RunResult:
+    state = StateDirectory(host.state) if host.state is not None and not task.dry_run else None
+    try:
         root = open_workspace(task, settings, host=host).root
         _require_outside(root, host)
-        state = StateDirectory(host.state) if host.state is not None and not task.dry_run else None
         with recording(task, root, state=state, emit=emit, redactor=redactor) as record:
             result = _recorded(task, settings, record, host=host, started=started)
         if state is not None:
             tidy(state, settings.state, emit)
-        return result
-
-    result: RunResult = redact_value(_finished(_guarded(work, task), task, started), redactor)
+    except (CodurError, KeyboardInterrupt) as error:
+        result = _finished(_ended_by(error, task), task, started, redactor)
     emit(RunFinished(result=result))
     return result
 
@@ -93,15 +87,18 @@ def resume_task(run: RunDirectory, settings: Settings, *, host: Host, emit: Emit
 
 
 def _recorded(task: Task, settings: Settings, record: Recording, *, host: Host, started: float) -> RunResult:
-    def work() -> RunResult:
-        with opened(task, settings, host=host, emit=record.emit, started=started, record=record) as context:
+    """Run the graph and put its result on record, also that of a run that an error or the user ended."""
+    try:
+        with opened(task, settings, record, host=host, started=started) as context:
             result = _with_model(within_scope(_run(task, context, record), context), context)
-            return _with_program_changes(result, context) if record.run is not None else result
-
-    result = _finished(_guarded(work if record.kept is None else partial(_going_on, work, record), task), task, started)
+            result = _with_program_changes(result, context) if record.run is not None else result
+    except (CodurError, KeyboardInterrupt) as error:
+        if isinstance(error, UsageError) and not record.is_in_place:  # it can be tried again
+            raise CannotResume(error.message, remedy=error.remedy) from error
+        result = _ended_by(error, task)
     if record.run is not None and result.outcome == "interrupted":
         result = replace(result, remedy=f"Go on with: codur resume {record.id}")
-    safe: RunResult = redact_value(replace(result, run_id=record.id), record.redactor)
+    safe = _finished(replace(result, run_id=record.id), task, started, record.redactor)
     try:
         record.end(safe)
     except StateError as error:  # what was done is done
@@ -109,33 +106,27 @@ def _recorded(task: Task, settings: Settings, record: Recording, *, host: Host, 
     return safe
 
 
-def _going_on(work: Callable[[], RunResult], record: Recording) -> RunResult:
-    """What keeps a run from being gone on with does not end it: it can be tried again."""
-    try:
-        return work()
-    except UsageError as error:
-        if record.is_in_place:
-            raise
-        raise CannotResume(error.message, remedy=error.remedy) from error
+def _ended_by(error: CodurError | KeyboardInterrupt, task: Task) -> RunResult:
+    """The result of a run that an error or the user ended.
+
+    Raises:
+        CannotResume, InternalError: this is no end of a run.
+    """
+    if isinstance(error, KeyboardInterrupt):
+        return replace(error_result(_interrupted(), task), exit_code=code_of(error))
+    if isinstance(error, (CannotResume, InternalError)):
+        raise error
+    return error_result(error, task)
 
 
-def _guarded(work: Callable[[], RunResult], task: Task) -> RunResult:
-    """The result of a piece of work, also of one that an error or the user ended."""
-    try:
-        return work()
-    except (CannotResume, InternalError):
-        raise
-    except CodurError as error:
-        return error_result(error, task)
-    except KeyboardInterrupt as stop:
-        return _stopped_by(stop, error_result(_interrupted(), task))
-
-
-def _finished(result: RunResult, task: Task, started: float) -> RunResult:
+def _finished(result: RunResult, task: Task, started: float, redactor: Redactor) -> RunResult:
+    """The result as it is told and kept."""
     if task.dry_run and result.diff:
         note = "dry run: the changes were made in a copy, nothing was changed"
         result = replace(result, notes=tuple(dict.fromkeys((*result.notes, note))))
-    return replace(result, duration_s=round(time.monotonic() - started, 3), workspace=task.workspace)
+    result = replace(result, duration_s=round(time.monotonic() - started, 3), workspace=task.workspace)
+    safe: RunResult = redact_value(result, redactor)
+    return safe
 
 
 def _run(task: Task, context: RunContext, record: Recording) -> RunResult:
@@ -147,13 +138,13 @@ def _run(task: Task, context: RunContext, record: Recording) -> RunResult:
         walked = walk(start, context, kept=record.kept.done if record.kept else (), finished=finished)
         state = walked.state if walked.finished else _run_with_models(start, walked, context, record)
     except CodurError as error:
-        if record.kept is not None and not record.is_in_place:
+        if not record.is_in_place:
             raise
         out = isinstance(error, Interrupted) and not context.cancel.cancelled and context.time_left() <= 0
         return _stopped(out_of_time() if out else error, task, context)  # the end of the time ended a program
     except KeyboardInterrupt as stop:
         context.cancel.cancel()
-        return _stopped_by(stop, _stopped(_interrupted(), task, context))
+        return replace(_stopped(_interrupted(), task, context), exit_code=code_of(stop))
     except Exception as error:  # a fault of ours must not leave an attempt behind
         context.cancel.cancel()
         _restore(task, context)
@@ -260,7 +251,3 @@ def _with_program_changes(result: RunResult, context: RunContext) -> RunResult:
 
 def _interrupted() -> Interrupted:
     return Interrupted("stopped; the workspace is as it was")
-
-
-def _stopped_by(stop: KeyboardInterrupt, result: RunResult) -> RunResult:
-    return replace(result, exit_code=code_of(stop))

@@ -28,6 +28,7 @@ class StateDirectory:
         trust_file: the workspaces that the user accepted.
         mcp_file: the definitions of MCP servers' tools that are accepted.
         limits_file: what services of models have told of their limits.
+        conversations: what was said in each project.
     """
 
     def __init__(self, root: Path) -> None:
@@ -36,6 +37,7 @@ class StateDirectory:
         self.blobs = root / "blobs"
         self.locks = root / "locks"
         self.cache = root / "cache"
+        self.conversations = root / "conversations"
         self.trust_file = root / "trust.json"
         self.mcp_file = root / "mcp.json"
         self.limits_file = self.cache / "limits.json"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codur.tools import meta_tools, run_tools, server_tools, web_tools
 from codur.tools.code import edit_tools, find_symbols, lint, python_graph, python_outline
-from codur.tools.data import ini_files, json_files, yaml_files
+from codur.tools.data import data_tools
 from codur.tools.files import apply_patch, file_tools, grep, line_tools, list_tools
 from codur.tools.git import git_reading, git_writing
 from codur.tools.tool import Tool
@@ -14,9 +14,7 @@ ALL: tuple[Tool, ...] = (
     *line_tools.TOOLS,
     *list_tools.TOOLS,
     *grep.TOOLS,
-    *json_files.TOOLS,
-    *yaml_files.TOOLS,
-    *ini_files.TOOLS,
+    *data_tools.TOOLS,
     *python_outline.TOOLS,
     *python_graph.TOOLS,
     *find_symbols.TOOLS,

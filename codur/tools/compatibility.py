@@ -16,14 +16,14 @@ change files those to which more has to be said, since they do less by accident.
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, get_origin, get_type_hints
 
-from codur.structs import replace
-from codur.tools.flow.io_kinds import Value, accepts, can_feed, described, fits, gives, values_in
-from codur.tools.tool import EVERY_TASK, Tool
+from codur.structs import Struct
+from codur.tools.flow.io_kinds import Value, accepts, can_feed, fits, gives, values_in
+from codur.tools.tool import Tool
 from codur.types import SideEffect, TaskType
 
 MAX_CANDIDATES = 10
@@ -37,14 +37,9 @@ Available = Mapping[Value, tuple[Any, ...] | None]
 _CAN_BE_WRITTEN: Final[frozenset[Value]] = frozenset({"symbol", "class_name", "text", "diff"})
 """Kinds that a model can write as well as take."""
 _NAMES: Final[Mapping[str, Value]] = {
-    "path": "path",
-    "file": "path",
-    "file_path": "path",
-    "filename": "path",
-    "directory": "directory",
-    "folder": "directory",
-    "url": "url",
-    "uri": "url",
+    **dict.fromkeys(("path", "file", "file_path", "filename"), "path"),
+    **dict.fromkeys(("directory", "folder"), "directory"),
+    **dict.fromkeys(("url", "uri"), "url"),
     "line": "line",
     "symbol": "symbol",
 }
@@ -57,29 +52,28 @@ def promoted_after(tool: str, promote: Sequence[str]) -> str:
     return next((pair[1] for pair in pairs if pair[0] == tool), "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ends:
+class Ends(Struct):
     """What a tool takes and gives.
 
     Attributes:
         takes: each argument with the kinds of outputs that it accepts; none for what a caller writes.
         several: arguments that are lists.
-        output: the class of what it gives; None if that is not known.
+        output: the class of what it gives.
     """
 
     name: str
     description: str
     takes: Mapping[str, tuple[Value, ...]]
     required: tuple[str, ...]
-    several: frozenset[str] = frozenset()
-    output: type | None = None
-    side_effect: SideEffect = "read"
-    task_types: frozenset[TaskType] = EVERY_TASK
+    several: frozenset[str]
+    output: type
+    side_effect: SideEffect
+    task_types: frozenset[TaskType]
 
     @property
     def gives(self) -> Mapping[str, Value]:
         """The kinds in its output, by their places."""
-        return gives(self.output) if self.output else {}
+        return gives(self.output)
 
     @property
     def summary(self) -> str:
@@ -87,8 +81,7 @@ class Ends:
         return ", ".join(name if name in self.required else f"{name}?" for name in self.takes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edge:
+class Edge(Struct):
     """A tool that can follow.
 
     Attributes:
@@ -116,57 +109,35 @@ def runs_unasked(arguments: Mapping[str, Any] | None, score: float, side_effect:
 
 
 def ends_of(tool: Tool) -> Ends:
-    """A tool's ends: a built-in one's from its input and output classes, a foreign one's from its schema."""
-    if tool.parameters is not None:
-        found = ends_of_schema(tool.name, tool.description, tool.parameters)
-        return replace(found, task_types=tool.task_types)
-    hints = get_type_hints(tool.input)
-    members = described(tool.input)
-    kinds = accepts(tool.input)
+    """A tool's ends; a foreign one's as far as the names in its JSON schema tell, and what that gives is not known."""
+    if tool.parameters is None:
+        hints, kinds = get_type_hints(tool.input), accepts(tool.input)
+        members = dataclasses.fields(tool.input)
+        takes = {item.name: kinds.get(item.name, ()) for item in members}
+        required = [item.name for item in members if item.default is dataclasses.MISSING]
+        several = [name for name in takes if get_origin(hints[name]) is tuple]
+    else:
+        schemas = tool.parameters["properties"]
+        takes = {name: (_NAMES[name],) if name in _NAMES else () for name in schemas}
+        required = [name for name in takes if name in tool.parameters["required"]]
+        several = [name for name, schema in schemas.items() if schema.get("type") == "array"]
     return Ends(
         name=tool.name,
         description=tool.description,
-        takes={name: kinds.get(name, ()) for name in members},
-        required=tuple(name for name, item in members.items() if item.default is MISSING),
-        several=frozenset(name for name in members if get_origin(hints[name]) is tuple),
+        takes=takes,
+        required=tuple(required),
+        several=frozenset(several),
         output=tool.output,
         side_effect=tool.side_effect,
         task_types=tool.task_types,
     )
 
 
-def ends_of_schema(name: str, description: str, schema: Mapping[str, Any]) -> Ends:
-    """A foreign tool's ends, as far as the names in its JSON schema tell; what it gives is not known.
-
-    A schema of another form than an object with properties leaves a tool that takes nothing.
-    """
-    properties, required = schema.get("properties"), schema.get("required")
-    members = properties if isinstance(properties, Mapping) else {}
-    needed = required if isinstance(required, list) else []
-    return Ends(
-        name=name,
-        description=description,
-        takes={key: (_NAMES[key],) if key in _NAMES else () for key in members},
-        required=tuple(key for key in members if key in needed),
-        several=frozenset(key for key, item in members.items() if isinstance(item, Mapping) and _is_list(item)),
-        side_effect="run",
-    )
-
-
-def _is_list(item: Mapping[str, Any]) -> bool:
-    return item.get("type") == "array"
-
-
 class CompatibilityGraph:
-    """Edges between tools.
+    """Edges between tools."""
 
-    Args:
-        tools: built-in tools, and the ends of foreign ones.
-    """
-
-    def __init__(self, tools: Sequence[Tool | Ends]) -> None:
-        ends = [item if isinstance(item, Ends) else ends_of(item) for item in tools]
-        self._ends = {item.name: item for item in sorted(ends, key=lambda item: item.name)}
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self._ends = {tool.name: ends_of(tool) for tool in sorted(tools, key=lambda tool: tool.name)}
 
     def names(self, task_type: TaskType | None = None) -> tuple[str, ...]:
         """The tools that serve a kind of task, or all; sorted."""
@@ -235,7 +206,7 @@ class CompatibilityGraph:
 
 
 def _available(ends: Ends | None, data: Any) -> Available:
-    if ends is None or ends.output is None:
+    if ends is None:
         return {}
     return dict.fromkeys(ends.gives.values()) if data is None else values_in(ends.output, data)
 

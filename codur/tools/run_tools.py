@@ -3,118 +3,82 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Annotated
 
 from codur.python.pytest_runner import pytest_runner
 from codur.structs import replace
-from codur.tools.arguments import argument
 from codur.tools.flow.outputs import CheckResult, ProgramResult
 from codur.tools.named_secrets import require_none_in_command, require_none_named
-from codur.tools.tool import RUNNING_TASKS, ToolContext, ToolError, tool
+from codur.tools.tool import RUNNING_TASKS, Arg, ToolContext, ToolError, tool
 from codur.types import ToolResult
-
-if TYPE_CHECKING:
-    from codur.sandbox.launcher import ProcessResult
 
 _COUNT = re.compile(r"(?<!\d)(\d+) (passed|failed|errors?|skipped)")
 _PYTEST_NO_TESTS = 5
+_Tests = Arg("Test files, directories or test ids; all tests if left out.", "python_path", "directory")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunPythonFile:
-    path: str = argument("Program to run, relative to the workspace.", accepts="python_path")
-    args: tuple[str, ...] = argument("Command-line arguments.", ())
-    stdin: str = argument("Text on standard input.", "")
+@tool(ProgramResult, side_effect="run", task_types=RUNNING_TASKS)
+def run_python_file(
+    context: ToolContext,
+    path: Annotated[str, Arg("Program to run, relative to the workspace.", "python_path")],
+    args: Annotated[tuple[str, ...], Arg("Command-line arguments.")] = (),
+    stdin: Annotated[str, Arg("Text on standard input.")] = "",
+) -> ToolResult:
+    """Run a Python program of the workspace; shows what it prints, and its exit status if it is not 0.
 
-
-@tool(
-    RunPythonFile,
-    ProgramResult,
-    "Run a Python program of the workspace; shows what it prints, and its exit status if it is not 0.",
-    side_effect="run",
-    task_types=RUNNING_TASKS,
-)
-def run_python_file(context: ToolContext, given: RunPythonFile) -> ToolResult:
-    """Run a program in the workspace: `ok` with its exit status, whichever it is; `failed` if it gave none."""
-    path = context.workspace.relative(given.path)
+    `ok` with its exit status, whichever it is; `failed` if it gave none.
+    """
+    path = context.workspace.relative(path)
     if context.workspace.is_dir(path):
         raise ToolError("not_a_file", f"{path or '.'} is a directory, not a file")
     if not context.workspace.is_file(path):
         raise ToolError("not_found", f"there is no file {path}")
     context.workspace.require_readable(path)
-    require_none_named(given.args, context.workspace)
-    argv = [context.python, f"./{path}" if path.startswith("-") else path, *given.args]
-    outcome = context.launcher.run(
-        argv, cwd=context.workspace.root, stdin=given.stdin.encode(), timeout_s=context.timeout_s
-    )
-    return _reported(outcome, path, context.timeout_s)
+    require_none_named(args, context.workspace)
+    argv = [context.python, f"./{path}" if path.startswith("-") else path, *args]
+    return _run(context, path, argv, stdin)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunPytest:
-    paths: tuple[str, ...] = argument(
-        "Test files, directories or test ids; all tests if left out.", (), accepts=("python_path", "directory")
-    )
+@tool(ProgramResult, side_effect="run", task_types=RUNNING_TASKS)
+def run_pytest(context: ToolContext, paths: Annotated[tuple[str, ...], _Tests] = ()) -> ToolResult:
+    """Run the workspace's tests with pytest.
 
-
-@tool(RunPytest, ProgramResult, "Run the workspace's tests with pytest.", side_effect="run", task_types=RUNNING_TASKS)
-def run_pytest(context: ToolContext, given: RunPytest) -> ToolResult:
-    """Run tests with pytest: `ok` with their counts, failing ones too; `failed` if there are none."""
-    targets = [_target(context, path) for path in given.paths]
+    `ok` with their counts, failing ones too; `failed` if there are none.
+    """
+    targets = [_target(context, path) for path in paths]
     python, options = pytest_runner(context.python, context.workspace.root, context.launcher)
     argv = [python, "-m", "pytest", *options, "-q", "--color=no", "-p", "no:cacheprovider", *targets]
-    outcome = context.launcher.run(argv, cwd=context.workspace.root, timeout_s=context.timeout_s)
-    result = _reported(outcome, "pytest", context.timeout_s)
-    if outcome.exit_status == _PYTEST_NO_TESTS:
+    result = _run(context, "pytest", argv)
+    if result.data.exit_status == _PYTEST_NO_TESTS:
         return ToolResult(code="failed", text="pytest found no tests", data=result.data)
     counts = {
-        word.rstrip("s") if word.startswith("error") else word: int(n) for n, word in _COUNT.findall(outcome.stdout)
+        word.rstrip("s") if word.startswith("error") else word: int(n) for n, word in _COUNT.findall(result.data.stdout)
     }
     return replace(result, data=replace(result.data, counts=counts))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunCommand:
-    command: str = argument("Command line for the shell, run in the workspace.")
-    stdin: str = argument("Text on standard input.", "")
+@tool(ProgramResult, side_effect="run", task_types=RUNNING_TASKS)
+def run_command(
+    context: ToolContext,
+    command: Annotated[str, Arg("Command line for the shell, run in the workspace.")],
+    stdin: Annotated[str, Arg("Text on standard input.")] = "",
+) -> ToolResult:
+    """Run a shell command in the workspace, in the sandbox and without a network.
 
-
-@tool(
-    RunCommand,
-    ProgramResult,
-    "Run a shell command in the workspace, in the sandbox and without a network.",
-    side_effect="run",
-    task_types=RUNNING_TASKS,
-)
-def run_command(context: ToolContext, given: RunCommand) -> ToolResult:
-    """Run a command line with `sh`: `ok` with its exit status, whichever it is."""
-    if not given.command.strip() or "\0" in given.command:
+    `ok` with its exit status, whichever it is.
+    """
+    if not command.strip() or "\0" in command:
         raise ToolError("invalid", "command must be a command line that is not empty")
-    require_none_in_command(given.command, context.workspace)
-    outcome = context.launcher.run(
-        ["sh", "-c", given.command],
-        cwd=context.workspace.root,
-        stdin=given.stdin.encode(),
-        timeout_s=context.timeout_s,
-    )
-    return _reported(outcome, "the command", context.timeout_s)
+    require_none_in_command(command, context.workspace)
+    return _run(context, "the command", ["sh", "-c", command], stdin)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunCheck:
-    pass
+@tool(CheckResult, side_effect="run", task_types=RUNNING_TASKS)
+def run_check(context: ToolContext) -> ToolResult:
+    """Run the check that decides whether the task is done.
 
-
-@tool(
-    RunCheck,
-    CheckResult,
-    "Run the check that decides whether the task is done.",
-    side_effect="run",
-    task_types=RUNNING_TASKS,
-)
-def run_check(context: ToolContext, given: RunCheck) -> ToolResult:  # noqa: ARG001 - every tool takes its input
-    """The check's verdict: `ok` if there is one, whichever it is."""
+    The check's verdict: `ok` if there is one, whichever it is.
+    """
     verdict = context.check() if context.check is not None else None
     if verdict is None:
         raise ToolError("not_found", "there is no check for this task; run a program or tests instead")
@@ -136,7 +100,9 @@ def _target(context: ToolContext, given: str) -> str:
     return f"./{relative}{mark}{test}" if relative.startswith("-") else f"{relative}{mark}{test}"
 
 
-def _reported(outcome: ProcessResult, name: str, timeout_s: float) -> ToolResult:
+def _run(context: ToolContext, name: str, argv: list[str], stdin: str = "") -> ToolResult:
+    timeout_s = context.timeout_s
+    outcome = context.launcher.run(argv, cwd=context.workspace.root, stdin=stdin.encode(), timeout_s=timeout_s)
     data = ProgramResult(
         exit_status=outcome.exit_status,
         stdout=outcome.stdout,

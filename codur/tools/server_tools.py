@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from codur.errors import CodurError
 from codur.mcp.offered_tools import Answer, Definition, server_of
 from codur.mcp.server_errors import McpError
-from codur.tools.arguments import argument
-from codur.tools.tool import EVERY_TASK, READING_TASKS, Tool, ToolContext, ToolError
+from codur.tools.flow.outputs import Text
+from codur.tools.tool import EVERY_TASK, READING_TASKS, Arg, Tool, ToolContext, ToolError, sentence, tool
 from codur.types import TaskType, ToolResult
 
 if TYPE_CHECKING:
@@ -24,15 +23,16 @@ _MAX_ARGUMENTS = 12
 _TYPES = 40
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListMcpTools:
-    server: str = argument("Server to list; all servers if left out.", "")
+@tool(Text, side_effect="run", task_types=_TASKS)
+def list_mcp_tools(
+    context: ToolContext, server: Annotated[str, Arg("Server to list; all servers if left out.")] = ""
+) -> ToolResult:
+    """List the tools of the configured MCP servers, with their arguments.
 
-
-def list_mcp_tools(context: ToolContext, given: ListMcpTools) -> ToolResult:
-    """List the tools of one server or of all; `ok` if at least one of them answers."""
+    `ok` if at least one of the servers answers.
+    """
     servers = _servers(context)
-    names = (given.server,) if given.server else servers.names()
+    names = (server,) if server else servers.names()
     lines, data, problems = [_WORDS], [], []
     for name in names:
         try:
@@ -52,49 +52,52 @@ def list_mcp_tools(context: ToolContext, given: ListMcpTools) -> ToolResult:
     return ToolResult(text="\n".join(lines) if names else "there are no MCP servers in the settings", data=data)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallMcpTool:
-    tool: str = argument("The tool's whole name, as list_mcp_tools gives it: mcp__server__tool.")
-    arguments: Mapping[str, Any] | None = argument("Its arguments, as an object.", None)
+@tool(Text, side_effect="run", task_types=_TASKS)
+def call_mcp_tool(
+    context: ToolContext,
+    tool: Annotated[str, Arg("The tool's whole name, as list_mcp_tools gives it: mcp__server__tool.")],
+    arguments: Annotated[Mapping[str, Any] | None, Arg("Its arguments, as an object.")] = None,
+) -> ToolResult:
+    """Call a tool of an MCP server by the name that list_mcp_tools gives.
+
+    `failed` with its words if it says that it failed; `refused` if it is not as it was accepted.
+    """
+    return _called(context, tool, arguments or {})
 
 
-def call_mcp_tool(context: ToolContext, given: CallMcpTool) -> ToolResult:
-    """Call a tool: `failed` with its words if it says that it failed; `refused` if it is not as it was accepted."""
-    servers = _servers(context)
-    name = server_of(given.tool)
-    if not name:
-        raise ToolError("invalid", f"{given.tool:.80} is no name of an MCP tool; list_mcp_tools lists them")
-    answer = _asked(context, servers, name, lambda: servers.call(given.tool, given.arguments or {}))
+def _called(context: ToolContext, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+    servers, server = _servers(context), server_of(name)
+    if not server:
+        raise ToolError("invalid", f"{name:.80} is no name of an MCP tool; list_mcp_tools lists them")
+    answer = _asked(context, servers, server, lambda: servers.call(name, arguments))
     if answer.failed:
-        return ToolResult(code="failed", text=f"{given.tool} failed: {answer.text}", data=answer.structured)
-    return ToolResult(text=answer.text or f"{given.tool} gave nothing", data=answer.structured)
+        return ToolResult(code="failed", text=f"{name} failed: {answer.text}", data=answer.structured)
+    return ToolResult(text=answer.text or f"{name} gave nothing", data=answer.structured)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListMcpResources:
-    server: str = argument("The server.")
-
-
-def list_mcp_resources(context: ToolContext, given: ListMcpResources) -> ToolResult:
-    """List a server's resources."""
+@tool(Text, side_effect="run", task_types=_TASKS)
+def list_mcp_resources(context: ToolContext, server: Annotated[str, Arg("The server.")]) -> ToolResult:
+    """List what an MCP server offers for reading."""
     servers = _servers(context)
-    found = _asked(context, servers, given.server, lambda: servers.resources(given.server))
+    found = _asked(context, servers, server, lambda: servers.resources(server))
     lines = [" ".join(filter(None, (entry.uri, entry.mime_type, entry.description or entry.name))) for entry in found]
     data = [{"uri": entry.uri, "name": entry.name, "mime_type": entry.mime_type, "size": entry.size} for entry in found]
-    return ToolResult(text="\n".join([_WORDS, *lines]) if lines else f"{given.server} has no resources", data=data)
+    return ToolResult(text="\n".join([_WORDS, *lines]) if lines else f"{server} has no resources", data=data)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadMcpResource:
-    server: str = argument("The server.")
-    uri: str = argument("The resource's URI, as list_mcp_resources gives it.")
+@tool(Text, side_effect="run", task_types=_TASKS)
+def read_mcp_resource(
+    context: ToolContext,
+    server: Annotated[str, Arg("The server.")],
+    uri: Annotated[str, Arg("The resource's URI, as list_mcp_resources gives it.")],
+) -> ToolResult:
+    """Read a resource of an MCP server.
 
-
-def read_mcp_resource(context: ToolContext, given: ReadMcpResource) -> ToolResult:
-    """Read a resource; what is no text is named."""
+    What is no text is named.
+    """
     servers = _servers(context)
-    answer: Answer = _asked(context, servers, given.server, lambda: servers.read(given.server, given.uri))
-    return ToolResult(text=answer.text or f"{given.uri} is empty")
+    answer: Answer = _asked(context, servers, server, lambda: servers.read(server, uri))
+    return ToolResult(text=answer.text or f"{uri} is empty")
 
 
 def server_tools(context: ToolContext, name: str) -> tuple[Tool, ...]:
@@ -112,14 +115,13 @@ def server_tools(context: ToolContext, name: str) -> tuple[Tool, ...]:
 
 
 def _server_tool(definition: Definition) -> Tool:
-    def run(context: ToolContext, given: Any) -> ToolResult:
-        return call_mcp_tool(context, CallMcpTool(tool=definition.name, arguments=given))
+    def run(context: ToolContext, given: Mapping[str, Any]) -> ToolResult:
+        return _called(context, definition.name, given)
 
     return Tool(
         name=definition.name,
         description=definition.description,
-        input=CallMcpTool,
-        run=run,
+        function=run,
         side_effect="run",
         task_types=EVERY_TASK,
         parameters=_parameters(definition.schema),
@@ -158,9 +160,7 @@ def _asked(context: ToolContext, servers: McpServers, name: str, ask: Any) -> An
 def _tool_error(error: CodurError) -> ToolError:
     if isinstance(error, ToolError):
         return error
-    remedy = f"; {error.remedy[0].lower()}{error.remedy[1:].rstrip('.')}" if error.remedy else ""
-    code = error.code if isinstance(error, McpError) else "failed"
-    return ToolError(code, f"{error.message}{remedy}")
+    return ToolError(error.code if isinstance(error, McpError) else "failed", sentence(error))
 
 
 def _tool_line(tool: Definition, state: PinState) -> str:
@@ -195,37 +195,4 @@ def _kind(value: Any) -> str:
     return "".join(char for char in text if char.isprintable())[:_TYPES]
 
 
-TOOLS = (
-    Tool(
-        name="list_mcp_tools",
-        description="List the tools of the configured MCP servers, with their arguments.",
-        input=ListMcpTools,
-        run=list_mcp_tools,
-        side_effect="run",
-        task_types=_TASKS,
-    ),
-    Tool(
-        name="call_mcp_tool",
-        description="Call a tool of an MCP server by the name that list_mcp_tools gives.",
-        input=CallMcpTool,
-        run=call_mcp_tool,
-        side_effect="run",
-        task_types=_TASKS,
-    ),
-    Tool(
-        name="list_mcp_resources",
-        description="List what an MCP server offers for reading.",
-        input=ListMcpResources,
-        run=list_mcp_resources,
-        side_effect="run",
-        task_types=_TASKS,
-    ),
-    Tool(
-        name="read_mcp_resource",
-        description="Read a resource of an MCP server.",
-        input=ReadMcpResource,
-        run=read_mcp_resource,
-        side_effect="run",
-        task_types=_TASKS,
-    ),
-)
+TOOLS = (list_mcp_tools, call_mcp_tool, list_mcp_resources, read_mcp_resource)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 
 from codur.config.settings import ToolSettings
 from codur.errors import CodurError
 from codur.redaction import REDACTED
+from codur.tools.flow.io_kinds import Value
 from codur.tools.flow.outputs import Text
 from codur.types import CODE_TASKS, SideEffect, TaskType, ToolCode, ToolResult, Verdict
 from codur.workspace.workspace import Workspace
@@ -75,26 +79,38 @@ class ToolContext:
         return self.workspace.peek_text(path).count(REDACTED) if self.workspace.is_file(path) else 0
 
 
+class Arg:
+    """What is said of an argument of a tool, in its annotation: `Annotated[str, Arg("File to read.", "path")]`.
+
+    Args:
+        doc: one line for people and models.
+        accepts: kinds of other tools' outputs that it takes.
+    """
+
+    def __init__(self, doc: str, *accepts: Value) -> None:
+        self.metadata = {"doc": doc, "accepts": accepts}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
     """One row of the catalogue.
 
     Attributes:
         description: one or two sentences for people and models.
-        input: a frozen dataclass; its fields are the arguments, with `doc` in their metadata.
-        run: does it; may raise `ToolError` or `WorkspaceError`, and then has changed nothing.
+        function: does it; may raise `ToolError` or `WorkspaceError`, and then has changed nothing. Its parameters after
+            the context, annotated with `Arg`, are the tool's arguments.
         task_types: kinds of request that it serves.
         output: the kind of output that `ToolResult.data` holds after a call that is `ok`; a frozen dataclass of
             `codur.tools.flow.outputs` or `codur.tools.flow.code_outputs`.
         permission: a switch of the settings that must be on.
-        parameters: of a tool that is somebody else's: the JSON schema of its arguments, which `run` gets as they are.
+        parameters: of a tool that is somebody else's: the JSON schema of its arguments, which `function` gets as one
+            mapping.
         asks: it may ask the user, and so is not run beside others.
     """
 
     name: str
     description: str
-    input: type
-    run: Callable[[ToolContext, Any], ToolResult]
+    function: Callable[..., ToolResult]
     side_effect: SideEffect
     task_types: frozenset[TaskType]
     output: type = Text
@@ -102,32 +118,49 @@ class Tool:
     parameters: Mapping[str, Any] | None = None
     asks: bool = False
 
+    @property
+    def input(self) -> type:
+        """The arguments as a frozen dataclass; each field's metadata is what its `Arg` says."""
+        return _input_of(self.function)
+
+    def run(self, context: ToolContext, given: Any) -> ToolResult:
+        """Call the function with an instance of `input`, or with somebody else's arguments as they are."""
+        if self.parameters is not None:
+            return self.function(context, given)
+        return self.function(context, **{item.name: getattr(given, item.name) for item in dataclasses.fields(given)})
+
+
+@cache
+def _input_of(function: Callable[..., ToolResult]) -> type:
+    """Made when it is first asked for: most runs name few of the tools."""
+    hints = get_type_hints(function, include_extras=True)
+    members: list[tuple[str, Any, Any]] = []
+    for name, parameter in list(inspect.signature(function).parameters.items())[1:]:
+        default = dataclasses.MISSING if parameter.default is parameter.empty else parameter.default
+        kind, told = get_args(hints[name])
+        members.append((name, kind, dataclasses.field(default=default, metadata=told.metadata)))
+    return dataclasses.make_dataclass(function.__name__, members, frozen=True, slots=True, kw_only=True)
+
 
 def tool(
-    given: type,
     gives: type,
-    description: str,
     *,
     side_effect: SideEffect = "read",
     task_types: frozenset[TaskType] = READING_TASKS,
     permission: Permission = "",
     asks: bool = False,
-    name: str = "",
-) -> Callable[[Callable[[ToolContext, Any], ToolResult]], Tool]:
-    """Make a function the tool of its name; the arguments are `Tool`'s fields.
+) -> Callable[[Callable[..., ToolResult]], Tool]:
+    """Make a function the tool of its name; the first paragraph of its docstring is the description.
 
     Args:
-        given: the input class.
-        gives: the output class.
-        name: if it is not the function's.
+        gives: the output class; the other arguments are `Tool`'s fields.
     """
 
-    def made(run: Callable[[ToolContext, Any], ToolResult]) -> Tool:
+    def made(function: Callable[..., ToolResult]) -> Tool:
         return Tool(
-            name=name or run.__name__,
-            description=description,
-            input=given,
-            run=run,
+            name=function.__name__,
+            description=" ".join((inspect.getdoc(function) or "").partition("\n\n")[0].split()),
+            function=function,
             side_effect=side_effect,
             task_types=task_types,
             output=gives,
@@ -136,6 +169,12 @@ def tool(
         )
 
     return made
+
+
+def sentence(error: CodurError, message: str = "") -> str:
+    """What an error says (or the message in its place), with its remedy, as one sentence."""
+    told, remedy = message or error.message, error.remedy.rstrip(".")
+    return f"{told}; {remedy[0].lower()}{remedy[1:]}" if remedy else told
 
 
 class ToolError(CodurError):

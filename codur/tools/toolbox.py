@@ -16,7 +16,7 @@ from codur.tools.catalogue import ALL
 from codur.tools.flow.outputs import to_json
 from codur.tools.output_bounds import MAX_PROBLEM, MAX_TEXT, bounded
 from codur.tools.server_tools import server_tools
-from codur.tools.tool import Tool, ToolContext, ToolError
+from codur.tools.tool import Tool, ToolContext, ToolError, sentence
 from codur.types import ToolResult, ToolSpec
 from codur.workspace.private import may_hold_secrets
 from codur.workspace.problems import FileError
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from codur.mcp.servers import McpServers
     from codur.sandbox.launcher import Launcher
     from codur.workspace.workspace import Workspace
+
+_DOES: Mapping[str, str] = {"write": "changes files", "run": "starts a program", "network": "uses the network"}
 
 __all__ = ["Tool", "ToolContext", "ToolError", "Toolbox"]
 
@@ -155,12 +157,10 @@ class Toolbox:
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(self.names())}"
             raise ToolError("invalid", f"there is no tool {name:.80}; {hint}")
         settings = self._context.settings
-        if tool.side_effect == "write" and not settings.allow_write:
-            raise ToolError("refused", f"{name} changes files, which tools.allow_write forbids")
-        if tool.side_effect == "run" and not settings.allow_run:
-            raise ToolError("refused", f"{name} starts a program, which tools.allow_run forbids")
-        if tool.side_effect == "network" and not settings.allow_network:
-            raise ToolError("refused", f"{name} uses the network, which tools.allow_network forbids")
+        if tool.side_effect in _DOES and not getattr(settings, f"allow_{tool.side_effect}"):
+            raise ToolError(
+                "refused", f"{name} {_DOES[tool.side_effect]}, which tools.allow_{tool.side_effect} forbids"
+            )
         if tool.permission and not getattr(settings, tool.permission):
             raise ToolError("refused", f"{name} needs tools.{tool.permission}, which is off")
         if tool.parameters is not None:
@@ -174,16 +174,17 @@ def _sendable(result: ToolResult) -> ToolResult:
 
 
 def _unforeseen(name: str, error: OSError | ValueError | RecursionError | MemoryError) -> ToolResult:
-    if isinstance(error, ValueError):
-        return ToolResult(code="invalid", text=f"{name} cannot use these arguments: {error!s:.300}")
-    if isinstance(error, OSError):
-        return ToolResult(code="failed", text=f"{name} failed: {error.strerror or error!s:.300}")
-    if isinstance(error, RecursionError):
-        return ToolResult(code="failed", text=f"{name} failed: the file or the arguments are nested too deeply")
-    return ToolResult(code="failed", text=f"{name} failed: it would need too much memory")
+    match error:
+        case ValueError():
+            return ToolResult(code="invalid", text=f"{name} cannot use these arguments: {error!s:.300}")
+        case OSError():
+            reason = f"{error.strerror or error!s:.300}"
+        case RecursionError():
+            reason = "the file or the arguments are nested too deeply"
+        case _:
+            reason = "it would need too much memory"
+    return ToolResult(code="failed", text=f"{name} failed: {reason}")
 
 
 def _sentence(error: ToolError | WorkspaceError) -> str:
-    remedy = error.remedy.rstrip(".")
-    text = f"{error.message}; {remedy[0].lower()}{remedy[1:]}" if remedy else error.message
-    return bounded(text, MAX_PROBLEM)
+    return bounded(sentence(error), MAX_PROBLEM)

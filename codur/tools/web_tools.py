@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
-from codur.errors import CodurError
 from codur.mcp.server_text import clean, one_line
 from codur.structs import replace
-from codur.tools.arguments import argument
 from codur.tools.flow.outputs import SearchHit, SearchHits, WebPage
-from codur.tools.tool import READING_TASKS, ToolContext, ToolError, tool
+from codur.tools.tool import READING_TASKS, Arg, ToolContext, ToolError, sentence, tool
 from codur.types import TaskType, ToolCode, ToolResult
 from codur.web.page_errors import ExtraMissing, FetchFailed, FetchRefused, FetchTimedOut
 
@@ -26,17 +23,18 @@ _MAX_TITLE = 300
 _MAX_SNIPPET = 600
 _MAX_QUERY = 500
 _MOST_HITS = 20
+_CODES: Mapping[type, ToolCode] = {FetchTimedOut: "timeout", FetchRefused: "refused"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchWebpage:
-    url: str = argument("Full address, with https:// or http://.", accepts="url")
+@tool(WebPage, side_effect="network", task_types=_TASKS)
+def fetch_webpage(
+    context: ToolContext, url: Annotated[str, Arg("Full address, with https:// or http://.", "url")]
+) -> ToolResult:
+    """Read a web page as Markdown.
 
-
-@tool(FetchWebpage, WebPage, "Read a web page as Markdown.", side_effect="network", task_types=_TASKS)
-def fetch_webpage(context: ToolContext, given: FetchWebpage) -> ToolResult:
-    """The page's readable text; `binary` names what is no text."""
-    page = _asked(lambda: _web(context).page(given.url))
+    The page's readable text; `binary` names what is no text.
+    """
+    page = _asked(lambda: _web(context).page(url))
     if not page.readable:
         raise ToolError("binary", f"{page.url} is {one_line(page.kind, 80) or 'no text'}, which is not shown")
     title, text = one_line(page.title, _MAX_TITLE), clean(page.text, _MAX_PAGE)
@@ -47,21 +45,22 @@ def fetch_webpage(context: ToolContext, given: FetchWebpage) -> ToolResult:
     return ToolResult(text=f"{head}\n{_WORDS}\n\n{text}{more}", data=WebPage(url=page.url, title=title))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DuckduckgoSearch:
-    query: str = argument("What to look for, as few words as it takes.")
-    limit: int = argument("Most pages to list, 1 to 20.", 8)
+@tool(SearchHits, side_effect="network", task_types=_TASKS)
+def duckduckgo_search(
+    context: ToolContext,
+    query: Annotated[str, Arg("What to look for, as few words as it takes.")],
+    limit: Annotated[int, Arg("Most pages to list, 1 to 20.")] = 8,
+) -> ToolResult:
+    """Search the web with DuckDuckGo.
 
-
-@tool(DuckduckgoSearch, SearchHits, "Search the web with DuckDuckGo.", side_effect="network", task_types=_TASKS)
-def duckduckgo_search(context: ToolContext, given: DuckduckgoSearch) -> ToolResult:
-    """Title, address and excerpt of each page; fetch_webpage reads one."""
-    query = given.query.strip()
+    Title, address and excerpt of each page; fetch_webpage reads one.
+    """
+    query = query.strip()
     if not query or len(query) > _MAX_QUERY:
         raise ToolError("invalid", f"query must have 1 to {_MAX_QUERY} characters")
-    if not 1 <= given.limit <= _MOST_HITS:
+    if not 1 <= limit <= _MOST_HITS:
         raise ToolError("invalid", f"limit must be 1 to {_MOST_HITS}")
-    found = _asked(lambda: _web(context).search(query))[: given.limit]
+    found = _asked(lambda: _web(context).search(query))[:limit]
     hits = tuple(
         SearchHit(
             url=one_line(hit.url, 2 * _MAX_SNIPPET),
@@ -85,18 +84,11 @@ def _web(context: ToolContext) -> Web:
 def _asked(ask: Callable[[], T]) -> T:
     try:
         return ask()
-    except FetchTimedOut as error:
-        raise _tool_error("timeout", error) from error
-    except FetchRefused as error:
-        raise _tool_error("refused", error) from error
-    except (FetchFailed, ExtraMissing) as error:
-        raise _tool_error("failed", error) from error
-
-
-def _tool_error(code: ToolCode, error: CodurError) -> ToolError:
-    """The guard's words as the tool's; servers' words in them are cleaned."""
-    remedy = f"; {error.remedy[0].lower()}{error.remedy[1:].rstrip('.')}" if error.remedy else ""
-    return ToolError(code, f"{one_line(error.message, _MAX_TITLE)}{remedy}")
+    except (FetchTimedOut, FetchRefused, FetchFailed, ExtraMissing) as error:
+        # The guard's words are the tool's; servers' words in them are cleaned.
+        raise ToolError(
+            _CODES.get(type(error), "failed"), sentence(error, one_line(error.message, _MAX_TITLE))
+        ) from error
 
 
 TOOLS = (fetch_webpage, duckduckgo_search)

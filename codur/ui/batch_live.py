@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from codur.structs import Struct
-from codur.ui.screen import _console, _text
-from codur.ui.shown.batch_report import PHASES, BatchRow, Progress, row_line
+from codur.ui.screen import console_for, live_on, text_of
+from codur.ui.shown.batch_report import PHASES, BatchDisplay, BatchRow, Progress, row_line
 from codur.ui.stream import SafeStream
 from codur.ui.styled_lines import count, line
 
@@ -28,7 +28,7 @@ class _Row(Struct, frozen=False, kw_only=False):
     calls: int = 0
 
 
-class LiveDisplay:
+class LiveDisplay(BatchDisplay):
     """The table of what runs, renewed in place; what has finished goes up as lines.
 
     Args:
@@ -37,7 +37,7 @@ class LiveDisplay:
     """
 
     def __init__(self, stream: SafeStream, *, color: bool) -> None:
-        self._console = _console(stream, color=color, terminal=True)
+        self._console = console_for(stream, color=color, terminal=True)
         self._lock = threading.Lock()
         self._running: dict[int, _Row] = {}
         self._progress: Progress | None = None
@@ -46,15 +46,7 @@ class LiveDisplay:
     def begin(self, progress: Progress) -> None:
         """See `BatchDisplay`."""
         self._progress = progress
-        self._live = Live(
-            get_renderable=self._table,
-            console=self._console,
-            transient=True,
-            refresh_per_second=_REFRESH_PER_SECOND,
-            redirect_stdout=False,
-            redirect_stderr=False,
-        )
-        self._live.start(refresh=True)
+        self._live = live_on(self._console, self._table, per_second=_REFRESH_PER_SECOND)
 
     def started(self, number: int, title: str) -> None:
         """See `BatchDisplay`."""
@@ -72,7 +64,7 @@ class LiveDisplay:
         self.again(number)
         if self._progress is not None:
             self._progress.add(row)
-            self._console.print(_text(row_line(row, self._progress)))
+            self._console.print(text_of(row_line(row, self._progress)))
 
     def again(self, number: int) -> None:
         """See `BatchDisplay`."""
@@ -97,7 +89,7 @@ class LiveDisplay:
         for row in rows[:room]:
             calls = f", {count(row.calls, 'call')}" if row.calls else ""
             what = line((f"{PHASES.get(row.phase, row.phase)}{calls}", "dim"))
-            table.add_row(_text(line(row.title)), f"{now - row.began:.0f} s", _text(what))
+            table.add_row(text_of(line(row.title)), f"{now - row.began:.0f} s", text_of(what))
         more = [Text(f"and {len(rows) - room} more running", style="dim")] if len(rows) > room else []
-        head = _text(self._progress.line()) if self._progress is not None else Text("")
+        head = text_of(self._progress.line()) if self._progress is not None else Text("")
         return Group(table, *more, head)

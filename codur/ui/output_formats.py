@@ -29,7 +29,7 @@ class Output(Protocol):
 
 
 def choose_kind(
-    *, json: bool, json_stream: bool, raw: bool, stdout_is_tty: bool, environ: Mapping[str, str]
+    *, stdout_is_tty: bool, environ: Mapping[str, str], json: bool = False, json_stream: bool = False, raw: bool = False
 ) -> OutputKind:
     """Give the output that fits: what was asked for, else `rich` on a terminal that can do it, else `plain`.
 

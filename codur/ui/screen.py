@@ -6,7 +6,7 @@ import io
 from collections.abc import Callable, Iterable, Sequence
 from typing import IO, cast
 
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -31,12 +31,12 @@ _ASCII_FRAMES = "|/-\\"
 _FRAMES_PER_SECOND = 8
 
 
-def _text(item: Line) -> Text:
+def text_of(item: Line) -> Text:
     """A `Text`, never a string: rich looks for markup, emoji codes and links in strings only."""
     return Text.assemble(*((span.text, _STYLES[span.style]) for span in item.spans))
 
 
-def _console(stream: SafeStream | IO[str], *, color: bool, terminal: bool, width: int | None = None) -> Console:
+def console_for(stream: SafeStream | IO[str], *, color: bool, terminal: bool, width: int | None = None) -> Console:
     return Console(
         file=cast("IO[str]", stream),
         color_system="standard" if color else None,
@@ -49,6 +49,20 @@ def _console(stream: SafeStream | IO[str], *, color: bool, terminal: bool, width
         legacy_windows=False,
         _environ={},  # the caller has read the environment; rich must not do so again
     )
+
+
+def live_on(console: Console, content: Callable[[], RenderableType], *, per_second: float) -> Live:
+    """Something renewed in place, shown from now on until it is stopped."""
+    live = Live(
+        get_renderable=content,
+        console=console,
+        transient=True,
+        refresh_per_second=per_second,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
+    live.start(refresh=True)
+    return live
 
 
 class Screen:
@@ -70,8 +84,8 @@ class Screen:
         status: Callable[[], tuple[Shown, float]],
         words: Callable[[int], Sequence[Shown]],
     ) -> None:
-        self._out = _console(out, color=color and out.isatty(), terminal=out.isatty())
-        self._err = _console(err, color=color and err.isatty(), terminal=err.isatty())
+        self._out = console_for(out, color=color and out.isatty(), terminal=out.isatty())
+        self._err = console_for(err, color=color and err.isatty(), terminal=err.isatty())
         self._status = status
         self._words = words
         self._frames = _FRAMES if self._err.encoding.startswith("utf") else _ASCII_FRAMES
@@ -80,15 +94,7 @@ class Screen:
     def start(self) -> None:
         """Show the live line."""
         if self._live is None and self._err.is_terminal:
-            self._live = Live(
-                get_renderable=self._live_text,
-                console=self._err,
-                transient=True,
-                refresh_per_second=_FRAMES_PER_SECOND,
-                redirect_stdout=False,
-                redirect_stderr=False,
-            )
-            self._live.start(refresh=True)
+            self._live = live_on(self._err, self._live_text, per_second=_FRAMES_PER_SECOND)
 
     def stop(self) -> None:
         """Take the live line away."""
@@ -99,12 +105,12 @@ class Screen:
     def log(self, lines: Iterable[Line]) -> None:
         """Write lines on `err`, above the live line."""
         for item in lines:
-            self._err.print(_text(item))
+            self._err.print(text_of(item))
 
     def write(self, lines: Sequence[Line]) -> None:
         """Write lines on `out`; the live line must not be there."""
         for item in lines:
-            self._out.print(_text(item))
+            self._out.print(text_of(item))
 
     def _live_text(self) -> Group:
         words, seconds = self._status()
@@ -129,14 +135,14 @@ def render_table(
     for index, head in enumerate(header):
         right = head.spans[0].style != "strong"
         table.add_column(
-            _text(head),
-            footer=_text(footer[index]) if footer else "",
+            text_of(head),
+            footer=text_of(footer[index]) if footer else "",
             justify="right" if right else "left",
             no_wrap=right,
             overflow="fold",
         )
     for row in rows:
-        table.add_row(*map(_text, row))
+        table.add_row(*map(text_of, row))
     file = io.StringIO()
-    _console(file, color=True, terminal=True, width=width).print(table, soft_wrap=False)
+    console_for(file, color=True, terminal=True, width=width).print(table, soft_wrap=False)
     return Shown(file.getvalue().rstrip("\n"))

@@ -8,25 +8,20 @@ No proxies, no cookies, no stored credentials.
 from __future__ import annotations
 
 import asyncio
-import socket
-import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import Future
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from codur.background import in_thread
 from codur.structs import Struct
 from codur.web.address import is_public
 from codur.web.body import ENCODINGS, Body
+from codur.web.lookup import Resolve, addresses_of, looked_up
 from codur.web.page_errors import FetchFailed, FetchRefused, FetchTimedOut
 from codur.web.target import Target, join, read_url
 
 if TYPE_CHECKING:
     import httpx
-
-T = TypeVar("T")
-Resolve = Callable[[str, int], Sequence[str]]
-"""The addresses of a host; raises OSError if it has none."""
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _USER_AGENT = "codur (+reads single pages on request)"
@@ -67,70 +62,43 @@ class Fetched(Struct):
     truncated: bool = False
 
 
-def addresses_of(host: str, port: int) -> tuple[str, ...]:
-    """The addresses of a host, as the system knows them.
+class Fetcher(Struct):
+    """Reads pages by these rules.
 
-    Raises:
-        OSError: it has none.
-    """
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
-
-
-def fetch(
-    url: str,
-    *,
-    ports: Collection[int] = (80, 443),
-    limits: FetchLimits | None = None,
-    resolve: Resolve = addresses_of,
-    allowed: Callable[[str], bool] = is_public,
-    redact: Callable[[str], str] | None = None,
-    form: Mapping[str, str] | None = None,
-) -> Fetched:
-    """Read a page; also one with an error status. Can be called with and without a running event loop.
-
-    Args:
+    Attributes:
         ports: the ones that may be asked.
         limits: bounds of bytes, time and redirects.
         resolve: looks a host up.
         allowed: whether an address may be connected to.
         redact: takes secrets out of a text; a URL or a form that holds one is refused.
-        form: sent with POST, to the first place only: with a form no redirect is followed.
-
-    Raises:
-        FetchRefused: the URL, one it redirects to, or an address of its host is not allowed.
-        FetchFailed: no usable answer came.
     """
-    guard = _Guard(
-        ports=ports,
-        limits=limits or FetchLimits(),
-        resolve=resolve,
-        allowed=allowed,
-        redact=redact or (lambda text: text),
-        form=form,
-    )
-    # In a thread of its own, because the caller's may run an event loop.
-    return _in_thread(lambda: asyncio.run(guard.fetch(url))).result()
 
+    ports: Collection[int] = (80, 443)
+    limits: FetchLimits = FetchLimits()
+    resolve: Resolve = addresses_of
+    allowed: Callable[[str], bool] = is_public
+    redact: Callable[[str], str] | None = None
 
-class _Guard(Struct):
-    """One fetch with its rules."""
+    def fetch(self, url: str, form: Mapping[str, str] | None = None) -> Fetched:
+        """Read a page; also one with an error status. Can be called with and without a running event loop.
 
-    ports: Collection[int]
-    limits: FetchLimits
-    resolve: Resolve
-    allowed: Callable[[str], bool]
-    redact: Callable[[str], str]
-    form: Mapping[str, str] | None
+        Args:
+            form: sent with POST, to the first place only: with a form no redirect is followed.
 
-    async def fetch(self, url: str) -> Fetched:
-        """Follow `url` to a page."""
-        target = self._target(url)
-        redirects = 0 if self.form is not None else self.limits.redirects
+        Raises:
+            FetchRefused: the URL, one it redirects to, or an address of its host is not allowed.
+            FetchFailed: no usable answer came.
+        """
+        # In a thread of its own, because the caller's may run an event loop.
+        return in_thread(lambda: asyncio.run(self._follow(url, form)), "codur-fetch").result()
+
+    async def _follow(self, url: str, form: Mapping[str, str] | None) -> Fetched:
+        target = self._target(url, *(form or {}).values())
+        redirects = 0 if form is not None else self.limits.redirects
         try:
             async with asyncio.timeout(self.limits.seconds):
                 for _ in range(redirects + 1):
-                    answer = await self._ask(target)
+                    answer = await self._ask(target, form)
                     if isinstance(answer, Fetched):
                         return answer
                     target = answer
@@ -143,22 +111,22 @@ class _Guard(Struct):
             remedy="Give the address of the page itself.",
         )
 
-    def _target(self, url: str) -> Target:
-        if any(self.redact(text) != text for text in (url, *(self.form or {}).values())):
+    def _target(self, url: str, *sent: str) -> Target:
+        if self.redact is not None and any(self.redact(text) != text for text in (url, *sent)):
             raise FetchRefused("the request holds a secret", remedy="Leave it out.")
         return read_url(url, ports=self.ports)
 
-    async def _ask(self, target: Target) -> Fetched | Target:
+    async def _ask(self, target: Target, form: Mapping[str, str] | None) -> Fetched | Target:
         """The page at `target`, or where it redirects to."""
         import httpx  # noqa: PLC0415 - lazy: most runs read no page
 
         address = await self._address(target)
         request = httpx.Request(
-            "GET" if self.form is None else "POST",
+            "GET" if form is None else "POST",
             target.at(address),
-            content=None if self.form is None else urlencode(self.form).encode(),
+            content=None if form is None else urlencode(form).encode(),
             headers={
-                **({} if self.form is None else {"Content-Type": "application/x-www-form-urlencoded"}),
+                **({} if form is None else {"Content-Type": "application/x-www-form-urlencoded"}),
                 "Host": target.authority,
                 "User-Agent": _USER_AGENT,
                 "Accept": "text/html, text/plain, application/json, */*;q=0.5",
@@ -180,7 +148,10 @@ class _Guard(Struct):
             raise FetchFailed(f"{target.host} gave no usable answer: {reason:.{_MAX_REASON}}") from error
 
     async def _address(self, target: Target) -> str:
-        found = (target.host,) if target.is_address else await self._looked_up(target)
+        try:
+            found = await looked_up(target, self.resolve)
+        except (OSError, UnicodeError) as error:
+            raise FetchFailed(f"{target.host} is not known", remedy="Check the address.") from error
         if not found:
             raise FetchFailed(f"{target.host} has no address", remedy="Check the address.")
         if not all(self.allowed(address) for address in found):
@@ -188,12 +159,6 @@ class _Guard(Struct):
                 f"{target.host} is not on the public internet", remedy="Only pages on the public internet are read."
             )
         return found[0]
-
-    async def _looked_up(self, target: Target) -> Sequence[str]:
-        try:
-            return await asyncio.wrap_future(_in_thread(lambda: self.resolve(target.host, target.port)))
-        except (OSError, UnicodeError) as error:
-            raise FetchFailed(f"{target.host} is not known", remedy="Check the address.") from error
 
     async def _answer(self, response: httpx.Response, target: Target, address: str) -> Fetched | Target:
         location = response.headers.get("location", "")
@@ -224,20 +189,3 @@ class _Guard(Struct):
                 f"{target.host} redirects from https to {new.scheme}", remedy="Give the address of the page itself."
             )
         return new
-
-
-def _in_thread(function: Callable[[], T]) -> Future[T]:
-    """Call `function` in a thread that nobody waits for when the process ends: a look-up cannot be stopped."""
-    future: Future[T] = Future()
-    future.set_running_or_notify_cancel()  # from now on nobody can cancel it, so its result can always be set
-
-    def call() -> None:
-        try:
-            result = function()
-        except BaseException as error:  # noqa: BLE001 - handed to who waits
-            future.set_exception(error)
-        else:
-            future.set_result(result)
-
-    threading.Thread(target=call, name="codur-fetch", daemon=True).start()
-    return future

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import os
 import re
-import secrets
 from pathlib import Path
 
 from codur.errors import WorkspaceError
+from codur.store.atomic import PRIVATE_DIRECTORY, write_private
 
 _REFERENCE = re.compile(r"[0-9a-f]{64}")
 
@@ -35,7 +33,8 @@ class ArtifactStore:
         target = self._directory / reference
         try:
             if not target.exists():
-                self._write(target, data)
+                self._directory.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
+                write_private(target, data, durable=False)
         except OSError as error:
             raise WorkspaceError(f"cannot keep an output in {self._directory}: {error.strerror}") from error
         return reference
@@ -55,16 +54,3 @@ class ArtifactStore:
         if hashlib.sha256(data).hexdigest() != reference:
             raise WorkspaceError(f"the kept output {reference[:12]} is damaged")
         return data.decode("utf-8", "surrogatepass")
-
-    def _write(self, target: Path, data: bytes) -> None:
-        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        temporary = self._directory / f".{secrets.token_hex(12)}"
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
-            with os.fdopen(descriptor, "wb") as stream:
-                stream.write(data)
-            temporary.replace(target)
-        except OSError:
-            with contextlib.suppress(FileNotFoundError):
-                temporary.unlink()
-            raise

@@ -20,29 +20,8 @@ from codur.workspace.paths import can_be_shown
 from codur.workspace.problems import FileError
 
 SKIPPED_DIRECTORIES: frozenset[str] = frozenset(
-    {
-        ".git",
-        ".hg",
-        ".svn",
-        ".codur",
-        ".claude",
-        ".idea",
-        ".vscode",
-        ".venv",
-        "venv",
-        "node_modules",
-        "__pycache__",
-        ".mypy_cache",
-        ".pytest_cache",
-        ".ruff_cache",
-        ".hypothesis",
-        ".benchmarks",
-        ".tox",
-        ".nox",
-        ".eggs",
-        ".cache",
-        "__pypackages__",
-    }
+    ".git .hg .svn .codur .claude .idea .vscode .venv venv node_modules __pycache__ .mypy_cache .pytest_cache"
+    " .ruff_cache .hypothesis .benchmarks .tox .nox .eggs .cache __pypackages__".split()
 )
 _MAX_ENTRIES = 200_000
 _MAX_PATTERN = 300

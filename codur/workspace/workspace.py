@@ -7,7 +7,6 @@ the check and what other programs execute is not edited, and every change can be
 from __future__ import annotations
 
 import copy
-import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -21,11 +20,11 @@ from codur.workspace.disk import file_access
 from codur.workspace.disk.file_access import Image
 from codur.workspace.disk.root import Root
 from codur.workspace.history import put_back
-from codur.workspace.history.command_changes import CommandChange, command_changes
+from codur.workspace.history.diff import FileChange
 from codur.workspace.history.disk_journal import By, DiskJournal
-from codur.workspace.history.journal import FileChange, Journal, Snapshot
+from codur.workspace.history.journal import Journal, Snapshot
+from codur.workspace.history.net_changes import CommandChange, breaches, command_changes, violations
 from codur.workspace.history.program_changes import Observed, ProgramWatch
-from codur.workspace.history.scope_breaches import breaches, violations
 from codur.workspace.history.sweep import sweep
 from codur.workspace.permission import Permission, usable_root
 from codur.workspace.problems import FileError
@@ -212,10 +211,7 @@ class Workspace:
         Raises:
             WorkspaceError: as `list_files`.
         """
-        key = paths.real(self.root, under)
-        if not (self.root / key).is_dir():
-            raise FileError(f"there is no directory {under}", code="not_found")
-        return listing.find(self._pinned, key, pattern, limit)
+        return listing.find(self._pinned, self._directory(under), pattern, limit)
 
     def list_directories(self, under: str = "", *, limit: int = 10_000) -> list[str]:
         """Relative paths of the directories below `under`, as `list_files` goes through them, sorted.
@@ -223,10 +219,13 @@ class Workspace:
         Raises:
             WorkspaceError: as `list_files`.
         """
+        return list(islice(listing.directories(self._pinned, self._directory(under)), limit))
+
+    def _directory(self, under: str) -> str:
         key = paths.real(self.root, under)
         if not (self.root / key).is_dir():
             raise FileError(f"there is no directory {under}", code="not_found")
-        return list(itertools.islice(listing.directories(self._pinned, key), limit))
+        return key
 
     # --- protection ---------------------------------------------------------------------------------------------------
 

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
-from codur.checks.confirmation.confirm import confirm
+from codur.checks.confirmation.confirm import Change, confirm
 from codur.config.settings import SandboxSettings, VerificationSettings
 from codur.sandbox.launcher import Launcher
 from codur.types import Check
@@ -140,12 +141,14 @@ def verified(scene: Scene, program: str, backend: str, *, timeout_s: float) -> R
     with contextlib.closing(launcher):
         begin = time.monotonic()
         workspace = Workspace.open(scene.workspace)
-        checker = Checker(workspace, launcher, VerificationSettings(), python=scene.world.python)
+        checker = Checker(
+            workspace, VerificationSettings(), CheckPrograms(workspace, launcher, python=scene.world.python)
+        )
         checker.guard(check)
         verdict = checker.run(check)
         ran = verdict.passed or "program: runs" in verdict.error or verdict.status == "tampered"
         if verdict.passed:
-            verdict = confirm(checker, check, verdict, {"main.py": b"pass\n"}, "fix main.py")
+            verdict = confirm(checker, check, verdict, Change(before={"main.py": b"pass\n"}, prompt="fix main.py"))
         left = survivors(scene.token)
     said = f"program: runs\nprogram: denied: the check says {verdict.status}: {verdict.note}\n" if ran else ""
     return Run(

@@ -31,6 +31,7 @@ from msgspec import to_builtins
 from tests.adversarial.containment import Outcome
 from tests.adversarial.scene import fingerprint
 from tests.support.groq_server import GroqServer, ServerReply, calls, json_reply
+from tests.support.groq_server import text as answer
 
 ARMS = ("namespaces", "bubblewrap", "landlock", "control")
 _ACTS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069]")
@@ -193,6 +194,7 @@ class Attack:
         control: `none`: the same without a sandbox; else the command line of a plain program.
         settings: the user's, as YAML.
         writes: the files that the model writes.
+        says: what it answers in words instead.
         prepare: makes what is no text.
         judge: looks for what it gained.
         held_s: the time after which it has gained time.
@@ -207,6 +209,7 @@ class Attack:
     control: str | Sequence[str] = "none"
     settings: str = ""
     writes: Mapping[str, str] = field(default_factory=dict)
+    says: str = ""
     prepare: Callable[[Stage], object] = lambda _: None
     judge: Judge = lambda _: ""
     held_s: float = 45.0
@@ -278,6 +281,8 @@ def _model(attack: Attack, stage: Stage) -> GroqServer:
         tools = {tool["function"]["name"] for tool in body.get("tools", ())}
         if "replace_file_content" not in tools:
             return json_reply({**_EDIT, "reasoning": "."})
+        if attack.says:
+            return answer(attack.says)
         return calls(
             *(
                 ("replace_file_content", {"path": path, "content": stage.filled(text)})
@@ -307,7 +312,7 @@ def _listener(stage: Stage) -> Iterator[None]:
 
 def run_arm(arm: str, base: Path, names: Sequence[str] = ()) -> Iterator[Outcome]:
     """Run the attacks (all, or those that are named) in one arm, as the user who calls."""
-    from tests.adversarial.outsider_rows import ATTACKS  # the rows are made of what is above
+    from tests.adversarial.handed_rows import ATTACKS  # the rows are made of what is above
 
     codur = (str(base / "installed/bin/python"), str(base / "installed/bin/codur"))
     for attack in ATTACKS:

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 from tests.adversarial.containment import ATTACKS, CASES, USEFUL, Case, Outcome
 from tests.adversarial.figures import Figure, Results
+from tests.adversarial.handed_rows import ATTACKS as OUTSIDERS
 from tests.adversarial.ids import ALL_IDS, GROUPS, evidence
-from tests.adversarial.outsider_rows import ATTACKS as OUTSIDERS
 
 Column = tuple[str, str]
 """Back end (or `control`), and who ran it: `user` or `root`."""
@@ -122,7 +122,8 @@ def containment_figures(table: Table) -> list[Figure]:
     return found
 
 
-OUTSIDE: dict[Column, dict[str, str]] = {}
+_SHARED = dict.fromkeys(("shared-file-read", "shared-file-write", "shared-file-left"), "/dev/shm is others' too")
+OUTSIDE: dict[Column, dict[str, str]] = {("landlock", "user"): _SHARED, ("landlock", "root"): _SHARED}
 """As `KNOWN`, of the attacks by the command line."""
 LISTED = (("cheating", 32), ("beyond", 12), ("outside", 3), ("reach", 27))
 """Tests of the command line that are attacks with controls of their own, and how many there are for one back end."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from tests.adversarial.containment import CASES, Outcome, Status
-from tests.adversarial.outsider_rows import ATTACKS as OUTSIDERS
+from tests.adversarial.handed_rows import ATTACKS as OUTSIDERS
 from tests.adversarial.table import (
     DEAD,
     KNOWN,

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
-from codur.checks.confirmation.confirm import confirm
+from codur.checks.confirmation.confirm import Change, confirm
 from codur.config.settings import SandboxSettings, VerificationSettings
 from codur.sandbox.launcher import Launcher
 from codur.types import Check, Verdict
@@ -40,10 +41,15 @@ def judged(root: Path, main: str, expected: str, backend: str) -> tuple[Verdict,
     fill(root, {"main.py": main, "expected.txt": expected})
     settings = SandboxSettings(backend=backend)  # type: ignore[arg-type]
     with Launcher({"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/nonexistent"}, sandbox=settings) as launcher:
-        checker = Checker(Workspace.open(root), launcher, VerificationSettings(), python=sys.executable)
+        workspace = Workspace.open(root)
+        checker = Checker(workspace, VerificationSettings(), CheckPrograms(workspace, launcher, python=sys.executable))
         checker.guard(OUTPUT)
         verdict = checker.run(OUTPUT)
-        held = confirm(checker, OUTPUT, verdict, {"main.py": b"pass\n"}, "fix main.py") if verdict.passed else verdict
+        held = (
+            confirm(checker, OUTPUT, verdict, Change(before={"main.py": b"pass\n"}, prompt="fix main.py"))
+            if verdict.passed
+            else verdict
+        )
     return verdict, held
 
 

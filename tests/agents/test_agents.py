@@ -9,23 +9,25 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from msgspec import structs
 
+from codur.agents.assignment import Assignment, CodingTask
 from codur.agents.coding import CodingOutcome, write_code
 from codur.agents.loop import DROPPED, LAST_WORD, LoopOutcome, run_agent
 from codur.agents.registry import AgentRegistry
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import LlmSettings, Profile, Settings, ToolSettings
 from codur.context.brief import CodingBrief
-from codur.events import ignore
 from codur.llm.model import ChatReply
 from codur.llm.pool import ModelPool
-from codur.llm.replay.scripted import ScriptedModel
+from codur.llm.pool_options import PoolOptions
 from codur.sandbox.launcher import Launcher
 from codur.structs import replace
 from codur.tools.toolbox import Toolbox, ToolContext
 from codur.types import Limits, ToolCall
 from codur.workspace.workspace import Workspace
 from tests.runs.kit import contents, fill
+from tests.support.scripted_model import ScriptedModel
 
 SETTINGS = Settings(llm=LlmSettings(default_profile="gpt-oss-120b"))
 FILES = {"main.py": "def one():\n    return 1\n\n\ndef two():\n    return 1\n"}
@@ -55,22 +57,20 @@ def code(
     workspace = Workspace.open(fill(directory, FILES))
     agent = AgentRegistry(SETTINGS).coding()
     if own:
-        agent = replace(agent, config=replace(agent.config, tools=own))
+        agent = replace(agent, config=structs.replace(agent.config, tools=own))
     used = profile or SETTINGS.llm.profiles[agent.profile]
     model = ScriptedModel(list(replies), profile_name=agent.profile, profile=used)
-    pool = ModelPool(SETTINGS, {}, Limits(), emit=ignore, models={agent.profile: model})
+    pool = ModelPool(SETTINGS, {}, Limits(), PoolOptions(models={agent.profile: model}))
     return asyncio.run(
         write_code(
-            BRIEF,
-            agent,
-            profile=used,
-            target=target,
-            pool=pool,
-            prompts=PromptLibrary(),
-            toolbox=tools(workspace),
-            workspace=workspace,
-            whole_file_lines=200,
-            read_text_calls=True,
+            CodingTask(
+                brief=BRIEF,
+                workspace=workspace,
+                target=target,
+                whole_file_lines=200,
+                read_text_calls=True,
+            ),
+            Assignment(agent=agent, profile=used, pool=pool, prompts=PromptLibrary(), toolbox=tools(workspace)),
         )
     )
 
@@ -154,23 +154,21 @@ def test_an_answer_that_was_cut_off_executes_nothing(tmp_path: Path) -> None:
 
 
 def test_a_model_without_tool_calls_is_told_the_json_form(tmp_path: Path) -> None:
-    profile = replace(SETTINGS.llm.profiles["gpt-oss-120b"], tool_calls="json")
+    profile = structs.replace(SETTINGS.llm.profiles["gpt-oss-120b"], tool_calls="json")
     workspace = Workspace.open(fill(tmp_path, FILES))
     agent = AgentRegistry(SETTINGS).coding()
     model = ScriptedModel(['{"code": "x = 1\\n"}'], profile_name=agent.profile, profile=profile)
-    pool = ModelPool(SETTINGS, {}, Limits(), emit=ignore, models={agent.profile: model})
+    pool = ModelPool(SETTINGS, {}, Limits(), PoolOptions(models={agent.profile: model}))
     asyncio.run(
         write_code(
-            BRIEF,
-            agent,
-            profile=profile,
-            target="main.py",
-            pool=pool,
-            prompts=PromptLibrary(),
-            toolbox=tools(workspace),
-            workspace=workspace,
-            whole_file_lines=200,
-            read_text_calls=True,
+            CodingTask(
+                brief=BRIEF,
+                workspace=workspace,
+                target="main.py",
+                whole_file_lines=200,
+                read_text_calls=True,
+            ),
+            Assignment(agent=agent, profile=profile, pool=pool, prompts=PromptLibrary(), toolbox=tools(workspace)),
         )
     )
     (request,) = model.requests
@@ -187,18 +185,15 @@ def explore(
 ) -> tuple[LoopOutcome, ScriptedModel]:
     workspace = Workspace.open(fill(directory, FILES))
     agent = AgentRegistry(SETTINGS).resolve("codur-explaining")
-    profile = replace(SETTINGS.llm.profiles[agent.profile], request_tokens=request_tokens, tool_calls=tool_calls)
+    profile = structs.replace(
+        SETTINGS.llm.profiles[agent.profile], request_tokens=request_tokens, tool_calls=tool_calls
+    )
     model = ScriptedModel(list(replies), profile_name=agent.profile, profile=profile)
-    pool = ModelPool(SETTINGS, {}, Limits(), emit=ignore, models={agent.profile: model})
+    pool = ModelPool(SETTINGS, {}, Limits(), PoolOptions(models={agent.profile: model}))
     outcome = asyncio.run(
         run_agent(
             "# Task\nwhat is it?",
-            agent,
-            profile=profile,
-            pool=pool,
-            prompts=PromptLibrary(),
-            toolbox=tools(workspace),
-            emit=ignore,
+            Assignment(agent=agent, profile=profile, pool=pool, prompts=PromptLibrary(), toolbox=tools(workspace)),
         )
     )
     return outcome, model

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from codur.agents.instruction_text import Instructions
 from codur.agents.registry import AgentRegistry
@@ -54,7 +55,7 @@ def instructions(
 def text(found: Instructions, *files: str, agent: str = "codur-coding", request_tokens: int = 100_000) -> str:
     known = AgentRegistry(PLAIN).resolve(agent)
     known = replace(known, profile="gpt-oss-120b") if known.profile == AUTO else known
-    profile = replace(PLAIN.llm.profiles["gpt-oss-120b"], request_tokens=request_tokens)
+    profile = structs.replace(PLAIN.llm.profiles["gpt-oss-120b"], request_tokens=request_tokens)
     return found.text(known, profile, files)
 
 
@@ -116,7 +117,7 @@ def test_acceptance_is_of_the_very_text(tmp_path: Path) -> None:
 
 
 def test_the_settings_can_switch_them_off(tmp_path: Path) -> None:
-    settings = replace(PLAIN, context=replace(PLAIN.context, project_instructions=False))
+    settings = structs.replace(PLAIN, context=structs.replace(PLAIN.context, project_instructions=False))
     found = instructions(tmp_path, {"AGENTS.md": "Root."}, settings=settings, user="Mine.")
     assert text(found) == "\n\n# Instructions of the user\nMine."
 
@@ -180,9 +181,9 @@ def test_one_endless_line_is_cut(tmp_path: Path) -> None:
 
 # --- the user's -------------------------------------------------------------------------------------------------------
 
-MADE = replace(
+MADE = structs.replace(
     PLAIN,
-    agents=replace(
+    agents=structs.replace(
         PLAIN.agents,
         model_agent_instructions=(
             AgentInstructions(agents="codur-*", text="For ours."),

@@ -6,22 +6,25 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
+from codur.agents.assignment import Assignment
 from codur.agents.loop import LoopOutcome, run_agent
-from codur.agents.offers import MORE
+from codur.agents.offers import MORE, Offering
 from codur.agents.registry import Agent, AgentRegistry
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import ToolSettings
 from codur.events import Event, ToolChosen
 from codur.llm.model import ChatReply
 from codur.llm.pool import ModelPool
-from codur.llm.replay.scripted import ScriptedModel
+from codur.llm.pool_options import PoolOptions
 from codur.structs import replace
 from codur.tools.catalogue import ALL
 from codur.types import Limits
 from codur.workspace.workspace import Workspace
 from tests.agents.test_agents import FILES, SETTINGS, call, tools
 from tests.runs.kit import contents, fill
+from tests.support.scripted_model import ScriptedModel
 
 EVERY = tuple(tool.name for tool in ALL)
 
@@ -35,8 +38,8 @@ def work(
     promote: tuple[str, ...] = (),
 ) -> tuple[LoopOutcome, ScriptedModel, list[ToolChosen]]:
     known = AgentRegistry(SETTINGS).resolve("codur-explaining")
-    agent: Agent = replace(known, config=replace(known.config, tools=names))
-    profile = replace(
+    agent: Agent = replace(known, config=structs.replace(known.config, tools=names))
+    profile = structs.replace(
         SETTINGS.llm.profiles[agent.profile], tool_calls="native" if native else "json", request_tokens=100_000
     )
     model = ScriptedModel(list(replies), profile_name=agent.profile, profile=profile)
@@ -44,16 +47,15 @@ def work(
     outcome = asyncio.run(
         run_agent(
             "# Task\nwhat is it?",
-            agent,
-            profile=profile,
-            pool=ModelPool(SETTINGS, {}, Limits(), emit=events.append, models={agent.profile: model}),
-            prompts=PromptLibrary(),
-            toolbox=tools(Workspace.open(fill(directory, FILES))),
-            emit=events.append,
-            narrow=narrow,
-            task_type="code_fix",
-            files=("main.py",),
-            settings=ToolSettings(promote=promote),
+            Assignment(
+                agent=agent,
+                profile=profile,
+                pool=ModelPool(SETTINGS, {}, Limits(), PoolOptions(emit=events.append, models={agent.profile: model})),
+                prompts=PromptLibrary(),
+                toolbox=tools(Workspace.open(fill(directory, FILES))),
+                emit=events.append,
+            ),
+            Offering(narrow=narrow, task_type="code_fix", files=("main.py",), settings=ToolSettings(promote=promote)),
         )
     )
     return outcome, model, [event for event in events if isinstance(event, ToolChosen)]

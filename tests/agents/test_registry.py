@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 
 from codur.agents.registry import AgentRegistry
 from codur.config.settings import AgentConfig, AgentPreferences, AgentSettings, Settings
 from codur.errors import UsageError
-from codur.structs import replace
 
-SETTINGS = replace(
+SETTINGS = structs.replace(
     Settings(),
     agents=AgentSettings(
         preferences=AgentPreferences(

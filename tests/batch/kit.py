@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from codur.batch.batch_run import BatchResult, solve_batch
 from codur.batch.discovery import find_challenges
 from codur.batch.results.challenge_record import ChallengeResult
@@ -19,14 +21,13 @@ from codur.batch.setup import Setup
 from codur.batch.work import Work, work_of
 from codur.config.settings import Settings
 from codur.events import ModelPrompted
-from codur.structs import replace
 from codur.types import Limits
 from tests.runs.kit import fill, host
 
 PATIENCE_S = 60.0
 BUG = {"main.py": "print(2)\n", "expected.txt": "1\n", "prompt.txt": "fix main.py\n"}
 """A challenge that nobody solves without a model when the search is off."""
-SEARCH_OFF = replace(Settings(), repair=replace(Settings().repair, mode="off"))
+SEARCH_OFF = structs.replace(Settings(), repair=structs.replace(Settings().repair, mode="off"))
 
 
 def nothing(*_: object) -> None:

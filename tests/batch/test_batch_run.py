@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from codur.batch.results.challenge_outcome import PASSES_ALREADY, is_solved, outcome_of
 from codur.batch.results.challenge_record import ChallengeResult
@@ -185,9 +186,9 @@ def test_programs_that_take_all_cost_only_themselves(tmp_path: Path) -> None:
     temporary.mkdir()
     for name, program in (("1 forks", FORKS), ("2 fills", FILLS), ("3 eats", EATS), ("4", BUG["main.py"])):
         fill(given / name, {**BUG, "main.py": program})
-    sandbox = replace(Settings().sandbox, processes=32, file_mb=8, memory_mb=128)
+    sandbox = structs.replace(Settings().sandbox, processes=32, file_mb=8, memory_mb=128)
     here = replace(host(key=None), environ={**host(key=None).environ, "TMPDIR": str(temporary)})
-    batch = solve(given, tmp_path / "out", settings=replace(SEARCH_OFF, sandbox=sandbox), jobs=4, host=here)
+    batch = solve(given, tmp_path / "out", settings=structs.replace(SEARCH_OFF, sandbox=sandbox), jobs=4, host=here)
     forks, fills, eats, other = batch.results
     assert "all of it" not in fills.output_before + eats.output_before
     assert (other.status, other.output_before, other.reason) == ("failed", "2", "needs a model")
@@ -306,7 +307,7 @@ def test_changed_challenges_other_agents_and_other_settings_are_new(tmp_path: Pa
         out,
         mode="resume",
         watch=settings,
-        settings=replace(Settings(), repair=replace(Settings().repair, mode="off", budget_s=1.0)),
+        settings=structs.replace(Settings(), repair=structs.replace(Settings().repair, mode="off", budget_s=1.0)),
     )
     assert sorted(settings.starts) == ["1", "2", "3"]
     told = "3 earlier results belong to other settings or options, such as --offline or --timeout"
@@ -451,7 +452,7 @@ def test_many_at_a_time_give_the_results_of_one_after_the_other(tmp_path: Path) 
             f"print(value - {number % 3})\n"
         )
         fill(given / f"{number:02}", {"main.py": program, "expected.txt": f"{number}\n", "prompt.txt": "fix main.py\n"})
-    settings = replace(Settings(), repair=replace(Settings().repair, max_order=1, workers=1))
+    settings = structs.replace(Settings(), repair=structs.replace(Settings().repair, max_order=1, workers=1))
     told = []
     for jobs in (1, 6):
         results = solve(given, tmp_path / f"out {jobs}", settings=settings, jobs=jobs).results
@@ -476,7 +477,7 @@ def test_a_rate_limit_slows_the_batch_and_fails_nothing(tmp_path: Path) -> None:
 
     with GroqServer(limited) as server:
         settings = settings_for(server)
-        settings = replace(settings, llm=replace(settings.llm, max_attempts=2, retry_budget_s=1.0))
+        settings = structs.replace(settings, llm=structs.replace(settings.llm, max_attempts=2, retry_budget_s=1.0))
         batch = solve(given, tmp_path / "out", settings=settings, host=host(), offline=False, jobs=4)
     assert {status for _, status in rows(batch)} == {"solved"}
     assert len(server.requests) == 12

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
 from codur.checks.compare import equal
-from codur.checks.confirmation.confirm import confirm
+from codur.checks.confirmation.confirm import Change, confirm
 from codur.checks.signature import signature_of
 from codur.config.settings import VerificationSettings
 from codur.errors import WorkspaceError
@@ -36,7 +37,11 @@ def guarded(directory: Path, files: dict[str, str], check: Check) -> tuple[Check
         (directory / path).parent.mkdir(parents=True, exist_ok=True)
         (directory / path).write_text(text)
     workspace = Workspace.open(directory)
-    checker = Checker(workspace, Launcher({"PATH": os.environ["PATH"]}), VerificationSettings(), python=sys.executable)
+    checker = Checker(
+        workspace,
+        VerificationSettings(),
+        CheckPrograms(workspace, Launcher({"PATH": os.environ["PATH"]}), python=sys.executable),
+    )
     checker.guard(check)
     return checker, workspace
 
@@ -100,14 +105,16 @@ def test_program_that_needs_an_ignored_file_does_not_read_the_expected_output(tm
     files = {"main.py": main, "data.csv": "1\n2\n", ".gitignore": "data.csv\n", "expected.txt": "3\n"}
     checker, _ = guarded(tmp_path, files, OUTPUT)
     before = {"main.py": b"print(sum(map(int, open('data.csv'))) + 1)\n"}
-    assert confirm(checker, OUTPUT, checker.run(OUTPUT), before, "fix main.py").status == "passed"
+    assert confirm(checker, OUTPUT, checker.run(OUTPUT), Change(before=before, prompt="fix main.py")).status == "passed"
 
 
 def test_program_that_needs_an_ignored_file_and_names_the_expected_output(tmp_path: Path) -> None:
     main = "open('data.csv')\nprint(open('expected.txt').read(), end='')\n"
     files = {"main.py": main, "data.csv": "1\n2\n", ".gitignore": "data.csv\n", "expected.txt": "3\n"}
     checker, _ = guarded(tmp_path, files, OUTPUT)
-    confirmed = confirm(checker, OUTPUT, checker.run(OUTPUT), {"main.py": b"print(4)\n"}, "fix main.py")
+    confirmed = confirm(
+        checker, OUTPUT, checker.run(OUTPUT), Change(before={"main.py": b"print(4)\n"}, prompt="fix main.py")
+    )
     assert (confirmed.status, confirmed.note) == ("tampered", "main.py names the file with the expected output")
 
 
@@ -144,7 +151,7 @@ def test_new_settings_of_tests_are_not_a_fix(prompt: str, status: str, tmp_path:
     workspace.write_text("conftest.py", skip)
     verdict = checker.run(TESTS)
     assert verdict.passed
-    assert confirm(checker, TESTS, verdict, {"conftest.py": None}, prompt).status == status
+    assert confirm(checker, TESTS, verdict, Change(before={"conftest.py": None}, prompt=prompt)).status == status
 
 
 def test_tests_without_their_runner_are_no_check(tmp_path: Path) -> None:

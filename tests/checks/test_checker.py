@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
-from codur.checks.confirmation.confirm import confirm
+from codur.checks.confirmation.confirm import Change, confirm
 from codur.config.settings import VerificationSettings
 from codur.errors import Interrupted, LimitReached
 from codur.sandbox.cancel import CancelToken
@@ -34,7 +35,11 @@ def checker(directory: Path, *, cancel: CancelToken | None = None, left: float =
     workspace = Workspace.open(directory)
     launcher = Launcher({"PATH": os.environ["PATH"]}, cancel=cancel, python=sys.executable)
     return (
-        Checker(workspace, launcher, VerificationSettings(), python=sys.executable, deadline=lambda: left),
+        Checker(
+            workspace,
+            VerificationSettings(),
+            CheckPrograms(workspace, launcher, python=sys.executable, deadline=lambda: left),
+        ),
         workspace,
     )
 
@@ -183,7 +188,7 @@ def test_confirm_finds_a_flaky_pass(tmp_path: Path) -> None:
     judge.guard(OUTPUT)
     verdict = judge.run(OUTPUT)
     assert verdict.passed
-    assert confirm(judge, OUTPUT, verdict, {"main.py": b""}, "fix main.py").status == "flaky"
+    assert confirm(judge, OUTPUT, verdict, Change(before={"main.py": b""}, prompt="fix main.py")).status == "flaky"
 
 
 @pytest.mark.parametrize(
@@ -200,7 +205,9 @@ def test_confirm_finds_a_pass_that_is_not_computed(program: str, status: str, tm
     judge.guard(OUTPUT)
     verdict = judge.run(OUTPUT)
     assert verdict.passed
-    confirmed = confirm(judge, OUTPUT, verdict, {"main.py": b"print(sum([40, 1]))\n"}, "fix main.py")
+    confirmed = confirm(
+        judge, OUTPUT, verdict, Change(before={"main.py": b"print(sum([40, 1]))\n"}, prompt="fix main.py")
+    )
     assert confirmed.status == status
     assert sorted(contents(tmp_path)) == ["expected.txt", "main.py"]
 

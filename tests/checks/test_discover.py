@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from codur.checks.challenge_file import ChallengeFile, read_challenge
-from codur.checks.discover import find_check, unprotected_by_prompt
+from codur.checks.discover import CheckRequest, find_check, unprotected_by_prompt
 from codur.config.settings import VerificationSettings
 from codur.errors import ConfigError, UsageError
 from codur.types import Check
@@ -29,7 +29,7 @@ def workspace(root: Path, files: Mapping[str, str]) -> Workspace:
 
 
 def check_for(root: Path, files: Mapping[str, str], prompt: str = "fix it", *named: str) -> Check | None:
-    return find_check(workspace(root, files), prompt=prompt, files=named, settings=SETTINGS)
+    return find_check(workspace(root, files), SETTINGS, CheckRequest(prompt=prompt, files=named))
 
 
 def output(*argv: str, source: str, protected: tuple[str, ...], timeout_s: float = 5.0, **more: str) -> Check:
@@ -425,7 +425,7 @@ def test_a_command_protects_what_judges_and_not_the_program(
     command: str, prompt: str, protected: tuple[str, ...], tmp_path: Path
 ) -> None:
     files = tuple(name for name in JUDGED if name in prompt)
-    found = find_check(workspace(tmp_path, JUDGED), prompt=prompt, files=files, settings=SETTINGS, command=command)
+    found = find_check(workspace(tmp_path, JUDGED), SETTINGS, CheckRequest(prompt=prompt, files=files, command=command))
     assert found is not None
     assert found.protected == protected
 
@@ -449,14 +449,14 @@ def test_a_command_protects_what_judges_and_not_the_program(
 def test_a_name_that_judges_may_be_the_program(
     files: dict[str, str], command: str, prompt: str, named: tuple[str, ...], protected: tuple[str, ...], tmp_path: Path
 ) -> None:
-    found = find_check(workspace(tmp_path, files), prompt=prompt, files=named, settings=SETTINGS, command=command)
+    found = find_check(workspace(tmp_path, files), SETTINGS, CheckRequest(prompt=prompt, files=named, command=command))
     assert found is not None
     assert found.protected == protected
 
 
 @pytest.mark.parametrize(("command", "protected"), COMMANDS)
 def test_a_command_protects_the_tests_that_it_names(command: str, protected: tuple[str, ...], tmp_path: Path) -> None:
-    found = find_check(workspace(tmp_path, PROJECT), prompt="", files=(), settings=SETTINGS, command=command)
+    found = find_check(workspace(tmp_path, PROJECT), SETTINGS, CheckRequest(command=command))
     of_pytest = command.startswith("pytest")
     assert found == Check(
         kind="tests" if of_pytest else "command",
@@ -471,10 +471,10 @@ def test_what_is_given_goes_before_settings_and_these_before_the_challenge(tmp_p
     files = {"main.py": SCRIPT, "expected.txt": "1", "challenge.yaml": "check: make c\ntimeout: 7\n"}
     place = workspace(tmp_path, files)
     settings = VerificationSettings(command="make s")
-    given = find_check(place, prompt="", files=(), settings=settings, command="make g", expect_file="expected.txt")
-    expected = find_check(place, prompt="", files=(), settings=settings, expect_file="expected.txt")
-    configured = find_check(place, prompt="", files=(), settings=settings)
-    challenge = find_check(place, prompt="", files=(), settings=SETTINGS)
+    given = find_check(place, settings, CheckRequest(command="make g", expect_file="expected.txt"))
+    expected = find_check(place, settings, CheckRequest(expect_file="expected.txt"))
+    configured = find_check(place, settings, CheckRequest())
+    challenge = find_check(place, SETTINGS, CheckRequest())
     checks = [
         (check.argv, check.timeout_s, check.source) for check in (given, expected, configured, challenge) if check
     ]
@@ -495,7 +495,7 @@ def test_expected_output_is_given_relative_or_absolute(tmp_path: Path) -> None:
     outside = str(tmp_path / "elsewhere.txt")
     inside = str(tmp_path / "project/want/out.txt")
     found = {
-        given: find_check(place, prompt="", files=(), settings=SETTINGS, expect_file=given)
+        given: find_check(place, SETTINGS, CheckRequest(expect_file=given))
         for given in ("want/out.txt", inside, outside, "../elsewhere.txt")
     }
 
@@ -538,7 +538,7 @@ def test_expected_output_that_cannot_be_used_is_an_error(
     files: dict[str, str], message: str, remedy: str, tmp_path: Path
 ) -> None:
     with pytest.raises(UsageError) as caught:
-        find_check(workspace(tmp_path, files), prompt="fix it", files=(), settings=SETTINGS, expect_file="out.txt")
+        find_check(workspace(tmp_path, files), SETTINGS, CheckRequest(prompt="fix it", expect_file="out.txt"))
     assert (caught.value.message, caught.value.remedy) == (message, remedy)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
 from codur.checks.made_check import made_check, text_problem, why_not_red
 from codur.config.settings import Settings
@@ -113,7 +114,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Check, Verdict, Mappi
     workspace = Workspace.open(root)
     check = made_check(TESTS, None, ["shop/cart.py", "tests/test_cart.py"], timeout_s=60)
     with Launcher(host().environ) as launcher:
-        checker = Checker(workspace, launcher, Settings().verification, python=sys.executable)
+        checker = Checker(workspace, Settings().verification, CheckPrograms(workspace, launcher, python=sys.executable))
         verdict = checker.run(check)
         ends = dict(checker.last_tests)
     assert (check.entry, workspace.list_files("tests")) == (PLACE, ["tests/conftest.py"])

@@ -48,7 +48,7 @@ def test_differences_and_failing_tests_count() -> None:
         signature_of(kind="output", difference=first),
         signature_of(kind="output", difference=Difference(line=3, expected="5", actual="4")),
         signature_of(kind="output", difference=Difference(line=2, expected="5", actual="3")),
-        signature_of(kind="output", timed_out=True),
+        signature_of(kind="output", exit_status="timeout"),
         signature_of(kind="tests", failing=("a", "b")),
         signature_of(kind="tests", failing=("a",)),
     }

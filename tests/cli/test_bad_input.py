@@ -49,7 +49,7 @@ def refused(ran: Ran, *words: str) -> None:
         (("fix other.py",), ("other.py",)),
         (("solve", "nowhere"), ("nowhere",)),
         (("config", "shwo"), ("shwo",)),
-        (("graph", "--png", "absent/graph.png"), ("absent/graph.png",)),
+        (("graph", "--svg", "absent/graph.svg"), ("absent/graph.svg",)),
     ],
 )
 def test_one_clear_line(words: tuple[str, ...], said: tuple[str, ...], project: Path, home: Path) -> None:

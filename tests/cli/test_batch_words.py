@@ -4,42 +4,49 @@ from __future__ import annotations
 
 import inspect
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from codur.batch.results.earlier import Mode
-from codur.cli import options
 from codur.cli.commands.solve import solve
-from codur.cli.solve_display import ShownAs
-from codur.cli.solve_request import How, Where, Which, resume_words
+from codur.cli.solve_request import SolveRequest
+
+EVERYTHING: dict[str, Any] = {
+    "agent": ("a", "llm:b"),
+    "attempts": 3,
+    "filter": "x y*",
+    "limit": 7,
+    "jobs": 4,
+    "budget": 1.5,
+    "max_tokens": 9,
+    "offline": True,
+    "in_place": True,
+    "no_sandbox": True,
+    "yes": True,
+    "record": True,
+    "show_prompts": True,
+    "results": Path("out"),
+    "junit": Path("j.xml"),
+    "json": True,
+    "quiet": True,
+    "list": True,
+    "config": Path("c.yaml"),
+    "scope": ("*.py", "a b"),
+    "max_files": 2,
+    "samples": "3",
+    "max_llm_calls": 5,
+    "max_iterations": 6,
+    "timeout": 8.5,
+}
 
 
-def words(*directories: str, mode: Mode = "new", **given: Any) -> list[str]:
+def words(*directories: str, mode: Mode = "new", given: Mapping[str, Any] = EVERYTHING) -> list[str]:
     """What is said, for all that can be asked for if nothing else is given."""
-    everything: dict[str, Any] = {
-        "which": Which(agents=("a", "llm:b"), attempts=3, pattern="x y*", limit=7),
-        "how": How(
-            jobs=4,
-            budget_usd=1.5,
-            max_tokens=9,
-            offline=True,
-            in_place=True,
-            no_sandbox=True,
-            yes=True,
-            record=True,
-            prompts=True,
-        ),
-        "where": Where(results=Path("out"), mode=mode, junit=Path("j.xml")),
-        "shown": ShownAs(json=True, quiet=True),
-        "config": Path("c.yaml"),
-        "overrides": options.overrides(
-            no_sandbox=True, scope=["*.py", "a b"], max_files=2, samples="3", calls=5, iterations=6, timeout=8.5
-        ),
-    }
-    line = resume_words([Path(item) for item in directories], Path("/nowhere/out"), **{**everything, **given})
-    return shlex.split(line)
+    request = SolveRequest(directories=tuple(map(Path, directories)), mode=mode, **given)
+    return shlex.split(request.resume_words("/nowhere/out"))
 
 
 def test_everything_that_was_asked_for_is_asked_for_again() -> None:
@@ -80,14 +87,6 @@ def test_going_on_again_is_going_on(mode: Mode, option: str) -> None:
 
 
 def test_little_is_said_where_little_was_asked_for() -> None:
-    none: dict[str, Any] = {
-        "which": Which(),
-        "how": How(),
-        "where": Where(),
-        "shown": ShownAs(),
-        "config": None,
-        "overrides": {},
-    }
-    assert words("given", **none) == ["codur", "solve", "given", "--resume", "--results", "/nowhere/out"]
-    said = words("given", "-x", **none)
+    assert words("given", given={}) == ["codur", "solve", "given", "--resume", "--results", "/nowhere/out"]
+    said = words("given", "-x", given={})
     assert said == ["codur", "solve", "--resume", "--results", "/nowhere/out", "--", "given", "-x"]

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from tests.adversarial.backends import AVAILABLE
-from tests.adversarial.outsider_rows import ATTACKS
+from tests.adversarial.handed_rows import ATTACKS
 from tests.adversarial.outsiders import run_attack
 
 SAMPLE = (
     "mcp-result-secret agent-link escapes-runs page-output git-filter python-conftest link-prompt link-input "
-    "pipe-project-settings flood-aliases process-directory undo-through-link quarantine-link kept-solve kept-model"
+    "pipe-project-settings flood-aliases process-directory undo-through-link quarantine-link kept-solve kept-model "
+    "shared-locale quoted-fence url-result-escapes results-names odd-instructions"
 ).split()
 BY_NAME = {attack.name: attack for attack in ATTACKS}
 

@@ -217,6 +217,11 @@ WRONG = {
         ":1: providers.groq.api_key_env: must be the name of an environment variable in capitals, never a key",
         DEFAULT,
     ),
+    "a line break after a variable's name": (
+        'providers: {groq: {api_key_env: "GROQ_API_KEY\\n"}}',
+        ":1: providers.groq.api_key_env: must be the name of an environment variable in capitals, never a key",
+        DEFAULT,
+    ),
     "password in an address": (
         "providers: {groq: {base_url: 'https://me:secret@example.com/v1'}}",
         ":1: providers.groq.base_url: must be an http or https address without user name or query",

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from codur.config.loader import LoadedSettings, load_settings
 from codur.config.reading.yaml_source import read_yaml
 from codur.config.settings import AgentPreferences, McpServer, Profile, Provider, RepairSettings, Settings
-from codur.structs import replace
 from tests.config.helpers import load, refusal
 
 USER = "~/.config/codur/config.yaml"
@@ -59,7 +59,9 @@ def test_the_stronger_source_wins(
     )
 
     assert (found.settings.runtime.max_llm_calls, found.sources) == (value, sources)
-    assert found.settings == replace(Settings(), runtime=replace(Settings().runtime, max_llm_calls=value))
+    assert found.settings == structs.replace(
+        Settings(), runtime=structs.replace(Settings().runtime, max_llm_calls=value)
+    )
 
 
 MERGES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
@@ -68,17 +70,20 @@ MERGES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "sections without keys": ("runtime:\nllm:\n  profiles:\n    local:\nproviders:\n", {}),
     "a list is replaced": (
         "llm: {fallback_profiles: [local]}",
-        {"llm": replace(Settings().llm, fallback_profiles=("local",))},
+        {"llm": structs.replace(Settings().llm, fallback_profiles=("local",))},
     ),
-    "a list is emptied": ("llm: {fallback_profiles: []}", {"llm": replace(Settings().llm, fallback_profiles=())}),
+    "a list is emptied": (
+        "llm: {fallback_profiles: []}",
+        {"llm": structs.replace(Settings().llm, fallback_profiles=())},
+    ),
     "one key of an entry": (
         "llm: {profiles: {local: {model: qwen}}}",
         {
-            "llm": replace(
+            "llm": structs.replace(
                 Settings().llm,
                 profiles={
                     **Settings().llm.profiles,
-                    "local": replace(Settings().llm.profiles["local"], model="qwen"),
+                    "local": structs.replace(Settings().llm.profiles["local"], model="qwen"),
                 },
             )
         },
@@ -87,7 +92,7 @@ MERGES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         "llm: {profiles: {mine: {provider: own, model: m, seed: -1, price_in: 1}}}\n"
         "providers: {own: {base_url: 'http://127.0.0.1:1/v1', timeout_s: 5}}",
         {
-            "llm": replace(
+            "llm": structs.replace(
                 Settings().llm,
                 profiles={
                     **Settings().llm.profiles,
@@ -103,11 +108,11 @@ MERGES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "null takes a value away": (
         "llm: {profiles: {gpt-oss-20b: {reasoning_effort: null}}}",
         {
-            "llm": replace(
+            "llm": structs.replace(
                 Settings().llm,
                 profiles={
                     **Settings().llm.profiles,
-                    "gpt-oss-20b": replace(Settings().llm.profiles["gpt-oss-20b"], reasoning_effort=None),
+                    "gpt-oss-20b": structs.replace(Settings().llm.profiles["gpt-oss-20b"], reasoning_effort=None),
                 },
             )
         },
@@ -116,7 +121,7 @@ MERGES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         "agents:\n  preferences:\n    default_agent: codur-coding\n"
         "    routing: {refactor: 'llm:local'}\n    fallback_order: ['agent:codur-coding', 'llm:gpt-oss-120b']\n",
         {
-            "agents": replace(
+            "agents": structs.replace(
                 Settings().agents,
                 preferences=AgentPreferences(
                     default_agent="codur-coding",
@@ -129,24 +134,24 @@ MERGES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "a bare off is a choice, not false": ("repair: {mode: off}", {"repair": RepairSettings(mode="off")}),
     "a whole number with a point": (
         "runtime: {max_llm_calls: 5.0}",
-        {"runtime": replace(Settings().runtime, max_llm_calls=5)},
+        {"runtime": structs.replace(Settings().runtime, max_llm_calls=5)},
     ),
     "a number as YAML 1.1 groups it": (
         "runtime: {max_tokens: 1_000}",
-        {"runtime": replace(Settings().runtime, max_tokens=1000)},
+        {"runtime": structs.replace(Settings().runtime, max_tokens=1000)},
     ),
     "a number with an exponent": (
         "runtime: {max_cost_usd: 1e-3}",
-        {"runtime": replace(Settings().runtime, max_cost_usd=0.001)},
+        {"runtime": structs.replace(Settings().runtime, max_cost_usd=0.001)},
     ),
     "a date is text": (
         "verification: {command: 2020-01-01}",
-        {"verification": replace(Settings().verification, command="2020-01-01")},
+        {"verification": structs.replace(Settings().verification, command="2020-01-01")},
     ),
     "anchors and merge keys": (
         "llm:\n  profiles:\n    a: &base {provider: groq, model: m, seed: 1}\n    b: {<<: *base, model: n}\n",
         {
-            "llm": replace(
+            "llm": structs.replace(
                 Settings().llm,
                 profiles={
                     **Settings().llm.profiles,
@@ -158,7 +163,7 @@ MERGES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     ),
     "several merge keys, the first wins": (
         "planning: {<<: [{max_steps: 4}, {max_steps: 5, max_retry_attempts: 2}]}",
-        {"planning": replace(Settings().planning, max_steps=4, max_retry_attempts=2)},
+        {"planning": structs.replace(Settings().planning, max_steps=4, max_retry_attempts=2)},
     ),
     "servers": (
         "mcp_servers: {git: {command: [uvx, a], environment: [A]}, web: {url: 'http://localhost/', timeout_s: 5}}",
@@ -176,7 +181,7 @@ MERGES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 def test_a_file_is_laid_over_the_defaults(case: str, tmp_path: Path) -> None:
     text, changes = MERGES[case]
 
-    assert load(tmp_path, user=text).settings == replace(Settings(), **changes)
+    assert load(tmp_path, user=text).settings == structs.replace(Settings(), **changes)
 
 
 def test_numbers_keep_their_declared_types(tmp_path: Path) -> None:

@@ -5,18 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import codur
-from codur.config.resources import read_resource, resource_path
-from codur.errors import ConfigError
+from codur.config.resources import resource_path
 
 PACKAGE = Path(codur.__file__).parent
 
 
 def test_a_checkout_reads_its_config_folder() -> None:
     assert resource_path("codur.yaml") == PACKAGE.parent / "config" / "codur.yaml"
-    assert read_resource("codur.yaml") == (PACKAGE.parent / "config" / "codur.yaml").read_text(encoding="utf-8")
 
 
 def test_an_installed_package_reads_its_own_folder(tmp_path: Path) -> None:
@@ -34,12 +30,3 @@ def test_an_installed_package_reads_its_own_folder(tmp_path: Path) -> None:
     )
 
     assert (done.stdout, done.stderr) == ("Hello you\n", "")
-
-
-def test_a_missing_resource_is_an_error_that_names_it() -> None:
-    with pytest.raises(ConfigError) as caught:
-        read_resource("no/such.md")
-
-    path = PACKAGE.parent / "config" / "no" / "such.md"
-    assert caught.value.message == f"{path}: a file of Codur cannot be read: No such file or directory"
-    assert caught.value.remedy == "Install Codur again."

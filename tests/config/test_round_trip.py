@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_origin
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import Meta
 
 from codur.config.document import effective_yaml
 from codur.config.loader import load_settings
 from codur.config.reading import setting_types
 from codur.config.reading.agent_files import shipped_names
-from codur.config.reading.constraints import PATTERNS, bounds_of
 from codur.config.reading.yaml_source import yaml_text
 from codur.config.settings import Settings
 from codur.config.tool_names import TOOL_NAMES
@@ -46,23 +46,24 @@ _TEXT = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Co
 _ENTRIES = {"Profile": "local", "Provider": "ollama", "AgentConfig": "codur-coding"}
 
 
-def _scalar(kind: Any, owner: str) -> st.SearchStrategy[Any]:
-    bounds = bounds_of(owner)
-    if owner == "AgentConfig.tools":
-        return st.sampled_from(sorted(TOOL_NAMES))
-    if setting_types.choices(kind):
-        return st.sampled_from(setting_types.choices(kind))
-    if owner in PATTERNS:
-        return st.from_regex(
-            PATTERNS[owner].regex.replace(r"\s", " \\t-\\x20").removesuffix("$") + r"\Z", alphabet="aZ_9:/.htps >"
-        )
+def _one(kind: Any, limits: Meta) -> st.SearchStrategy[Any]:
+    """Values of one of a leaf's types."""
+    if kind is type(None):
+        return st.none()
+    if get_origin(kind) is Literal:
+        return st.sampled_from(setting_types.words_of(kind))
+    if limits.pattern is not None:
+        regex = limits.pattern.replace(r"\s", " \\t-\\x20").removesuffix(r"$(?!\n)") + r"\Z"
+        return st.from_regex(regex, alphabet="aZ_9:/.htps >")
     if kind is bool:
         return st.booleans()
     if kind is int:
-        low = None if bounds.low is None else int(bounds.low)
-        return st.integers(low, 10**6 if bounds.high is None else int(bounds.high))
+        low = None if limits.ge is None else int(limits.ge)
+        return st.integers(low, 10**6 if limits.le is None else int(limits.le))
     if kind is float:
-        return st.floats(bounds.low, bounds.high or 1e6, exclude_min=bounds.above)
+        return st.floats(
+            limits.gt if limits.ge is None else limits.ge, limits.le or 1e6, exclude_min=limits.gt is not None
+        )
     return _TEXT
 
 
@@ -72,12 +73,11 @@ def _value(kind: Any, owner: str) -> st.SearchStrategy[Any]:
     entry, item = setting_types.entry_kind(kind), setting_types.item_kind(kind)
     if entry is not None:
         return st.fixed_dictionaries({}, optional={_ENTRIES[entry.__name__]: _section(entry)})
+    if owner == "AgentConfig.tools":
+        return st.lists(st.sampled_from(sorted(TOOL_NAMES)), max_size=3)
     if item is not None:
         return st.lists(_value(item, owner), max_size=3)
-    plain, optional = setting_types.without_none(kind)
-    words = setting_types.words_beside(kind)
-    found = _scalar(plain, owner) | st.sampled_from(words) if words else _scalar(plain, owner)
-    return found | st.none() if optional else found
+    return st.one_of([_one(part, limits) for part, limits in setting_types.types_of(kind).items()])
 
 
 def _section(section: Any) -> st.SearchStrategy[dict[str, Any]]:

@@ -258,7 +258,7 @@ def test_a_long_task_is_told_whole() -> None:
     text = brief_text(replace(BRIEF, task=task), budget_tokens=1000).text
     assert task in text
     assert "KeyError: 1" in text
-    assert task in question_text(task, "", sources={}, inputs={}, outline=Outline(), budget_tokens=500)
+    assert task in question_text(CodingBrief(task=task, objective="", sources={}), budget_tokens=500)
 
 
 DIFF = "--- a/main.py\n+++ b/main.py\n" + "".join(
@@ -324,14 +324,10 @@ def test_how_to_see_more_is_said_where_something_is_not_shown() -> None:
 
 
 def test_a_question_carries_the_files_that_it_is_about() -> None:
-    text = question_text(
-        "what is it for?",
-        "",
-        sources={"main.py": "print('a')\n"},
-        inputs={},
-        outline=Outline(names=["main.py", "other.py"]),
-        budget_tokens=500,
-    )
+    outline = Outline(names=["main.py", "other.py"])
+    sources = {"main.py": "print('a')\n"}
+    brief = CodingBrief(task="what is it for?", objective="", sources=sources, outline=outline)
+    text = question_text(brief, budget_tokens=500)
     assert text == (
         "# Task\nwhat is it for?\n\n# Files\n===== main.py (1 line)\nprint('a')\n===== end of main.py\n\n"
         "# Other files, not shown\nNames only: other.py"

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
+from codur.agents.assignment import Assignment, CodingTask
 from codur.agents.coding import write_code
 from codur.agents.registry import AgentRegistry
 from codur.config.prompts import PromptLibrary
@@ -20,7 +22,7 @@ from codur.errors import LimitReached
 from codur.events import Event, Note
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
-from codur.llm.replay.scripted import ScriptedModel
+from codur.llm.pool_options import PoolOptions
 from codur.llm.request_failure import ServiceFailure
 from codur.llm.tokens import prompt_tokens
 from codur.sandbox.launcher import Launcher
@@ -29,6 +31,7 @@ from codur.tools.toolbox import Toolbox, ToolContext
 from codur.types import Limits, ToolCall
 from codur.workspace.workspace import Workspace
 from tests.runs.kit import fill
+from tests.support.scripted_model import ScriptedModel
 
 STUB = "def one():\n    raise NotImplementedError\n"
 LINE = "value = value + 1  # one more\n"
@@ -82,10 +85,10 @@ def code(
     workspace = Workspace.open(fill(directory, dict(told.sources)))
     agent = AgentRegistry(settings).coding()
     if prompt:
-        agent = replace(agent, config=replace(agent.config, prompt=prompt, tools=("replace_function",)))
+        agent = replace(agent, config=structs.replace(agent.config, prompt=prompt, tools=("replace_function",)))
     model = ScriptedModel(list(replies), profile_name=agent.profile, profile=given)
     events: list[Event] = []
-    pool = ModelPool(settings, {}, Limits(), emit=events.append, models={agent.profile: model})
+    pool = ModelPool(settings, {}, Limits(), PoolOptions(emit=events.append, models={agent.profile: model}))
     context = ToolContext(
         workspace=workspace,
         launcher=Launcher({"PATH": os.environ["PATH"]}),
@@ -95,16 +98,14 @@ def code(
     )
     asyncio.run(
         write_code(
-            told,
-            agent,
-            profile=given,
-            target="main.py",
-            pool=pool,
-            prompts=PromptLibrary(),
-            toolbox=Toolbox(context),
-            workspace=workspace,
-            whole_file_lines=200,
-            read_text_calls=True,
+            CodingTask(
+                brief=told,
+                workspace=workspace,
+                target="main.py",
+                whole_file_lines=200,
+                read_text_calls=True,
+            ),
+            Assignment(agent=agent, profile=given, pool=pool, prompts=PromptLibrary(), toolbox=Toolbox(context)),
         )
     )
     return model, events

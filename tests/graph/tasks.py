@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from codur.config.settings import AgentConfig, AgentPreferences, Settings
 from codur.patches import RepairRequest
 from codur.questions import Answer, Question
@@ -111,7 +113,7 @@ class Scripted:
 
 
 def preferring(**preferences: Any) -> dict[str, Mapping[str, Any]]:
-    return {"agents": {"preferences": replace(AgentPreferences(), **preferences)}}
+    return {"agents": {"preferences": structs.replace(AgentPreferences(), **preferences)}}
 
 
 def user_plan(*steps: Step) -> dict[str, Plan]:

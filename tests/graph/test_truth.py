@@ -19,19 +19,17 @@ from typing import Any
 import pytest
 
 import codur.nodes
-from codur.graph.build import run_graph
+from codur.graph.build import GraphContext, run_graph
 from codur.graph.drawing import drawn_edges
 from codur.graph.observe import run_model, run_plain
-from codur.graph.reduce import apply
-from codur.graph.walk import Walked
 from codur.graph.wiring import MODEL_NODES, ROUTES, START_NODE, route
-from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate, initial_state
+from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate, apply, initial_state
 from codur.questions import Answer, Question
-from codur.session.task_run import opened
 from codur.types import Task
 from tests.graph.tasks import TASKS, Scripted
 from tests.runs.kit import fill, host, settings_for
 from tests.support.groq_server import GroqServer
+from tests.support.opened import opened
 
 Files = Mapping[str, bytes]
 
@@ -124,12 +122,10 @@ def go_through(scripted: Scripted, directory: Path) -> Went:
                 try:
                     state, visits = await walked(task, context)
                     done = tuple((visit.node, visit.update) for visit in visits)
-                    again = await run_graph(
-                        initial_state(task),
-                        context,
-                        Walked(state, done, finished=True),
-                        finished=lambda node, _update, _state: ran_again.append(node),
+                    taken = GraphContext(
+                        run=context, done=done, finished=lambda node, _update, _state: ran_again.append(node)
                     )
+                    again = await run_graph(initial_state(task), taken)
                     return state, visits, again
                 finally:
                     await context.models.close()
@@ -225,7 +221,12 @@ def test_every_way_out_of_a_node_is_an_edge_and_every_edge_a_way_out() -> None:
         ("consult", "*"),
     }
     asking = {("coding", "consult"), ("execute", "consult"), ("consult", "coding"), ("consult", "execute")}
-    computed = {("coding", "review"), *asking, *(("policy", to) for to in ("tool", "coding", "delegate", "repair"))}
+    computed = {
+        ("coding", "review"),
+        ("consult", "review"),
+        *asking,
+        *(("policy", to) for to in ("tool", "coding", "delegate", "repair")),
+    }
     assert drawn - named == computed
 
 
@@ -290,13 +291,23 @@ def test_each_node_decides_or_carries_out_and_never_both(name: str) -> None:
     assert not {module for module in modules if module.startswith(DOING) and not module.startswith(LOOKING)}
 
 
-@pytest.mark.parametrize("name", ["parts/finding", "parts/onward"])
-def test_what_a_review_finds_and_where_it_goes_are_pure(name: str) -> None:
-    """They see the state and what they are given; the context, and all that is done with it, is out of their reach."""
-    tree = ast.parse((Path(codur.nodes.__path__[0]) / f"{name}.py").read_text())
+def test_what_a_review_finds_is_pure() -> None:
+    """It sees the state and what it is given; the context, and all that is done with it, is out of its reach."""
+    tree = ast.parse((Path(codur.nodes.__path__[0]) / "parts/finding.py").read_text())
     names = {item.id for item in ast.walk(tree) if isinstance(item, ast.Name)}
     imported = {alias.name for item in ast.walk(tree) if isinstance(item, ast.ImportFrom) for alias in item.names}
     assert not {"RunContext", "context", "Workspace", "Checker", "asyncio"} & (names | imported)
+
+
+def test_where_a_review_goes_is_looked_up_and_no_more() -> None:
+    tree = ast.parse((Path(codur.nodes.__path__[0]) / "parts/onward.py").read_text())
+    parts = {
+        item.attr
+        for item in ast.walk(tree)
+        if isinstance(item, ast.Attribute) and isinstance(item.value, ast.Name) and item.value.id == "context"
+    }
+    assert parts == {"artifacts", "settings", "workspace"}
+    assert not any(isinstance(item, ast.Attribute) and item.attr in {"put", "emit", "run"} for item in ast.walk(tree))
 
 
 def test_a_review_is_small() -> None:

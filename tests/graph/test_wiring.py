@@ -9,17 +9,19 @@ from pathlib import Path
 import pytest
 from msgspec import to_builtins
 
+from codur.events import ignore
 from codur.graph.build import build_graph
 from codur.graph.drawing import drawn_edges, mermaid_text
-from codur.graph.reduce import apply
-from codur.graph.walk import walk
+from codur.graph.walk import Walked, walk
 from codur.graph.wiring import MODEL_NODES, PLAIN_NODES, ROUTES, STEP_LIMIT, model_node, plain_node, route
-from codur.nodes.run_state import RunState, initial_state
+from codur.nodes.run_state import RunState, apply, initial_state
+from codur.redaction import Redactor
 from codur.session.graph_run import run_graph_blocking
-from codur.session.task_run import opened
+from codur.session.record.run_recording import Recording
 from codur.types import RouteStep, Task, Usage
 from tests.runs.kit import EDIT, MEDIAN_RIGHT, NEEDS_MODEL, REPAIRABLE, fill, host, settings_for
 from tests.support.groq_server import GroqServer, calls
+from tests.support.opened import opened
 
 STATE = initial_state(Task(prompt="x", workspace="/w"))
 
@@ -115,6 +117,10 @@ def test_the_walk_and_the_compiled_graph_take_the_same_way(files: dict[str, str]
     assert ways[0][0]
 
 
+def kept_nowhere() -> Recording:
+    return Recording(ignore, Redactor(()))
+
+
 def _way(workspace: Path, prompt: str, *, compiled: bool) -> tuple[list[tuple[str, str]], str | None, dict[str, bytes]]:
 
     with GroqServer([]) as server:
@@ -122,7 +128,11 @@ def _way(workspace: Path, prompt: str, *, compiled: bool) -> tuple[list[tuple[st
         task = Task(prompt=prompt, workspace=str(workspace))
         with opened(task, settings, host=host(key=None), emit=lambda event: None) as context:
             start = initial_state(task)
-            state = run_graph_blocking(start, None, context) if compiled else walk(start, context).state
+            state = (
+                run_graph_blocking(start, Walked(start, (), finished=False), context, kept_nowhere())
+                if compiled
+                else walk(start, context).state
+            )
     files = {path.name: path.read_bytes() for path in workspace.iterdir()}
     return [(step.node, step.route) for step in state["trail"]], state["outcome"], files
 
@@ -137,7 +147,7 @@ def test_steps_that_were_walked_are_taken_over_and_not_run_again(tmp_path: Path)
             walked = walk(start, context)
             assert walked.finished is False
             assert (tmp_path / "runs").read_text() == "x"
-            final = run_graph_blocking(start, walked, context)
+            final = run_graph_blocking(start, walked, context, kept_nowhere())
     assert final["trail"][0].node == "pattern_plan"
     assert (tmp_path / "runs").read_text() == "x"
 
@@ -148,7 +158,8 @@ def test_the_state_is_small_and_plain(tmp_path: Path) -> None:
     with GroqServer([EDIT, right]) as server:
         task = Task(prompt="main.py is wrong", workspace=str(tmp_path))
         with opened(task, settings_for(server), host=host(), emit=lambda event: None) as context:
-            state = run_graph_blocking(initial_state(task), None, context)
+            start = initial_state(task)
+            state = run_graph_blocking(start, Walked(start, (), finished=False), context, kept_nowhere())
     assert state["outcome"] == "done"
     text = json.dumps(state, default=to_builtins)
     assert len(text) < 10_000

@@ -9,8 +9,10 @@ from typing import Any
 
 from codur.config.settings import LlmSettings, Profile, Provider, Settings
 from codur.events import AnswerDelta, Event
+from codur.llm.clock import Clock
 from codur.llm.model import ChatModel, ChatReply, ChatRequest
 from codur.llm.pool import Make, ModelPool
+from codur.llm.pool_options import PoolOptions
 from codur.llm.remembered_sizes import Remembered
 from codur.types import Limits, Message, ToolSpec, Usage
 
@@ -71,8 +73,8 @@ def settings(
 
 
 @dataclass
-class Client:
-    """A pool under test.
+class Client(Clock):
+    """A pool under test, and the clock that it goes by.
 
     Attributes:
         events, waits: what the pool told, and how long it wanted to sleep.
@@ -80,12 +82,12 @@ class Client:
     """
 
     settings: Settings
-    environ: Mapping[str, str] = field(default_factory=lambda: KEYS)
+    environ: Mapping[str, str] = field(default_factory=lambda: KEYS, repr=False)
     limits: Limits = field(default_factory=Limits)
     offline: bool = False
     stream: bool = False
     models: Mapping[str, ChatModel] | None = None
-    random: float = 1.0
+    chance: float = 1.0
     clock: float = 1_000_000.0
     time_left: Callable[[], float] | None = None
     remembered: Remembered | None = None
@@ -97,15 +99,15 @@ class Client:
             self.settings,
             self.environ,
             self.limits,
-            emit=self.events.append,
-            offline=self.offline,
-            models=self.models,
-            sleep=self._sleep,
-            random=lambda: self.random,
-            now=lambda: self.clock,
-            time_left=self.time_left,
-            stream=self.stream,
-            remembered=self.remembered,
+            PoolOptions(
+                emit=self.events.append,
+                offline=self.offline,
+                models=self.models or {},
+                clock=self,
+                time_left=self.time_left,
+                stream=self.stream,
+                remembered=self.remembered,
+            ),
         )
 
     def complete(self, request: ChatRequest | Make | None = None, profile: str = "main") -> ChatReply:
@@ -129,6 +131,14 @@ class Client:
         finally:
             await self.pool.close()
 
-    async def _sleep(self, seconds: float) -> None:
+    def now(self) -> float:
+        return self.clock
+
+    monotonic = now
+
+    def random(self) -> float:
+        return self.chance
+
+    async def sleep(self, seconds: float) -> None:
         self.waits.append(seconds)
         self.clock += seconds

@@ -11,8 +11,10 @@ from typing import Any, TypeVar
 
 from codur.config.settings import LlmSettings, Profile, Provider, Settings
 from codur.events import Event, ModelWaiting
+from codur.llm.clock import Clock
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
+from codur.llm.pool_options import PoolOptions
 from codur.llm.rate_limit import Quota, Unit
 from codur.llm.rate_limits.shared_limits import SharedModels
 from codur.llm.request_failure import ServiceFailure
@@ -54,6 +56,19 @@ def simulate(work: Coroutine[Any, Any, Result]) -> Result:
 def now() -> float:
     """The simulated time, in seconds."""
     return asyncio.get_running_loop().time()
+
+
+class SimulatedClock(Clock):
+    """The simulated time, and chance that is the same each time."""
+
+    def __init__(self) -> None:
+        self._chance = random.Random(3)
+
+    def monotonic(self) -> float:
+        return now()
+
+    def random(self) -> float:
+        return self._chance.random()
 
 
 class Bucket:
@@ -243,7 +258,7 @@ async def crowd(
     """Have many runs ask one service, each some questions one after the other."""
     made, profile = settings_for()
     settings = settings or made
-    shared = SharedModels(clock=asyncio.get_running_loop().time, random=random.Random(3).random)
+    shared = SharedModels(clock=SimulatedClock())
     found = Crowd()
     chance = random.Random(11)
 
@@ -256,11 +271,12 @@ async def crowd(
             settings,
             {},
             Limits(max_llm_calls=10_000, max_tokens=10**9),
-            emit=told,
-            models={"main": SimulatedModel(service, "main", profile, factor)},
-            sleep=asyncio.sleep,
-            shared=shared,
-            time_left=lambda: time_left,
+            PoolOptions(
+                emit=told,
+                models={"main": SimulatedModel(service, "main", profile, factor)},
+                shared=shared,
+                time_left=lambda: time_left,
+            ),
         )
         for _ in range(questions):
             size = int(prompt * (0.5 + chance.random()))

@@ -8,7 +8,7 @@ import pytest
 
 from codur.errors import ModelAnswerError
 from codur.llm.model import ChatReply
-from codur.llm.services.body_cap import MAX_BODY_BYTES
+from codur.llm.services.sdk import MAX_BODY_BYTES
 from codur.types import ToolCall, Usage
 from tests.llm.kit import READ_FILE, SCHEMA, Client, ask, settings
 from tests.support.groq_server import (

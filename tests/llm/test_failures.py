@@ -130,7 +130,7 @@ def test_waits_double_up_to_the_cap_and_end_with_the_attempts() -> None:
 
 def test_waits_are_spread_by_chance() -> None:
     with GroqServer([error(500), error(500), HELLO]) as server:
-        client = Client(settings(server.url), random=0.25)
+        client = Client(settings(server.url), chance=0.25)
         client.complete()
     assert client.waits == [0.125, 0.25]
 
@@ -155,7 +155,7 @@ def test_waits_are_spread_by_chance() -> None:
 )
 def test_the_service_says_how_long_to_wait_at_least(headers: dict[str, str], wait: float) -> None:
     with GroqServer([error(429, "Slow down.", headers=headers), HELLO]) as server:
-        client = Client(settings(server.url), random=0.0)
+        client = Client(settings(server.url), chance=0.0)
         assert client.complete().text == "Hello."
     assert client.waits == [wait]
     waiting = next(event for event in client.events if isinstance(event, ModelWaiting))
@@ -166,7 +166,7 @@ def test_the_service_says_how_long_to_wait_at_least(headers: dict[str, str], wai
 
 def test_jitter_comes_on_top_of_what_the_service_asks_for() -> None:
     with GroqServer([error(500), error(429, retry_after=2), HELLO]) as server:
-        client = Client(settings(server.url), random=1.0)
+        client = Client(settings(server.url), chance=1.0)
         client.complete()
     assert client.waits == [0.5, 2.5]
 
@@ -203,7 +203,7 @@ def test_a_rate_limit_without_a_time_ends_as_a_limit_too() -> None:
 
 def test_all_waits_together_fit_the_budget() -> None:
     with GroqServer(lambda _: error(429, retry_after=50)) as server:
-        client = Client(settings(server.url), random=0.0)
+        client = Client(settings(server.url), chance=0.0)
         failing(client, LimitReached)
     assert client.waits == [50.0, 50.0]
 
@@ -458,7 +458,7 @@ def test_the_key_is_in_no_error_event_or_repr(reply: ServerReply) -> None:
         link = link.__cause__ or link.__context__
     assert all(isinstance(error, CodurError) for error in chain), "the SDK's errors hold the request with its key"
     shown = [repr(error) + str(error) + getattr(error, "remedy", "") + getattr(error, "hint", "") for error in chain]
-    models = list(client.pool._opened.values())
+    models = list(client.pool._exchange.opened.values())
     things = [*shown, *map(repr, client.events), repr(client.pool), *map(repr, models), repr(vars(models[0]))]
     assert all(CANARY not in thing for thing in things)
 

@@ -74,7 +74,7 @@ def test_what_a_proxy_passes_on_of_a_wait_is_kept_to() -> None:
     refused = litellm_error(429, "throttling_error", "litellm.RateLimitError: Slow down", headers)
     with GroqServer([refused, text("Hi.")]) as server:
         client = client_of(server)
-        client.random = 0.0
+        client.chance = 0.0
         assert client.complete().text == "Hi."
     assert client.waits == [7.0]
 

@@ -8,21 +8,21 @@ import sys
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from codur.config.settings import LlmSettings, Profile, Provider, Settings
 from codur.errors import ConfigError, LimitReached, ModelUnavailable
-from codur.events import ignore
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
-from codur.llm.replay.scripted import ScriptedModel
-from codur.structs import replace
+from codur.llm.pool_options import PoolOptions
 from codur.types import Limits, ToolCall, Usage
 from tests.llm.kit import KEYS, PRICED, Client, ask, settings
 from tests.support.groq_server import GroqServer, error, failed_generation, hold, text
+from tests.support.scripted_model import ScriptedModel
 
 
 def pool(given: Settings, environ: dict[str, str], **values: Any) -> ModelPool:
-    return ModelPool(given, environ, Limits(), emit=ignore, **values)
+    return ModelPool(given, environ, Limits(), PoolOptions(**values))
 
 
 LOCAL = Settings(llm=LlmSettings(default_profile="local", fallback_profiles=()))
@@ -73,7 +73,7 @@ def test_a_local_default_profile_answers_for_profiles_without_a_key() -> None:
         given = settings(
             fallback=["spare"], profiles=profiles, providers={"home": Provider(base_url=server.openai_url)}
         )
-        given = replace(given, llm=replace(given.llm, default_profile="home"))
+        given = structs.replace(given, llm=structs.replace(given.llm, default_profile="home"))
         client = Client(given, environ={})
         replies = [client.complete(profile=name) for name in (given.llm.fast_profile, "other", "home")]
     assert [reply.profile for reply in replies] == ["home"] * 3
@@ -345,7 +345,7 @@ def test_a_cancelled_question_stays_cancelled_and_leaves_no_connection() -> None
             question.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await question
-            model: Any = client.pool._opened["main"]
+            model: Any = client.pool._exchange.opened["main"]
             assert model._client is None
 
         asyncio.run(ask_and_stop())
@@ -376,11 +376,10 @@ def test_importing_the_pool_loads_nothing_heavy() -> None:
     code = (
         "import sys\n"
         "from codur.llm import model, pool\n"
-        "from codur.llm.replay import scripted\n"
         "from codur.config.settings import Settings\n"
         "from codur.types import Limits\n"
-        "from codur.events import ignore\n"
-        "p = pool.ModelPool(Settings(), {'GROQ_API_KEY': 'k'}, Limits(), emit=ignore)\n"
+        "from codur.llm.pool_options import PoolOptions\n"
+        "p = pool.ModelPool(Settings(), {'GROQ_API_KEY': 'k'}, Limits(), PoolOptions())\n"
         "assert p.available()\n"
         "p.why_unavailable()\n"
         "print(sorted({'groq', 'httpx', 'asyncio', 'pydantic', 'anyio', 'ssl', 'email', 'random'} & set(sys.modules)))"

@@ -227,7 +227,7 @@ def test_a_provider_may_have_headers_of_its_own() -> None:
     sent = [request.headers[name] for name in ("http-referer", "x-title", "x-gateway-key")]
     assert sent == ["https://example.org", "Codur", "very-secret-1"]
     assert "very-secret-1" not in json.dumps(request.body), "the redactor knows it"
-    assert "very-secret-1" not in repr(client.pool) + repr(vars(client.pool._opened["main"]))
+    assert "very-secret-1" not in repr(client.pool) + repr(vars(client.pool._exchange.opened["main"]))
 
 
 @pytest.mark.parametrize(
@@ -385,7 +385,7 @@ def test_what_may_pass_is_sent_again(api: str, stream: bool, first: ServerReply)
 def test_the_service_says_how_long_to_wait(api: str) -> None:
     busy = failed(429, "rate_limit_error", **{"retry-after": "7"}) if api == "anthropic" else error(429, retry_after=7)
     with served(api, [busy, fine(api)]) as server:
-        client = Client(given(server, api), random=0.0)
+        client = Client(given(server, api), chance=0.0)
         client.complete()
     assert client.waits == [7.0]
 
@@ -432,7 +432,7 @@ def test_the_key_is_in_no_error(api: str) -> None:
         while link is not None:
             assert isinstance(link, CodurError)
             link = link.__cause__ or link.__context__
-        assert CANARY not in f"{caught.value} {caught.value.remedy} {client.events} {client.pool._opened}"
+        assert CANARY not in f"{caught.value} {caught.value.remedy} {client.events} {client.pool._exchange.opened}"
 
 
 # --- packages that are not installed ----------------------------------------------------------------------------------

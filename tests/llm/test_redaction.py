@@ -15,14 +15,14 @@ import pytest
 
 from codur.config.settings import Provider
 from codur.errors import CodurError
-from codur.events import ignore
 from codur.llm.model import ChatRequest
 from codur.llm.pool import ModelPool
-from codur.llm.replay.scripted import ScriptedModel
+from codur.llm.pool_options import PoolOptions
 from codur.redaction import REDACTED, Redactor
 from codur.types import Limits, Message, ToolCall
 from tests.llm.kit import CANARY, KEYS, READ_FILE, SCHEMA, Client, ask, settings
 from tests.support.groq_server import GroqServer, ServerReply, cut, error, failed_generation, hang_up, hold, raw, text
+from tests.support.scripted_model import ScriptedModel
 
 PROJECT = Path(__file__).resolve().parents[2]
 OTHER = "db-passw0rd-canary"
@@ -75,9 +75,8 @@ def test_what_the_service_says_of_a_bad_answer_goes_back_to_the_model_redacted()
 
 def test_a_redactor_can_be_given() -> None:
     model = ScriptedModel(["Hello."])
-    pool = ModelPool(
-        settings(), {}, Limits(), emit=ignore, models={"main": model}, redactor=Redactor(["known-to-the-caller"])
-    )
+    options = PoolOptions(models={"main": model}, redactor=Redactor(["known-to-the-caller"]))
+    pool = ModelPool(settings(), {}, Limits(), options)
     asyncio.run(pool.complete("main", ask("known-to-the-caller")))
     assert model.requests[0].messages[0].content == REDACTED
 
@@ -124,11 +123,11 @@ def test_the_debug_log_of_the_sdk_holds_no_key() -> None:
     program = (
         "import asyncio, os, sys\n"
         "from codur.config.settings import *\n"
-        "from codur.events import ignore\n"
         "from codur.llm.pool import ModelPool\n"
+        "from codur.llm.pool_options import PoolOptions\n"
         "from tests.llm.kit import ask, settings\n"
         "from codur.types import Limits\n"
-        "pool = ModelPool(settings(sys.argv[1]), os.environ, Limits(), emit=ignore)\n"
+        "pool = ModelPool(settings(sys.argv[1]), os.environ, Limits(), PoolOptions())\n"
         "print(asyncio.run(pool.complete('main', ask('Hello'))).text)\n"
     )
     with GroqServer([text("Hello.")]) as server:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from codur.config.settings import Profile
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelError, ModelUnavailable
@@ -16,7 +17,6 @@ from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.profiles.endpoint import Endpoint
 from codur.llm.request_failure import ServiceFailure
 from codur.llm.services.service_model import ServiceModel
-from codur.structs import replace
 from codur.types import ToolCall, Usage
 from tests.llm.kit import CANARY, PRICED, READ_FILE, SCHEMA, Client, ask, settings
 from tests.support import anthropic_server as anthropic
@@ -367,7 +367,7 @@ def test_what_is_not_for_people_is_asked_for_in_one_piece(request_: ChatRequest)
 def test_the_setting_switches_it_off() -> None:
     with served("groq", [text("Hello.")]) as server:
         given = settings(server.url)
-        client = Client(replace(given, llm=replace(given.llm, stream=False)), stream=True)
+        client = Client(structs.replace(given, llm=structs.replace(given.llm, stream=False)), stream=True)
         assert client.complete().text == "Hello."
     assert ("stream" in server.bodies[0], client.shown()) == (False, "")
 

@@ -84,7 +84,7 @@ def test_a_request_is_handed_to_a_server_that_may_write_a_directory(tmp_path: Pa
     there = tmp_path / "there"
     there.mkdir()
     with kit.servers(tmp_path, mine=kit.honest()) as mine:
-        said = mine.delegate("mcp__mine__work", "write it", there, timeout_s=kit.LONG_S)
+        said = mine.delegate("mcp__mine__work", there, {}, prompt="write it", timeout_s=kit.LONG_S)
         refused = mine.call("mcp__mine__work", {"prompt": "write it"})
 
     assert said == "wrote 8 characters; ['answer.txt']"

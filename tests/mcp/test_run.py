@@ -5,19 +5,20 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from msgspec import structs
+
 from codur.config.settings import McpServer, Settings
 from codur.session.host import Host, redactor_of
-from codur.session.opening import opened
-from codur.structs import replace
 from codur.types import Task
 from tests.mcp import kit
+from tests.support.opened import opened
 
 
 def test_a_run_has_its_servers_and_ends_them(tmp_path: Path) -> None:
     work, state = tmp_path / "work", tmp_path / "state"
     work.mkdir()
     mark = f"mark-{tmp_path.name}-{os.getpid()}"
-    settings = replace(Settings(), mcp_servers={"mine": kit.hostile("", mark)})
+    settings = structs.replace(Settings(), mcp_servers={"mine": kit.hostile("", mark)})
     host = Host(environ={"PATH": os.environ["PATH"]}, home=tmp_path, state=state)
 
     with opened(Task(prompt="x", workspace=str(work)), settings, host=host, emit=lambda _: None) as context:
@@ -45,7 +46,9 @@ def test_what_servers_are_given_is_blanked() -> None:
         "a": kit.hostile(environment=("MINE",)),
         "b": McpServer(url="https://mcp.example/", headers_env={"Authorization": "OTHER"}),
     }
-    redact = redactor_of(replace(Settings(), mcp_servers=servers), {"MINE": "first-value", "OTHER": "second-value"})
+    redact = redactor_of(
+        structs.replace(Settings(), mcp_servers=servers), {"MINE": "first-value", "OTHER": "second-value"}
+    )
 
     assert redact("it says first-value and second-value") == "it says [redacted] and [redacted]"
 

@@ -7,18 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from codur.graph.reduce import apply
 from codur.nodes.delegate import delegate
 from codur.nodes.parts.updates import output_of
 from codur.nodes.policy import policy
 from codur.nodes.review import review
-from codur.nodes.run_state import Route, RunContext, RunState, initial_state
+from codur.nodes.run_state import Route, RunContext, RunState, apply, initial_state
 from codur.nodes.tool import tool
-from codur.session.task_run import opened
 from codur.structs import replace
 from codur.types import Attempt, Check, Discovery, Outcome, Plan, Step, StepRecord, Task, Verdict
 from tests.runs.kit import NEEDS_MODEL, fill, host, settings_for
 from tests.support.groq_server import GroqServer
+from tests.support.opened import opened
 
 RED = Verdict(status="failed", signature="s", progress=0.0)
 CHECK = Check(kind="output", argv=("{python}", "main.py"), entry="main.py", expected_file="expected.txt", source="x")

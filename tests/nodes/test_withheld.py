@@ -11,11 +11,11 @@ from codur.nodes.parts.attempt_verdict import judge
 from codur.nodes.parts.sources import material
 from codur.nodes.parts.step_criteria import not_met
 from codur.nodes.run_state import RunContext, RunState, initial_state
-from codur.session.task_run import opened
 from codur.structs import replace
 from codur.types import Check, Discovery, Step, StepRecord, Task
 from tests.runs.kit import fill, host, settings_for
 from tests.support.groq_server import GroqServer
+from tests.support.opened import opened
 
 SECRET = "hunter2_of_nobody"
 LINKS = ("notes.txt", "conf.py")

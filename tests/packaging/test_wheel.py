@@ -28,7 +28,7 @@ def test_the_installed_wheel_works_away_from_the_checkout(tmp_path: Path) -> Non
         "import sys, codur, codur.config.resources as resources\n"
         "from codur.__main__ import main\n"
         "assert codur.__file__.startswith(sys.argv[1]), codur.__file__\n"
-        "assert 'coding step' in resources.read_resource('prompts/coding.md')\n"
+        "assert 'coding step' in resources.resource_path('prompts/coding.md').read_text()\n"
         "sys.argv = ['codur', '--json', 'fix main.py']\n"
         "sys.exit(main())\n"
     )

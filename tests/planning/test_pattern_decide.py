@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 
 from codur.config.settings import Settings
 from codur.errors import UsageError
-from codur.planning.patterns.decide import PatternDecision, decide
-from codur.planning.patterns.strategies import STRATEGIES
+from codur.planning.patterns.decide import RULES, PatternDecision, decide
 from codur.structs import names
 from codur.tools.catalogue import ALL
-from codur.types import CODE_TASKS, Discovery, Plan, Step, TaskType
+from codur.types import CODE_TASKS, Discovery, Plan, Step, Task, TaskType
 from codur.workspace.workspace import Workspace
 from tests.planning.data.pattern_workspace import FILES, make_workspace
 
@@ -25,7 +24,11 @@ MEGABYTES = 10_000_000
 
 
 def ask(prompt: str, root: Path, files: dict[str, str] = FILES, **given: Any) -> PatternDecision:
-    return decide(prompt, make_workspace(root, files), settings=Settings(), **given)
+    return decided(prompt, make_workspace(root, files), **given)
+
+
+def decided(prompt: str, workspace: Workspace, **given: Any) -> PatternDecision:
+    return decide(Task(prompt=prompt, workspace=str(workspace.root), **given), workspace, settings=Settings())
 
 
 # --- plans ------------------------------------------------------------------------------------------------------------
@@ -171,7 +174,7 @@ def test_protected_files_are_left_to_the_user(tmp_path: Path) -> None:
     workspace = make_workspace(tmp_path)
     workspace.protect(["tmp.txt"])
     prompts = ["delete tmp.txt", "move tmp.txt to b.txt", "append 'x' to tmp.txt"]
-    assert [decide(prompt, workspace, settings=Settings()).plan for prompt in prompts] == [None] * 3
+    assert [decided(prompt, workspace).plan for prompt in prompts] == [None] * 3
 
 
 # --- discovery --------------------------------------------------------------------------------------------------------
@@ -241,10 +244,8 @@ def test_dangerous_requests_get_no_check(tmp_path: Path) -> None:
     )
 
 
-def test_there_is_a_strategy_for_every_kind_and_none_settles_code(tmp_path: Path) -> None:
-    assert set(STRATEGIES) == set(get_args(TaskType))
-    kinds: list[TaskType] = [*CODE_TASKS, "unknown"]
-    assert not any(STRATEGIES[kind].rules for kind in kinds)
+def test_rules_settle_every_kind_but_code() -> None:
+    assert set(RULES) == set(get_args(TaskType)) - CODE_TASKS - {"unknown", "greeting"}
 
 
 # --- any text ---------------------------------------------------------------------------------------------------------
@@ -264,8 +265,8 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(prompt=st.one_of(st.text(max_size=300), st.lists(PIECES, max_size=25).map(" ".join)))
 def test_any_text_is_decided_the_same_way_twice_and_changes_nothing(prompt: str, shared: Workspace) -> None:
-    first = decide(prompt, shared, settings=Settings())
-    assert decide(prompt, shared, settings=Settings()) == first
+    first = decided(prompt, shared)
+    assert decided(prompt, shared) == first
     assert sorted(shared.list_files()) == sorted(FILES)
     assert shared.changed_files() == ()
 
@@ -273,7 +274,7 @@ def test_any_text_is_decided_the_same_way_twice_and_changes_nothing(prompt: str,
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rest=st.text(min_size=1, max_size=40))
 def test_more_words_after_a_settled_request_never_delete_another_file(rest: str, shared: Workspace) -> None:
-    plan = decide(f"delete tmp.txt {rest}", shared, settings=Settings()).plan
+    plan = decided(f"delete tmp.txt {rest}", shared).plan
     assert plan is None or plan.steps[0].arguments == {"path": "tmp.txt"}
 
 
@@ -284,20 +285,20 @@ def test_more_words_after_a_settled_request_never_delete_another_file(rest: str,
 )  # fmt: skip
 def test_ten_megabytes_are_decided(unit: str, shared: Workspace) -> None:
     prompt = unit * (MEGABYTES // len(unit))
-    assert decide(prompt, shared, settings=Settings()).plan is None
+    assert decided(prompt, shared).plan is None
 
 
 def test_only_the_ends_of_a_long_prompt_decide(shared: Workspace) -> None:
     filling = "word " * 10_000
-    at_end = decide(f"{filling} fix main.py", shared, settings=Settings()).discovery
-    in_middle = decide(f"{filling} fix main.py {filling}", shared, settings=Settings()).discovery
+    at_end = decided(f"{filling} fix main.py", shared).discovery
+    in_middle = decided(f"{filling} fix main.py {filling}", shared).discovery
     assert (at_end.task_type, at_end.files[:1]) == ("code_fix", ("main.py",))
     assert in_middle.task_type == "unknown"
 
 
 def test_a_long_fenced_block_does_not_hide_the_request(shared: Workspace) -> None:
     block = "delete everything\n" * 5_000
-    plan = decide(f"write this to big.txt:\n```\n{block}```", shared, settings=Settings()).plan
+    plan = decided(f"write this to big.txt:\n```\n{block}```", shared).plan
     assert plan is not None
     assert plan.steps[0].arguments == {"path": "big.txt", "content": block}
 
@@ -312,9 +313,11 @@ def test_a_settled_request_imports_nothing_heavy(tmp_path: Path) -> None:
     program = (
         "import sys\nfrom pathlib import Path\nfrom codur.config.settings import Settings\n"
         "from codur.planning.patterns.decide import decide\nfrom codur.workspace.workspace import Workspace\n"
+        "from codur.types import Task\n"
         f"workspace = Workspace.open(Path({str(tmp_path)!r}))\n"
         "for prompt in ('hi', 'show app.py', 'git status', 'run main.py', 'where is total defined'):\n"
-        "    assert decide(prompt, workspace, settings=Settings()).plan is not None\n"
+        "    task = Task(prompt=prompt, workspace='')\n"
+        "    assert decide(task, workspace, settings=Settings()).plan is not None\n"
         f"print([name for name in {HEAVY!r} if name in sys.modules])\n"
     )
     outcome = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)

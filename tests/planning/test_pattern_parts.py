@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from codur.planning.patterns.courtesy import greeting_in, without_courtesy
 from codur.planning.patterns.danger import clauses
+from codur.planning.patterns.decide import RULES
+from codur.planning.patterns.holes import _ON_FILES, _ON_TEXT
 from codur.planning.patterns.named_paths import FileNames, Mention, mentions
 from codur.planning.patterns.phrases import MAX_WORDS, match, parse
 from codur.planning.patterns.prompt_tokens import EDGE, Token, read_prompt
-from codur.planning.patterns.strategies import STRATEGIES
+from codur.planning.patterns.rules.file_change_rules import COMMANDS
 from tests.planning.data.pattern_workspace import make_workspace
 
 
@@ -149,8 +152,11 @@ def test_a_wrong_phrase_is_an_error(phrase: str) -> None:
 
 
 def test_every_phrase_of_every_rule_can_be_read() -> None:
-    phrases = [phrase for strategy in STRATEGIES.values() for rule in strategy.rules for phrase in rule.phrases]
+    rules = [*COMMANDS, *(rule for rows in RULES.values() for rule in rows)]
+    phrases = [phrase for rule in rules for phrase in rule.phrases]
     assert len(phrases) == len({phrase for phrase in phrases if parse(phrase)}) > 100
+    holes = set(re.findall(r"[A-Z]{2,}", " ".join(map(str, map(parse, phrases)))))
+    assert holes == {*_ON_FILES, *_ON_TEXT, "ARGS"}
 
 
 @pytest.mark.parametrize(

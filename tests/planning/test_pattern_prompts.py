@@ -16,16 +16,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from codur.config.settings import Settings
-from codur.planning.patterns.decide import decide
-from codur.structs import replace
-from codur.types import Plan
+from codur.planning.patterns.decide import PatternDecision, decide
+from codur.types import Plan, Task
 from codur.workspace.workspace import Workspace
 from tests.planning.data.pattern_workspace import make_workspace
 
 DATA = Path(__file__).parent / "data"
-SETTINGS = replace(Settings(), tools=replace(Settings().tools, allow_network=True, allow_git_write=True))
+SETTINGS = structs.replace(
+    Settings(), tools=structs.replace(Settings().tools, allow_network=True, allow_git_write=True)
+)
 
 
 def labels(name: str) -> list[dict[str, Any]]:
@@ -42,6 +44,11 @@ MIN_COVERAGE = 0.9
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     return make_workspace(tmp_path_factory.mktemp("workspace"))
+
+
+def decided(prompt: str, workspace: Workspace, settings: Settings = SETTINGS) -> PatternDecision:
+    """What the rules make of a prompt."""
+    return decide(Task(prompt=prompt, workspace=str(workspace.root)), workspace, settings=settings)
 
 
 def wanted(label: dict[str, Any]) -> dict[str, Any] | None:
@@ -87,7 +94,7 @@ class Score:
 
 def score(labelled: list[dict[str, Any]], workspace: Workspace) -> Score:
     """How the rules settle these prompts."""
-    got = [(label, done(decide(label["prompt"], workspace, settings=SETTINGS).plan)) for label in labelled]
+    got = [(label, done(decided(label["prompt"], workspace).plan)) for label in labelled]
     return Score(
         prompts=len(labelled),
         settled=sum(result is not None for _, result in got),
@@ -127,12 +134,12 @@ def test_every_settled_prompt_is_rightly_settled_and_few_are_passed_on(name: str
 
 def test_type_of_each_unseen_prompt_that_is_settled(workspace: Workspace) -> None:
     labelled = [label for label in (*FRESH, *THIRD) if wanted(label)]
-    decisions = ((label, decide(label["prompt"], workspace, settings=SETTINGS)) for label in labelled)
+    decisions = ((label, decided(label["prompt"], workspace)) for label in labelled)
     kinds = {label["prompt"]: decision.discovery.task_type for label, decision in decisions if decision.plan}
     assert kinds == {label["prompt"]: label["type"] for label in labelled if label["prompt"] in kinds}
 
 
 @pytest.mark.parametrize("label", LABELS, ids=[label["prompt"][:40] for label in LABELS])
 def test_type_and_plan_of_each_prompt(label: dict[str, Any], workspace: Workspace) -> None:
-    decision = decide(label["prompt"], workspace, settings=SETTINGS)
+    decision = decided(label["prompt"], workspace)
     assert (decision.discovery.task_type, done(decision.plan)) == (label["type"], wanted(label))

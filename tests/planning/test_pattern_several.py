@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codur.planning.patterns.request_count import lists_steps
+from codur.planning.patterns.classify import lists_steps
 
 
 @pytest.mark.parametrize(

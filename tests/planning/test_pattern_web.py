@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from codur.config.settings import Settings
-from codur.planning.patterns.decide import decide
 from codur.workspace.workspace import Workspace
 from tests.planning.data.pattern_workspace import make_workspace
-from tests.planning.test_pattern_prompts import SETTINGS, done
+from tests.planning.test_pattern_prompts import decided, done
 
 
 @pytest.fixture(scope="module")
@@ -34,11 +33,11 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     ],
 )
 def test_the_web_is_reached_by_rule(prompt: str, tool: str, arguments: dict[str, Any], workspace: Workspace) -> None:
-    decision = decide(prompt, workspace, settings=SETTINGS)
+    decision = decided(prompt, workspace)
     assert done(decision.plan) == {"tool": tool, "arguments": arguments}
     assert decision.discovery.task_type == "web_search"
 
-    plan = decide(prompt, workspace, settings=Settings()).plan
+    plan = decided(prompt, workspace, Settings()).plan
     assert plan is not None
     (step,) = plan.steps
     assert (step.action, plan.outcome) == ("respond", "refused")
@@ -82,7 +81,7 @@ def test_the_web_is_reached_by_rule(prompt: str, tool: str, arguments: dict[str,
     ],
 )
 def test_what_asks_for_more_or_other_is_not_settled(prompt: str, workspace: Workspace) -> None:
-    assert done(decide(prompt, workspace, settings=SETTINGS).plan) is None
+    assert done(decided(prompt, workspace).plan) is None
 
 
 @pytest.mark.parametrize(
@@ -112,22 +111,22 @@ def test_what_asks_for_more_or_other_is_not_settled(prompt: str, workspace: Work
     ],
 )
 def test_plain_forms_with_mentions(prompt: str, tool: str, arguments: dict[str, Any], workspace: Workspace) -> None:
-    assert done(decide(prompt, workspace, settings=SETTINGS).plan) == {"tool": tool, "arguments": arguments}
+    assert done(decided(prompt, workspace).plan) == {"tool": tool, "arguments": arguments}
 
 
 def test_a_fix_knows_the_file_that_it_mentions(workspace: Workspace) -> None:
-    found = decide("fix @utils.py", workspace, settings=SETTINGS).discovery
+    found = decided("fix @utils.py", workspace).discovery
     assert (found.task_type, found.files[0]) == ("code_fix", "utils.py")
 
 
 def test_a_file_that_is_no_text_is_left_to_others(tmp_path: Path) -> None:
     (tmp_path / "logo.png").write_bytes(b"\x89PNG\x00one")
     prompt = 'replace "one" with "two" in logo.png'
-    assert done(decide(prompt, Workspace.open(tmp_path), settings=SETTINGS).plan) is None
+    assert done(decided(prompt, Workspace.open(tmp_path)).plan) is None
 
 
 def test_nothing_of_the_workspace_is_changed(tmp_path: Path) -> None:
     workspace = make_workspace(tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    decide('replace "return sum" with "return max" in utils.py', workspace, settings=SETTINGS)
+    decided('replace "return sum" with "return max" in utils.py', workspace)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before

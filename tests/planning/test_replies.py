@@ -7,14 +7,23 @@ from typing import Any
 
 import pytest
 
+from codur.config.prompts import PromptLibrary
 from codur.config.settings import Settings
 from codur.errors import ModelAnswerError
-from codur.events import ignore
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
-from codur.llm.replay.scripted import ScriptedModel
-from codur.planning.replies import ArgumentReply, PlanReply, PrePlanReply, argument_values, ask, read, strict_schema
+from codur.llm.pool_options import PoolOptions
+from codur.planning.replies import (
+    ArgumentReply,
+    Asker,
+    PlanReply,
+    PrePlanReply,
+    argument_values,
+    read,
+    strict_schema,
+)
 from codur.types import Limits, Message, ToolSpec
+from tests.support.scripted_model import ScriptedModel
 
 GOOD = (
     '{"task_type": "code_fix", "confidence": 0.9, "detected_files": ["a.py"], "suggested_action": "edit",'
@@ -30,8 +39,8 @@ GOOD = (
         ("I think it is a bug.", "stop", "it is not a JSON object"),
         (GOOD, "length", "it was cut off at the token limit"),
         (GOOD.replace("0.9", '"high"'), "stop", "confidence: "),
-        (GOOD.replace("code_fix", "bug"), "stop", "task_type: "),
-        ("{}", "stop", "reasoning: "),
+        (GOOD.replace("code_fix", "bug"), "stop", "task_type: Invalid enum value 'bug'; it is one of "),
+        ("{}", "stop", "object: Object missing required field `reasoning`"),
     ],
 )
 def test_read(text: str, finish_reason: str, problem: str) -> None:
@@ -74,9 +83,9 @@ def test_after_the_last_attempt_it_is_an_error() -> None:
 
 async def _ask(model: ScriptedModel, *, attempts: int) -> PrePlanReply:
     profile = "gpt-oss-20b"
-    pool = ModelPool(Settings(), {"GROQ_API_KEY": "x"}, Limits(), emit=ignore, models={profile: model})
+    pool = ModelPool(Settings(), {"GROQ_API_KEY": "x"}, Limits(), PoolOptions(models={profile: model}))
     request = ChatRequest(messages=(Message(role="user", content="hi"),), purpose="classification")
-    return await ask(pool, profile, request, PrePlanReply, attempts=attempts)
+    return await Asker(pool, PromptLibrary(), attempts).ask(profile, request, PrePlanReply)
 
 
 def test_arguments_take_the_types_of_the_tool() -> None:

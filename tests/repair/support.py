@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
 
+from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
 from codur.config.settings import VerificationSettings
 from codur.events import Emit, ignore
@@ -18,7 +19,7 @@ from codur.repair.candidates.late_candidates import Prospect, Sight, Which, pros
 from codur.repair.code.node_context import Context
 from codur.repair.code.source_edits import apply_edits
 from codur.repair.code.source_file import Source, parse_source
-from codur.repair.engine import RepairOutcome, search
+from codur.repair.engine import Effort, Fault, RepairOutcome, search
 from codur.repair.evidence.failing_lines import Failure
 from codur.repair.evidence.observed_values import Observed
 from codur.repair.operators.table import OPERATORS, Offer, changeable, heads, rows_for
@@ -128,22 +129,9 @@ class Bench:
         task: str = "",
         hints: Sequence[str] = (),
     ) -> RepairOutcome:
-        return search(
-            workspace=self.workspace,
-            checker=self.checker,
-            check=self.check,
-            before=self.before,
-            files=files,
-            budget_s=budget_s,
-            max_order=max_order,
-            emit=emit,
-            cancel=cancel or CancelToken(),
-            clock=clock,
-            workers=workers,
-            every=every,
-            task=task,
-            hints=hints,
-        )
+        fault = Fault(checker=self.checker, check=self.check, before=self.before, files=files, task=task, hints=hints)
+        effort = Effort(budget_s=budget_s, max_order=max_order, workers=workers, every=every, clock=clock)
+        return search(fault, effort, emit=emit, cancel=cancel or CancelToken())
 
     def contents(self) -> dict[str, bytes]:
         root = self.workspace.root
@@ -160,6 +148,6 @@ def bench(
         path.write_bytes(text if isinstance(text, bytes) else dedent(text).encode())
     workspace = Workspace.open(root)
     launcher = Launcher({"PATH": os.environ.get("PATH", "")})
-    checker = Checker(workspace, launcher, VerificationSettings(), python=python)
+    checker = Checker(workspace, VerificationSettings(), CheckPrograms(workspace, launcher, python=python))
     checker.guard(check)
     return Bench(workspace=workspace, checker=checker, check=check, before=checker.run(check))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable, Mapping
 from itertools import count
 from pathlib import Path
@@ -12,7 +10,6 @@ from textwrap import dedent
 import pytest
 
 from codur.checks.checker import Checker
-from codur.config.settings import VerificationSettings
 from codur.errors import Interrupted, out_of_time
 from codur.events import Event, RepairProgress, ignore
 from codur.repair.candidates.candidates import Program
@@ -20,9 +17,8 @@ from codur.repair.candidates.late_candidates import Sight, prospects
 from codur.repair.choice.probing import Prober
 from codur.repair.engine import RepairOutcome
 from codur.repair.judge.candidate_judge import Judge
-from codur.repair.search import Search
+from codur.repair.search import Bounds, Means, Search
 from codur.sandbox.cancel import CancelToken
-from codur.sandbox.launcher import Launcher
 from codur.structs import replace
 from codur.types import Check, Verdict
 from tests.repair.support import OUTPUT, QUICK_PYTEST, TESTS, Bench, bench
@@ -235,20 +231,16 @@ def test_a_repair_that_held_is_told_though_no_time_is_left_for_the_others(tmp_pa
             raise out_of_time()
         return replace(made.before, status="passed")
 
-    with Judge(made.workspace, made.checker, made.check, made.before, workers=1) as judge:
-        found = Search(
+    with Judge(made.checker, made.check, made.before, workers=1) as judge:
+        means = Means(
             judge=judge,
             changes=lambda program, *_: prospects(Sight(program=program)),
-            original=Program(texts={"main.py": made.workspace.read_text("main.py").text}),
-            before=made.before,
-            prober=Prober(made.workspace, made.checker, made.check, None),
+            prober=Prober(made.checker, made.check, None),
             confirm=confirm,
-            max_order=1,
-            emit=ignore,
-            time_left=lambda: 60.0,
-            cancel=CancelToken(),
-            every=True,
-        ).run()
+        )
+        bounds = Bounds(max_order=1, every=True, time_left=lambda: 60.0, cancel=CancelToken(), emit=ignore)
+        original = Program(texts={"main.py": made.workspace.read_text("main.py").text})
+        found = Search(original, made.before, means, bounds).run()
     assert [dict(each.files) for each in found.repairs] == [dict(confirmed[0])]
 
 
@@ -339,7 +331,7 @@ class Timed(Checker):
 def timed(prepared: Bench, *, pass_s: float = 0.0) -> tuple[Bench, Callable[[], float]]:
     """The same with a clock that goes on with each run."""
     old, now = prepared.checker, [0.0]
-    checker = Timed(prepared.workspace, old._launcher, old.settings, python=old.python)
+    checker = Timed(prepared.workspace, old.settings, old.programs)
     checker.guard(prepared.check)
     checker.now, checker.pass_s = now, pass_s
     return replace(prepared, checker=checker), lambda: now[0]
@@ -408,7 +400,6 @@ def test_files_of_the_check_are_never_changed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "check", "explanation"),
     [
-        ({"main.py": "print(1)\n"}, None, "There is no check that tells a right program from a wrong one."),
         (
             {"main.py": "print(1)\n"},
             Check(kind="syntax", argv=(), source="nothing else"),
@@ -417,24 +408,9 @@ def test_files_of_the_check_are_never_changed(tmp_path: Path) -> None:
         ({"main.sh": "echo 1\n"}, OUTPUT, "There is no Python file that may be changed."),
     ],
 )
-def test_what_cannot_be_searched_is_said(
-    tmp_path: Path, files: dict[str, str], check: Check | None, explanation: str
-) -> None:
-    from codur.events import ignore
-    from codur.repair.engine import search
-
-    prepared = bench(tmp_path, {**files, "expected.txt": "2\n"})
-    found = search(
-        workspace=prepared.workspace,
-        checker=prepared.checker,
-        check=check,
-        before=prepared.before,
-        files=list(files),
-        budget_s=5.0,
-        max_order=2,
-        emit=ignore,
-        cancel=CancelToken(),
-    )
+def test_what_cannot_be_searched_is_said(tmp_path: Path, files: dict[str, str], check: Check, explanation: str) -> None:
+    prepared = replace(bench(tmp_path, {**files, "expected.txt": "2\n"}), check=check)
+    found = prepared.search(list(files), budget_s=5.0)
     assert found == RepairOutcome(reason=explanation)
 
 
@@ -476,8 +452,7 @@ def test_a_small_quick_suite_judges_as_it_is(tmp_path: Path, tests: int, *, narr
         "pytest.ini": QUICK_PYTEST,
     }
     made = bench(tmp_path, files, TESTS)
-    launcher = Launcher({"PATH": os.environ["PATH"]})
-    checker = Recording(made.workspace, launcher, VerificationSettings(), python=sys.executable)
+    checker = Recording(made.workspace, made.checker.settings, made.checker.programs)
     checker.alone = []
     checker.guard(TESTS)
     found = replace(made, checker=checker).search(max_order=1)

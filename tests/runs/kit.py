@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from codur.config.settings import Provider, Settings
 from codur.events import Event
 from codur.questions import Answer, Question
+from codur.session.host import Host
 from codur.session.record.exchanges import SkippedTime
-from codur.session.task_run import Host, run_task
-from codur.structs import replace
+from codur.session.task_run import run_task
 from codur.types import Limits, RunResult, Task
 from tests.support.groq_server import GroqServer, RecordedRequest, Replies, ServerReply, json_reply
 
@@ -110,18 +112,18 @@ def contents(directory: Path) -> dict[str, str]:
 def settings_for(server: GroqServer, *, search: bool = False, **sections: Mapping[str, Any]) -> Settings:
     """Settings that point to the server; the offline search and tests made for the task are off unless asked for."""
     settings = Settings()
-    settings = replace(
+    settings = structs.replace(
         settings,
         providers={
             **settings.providers,
             "groq": Provider(api="groq", api_key_env="GROQ_API_KEY", base_url=server.url, timeout_s=20.0),
         },
-        repair=replace(settings.repair, mode="before_model" if search else "off"),
-        llm=replace(settings.llm, max_attempts=3),
-        verification=replace(settings.verification, make_check="never"),
+        repair=structs.replace(settings.repair, mode="before_model" if search else "off"),
+        llm=structs.replace(settings.llm, max_attempts=3),
+        verification=structs.replace(settings.verification, make_check="never"),
     )
     for section, fields in sections.items():
-        settings = replace(settings, **{section: replace(getattr(settings, section), **fields)})
+        settings = structs.replace(settings, **{section: structs.replace(getattr(settings, section), **fields)})
     return settings
 
 

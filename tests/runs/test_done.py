@@ -1,4 +1,4 @@
-"""What "done" means for each kind of task: the README's table, carried out row by row."""
+"""What "done" means for each kind of task: the table of docs/CHECKING.md, carried out row by row."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.runs.test_make_check import FIX, NEW, OLD_TEST, PROJECT, REPORT, TEST
 from tests.runs.test_plans import CODING, EXPLAIN, classified, plan, tool
 from tests.support.groq_server import calls, text
 
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[2] / "docs/CHECKING.md"
 HEAD = "| task | done means | words | exit code |"
 REFACTOR = classified(task_type="refactor", suggested_action="edit", confidence=0.95, detected_files=["dates.py"])
 ONE_LINE = "dates.py: simplify month"
@@ -102,8 +102,8 @@ ROWS: dict[str, Callable[[Path], Played]] = {
 
 
 def rows() -> dict[str, tuple[str, str]]:
-    """The words and the exit code of each row of the README's table."""
-    table = README.read_text(encoding="utf-8").partition(HEAD)[2].partition("\n\n")[0]
+    """The words and the exit code of each row of the table of docs/CHECKING.md."""
+    table = PAGE.read_text(encoding="utf-8").partition(HEAD)[2].partition("\n\n")[0]
     cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in table.strip().split("\n")[1:]]
     return {task: (words, code) for task, _, words, code in cells}
 

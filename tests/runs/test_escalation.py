@@ -9,16 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from codur.config.settings import AgentPreferences, Profile, Settings
 from codur.errors import ModelUnavailable
 from codur.events import ignore
 from codur.llm.model import ChatReply, ChatRequest
-from codur.llm.replay.scripted import Reply, ScriptedModel
-from codur.session.task_run import Host, run_task
+from codur.session.host import Host
+from codur.session.task_run import run_task
 from codur.structs import replace
 from codur.types import BestAttempt, Limits, RunResult, Task, ToolCall
 from tests.runs.kit import EDIT, MEDIAN_ODD_ONLY, MEDIAN_RIGHT, NEEDS_MODEL, fill, host
+from tests.support.scripted_model import Reply, ScriptedModel
 
 FIRST, SECOND, AWAY = "gpt-oss-120b", "llm:gpt-oss-20b", "llm:away"
 CLASSIFIED = json.loads(str(EDIT.body["choices"][0]["message"]["content"] if isinstance(EDIT.body, dict) else ""))
@@ -70,15 +72,15 @@ def play(
     fill(workspace, NEEDS_MODEL)
     settings = Settings()
     fields = {name: given.pop(name) for name in ("keep",) if name in given}
-    settings = replace(
+    settings = structs.replace(
         settings,
-        agents=replace(settings.agents, preferences=replace(AgentPreferences(), **given)),
-        llm=replace(
+        agents=structs.replace(settings.agents, preferences=structs.replace(AgentPreferences(), **given)),
+        llm=structs.replace(
             settings.llm,
             fallback_profiles=(),
             profiles={**settings.llm.profiles, "away": Profile(provider="groq", model="m")},
         ),
-        repair=replace(settings.repair, mode="off"),
+        repair=structs.replace(settings.repair, mode="off"),
     )
     models = {FIRST: Coder(first), SECOND.removeprefix("llm:"): Coder(second)}
     place: Host = replace(host(key=None), models=models)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from codur.config.settings import AgentPreferences, Provider, RepairSettings, Settings
 from codur.events import CheckRan, ignore
@@ -113,11 +114,11 @@ def test_when_the_service_fails_a_small_bug_is_still_fixed_offline(tmp_path: Pat
 
 def test_a_refused_connection_is_exit_3(tmp_path: Path) -> None:
     fill(tmp_path, NEEDS_MODEL)
-    settings = replace(
+    settings = structs.replace(
         Settings(),
         providers={"groq": Provider(api="groq", api_key_env="GROQ_API_KEY", base_url="http://127.0.0.1:9")},
         repair=RepairSettings(mode="off"),
-        llm=replace(Settings().llm, max_attempts=2),
+        llm=structs.replace(Settings().llm, max_attempts=2),
     )
     result = run_task(Task(prompt=FIX, workspace=str(tmp_path)), settings, host=host(), emit=ignore)
     assert (result.outcome, result.exit_code) == ("no_model", 3)

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from codur.config.settings import Profile, Provider
 from codur.events import ignore
 from codur.session.task_run import run_task
-from codur.structs import replace
 from codur.types import Task
 from codur.ui.shown.run_report import summary_lines
 from tests.runs.kit import (
@@ -205,8 +205,10 @@ def test_nothing_goes_to_a_service_that_the_user_did_not_name(tmp_path: Path, pr
         settings = settings_for(other)
         mine = Provider(api="openai", base_url=named.openai_url, api_key_env="GROQ_API_KEY", timeout_s=20.0)
         profiles = {**settings.llm.profiles, "mine": Profile(provider="mine", model="a-model")}
-        settings = replace(
-            settings, providers={**settings.providers, "mine": mine}, llm=replace(settings.llm, profiles=profiles)
+        settings = structs.replace(
+            settings,
+            providers={**settings.providers, "mine": mine},
+            llm=structs.replace(settings.llm, profiles=profiles),
         )
         run_task(Task(prompt=prompt, workspace=str(tmp_path), agent="llm:mine"), settings, host=host(), emit=ignore)
         assert (len(named.requests), named.unexpected) == (len(replies), 0)

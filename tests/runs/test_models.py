@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from codur.events import AnswerDelta, Event, ModelChosen
-from codur.session.task_run import Host, run_task
-from codur.structs import replace
+from codur.session.host import Host
+from codur.session.task_run import run_task
 from codur.types import RunResult, Task
 from tests.runs.kit import EDIT, MEDIAN_ODD_ONLY, MEDIAN_RIGHT, NEEDS_MODEL, fill, settings_for
 from tests.support.anthropic_server import AnthropicServer, said
@@ -34,11 +35,13 @@ def play(
     directory: Path, server: GroqServer, prompt: str, *, environ: dict[str, str] | None = None, stream: bool = False
 ) -> tuple[RunResult, list[Event]]:
     given = settings_for(server)
-    ollama = replace(given.providers["ollama"], base_url=server.openai_url)
-    anthropic = replace(given.providers["anthropic"], base_url=server.url)
-    given = replace(given, providers={**given.providers, "ollama": ollama, "anthropic": anthropic})
+    ollama = structs.replace(given.providers["ollama"], base_url=server.openai_url)
+    anthropic = structs.replace(given.providers["anthropic"], base_url=server.url)
+    given = structs.replace(given, providers={**given.providers, "ollama": ollama, "anthropic": anthropic})
     if isinstance(server, AnthropicServer):
-        given = replace(given, llm=replace(given.llm, default_profile="claude-sonnet", fast_profile="claude-haiku"))
+        given = structs.replace(
+            given, llm=structs.replace(given.llm, default_profile="claude-sonnet", fast_profile="claude-haiku")
+        )
     variables = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", **(environ or {})}
     events: list[Event] = []
     result = run_task(

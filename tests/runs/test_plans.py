@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from codur.config.settings import AgentConfig, AgentPreferences, AgentSettings, Settings
 from codur.structs import replace
@@ -164,7 +165,7 @@ def agents(**preferences: Any) -> dict[str, Any]:
     reviewer = AgentConfig(prompt="You review code. Name what is risky.", tools=("read_file",))
     return {
         "configs": {**AgentSettings().configs, "reviewer": reviewer},
-        "preferences": replace(AgentPreferences(), **preferences),
+        "preferences": structs.replace(AgentPreferences(), **preferences),
     }
 
 
@@ -263,7 +264,7 @@ def test_a_run_out_of_time_still_tells_what_it_did(tmp_path: Path) -> None:
 
 
 def test_a_profile_without_tool_calls_needs_no_switch(tmp_path: Path) -> None:
-    profiles = {name: replace(profile, tool_calls="json") for name, profile in Settings().llm.profiles.items()}
+    profiles = {name: structs.replace(profile, tool_calls="json") for name, profile in Settings().llm.profiles.items()}
     answer = json_reply(
         {
             "tool_calls": [

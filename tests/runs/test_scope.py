@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from codur.config.settings import ScopeSettings
 from codur.errors import WorkspaceError
@@ -72,7 +73,7 @@ def test_a_run_that_is_kept_can_be_undone_as_ever(tmp_path: Path) -> None:
     workspace.mkdir()
     fill(workspace, files)
     with GroqServer([EDIT, calls(RIGHT)]) as server:
-        settings = replace(settings_for(server), scope=ScopeSettings(allow=("main.py",)))
+        settings = structs.replace(settings_for(server), scope=ScopeSettings(allow=("main.py",)))
         task = Task(prompt=FIX, workspace=str(workspace))
         result = run_task(task, settings, host=replace(host(), state=tmp_path / "state"), emit=ignore)
     assert [item.path for item in result.scope_violations] == ["litter.txt", "notes.txt"]

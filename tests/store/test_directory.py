@@ -31,7 +31,7 @@ def test_nothing_is_made_before_it_is_prepared(tmp_path: Path) -> None:
     state = StateDirectory(tmp_path / "a" / "state")
     assert not (tmp_path / "a").exists()
     state.prepare()
-    assert {name: mode(path) for name, path in vars(state).items() if not name.endswith("_file")} == {
+    assert {name: mode(path) for name, path in vars(state).items() if path.exists()} == {
         "root": 0o700,
         "runs": 0o700,
         "blobs": 0o700,

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
+from codur.mcp.offered_tools import Definition
 from codur.tools.catalogue import ALL
-from codur.tools.compatibility import CompatibilityGraph, Edge, Ends, ends_of_schema
+from codur.tools.compatibility import CompatibilityGraph, Edge, ends_of
+from codur.tools.server_tools import _server_tool
+from codur.tools.tool import Tool
 from codur.types import TaskType
 
 GRAPH = CompatibilityGraph(ALL)
@@ -95,19 +100,24 @@ def test_a_foreign_tool_by_the_names_of_its_schema() -> None:
         "properties": {"path": {"type": "string"}, "depth": {"type": "integer"}},
         "required": ["path"],
     }
-    foreign = ends_of_schema("mcp__files__look", "Look.", schema)
+    foreign = looking(schema)
     graph = CompatibilityGraph([*ALL, foreign])
     found = edge(graph, "read_file", "mcp__files__look")
     assert found is not None
-    assert (found.score, foreign.summary) == (1.0, "path, depth?")
+    assert (found.score, ends_of(foreign).summary) == (1.0, "path, depth?")
     assert all(not item.supplied for item in graph.after(foreign.name))
 
 
 @pytest.mark.parametrize("schema", [{}, {"properties": []}, {"properties": {"a": 1}, "required": "a"}])
 def test_a_foreign_schema_of_another_form_takes_nothing(schema: dict[str, object]) -> None:
-    ends = ends_of_schema("x", "", schema)
-    assert isinstance(ends, Ends)
-    assert ends.required == ()
+    assert (ends_of(looking(schema)).takes, ends_of(looking(schema)).required) == ({}, ())
+
+
+def looking(schema: Mapping[str, object]) -> Tool:
+    """A foreign tool with a schema as a server gives it."""
+    return _server_tool(
+        Definition(server="files", tool="look", name="mcp__files__look", description="Look.", schema=schema, digest="")
+    )
 
 
 def test_an_unknown_tool_is_an_error() -> None:

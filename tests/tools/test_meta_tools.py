@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
 from codur.config.settings import VerificationSettings
 from codur.structs import replace
@@ -42,7 +43,11 @@ def test_run_check(tmp_path: Path, toolbox: Toolbox) -> None:
     assert toolbox.call("run_check", {}).code == "not_found"
     context = toolbox._context
     (tmp_path / "main.py").write_text("print(1)\n")
-    checker = Checker(context.workspace, context.launcher, VerificationSettings(), python=sys.executable)
+    checker = Checker(
+        context.workspace,
+        VerificationSettings(),
+        CheckPrograms(context.workspace, context.launcher, python=sys.executable),
+    )
     own = Toolbox(replace(context, check=checker.run_guarded))
     assert own.call("run_check", {}).text == "there is no check for this task; run a program or tests instead"
     checker.guard(Check(kind="command", argv=("grep", "-q", "2", "main.py"), source="asked for"))

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
 import jsonschema
 import pytest
 
 from codur.config.settings import ToolSettings
 from codur.structs import is_data, replace
-from codur.tools.arguments import argument, schema
+from codur.tools.arguments import schema
 from codur.tools.catalogue import ALL
 from codur.tools.flow import code_outputs, outputs
 from codur.tools.flow.io_kinds import PATHS, Value, accepts, can_feed, described, fits, gives, values_in
 from codur.tools.flow.outputs import Edit, Matches, Place, to_json
-from codur.tools.tool import Tool, ToolContext, tool
+from codur.tools.tool import Arg, Tool, ToolContext, tool
 from codur.tools.toolbox import Toolbox
 from codur.types import ToolResult, Verdict
 from tests.tools.conftest import toolbox_on
@@ -75,22 +74,19 @@ def test_a_narrower_path_needs_its_suffix() -> None:
     assert [fits("line", value) for value in (3, "3", True)] == [True, False, False]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shout:
-    """The input of a tool that is made here, as the README says."""
+@tool(outputs.Text)
+def shout(context: ToolContext, text: Annotated[str, Arg("What to shout.", "text")]) -> ToolResult:
+    """Say it loudly.
 
-    text: str = argument("What to shout.", accepts="text")
-
-
-@tool(Shout, outputs.Text, "Say it loudly.")
-def shout(context: ToolContext, given: Shout) -> ToolResult:
-    return ToolResult(text=given.text.upper())
+    A tool that is made here, as CONTRIBUTING.md says.
+    """
+    return ToolResult(text=text.upper())
 
 
 def test_a_new_tool_is_one_function(tmp_path: Path, toolbox: Toolbox) -> None:
     own = Toolbox(toolbox._context, [shout])
     assert own.call("shout", {"text": "hey"}) == ToolResult(text="HEY")
-    assert own.spec("shout").parameters["required"] == ["text"]
+    assert (own.spec("shout").description, own.spec("shout").parameters["required"]) == ("Say it loudly.", ["text"])
 
 
 FILES = {

@@ -11,7 +11,7 @@ from codur.context.file_order import standing
 from codur.context.index import RepositoryIndex
 from codur.context.places import Place, edited_lines, places_in
 from codur.context.ranking import mentions, ranks, seeds
-from codur.context.selection import MAX_FILES, Selection, select
+from codur.context.selection import MAX_FILES, Clues, Selection, select
 from codur.workspace.private import may_hold_secrets
 from codur.workspace.workspace import Workspace
 from tests.runs.kit import fill
@@ -46,7 +46,7 @@ def opened(directory: Path, files: dict[str, str], *, max_files: int = 3000) -> 
 
 def chosen(directory: Path, files: dict[str, str], task: str, *named: str, failure: str = "") -> Selection:
     workspace, index = opened(directory, files)
-    return select(index, workspace.list_files(), task=task, named=named, failure=failure)
+    return select(index, workspace.list_files(), Clues(task=task, named=named, failure=failure))
 
 
 # --- places -----------------------------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ def test_what_a_step_names_is_asked_for_and_comes_first(tmp_path: Path) -> None:
         ("mend `Invoice.total`", ("src/shop/invoice.py", 9)),
         ("src/shop/tax.py:6: the rate", ("src/shop/tax.py", 6)),
     ):
-        selection = select(index, files, task="fix it", named=(), step=step, failure=FAILED)
+        selection = select(index, files, Clues(task="fix it", named=(), step=step, failure=FAILED))
         assert (selection.wants[0].path, selection.wants[0].line) == place
         assert selection.wants[0].need == "asked"
 
@@ -197,7 +197,7 @@ def test_a_failing_test_brings_its_fixtures_and_set_up(tmp_path: Path) -> None:
     }
     workspace, index = opened(tmp_path, files)
     failing = ["tests/test_a.py::TestA::test_it[1-2]"]
-    selection = select(index, workspace.list_files(), task="fix it", named=(), failing=failing)
+    selection = select(index, workspace.list_files(), Clues(task="fix it", named=(), failing=failing))
     needed = [(want.path, want.line) for want in selection.wants if want.need == "needed"]
     assert needed[:3] == [("tests/test_a.py", 5), ("tests/test_a.py", 2), ("tests/conftest.py", 5)]
 
@@ -210,7 +210,7 @@ def test_what_failing_tests_alone_executed_comes_before_what_is_only_mentioned(t
     workspace, index = opened(tmp_path, files)
     runs = [(True, {("src/a.py", 2), ("src/a.py", 10)}), (False, {("src/a.py", 2)})]
     failing = ["tests/test_a.py::test_it"]
-    selection = select(index, workspace.list_files(), task="fix it", named=(), failing=failing, runs=runs)
+    selection = select(index, workspace.list_files(), Clues(task="fix it", named=(), failing=failing, runs=runs))
     sources = [line for path, line in order(selection) if path == "src/a.py" and line]
     assert sources == [1, 9, 5]
 

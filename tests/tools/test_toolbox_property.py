@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from codur.config.settings import ToolSettings
 from codur.tools.catalogue import ALL
-from codur.tools.tool import Tool, ToolContext
+from codur.tools.tool import Arg, Tool, ToolContext
 from codur.tools.toolbox import Toolbox
 from codur.types import ToolResult
 from tests.tools.conftest import toolbox_on
@@ -127,8 +127,8 @@ def test_a_call_never_raises(tmp_path: Path, name: str, data: st.DataObject) -> 
     assert not Path(tmp_path.parent / "new.py").exists()
 
 
-def failing(error: Exception) -> Callable[[ToolContext, Any], ToolResult]:
-    def run(_context: ToolContext, _given: Any) -> ToolResult:
+def failing(error: Exception) -> Callable[..., ToolResult]:
+    def run(_context: ToolContext, path: Annotated[str, Arg("Any.")]) -> ToolResult:
         raise error
 
     return run
@@ -157,8 +157,7 @@ def test_what_a_tool_did_not_expect_is_a_result(
     odd = Tool(
         name=row.name,
         description=row.description,
-        input=row.input,
-        run=failing(error),
+        function=failing(error),
         side_effect=row.side_effect,
         task_types=row.task_types,
     )

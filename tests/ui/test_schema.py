@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,11 +11,9 @@ from jsonschema import Draft202012Validator, ValidationError
 
 from codur.types import RunResult
 from codur.ui.output_formats import make_output
-from codur.ui.schema import run_result_schema
 
+from .result_schema import FILE, run_result_schema
 from .samples import ANSWER, DONE, FAILED
-
-FILE = Path(__file__).parents[2] / "docs" / "run-result.schema.json"
 
 
 def printed(result: RunResult) -> dict[str, Any]:
@@ -27,7 +24,7 @@ def printed(result: RunResult) -> dict[str, Any]:
 
 
 def test_the_file_is_current() -> None:
-    remedy = f"write codur.ui.schema.run_result_schema() to docs/{FILE.name}"
+    remedy = "write it anew: python -m tests.ui.result_schema"
     assert FILE.read_text(encoding="utf-8") == run_result_schema(), remedy
 
 

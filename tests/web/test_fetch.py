@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from codur.web.fetch import Fetched, FetchLimits, fetch
+from codur.web.fetch import Fetched, Fetcher, FetchLimits
 from codur.web.page_errors import FetchFailed, FetchRefused
 from tests.web.server import Script, Server, forever, page
 from tests.web.test_guard import Names, local
@@ -122,7 +122,7 @@ def test_a_name_that_takes_for_ever_to_look_up_ends_in_time() -> None:
         return ("127.0.0.1",)
 
     with pytest.raises(FetchFailed, match=r"within 0\.5 s"):
-        fetch("http://page.example/", resolve=slow, limits=SHORT)
+        Fetcher(resolve=slow, limits=SHORT).fetch("http://page.example/")
     released.set()
 
 
@@ -162,15 +162,15 @@ def test_nobody_listens_or_no_address() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     with pytest.raises(FetchFailed, match=r"page\.example gave no usable answer"):
-        fetch(f"http://page.example:{port}/", resolve=Names(), ports={port}, allowed=lambda _: True)
+        Fetcher(resolve=Names(), ports={port}, allowed=lambda _: True).fetch(f"http://page.example:{port}/")
     with pytest.raises(FetchFailed, match="has no address"):
-        fetch("http://page.example/", resolve=Names(()))
+        Fetcher(resolve=Names(())).fetch("http://page.example/")
 
     def unknown(_host: str, _port: int) -> tuple[str, ...]:
         raise socket.gaierror(-2, "Name or service not known")
 
     with pytest.raises(FetchFailed, match=r"page\.example is not known"):
-        fetch("http://page.example/", resolve=unknown)
+        Fetcher(resolve=unknown).fetch("http://page.example/")
 
 
 def test_no_cookie_proxy_or_stored_password_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,13 +199,9 @@ def test_no_cookie_proxy_or_stored_password_is_used(tmp_path: Path, monkeypatch:
 
 def test_the_handshake_carries_the_name_and_a_certificate_is_wanted() -> None:
     with Server(b"") as server:
+        fetcher = Fetcher(resolve=Names(), ports={server.port}, allowed=lambda _: True)
         with pytest.raises(FetchFailed):
-            fetch(
-                f"https://page.example:{server.port}/",
-                resolve=Names(),
-                ports={server.port},
-                allowed=lambda _: True,
-            )
+            fetcher.fetch(f"https://page.example:{server.port}/")
         (hello,) = server.requests
     assert hello[:1] == b"\x16"
     assert b"page.example" in hello

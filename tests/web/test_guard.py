@@ -10,7 +10,7 @@ import pytest
 
 from codur.redaction import Redactor
 from codur.web.address import is_public
-from codur.web.fetch import Fetched, FetchLimits, fetch
+from codur.web.fetch import Fetched, Fetcher, FetchLimits
 from codur.web.page_errors import FetchRefused
 from codur.web.target import read_url
 from tests.web.hostile import HOSTILE, PUBLIC, Hostile
@@ -32,13 +32,13 @@ class Names:
 def local(server: Server, path: str = "/", *, names: Names | None = None, **values: Any) -> Fetched:
     """Fetch from `server`, whose address is taken for public."""
     given: dict[str, Any] = {"ports": {server.port, 80, 443}, "allowed": lambda address: address == "127.0.0.1"}
-    return fetch(server.url(path), resolve=names or Names(), **{**given, **values})
+    return Fetcher(resolve=names or Names(), **{**given, **values}).fetch(server.url(path))
 
 
 @pytest.mark.parametrize("hostile", HOSTILE, ids=lambda hostile: ascii(hostile.url)[:40])
 def test_hostile_urls_are_refused(hostile: Hostile) -> None:
     with pytest.raises(FetchRefused) as caught:
-        fetch(hostile.url, resolve=Names(hostile.addresses))
+        Fetcher(resolve=Names(hostile.addresses)).fetch(hostile.url)
     assert caught.value.exit_code == 5
     assert caught.value.message.isprintable()
     assert "password" not in caught.value.message
@@ -120,7 +120,7 @@ def test_a_url_with_a_known_secret_is_refused_also_after_a_redirect() -> None:
     redactor = Redactor(["canary-0123/456"])
     names = Names()
     with pytest.raises(FetchRefused, match="holds a secret"):
-        fetch("http://page.example/?q=canary-0123%2F456", resolve=names, redact=redactor)
+        Fetcher(resolve=names, redact=redactor).fetch("http://page.example/?q=canary-0123%2F456")
     assert names.asked == []
     with Server(redirect("/?q=canary-0123/456")) as server, pytest.raises(FetchRefused, match="holds a secret"):
         local(server, redact=redactor)
@@ -165,13 +165,15 @@ def test_parts_of_a_url() -> None:
 def test_an_address_in_the_url_is_not_looked_up() -> None:
     names = Names()
     with Server(page()) as server:
-        fetch(f"http://127.0.0.1:{server.port}/", resolve=names, ports={server.port}, allowed=lambda address: True)
+        Fetcher(resolve=names, ports={server.port}, allowed=lambda address: True).fetch(
+            f"http://127.0.0.1:{server.port}/"
+        )
     assert names.asked == []
 
 
 def test_the_default_rules_refuse_this_machine() -> None:
     with Server(page()) as server:
         with pytest.raises(FetchRefused, match="not on the public internet"):
-            fetch(server.url(host="localhost"), ports={server.port})
+            Fetcher(ports={server.port}).fetch(server.url(host="localhost"))
         assert server.requests == []
     assert is_public(PUBLIC)

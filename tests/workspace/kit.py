@@ -10,7 +10,8 @@ from codur.store.blobs import BlobStore
 from codur.store.directory import StateDirectory
 from codur.workspace.disk.root import Root
 from codur.workspace.history.disk_journal import DiskJournal
-from codur.workspace.history.undo_run import UndoReport, redo, undo
+from codur.workspace.history.put_back import UndoReport
+from codur.workspace.history.undo_run import redo, undo
 from codur.workspace.workspace import Workspace
 
 Tree = dict[str, tuple[str, int, bytes]]

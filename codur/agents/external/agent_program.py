@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from codur.agents.external.command import words_of
-from codur.agents.external.dialects.claude import ClaudeReader
-from codur.agents.external.dialects.codex import CodexReader
-from codur.agents.external.dialects.declared import PlainReader
-from codur.agents.external.dialects.gemini import GeminiReader
-from codur.agents.external.dialects.opencode import OpencodeReader
-from codur.agents.external.dialects.reader import Reader
+from codur.agents.external.dialects import READERS, PlainReader, Reader
 from codur.agents.external.install import find_program, installation_of
-from codur.agents.external.json_lines import JsonLines, read_json
+from codur.agents.external.json_lines import JsonLines
 from codur.agents.external.protocol import Answer, End, Job, Said
+from codur.config.reading.agent_rules import PLACE, WORD_LISTS
 from codur.config.settings import AgentConfig
 from codur.llm.pricing import PER_MILLION
-from codur.sandbox.launcher import Launcher
+from codur.parsing.json_values import read_json
 from codur.sandbox.process.process_result import ProcessResult
 from codur.structs import replace
 from codur.types import Usage
+
+if TYPE_CHECKING:
+    from codur.agents.external.delegation import ExternalAgents
 
 OUTPUT_BYTES = 2_097_152
 """Kept of each output; events are read as they arrive, so that none is lost to that."""
@@ -30,26 +28,20 @@ _ERROR_CHARS = 600
 _PROMPT_FILE = "prompt.md"
 
 
-def run_program(
-    config: AgentConfig, job: Job, *, launcher: Launcher, environ: Mapping[str, str], user_home: Path
-) -> Answer:
+def run_program(agents: ExternalAgents, config: AgentConfig, job: Job) -> Answer:
     """Run the program of a `cli` agent to its end, or until its time is over.
-
-    Args:
-        environ: the user's environment, of which it gets the job's variables and a minimal set.
-        user_home: what `~/` stands for in `readable`.
 
     Raises:
         CodurError: it cannot be contained.
     """
-    program = find_program(config.command[0], environ)
+    program = find_program(config.command[0], agents.environ)
     if program is None:
         return Answer(error=f"the program {config.command[0]} is not installed", end="not_started")
-    contained = launcher.name != "none"
+    contained = agents.launcher.name != "none"
     words = words_of(config, _places(config, job), contained=contained)
-    reader = _reader(config)
+    reader = READERS[config.dialect]() if config.dialect in READERS else PlainReader(config.answer)
     lines = JsonLines(lambda event: _tell(reader, event, job))
-    result = launcher.run(
+    result = agents.launcher.run(
         (str(program), *words[1:]),
         cwd=job.directory,
         stdin=job.prompt.encode() if config.prompt_by == "stdin" else b"",
@@ -57,13 +49,32 @@ def run_program(
         env=job.variables,
         max_output_bytes=OUTPUT_BYTES,
         read_only=[job.directory / path for path in job.read_only],
-        readable=(*installation_of(program, environ), *_stated(config, user_home)),
+        readable=(*installation_of(program, agents.environ), *_stated(config, agents.user_home)),
         home=job.home,
         network=config.network,
         tap=lines.add if config.output == "jsonl" else None,
     )
     lines.close()
     return _answer(config, reader, lines, result, job)
+
+
+def words_of(config: AgentConfig, places: Mapping[str, str], *, contained: bool) -> tuple[str, ...]:
+    """The program and its words with every place filled; what is put in is not looked at for places again.
+
+    Args:
+        places: texts for {prompt}, {prompt_file}, {workspace} and {model}.
+        contained: whether Codur's sandbox contains the program.
+    """
+    lists: dict[str, Sequence[str]] = {
+        "permissions": config.permissions if contained else config.permissions_uncontained,
+        "model_option": config.model_option if config.model else (),
+    }
+    words: list[str] = []
+    for word in config.command:
+        name = word[1:-1] if word.startswith("{") and word.endswith("}") else ""
+        given = lists[name] if name in WORD_LISTS else (word,)
+        words += [PLACE.sub(lambda found: places[found[1]] if found[1] else found[0][0], item) for item in given]
+    return tuple(words)
 
 
 def _places(config: AgentConfig, job: Job) -> dict[str, str]:
@@ -80,20 +91,6 @@ def _places(config: AgentConfig, job: Job) -> dict[str, str]:
 
 def _stated(config: AgentConfig, user_home: Path) -> list[Path]:
     return [user_home / path[2:] if path.startswith("~/") else Path(path) for path in config.readable]
-
-
-def _reader(config: AgentConfig) -> Reader:
-    match config.dialect:
-        case "codex":
-            return CodexReader()
-        case "claude":
-            return ClaudeReader()
-        case "gemini":
-            return GeminiReader()
-        case "opencode":
-            return OpencodeReader()
-        case _:
-            return PlainReader(config.answer)
 
 
 def _tell(reader: Reader, event: Mapping[str, Any], job: Job) -> None:

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from codur.agents.external.agent_program import run_program
-from codur.agents.external.copy import Copy, MayInstruct, changes_in, copy_workspace
+from codur.agents.external.copy import Copy, changes_in, copy_workspace
 from codur.agents.external.plugins import run_plugin
-from codur.agents.external.protocol import Answer, Happening, Job, McpRunner, Said
+from codur.agents.external.protocol import Answer, Happening, Job, Said
 from codur.agents.external.ready import variables_of
 from codur.agents.external.take_over import Allowed, Taken, take_over
 from codur.agents.registry import Agent
 from codur.errors import WorkspaceError
 from codur.events import AgentMessage, Emit, ToolRan
-from codur.sandbox.launcher import Launcher
-from codur.structs import replace
+from codur.structs import Struct, field, replace
 from codur.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from codur.agents.external.delegation import ExternalAgents, Terms
 
 _SHOWN_CHARS = 300
 MAX_PROMPT_BYTES = 100_000
 """One argument of a program has 128 KiB on Linux."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delegated:
+class Delegated(Struct):
     """What came of a delegation.
 
     Attributes:
@@ -41,50 +40,39 @@ class Delegated:
     note: str = ""
 
 
-def work(
-    agent: Agent,
-    prompt: str,
-    workspace: Workspace,
-    *,
-    launcher: Launcher,
-    environ: Mapping[str, str],
-    user_home: Path,
-    mcp: McpRunner | None,
-    timeout_s: float,
-    emit: Emit,
-    read_only: tuple[str, ...],
-    allowed: Allowed,
-    may_instruct: MayInstruct,
-) -> Delegated:
-    """Let an agent work in a copy; see `ExternalAgents.run_external`."""
-    with launcher.temporary_directory() as directory:
+def run_external(agents: ExternalAgents, agent: Agent, prompt: str, workspace: Workspace, terms: Terms) -> Delegated:
+    """Let an agent work in a copy of the workspace, and take over what it may change.
+
+    Raises:
+        CodurError: the copy cannot be made, or the program cannot be contained.
+    """
+    with agents.launcher.temporary_directory() as directory:
         home = directory / "home"
         home.mkdir(mode=0o700)
-        copy = copy_workspace(workspace, directory / "work", may_instruct=may_instruct)
+        copy = copy_workspace(workspace, directory / "work", may_instruct=agents.may_instruct)
         job = Job(
-            prompt=prompt.encode()[:MAX_PROMPT_BYTES].decode("utf-8", "ignore"),
+            prompt=agents.redact(prompt).encode()[:MAX_PROMPT_BYTES].decode("utf-8", "ignore"),
             directory=copy.root,
             home=home,
-            timeout_s=min(timeout_s, agent.config.timeout_s),
-            variables=variables_of(agent.name, agent.config, environ, str(home)),
-            read_only=tuple(path for path in read_only if path in copy.digests),
-            tell=lambda happening: _tell(happening, agent.name, emit),
+            timeout_s=min(terms.timeout_s, agent.config.timeout_s),
+            variables=variables_of(agent.name, agent.config, agents.environ, str(home)),
+            read_only=tuple(path for path in terms.read_only if path in copy.digests),
+            tell=lambda happening: _tell(happening, agent.name, terms.emit),
         )
-        if agent.config.type == "cli":
-            answer = run_program(agent.config, job, launcher=launcher, environ=environ, user_home=user_home)
-        else:
-            answer = _run(agent, job, mcp)
+        answer = _run(agents, agent, job)
         if answer.end in {"cancelled", "not_started"}:
             return Delegated(answer=answer)
-        return replace(_settled(agent, answer, copy, workspace, allowed), note=copy.note)
+        return replace(_settled(agent, answer, copy, workspace, terms.allowed), note=copy.note)
 
 
-def _run(agent: Agent, job: Job, mcp: McpRunner | None) -> Answer:
+def _run(agents: ExternalAgents, agent: Agent, job: Job) -> Answer:
+    if agent.config.type == "cli":
+        return run_program(agents, agent.config, job)
     if agent.config.type == "python":
         return run_plugin(agent.config.entry_point or agent.name, job)
-    if mcp is None:
+    if agents.mcp is None:
         return Answer(error="no MCP servers are configured", end="not_started")
-    return mcp(agent, job)
+    return agents.mcp(agent, job)
 
 
 def _settled(agent: Agent, answer: Answer, copy: Copy, workspace: Workspace, allowed: Allowed) -> Delegated:

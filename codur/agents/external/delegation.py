@@ -13,14 +13,29 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from codur.agents.external.copy import MayInstruct
-    from codur.agents.external.delegated_work import Delegated
     from codur.agents.external.protocol import McpRunner
     from codur.agents.external.ready import Obstacle
     from codur.agents.external.take_over import Allowed
     from codur.agents.registry import Agent
     from codur.events import Emit
     from codur.sandbox.launcher import Launcher
-    from codur.workspace.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What one delegation is held to.
+
+    Attributes:
+        timeout_s: seconds left; the agent's own limit may be shorter.
+        emit: gets what the agent says and does, as it happens.
+        allowed: which paths may change.
+        read_only: paths that define the check.
+    """
+
+    timeout_s: float
+    emit: Emit
+    allowed: Allowed
+    read_only: tuple[str, ...] = ()
 
 
 def _nobody_accepted(_path: str, _content: bytes) -> bool:
@@ -55,42 +70,3 @@ class ExternalAgents:
         if self.offline:
             return Obstacle(text="the run is offline", remedy="Run it again without --offline.")
         return obstacle_of(agent.name, agent.config, self.environ, mcp=self.mcp is not None)
-
-    def run_external(
-        self,
-        agent: Agent,
-        prompt: str,
-        workspace: Workspace,
-        *,
-        timeout_s: float,
-        emit: Emit,
-        read_only: tuple[str, ...] = (),
-        allowed: Allowed,
-    ) -> Delegated:
-        """Let an agent work in a copy of the workspace, and take over what it may change.
-
-        Args:
-            timeout_s: seconds left; the agent's own limit may be shorter.
-            emit: gets what the agent says and does, as it happens.
-            read_only: paths that define the check.
-            allowed: which paths may change.
-
-        Raises:
-            CodurError: the copy cannot be made, or the program cannot be contained.
-        """
-        from codur.agents.external.delegated_work import work  # noqa: PLC0415 - lazy: few runs delegate
-
-        return work(
-            agent,
-            self.redact(prompt),
-            workspace,
-            launcher=self.launcher,
-            environ=self.environ,
-            user_home=self.user_home,
-            mcp=self.mcp,
-            timeout_s=timeout_s,
-            emit=emit,
-            read_only=read_only,
-            allowed=allowed,
-            may_instruct=self.may_instruct,
-        )

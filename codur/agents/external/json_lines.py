@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
+
+from codur.parsing.json_values import read_json
 
 MAX_LINE = 1_048_576
 
@@ -59,11 +60,3 @@ class JsonLines:
             self._take(value)
         else:
             self.skipped += 1
-
-
-def read_json(data: bytes | str) -> Any:
-    """The value of a JSON text; None if it is none."""
-    try:
-        return json.loads(data)
-    except (ValueError, RecursionError):  # not JSON, not UTF-8, a number of too many digits, or nested too deeply
-        return None

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 from codur.agents.external.protocol import Answer, ExternalAgent, Job
+from codur.background import in_thread
 from codur.structs import replace
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ def run_plugin(name: str, job: Job) -> Answer:
         return Answer(error=f"there is no entry point {name!r} in the group {GROUP}", end="not_started")
     over = threading.Event()
     quiet = replace(job, tell=lambda happening: None if over.is_set() else job.tell(happening))
-    future = _in_thread(lambda: _answer(found, quiet))
+    future = in_thread(lambda: _answer(found, quiet), "codur-agent")
     try:
         return future.result(job.timeout_s)
     except TimeoutError:
@@ -51,20 +50,3 @@ def _answer(found: EntryPoint, job: Job) -> Answer:
     if isinstance(answer, Answer):
         return answer
     return Answer(error=f"it gave back {type(answer).__name__}, not an Answer")
-
-
-def _in_thread(function: Callable[[], Answer]) -> Future[Answer]:
-    """Call `function` in a thread that nobody waits for when the process ends: a class cannot be stopped."""
-    future: Future[Answer] = Future()
-    future.set_running_or_notify_cancel()  # from now on nobody can cancel it, so its result can always be set
-
-    def call() -> None:
-        try:
-            answer = function()
-        except BaseException as error:  # noqa: BLE001 - handed to who waits
-            future.set_exception(error)
-        else:
-            future.set_result(answer)
-
-    threading.Thread(target=call, name="codur-agent", daemon=True).start()
-    return future

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from codur.agents.external.protocol import Answer, End, Job, McpRunner
 from codur.config.reading.agent_rules import PLACE
+from codur.mcp.offered_tools import shown_name
+from codur.mcp.server_errors import McpError
 
 if TYPE_CHECKING:
     from codur.agents.registry import Agent
@@ -21,22 +23,15 @@ def server_runner(servers: Callable[[], McpServers]) -> McpRunner:
     """
 
     def run(agent: Agent, job: Job) -> Answer:
-        from codur.mcp.offered_tools import shown_name  # noqa: PLC0415 - lazy: few runs delegate
-        from codur.mcp.server_errors import McpError  # noqa: PLC0415 - lazy: as above
-
         config = agent.config
         places = {"prompt": job.prompt, "workspace": str(job.directory)}
-        asked = next((name for name, value in config.arguments.items() if _has_prompt(value)), None)
-        arguments = {name: _filled(value, places) for name, value in config.arguments.items()}
-        prompt = str(arguments[asked]) if asked is not None else job.prompt
         try:
             text = servers().delegate(
                 shown_name(config.server, config.tool),
-                prompt,
                 job.directory,
+                {name: _filled(value, places) for name, value in config.arguments.items()},
+                prompt=None if any(map(_has_prompt, config.arguments.values())) else job.prompt,
                 timeout_s=job.timeout_s,
-                argument=asked,
-                arguments=arguments,
             )
         except McpError as error:
             end: End = "timed_out" if error.code == "timeout" else "ended"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from codur.batch.reports.comparison import Comparison, Tried, agent_name, compare
 from codur.batch.reports.report_text import markdown_cell as cell
@@ -100,28 +100,10 @@ def _pass_at_k(comparison: Comparison) -> str:
 
 def _results(results: Sequence[ChallengeResult], *, several_agents: bool) -> str:
     several_attempts = any(item.attempt > 1 for item in results)
-    header = ["challenge", "status", "solved by", "calls", "tokens", "cost", "seconds", "reason"]
-    if several_attempts:
-        header.insert(1, "attempt")
-    if several_agents:
-        header.insert(1, "agent")
-    right = [header.index(name) for name in ("calls", "tokens", "cost", "seconds")]
-    return _table(header, [_row(item, agent="agent" in header, attempt="attempt" in header) for item in results], right)
-
-
-def _row(item: ChallengeResult, *, agent: bool, attempt: bool) -> tuple[str, ...]:
-    return (
-        cell(item.name),
-        *([cell(agent_name(item))] if agent else []),
-        *([str(item.attempt)] if attempt else []),
-        item.status,
-        _way(item) if item.solved else "",
-        f"{item.calls:,}",
-        f"{item.tokens:,}",
-        money(item.cost_usd),
-        f"{item.seconds:.1f}",
-        cell("" if item.solved else item.reason),
-    )
+    left_out = {"agent": not several_agents, "attempt": not several_attempts}
+    titles = [title for title in _COLUMNS if not left_out.get(title, False)]
+    rows = [[_COLUMNS[title](item) for title in titles] for item in results]
+    return _table(titles, rows, right=[titles.index(title) for title in ("calls", "tokens", "cost", "seconds")])
 
 
 def _way(item: ChallengeResult) -> str:
@@ -131,3 +113,17 @@ def _way(item: ChallengeResult) -> str:
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] | range) -> str:
     rule = ["---:" if index in right else "---" for index in range(len(header))]
     return "\n".join(f"| {' | '.join(row)} |" for row in (header, rule, *rows))
+
+
+_COLUMNS: dict[str, Callable[[ChallengeResult], str]] = {
+    "challenge": lambda item: cell(item.name),
+    "agent": lambda item: cell(agent_name(item)),
+    "attempt": lambda item: str(item.attempt),
+    "status": lambda item: item.status,
+    "solved by": lambda item: _way(item) if item.solved else "",
+    "calls": lambda item: f"{item.calls:,}",
+    "tokens": lambda item: f"{item.tokens:,}",
+    "cost": lambda item: money(item.cost_usd),
+    "seconds": lambda item: f"{item.seconds:.1f}",
+    "reason": lambda item: cell("" if item.solved else item.reason),
+}

@@ -21,7 +21,7 @@ from codur.store.flock import open_lock, try_lock
 PATCHES, PREDICTIONS, LOCK = "patches", "predictions.jsonl", ".lock"
 MARKDOWN_FILE, PAGE_FILE = "report.md", "report.html"
 SPENT = "spent.json"
-_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class ResultsDirectory:
@@ -47,6 +47,9 @@ class ResultsDirectory:
                     f"{self.path}: another batch writes its results there",
                     remedy="Wait until it has ended, or name another directory with --results.",
                 )
+            for name in (PATCHES, RUNS):  # results may be anyone's, and a link would lead what is written elsewhere
+                if (self.path / name).is_symlink():
+                    raise OSError(errno.ELOOP, f"{name} is a link")
             (self.path / PATCHES).mkdir(exist_ok=True)
             self._descriptor = os.open(self.path / RESULTS_FILE, _APPEND, 0o644)
             drop_torn_tail(self._descriptor)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from codur.workspace.history.diff import binary_diff, unified_diff
+from codur.workspace.history.diff import FileChange
 
 _File = tuple[bytes | None, int | None]
 _NONE: _File = (None, None)
@@ -35,8 +35,8 @@ def exact_patch(diff: str, paths: Sequence[str], before: Path, after: Path, reda
 
 def _patch(path: str, old: _File, new: _File) -> str:
     is_text = all(data is None or _is_text(data) for data, _ in (old, new))
-    form = unified_diff if is_text else binary_diff
-    return form(path, old[0], new[0], mode_before=old[1], mode_after=new[1])
+    change = FileChange(path=path, before=old[0], after=new[0], mode_before=old[1], mode_after=new[1])
+    return change.diff() if is_text else change.binary_diff()
 
 
 def _file(path: Path) -> _File:

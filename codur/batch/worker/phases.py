@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from codur.batch.worker.frames import FrameWriter
 from codur.batch.worker.messages import Phase, Prompted
 from codur.events import Event, ModelAnswered, ModelCalled, ModelPrompted, ModelWaiting, NodeEntered
@@ -16,7 +19,7 @@ _SEARCH = "repair"
 
 
 class Phases:
-    """Takes the events of one run. A search for a repair begins when its turn comes.
+    """Takes the events of one run, and gives it turns for its searches.
 
     Args:
         number: the job's.
@@ -42,7 +45,6 @@ class Phases:
         self._cancel = cancel
         self._waited = waited
         self._prompts = prompts
-        self._has_turn = False
         self._calls = self._tokens = 0
         self._cost_usd = 0.0
         self._phase = ""
@@ -51,9 +53,6 @@ class Phases:
         """Take an event."""
         match event:
             case NodeEntered():
-                self.close()
-                if event.node == _SEARCH:
-                    self._wait()
                 self._tell(event.node)
             case ModelCalled():
                 self._tell("asking")
@@ -67,15 +66,13 @@ class Phases:
             case ModelPrompted() if self._prompts:
                 self._frames.send(Prompted(number=self._number, event=event))
 
-    def close(self) -> None:
-        """Give a turn back."""
-        if self._has_turn:
-            self._has_turn = False
-            self._searches.give_back()
-
-    def _wait(self) -> None:
+    @contextmanager
+    def searching(self) -> Iterator[None]:
+        """A turn for a search, which the node that searches waits for; none comes if the run is cancelled meanwhile."""
         self._tell(QUEUED)
-        self._has_turn = self._searches.take(self._cancel, waited=self._waited)
+        with self._searches.turn(self._cancel, waited=self._waited):
+            self._tell(_SEARCH)
+            yield
 
     def _tell(self, phase: str) -> None:
         if phase != self._phase:

@@ -19,18 +19,17 @@ from codur.batch.worker.frames import FrameReader, FrameWriter
 from codur.batch.worker.messages import AllSpent, Begin, Cancel, Done, Ready, Start, Started, ToWorker, Waits
 from codur.batch.worker.phases import Phases
 from codur.config.prompts import PromptLibrary
-from codur.llm.rate_limits.shared_limits import SharedModels
+from codur.llm.rate_limits.shared_limits import SharedBudget, SharedModels
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.processor_turns import SharedPrograms, Turns, Waited
 from codur.sandbox.scratch import prefix, remove_tree, sweep, temporary_base
 from codur.sandbox.starter.starter_client import Starter
+from codur.session.host import Shared, close_to_others
 from codur.session.scratch_directory import sweep_scratch
-from codur.session.side_by_side import Shared
 from codur.structs import replace
 
 PROGRAMS_PER_PROCESSOR = 2
 """Programs wait for files and for each other, too; more at a time would only make them run into their time limits."""
-_PR_SET_DUMPABLE = 4
 _SWITCH_S = 0.002
 
 
@@ -40,7 +39,7 @@ def main(descriptor: int) -> None:
     Args:
         descriptor: a socket to the supervisor.
     """
-    _close_to_others()
+    close_to_others()
     os.chdir("/")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the supervisor, which tells us
     sys.setswitchinterval(_SWITCH_S)
@@ -107,10 +106,10 @@ class Worker:
         waited = Waited(lambda waits: self._frames.send(Waits(number=job.number, now=waits)))
         shows = self._setup.keeping.prompts
         phases = Phases(job.number, self._frames, self._searches, cancel, waited, prompts=shows)
+        host = replace(self._host, search_turn=phases.searching)
         try:
-            done = attempt(job, self._setup, self._host, below=self._below, cancel=cancel, waited=waited, emit=phases)
+            done = attempt(job, self._setup, host, below=self._below, cancel=cancel, waited=waited, emit=phases)
         finally:
-            phases.close()
             with self._lock:
                 del self._cancels[job.number]
         files = done.files if self._setup.in_place else {}
@@ -122,11 +121,13 @@ class Worker:
         return Shared(
             programs=SharedPrograms(starter=self._starter, turns=Turns(PROGRAMS_PER_PROCESSOR * setup.processors)),
             models=SharedModels(
-                max_tokens=setup.max_tokens,
-                max_cost_usd=setup.max_cost_usd,
-                tokens=setup.tokens,
-                cost_usd=setup.cost_usd,
-                on_spent=lambda tokens, cost: self._frames.send(AllSpent(tokens=tokens, cost_usd=cost)),
+                SharedBudget(
+                    max_tokens=setup.max_tokens,
+                    max_cost_usd=setup.max_cost_usd,
+                    tokens=setup.tokens,
+                    cost_usd=setup.cost_usd,
+                    on_spent=lambda tokens, cost: self._frames.send(AllSpent(tokens=tokens, cost_usd=cost)),
+                )
             ),
             prompts=PromptLibrary(),
         )
@@ -136,11 +137,3 @@ def _directory(base: str) -> Path:
     path = Path(base) / f"{prefix('batch')}{os.urandom(8).hex()}"
     path.mkdir(mode=0o700)
     return path
-
-
-def _close_to_others() -> None:
-    """This process holds keys: its memory and environment are for the system's administrator alone (prctl(2))."""
-    if sys.platform == "linux":
-        import ctypes  # noqa: PLC0415 - lazy: on Linux only
-
-        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)

@@ -18,7 +18,7 @@ from codur.checks.confirmation.reaching import disarms, new_reaches
 from codur.checks.entry import is_test_code
 from codur.checks.stated_conditions import allowed_by
 from codur.errors import WorkspaceError
-from codur.structs import replace
+from codur.structs import Struct, replace
 from codur.types import Check, Verdict
 from codur.workspace.copies import MAX_BYTES
 from codur.workspace.workspace import Workspace
@@ -29,31 +29,34 @@ _MOST_OF_GIT = 20_000
 _NAMED = 3
 
 
-def confirm(
-    checker: Checker,
-    check: Check,
-    verdict: Verdict,
-    before: Mapping[str, bytes | None],
-    prompt: str,
-    *,
-    earlier: Verdict | None = None,
-    runs: int | None = None,
-    own: bool = False,
-) -> Verdict:
+class Change(Struct):
+    """What was done before the check passed.
+
+    Attributes:
+        before: original bytes of the changed files; None for a new one.
+        prompt: the task.
+        earlier: the verdict before anything was changed.
+        own: it is a change of the offline search, which makes none that reaches out of the program.
+    """
+
+    before: Mapping[str, bytes | None]
+    prompt: str = ""
+    earlier: Verdict | None = None
+    own: bool = False
+
+
+def confirm(checker: Checker, check: Check, verdict: Verdict, change: Change, *, runs: int | None = None) -> Verdict:
     """Test whether a pass holds.
 
     Args:
         verdict: the pass.
-        before: original bytes of the changed files; None for a new one.
-        prompt: the task.
-        earlier: the verdict before anything was changed.
         runs: how often it must repeat; None stands for what the settings say.
-        own: the change is one of the offline search, which makes none that reaches out of the program.
 
     Returns:
         The pass, with a note if the check does not reach what was changed, or a verdict `flaky` or `tampered` that
         says why.
     """
+    before, prompt = change.before, change.prompt
     workspace, conditions = checker.workspace, checker.conditions
     changed = conditions.changed(check, workspace, before)
     if check.beside is not None:
@@ -70,7 +73,7 @@ def confirm(
     reason = reason or _canned(checker, check, before, prompt)
     if reason:
         return tampered(verdict, reason)
-    return verdict if own or check.kind == "output" else _with_hollow(checker, check, verdict, before, prompt, earlier)
+    return verdict if change.own or check.kind == "output" else _with_hollow(checker, check, verdict, change)
 
 
 def _canned(checker: Checker, check: Check, before: Mapping[str, bytes | None], prompt: str) -> str:
@@ -217,23 +220,16 @@ def _ignores_input(checker: Checker, check: Check, before: Mapping[str, bytes | 
 # --- a check that can fail --------------------------------------------------------------------------------------------
 
 
-def _with_hollow(
-    checker: Checker,
-    check: Check,
-    verdict: Verdict,
-    before: Mapping[str, bytes | None],
-    prompt: str,
-    earlier: Verdict | None,
-) -> Verdict:
+def _with_hollow(checker: Checker, check: Check, verdict: Verdict, change: Change) -> Verdict:
     """The verdict, once it is known what the check says of the same program with functions that only fail."""
-    workspace = checker.workspace
+    workspace, before, earlier = checker.workspace, change.before, change.earlier
     tests = [path for path in check.protected if path.endswith(".py")]
     after = {
         path: workspace.read_bytes(path)
         for path in before
         if path.endswith(".py") and workspace.is_file(path) and path not in tests and not is_test_code(path)
     }
-    reason = "" if _speaks_of_tests(prompt) else disarms(before, after, tests)
+    reason = "" if _speaks_of_tests(change.prompt) else disarms(before, after, tests)
     if reason:
         return tampered(verdict, reason)
     new = {path: _added(before[path], text) for path, text in after.items()}

@@ -55,15 +55,12 @@ class RunProblem(Struct):
     remedy: str
 
 
-def run_problem(
-    check: Check | None, verdict: Verdict, output: str, *, root: Path, python: str, task: str = ""
-) -> RunProblem | None:
+def run_problem(check: Check | None, verdict: Verdict, *, root: Path, python: str, task: str = "") -> RunProblem | None:
     """What keeps a run of tests from saying anything of the program; None if it says that tests fail.
 
     Args:
         check: the check that was run, if there is one.
         verdict: what came of it, before anything was changed.
-        output: what the run printed, or the error in the verdict.
         root: the workspace.
         python: its interpreter.
         task: the request, if what it names may still have to be written: modules that it or the name of a test names.
@@ -83,7 +80,7 @@ def run_problem(
         )
     if verdict.tests_passed:
         return None
-    planned = set(_NAME.findall(task))
+    planned, output = set(_NAME.findall(task)), verdict.error
     if task:
         planned |= {Path(path).stem.removeprefix("test_").removesuffix("_test") for path in check.protected}
     return (

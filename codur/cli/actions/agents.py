@@ -11,24 +11,25 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from msgspec import to_builtins
+from msgspec import structs, to_builtins
 
 from codur.agents.external.ready import Obstacle, obstacle_of
 from codur.agents.registry import Agent, AgentRegistry
 from codur.cli import machine
 from codur.cli.actions.agent_templates import template
+from codur.cli.printing import say, say_json, unwritable
 from codur.config.loader import LoadedSettings, user_directory
 from codur.config.reading.agent_files import SUFFIX, shipped_names, user_agents
 from codur.config.settings import AgentConfig, Settings
 from codur.errors import UsageError
 from codur.events import ignore
 from codur.llm.pool import ModelPool
+from codur.llm.pool_options import PoolOptions
 from codur.llm.profiles.auto import server_problem
 from codur.session.task_run import run_task
-from codur.structs import names, replace
+from codur.structs import replace
 from codur.types import Limits, RunResult, Task
 from codur.ui.output_formats import show
-from codur.ui.sanitise import sanitise
 from codur.ui.shown.tables import AgentRow, agents_table
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
@@ -49,7 +50,7 @@ def show_agents(directory: Path, config: Path | None, *, json: bool) -> None:
     """Print the agents, what each needs, and whether it can run here."""
     rows = _rows(_load(directory, config).settings)
     if json:
-        _print(json_module.dumps([to_builtins(row) for row in rows]))
+        say_json([to_builtins(row) for row in rows])
     else:
         show(agents_table(rows, color=sys.stdout.isatty(), width=machine.width()), sys.stdout)
 
@@ -72,14 +73,14 @@ def show_agent(name: str, directory: Path, config: Path | None, *, json: bool) -
             "remedy": obstacle.remedy if obstacle else "",
             "keys": {key: {"value": value, "from": source} for key, (value, source) in values.items()},
         }
-        _print(json_module.dumps(told))
+        say_json(told)
         return
     lines = [f"# {agent.name}: {'can run here' if obstacle is None else f'cannot run here: {obstacle.text}'}"]
     lines += [f"# {line}" for line in _explained(agent)]
     lines += [
         f"{key}: {json_module.dumps(value, ensure_ascii=False)}  # {source}" for key, (value, source) in values.items()
     ]
-    _print("\n".join(lines))
+    say("\n".join(lines))
 
 
 def try_agent(name: str, config: Path | None, overrides: Mapping[str, Any], *, json: bool, verbose: bool) -> int:
@@ -101,7 +102,7 @@ def try_agent(name: str, config: Path | None, overrides: Mapping[str, Any], *, j
         task = Task(
             prompt=_TRIAL_TASK, workspace=place, limits=machine.limits_of(settings), agent=name, check_is_goal=True
         )
-        output = machine.output(json=False, json_stream=False, raw=False, verbose=True) if verbose else None
+        output = machine.Showing(verbose=True).output() if verbose else None
         result = run_task(task, settings, host=host, emit=output.event if output else ignore)
         if output is not None:
             output.close()
@@ -111,11 +112,11 @@ def try_agent(name: str, config: Path | None, overrides: Mapping[str, Any], *, j
 
 def _alone(settings: Settings) -> Settings:
     """The settings with which nobody but the agent does the work."""
-    preferences = replace(settings.agents.preferences, fallback_order=(), escalation=())
-    return replace(
+    preferences = structs.replace(settings.agents.preferences, fallback_order=(), escalation=())
+    return structs.replace(
         settings,
-        repair=replace(settings.repair, mode="off"),
-        agents=replace(settings.agents, preferences=preferences),
+        repair=structs.replace(settings.repair, mode="off"),
+        agents=structs.replace(settings.agents, preferences=preferences),
     )
 
 
@@ -136,13 +137,10 @@ def make_agent(name: str, kind: str) -> None:
         with path.open("x", encoding="utf-8") as stream:
             stream.write(template(name, kind))
     except OSError as error:
-        raise UsageError(
-            f"{path}: cannot be written: {(error.strerror or 'unknown error').lower()}",
-            remedy="Edit the file that is there, or choose another name.",
-        ) from error
+        raise unwritable(path, error, "Edit the file that is there, or choose another name.") from error
     loaded = machine.settings_for(None, None, {})
     AgentRegistry(loaded.settings).resolve(name)
-    _print(f"{path}\nedit it, then try it with: codur agents test {name}")
+    say(f"{path}\nedit it, then try it with: codur agents test {name}")
 
 
 def _load(directory: Path, config: Path | None) -> LoadedSettings:
@@ -171,7 +169,7 @@ def _rows(settings: Settings) -> list[AgentRow]:
 def _obstacle(agent: Agent, settings: Settings) -> Obstacle | None:
     if agent.external:
         return obstacle_of(agent.name, agent.config, os.environ, mcp=bool(settings.mcp_servers))
-    pool = ModelPool(settings, os.environ, Limits(), emit=ignore)
+    pool = ModelPool(settings, os.environ, Limits(), PoolOptions())
     if pool.problem(agent.profile):
         why = pool.why_unavailable(agent.profile)
         return Obstacle(text=pool.problem(agent.profile), remedy=why.remedy)
@@ -198,12 +196,12 @@ def _needs(agent: Agent) -> str:
 def _values(agent: Agent, loaded: LoadedSettings) -> Iterator[tuple[str, tuple[Any, str]]]:
     """The keys that are not at their defaults, and those that decide what another program may do."""
     defaults = AgentConfig()
-    for name in names(AgentConfig):
-        value = getattr(agent.config, name)
-        always = name in {"type", *(("network", "timeout_s", "key_env", "environment") if agent.external else ())}
-        if always or value != getattr(defaults, name):
+    for item in structs.fields(AgentConfig):
+        value = getattr(agent.config, item.name)
+        always = item.name in {"type", *(("network", "timeout_s", "key_env", "environment") if agent.external else ())}
+        if always or value != getattr(defaults, item.name):
             plain = dict(value) if isinstance(value, Mapping) else list(value) if isinstance(value, tuple) else value
-            yield name, (plain, _origin(agent.name, name, loaded))
+            yield item.name, (plain, _origin(agent.name, item.name, loaded))
 
 
 def _origin(name: str, key: str, loaded: LoadedSettings) -> str:
@@ -243,16 +241,12 @@ def _tell(agent: Agent, result: RunResult, *, json: bool) -> None:
             "attempts": max(1, result.iterations) if result.records else 0,
             "usage": to_builtins(result.usage),
         }
-        _print(json_module.dumps(told))
+        say_json(told)
         return
     usage = result.usage
     mark = "✔" if result.outcome == "done" else "✘"
     cost = f", ${usage.cost_usd:.4f}" if usage.cost_usd else ""
-    _print(f"{mark} {agent.name}: {status}, {result.duration_s:.1f} s, {usage.total_tokens:,} tokens{cost}")
+    say(f"{mark} {agent.name}: {status}, {result.duration_s:.1f} s, {usage.total_tokens:,} tokens{cost}")
     errors = [record.error for record in result.records if record.error]
     for text in dict.fromkeys(filter(None, (result.reason, *errors[-1:], result.remedy))):
-        _print(f"  {text}")
-
-
-def _print(text: str) -> None:
-    show(sanitise(text), sys.stdout)
+        say(f"  {text}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,26 +10,17 @@ from typing import Any
 from msgspec import to_builtins
 
 from codur.cli import machine
-from codur.cli.actions.run import read_revision
-from codur.session.commit_search import Bisection, Step, bisect, steps_left
+from codur.cli.printing import say_json
+from codur.session.commit_search import Bisection, Step, Wanted, bisect, steps_left
 from codur.types import EXIT_CODES
 from codur.ui.output_formats import show
-from codur.ui.sanitise import sanitise
 from codur.ui.styled_lines import Line, block, count, joined, line
 
 _SIGNS = {"passes": "✔", "fails": "✘", "cannot be tested": "-"}
 
 
 def find_commit(
-    directory: Path,
-    *,
-    good: str | None,
-    bad: str | None,
-    check: str | None,
-    expect: str | None,
-    config: Path | None,
-    overrides: Mapping[str, Any],
-    json: bool,
+    directory: Path, wanted: Wanted, *, config: Path | None, overrides: Mapping[str, Any], json: bool
 ) -> int:
     """Find the commit that made the check fail, and show it.
 
@@ -41,19 +31,11 @@ def find_commit(
         UsageError: there is no check, no repository that can be read, or no such revision.
     """
     settings = machine.settings_for(machine.existing(directory), config, overrides).settings
-    found = bisect(
-        directory,
-        settings,
-        host=machine.host(),
-        good=read_revision("--good", good),
-        bad=read_revision("--bad", bad),
-        check_command=check,
-        expect_file=expect,
-        tell=(lambda _: None) if json else _show_step,
-    )
+    tell = (lambda _: None) if json else _show_step
+    found = bisect(directory, settings, wanted, host=machine.host(), tell=tell)
     code = EXIT_CODES[found.outcome]
     if json:
-        show(sanitise(json_module.dumps({**to_builtins(found), "exit_code": code})), sys.stdout)
+        say_json({**to_builtins(found), "exit_code": code})
     else:
         show(joined(_lines(found)), sys.stdout)
     return code

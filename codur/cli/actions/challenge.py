@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 import shlex
 import sys
 from collections.abc import Sequence
@@ -15,8 +14,8 @@ from codur.batch.discovery import find_challenges
 from codur.batch.new_challenge import make_challenge
 from codur.batch.soundness import Soundness, examine
 from codur.cli import machine, options
+from codur.cli.printing import say, say_json
 from codur.ui.output_formats import show
-from codur.ui.sanitise import sanitise
 from codur.ui.styled_lines import Line, count, joined, line
 
 
@@ -64,9 +63,9 @@ def check(directories: Sequence[Path], *, config: Path | None, json: bool, no_sa
     sound = sum(one.is_sound for one in found)
     if json:
         rows = [{**to_builtins(one), "sound": one.is_sound} for one in found]
-        show(sanitise(json_module.dumps({"sound": sound, "challenges": rows})), sys.stdout)
+        say_json({"sound": sound, "challenges": rows})
     else:
-        show(line(f"{sound:,} of {count(len(found), 'challenge')} sound").text, sys.stdout)
+        say(f"{sound:,} of {count(len(found), 'challenge')} sound")
     return 0 if sound == len(found) else 1
 
 

@@ -8,14 +8,15 @@ import platform
 import sys
 from pathlib import Path
 
-from msgspec import to_builtins
+from msgspec import structs, to_builtins
 
 from codur import __version__
 from codur.cli import machine
+from codur.cli.printing import say
 from codur.config.settings import AUTO, Provider, SandboxSettings, Settings
 from codur.errors import CodurError, ConfigError
-from codur.events import ignore
 from codur.llm.pool import ModelPool
+from codur.llm.pool_options import PoolOptions
 from codur.llm.profiles.endpoint import key_of
 from codur.llm.profiles.extras import installed, missing
 from codur.llm.remembered_sizes import Remembered
@@ -24,11 +25,9 @@ from codur.sandbox.backends import probe
 from codur.sandbox.backends.landlock import landlock_abi
 from codur.sandbox.launcher import Launcher
 from codur.store.directory import StateDirectory
-from codur.structs import Struct, replace
+from codur.structs import Struct
 from codur.tools.code.syntax_trees import not_installed
 from codur.types import Limits
-from codur.ui.output_formats import show
-from codur.ui.sanitise import sanitise
 from codur.workspace.workspace import Workspace
 
 _GIT_TIMEOUT_S = 10.0
@@ -134,8 +133,7 @@ def show_health(directory: Path, config: Path | None, *, json: bool, strict: boo
         UsageError: there is no such directory.
     """
     health = _examine(machine.settings_for(machine.existing(directory), config, {}).settings, directory)
-    text = json_module.dumps(to_builtins(health)) if json else "\n".join(_lines(health))
-    show(sanitise(text), sys.stdout)
+    say(json_module.dumps(to_builtins(health)) if json else "\n".join(_lines(health)))
     return 0 if health.contained and not health.state_problem and not (strict and health.gaps) else 1
 
 
@@ -144,7 +142,7 @@ def _examine(settings: Settings, directory: Path) -> Health:
     state_problem = _state_problem(root)
     cache = StateDirectory(root).cache if root is not None and not state_problem and root.is_dir() else None
     remembered = Remembered(StateDirectory(root).limits_file) if root is not None else None
-    pool = ModelPool(settings, os.environ, Limits(), emit=ignore, remembered=remembered)
+    pool = ModelPool(settings, os.environ, Limits(), PoolOptions(remembered=remembered))
     chosen = _chosen(settings, cache)
     return Health(
         version=__version__,
@@ -167,7 +165,7 @@ def _examine(settings: Settings, directory: Path) -> Health:
         state_problem=state_problem,
         python=platform.python_version(),
         interpreter=sys.executable,
-        git=_git_version(replace(settings.sandbox, require="any")) if chosen is not None else "",
+        git=_git_version(structs.replace(settings.sandbox, require="any")) if chosen is not None else "",
         providers=tuple(_provider(name, provider) for name, provider in settings.providers.items()),
         models=_models(settings, pool),
         languages=_languages(directory),

@@ -4,51 +4,34 @@ from __future__ import annotations
 
 import json as json_module
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
 from msgspec import to_builtins
 
 from codur.cli import machine
+from codur.cli.printing import say, say_json, unwritable
 from codur.config.loader import candidate_files
-from codur.errors import UsageError
 from codur.planning.patterns.decide import PatternDecision, decide
 from codur.sandbox.launcher import Launcher
-from codur.types import Check
-from codur.ui.output_formats import show
-from codur.ui.sanitise import sanitise
+from codur.types import Check, Task
+from codur.ui.shown.picture import graph_svg
 from codur.workspace.workspace import Workspace
 
 
-def show_route(
-    prompt: str,
-    directory: Path,
-    config: Path | None,
-    *,
-    check_command: str | None,
-    expect_file: str | None,
-    json: bool,
-) -> None:
-    """Print what Phase 0 decides about a prompt."""
+def show_route(task: Task, directory: Path, config: Path | None, *, json: bool) -> None:
+    """Print what Phase 0 decides about a task."""
     settings = machine.settings_for(directory, config, {}).settings
     workspace = Workspace.open(directory, home=machine.home())
     with Launcher(os.environ, sandbox=settings.sandbox) as launcher:
-        decision = decide(
-            prompt,
-            workspace,
-            settings=settings,
-            launcher=launcher,
-            check_command=check_command,
-            expect_file=expect_file,
-        )
+        decision = decide(task, workspace, settings=settings, launcher=launcher)
     report = _report(decision)
     if json:
-        _print(json_module.dumps(report))
+        say_json(report)
         return
     check = decision.discovery.check
     shown = {**report, "check": _check(check) if check else None}
-    _print("\n".join(f"{key.replace('_', ' ')}: {_shown(value)}" for key, value in shown.items()))
+    say("\n".join(f"{key.replace('_', ' ')}: {_shown(value)}" for key, value in shown.items()))
 
 
 def _report(decision: PatternDecision) -> dict[str, Any]:
@@ -89,7 +72,7 @@ def _call(item: dict[str, Any]) -> str:
     return f"{item['tool']}({arguments})"
 
 
-def show_graph(*, mermaid: bool, png: Path | None) -> None:
+def show_graph(*, mermaid: bool, svg: Path | None) -> None:
     """Print the compiled graph's edges, or draw it.
 
     Raises:
@@ -97,24 +80,19 @@ def show_graph(*, mermaid: bool, png: Path | None) -> None:
     """
     from codur.graph.drawing import drawn_edges, mermaid_text  # noqa: PLC0415 - lazy: loads langgraph
 
-    if png is not None:
-        from codur.ui.shown.picture import graph_png  # noqa: PLC0415 - lazy: loads the drawing library
-
-        _write(png, graph_png(drawn_edges()))
+    if svg is not None:
+        _write(svg, graph_svg(drawn_edges()))
     elif mermaid:
-        _print(mermaid_text())
+        say(mermaid_text())
     else:
-        _print("\n".join(f"{source} → {', '.join(targets)}" for source, targets in drawn_edges().items()))
+        say("\n".join(f"{source} → {', '.join(targets)}" for source, targets in drawn_edges().items()))
 
 
-def _write(path: Path, data: bytes) -> None:
+def _write(path: Path, text: str) -> None:
     try:
-        path.write_bytes(data)
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise UsageError(
-            f"{path}: cannot be written: {(error.strerror or 'unknown error').lower()}",
-            remedy="Name a file in a directory that exists and may be written.",
-        ) from error
+        raise unwritable(path, error, "Name a file in a directory that exists and may be written.") from error
 
 
 def show_settings(directory: Path, config: Path | None) -> None:
@@ -123,20 +101,20 @@ def show_settings(directory: Path, config: Path | None) -> None:
 
     loaded = machine.settings_for(directory, config, {})
     comments = [f"# from: {source}" for source in loaded.sources] + [f"# note: {note}" for note in loaded.notes]
-    _print("\n".join([*comments, effective_yaml(loaded.settings).rstrip()]))
+    say("\n".join([*comments, effective_yaml(loaded.settings).rstrip()]))
 
 
 def show_settings_files(directory: Path) -> None:
     """Print the files that settings are read from, weakest first."""
     for path in candidate_files(workspace=directory, environ=os.environ, home=machine.home()):
-        _print(f"{path}{'' if path.exists() else ' (absent)'}")
+        say(f"{path}{'' if path.exists() else ' (absent)'}")
 
 
 def show_schema() -> None:
     """Print the JSON schema of the settings."""
     from codur.config.document import schema  # noqa: PLC0415 - lazy: loads PyYAML
 
-    _print(json_module.dumps(schema(), indent=2))
+    say(json_module.dumps(schema(), indent=2))
 
 
 def check_settings(directory: Path, config: Path | None) -> None:
@@ -147,9 +125,5 @@ def check_settings(directory: Path, config: Path | None) -> None:
     """
     loaded = machine.settings_for(directory, config, {})
     for note in loaded.notes:
-        _print(f"note: {note}")
-    _print(f"the settings are valid (read: {', '.join(loaded.sources) or 'defaults only'})")
-
-
-def _print(text: str) -> None:
-    show(sanitise(text), sys.stdout)
+        say(f"note: {note}")
+    say(f"the settings are valid (read: {', '.join(loaded.sources) or 'defaults only'})")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as json_module
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,8 +11,9 @@ from typing import Any
 from msgspec import to_builtins
 
 from codur.cli import machine
+from codur.cli.printing import require_yes, say, say_json, tell
 from codur.config.settings import McpServer, Settings
-from codur.errors import Refused, UsageError
+from codur.errors import UsageError
 from codur.mcp.connection import Place
 from codur.mcp.offered_tools import Definition, Listing, shown_name
 from codur.mcp.pins import Pins
@@ -23,18 +23,16 @@ from codur.sandbox.launcher import Launcher
 from codur.session.host import redactor_of
 from codur.session.programs import uncontained
 from codur.store.directory import StateDirectory
-from codur.ui.output_formats import show
-from codur.ui.sanitise import sanitise
 
 
 def show_servers(directory: Path, config: Path | None, *, json: bool) -> int:
     """Print the servers of the settings."""
     servers = _settings(directory, config).mcp_servers
     if json:
-        _print(json_module.dumps([{"name": name, **_described(server)} for name, server in sorted(servers.items())]))
+        say_json([{"name": name, **_described(server)} for name, server in sorted(servers.items())])
     else:
         lines = [f"{name}  {_way(server)}" for name, server in sorted(servers.items())]
-        _print("\n".join(lines) or "there are no MCP servers in the settings (mcp_servers)")
+        say("\n".join(lines) or "there are no MCP servers in the settings (mcp_servers)")
     return 0
 
 
@@ -49,13 +47,13 @@ def show_tools(name: str, directory: Path, config: Path | None, *, json: bool) -
         states = servers.states(name, listing)
     tools = [{**to_builtins(tool), "state": states[tool.name]} for tool in listing.tools]
     if json:
-        _print(redact(json_module.dumps({"server": name, "tools": tools, "left_out": listing.left_out})))
+        say(redact(json_module.dumps({"server": name, "tools": tools, "left_out": listing.left_out})))
         return 0
     marks = {state: "" if state == "accepted" else f"[{state}] " for state in states.values()}
     lines = [f"{tool.name}  {marks[states[tool.name]]}{tool.description}" for tool in listing.tools]
     if listing.left_out:
         lines.append(f"{listing.left_out} more are left out")
-    _print(redact("\n".join(lines)) or f"{name} has no tools")
+    say(redact("\n".join(lines)) or f"{name} has no tools")
     return 0
 
 
@@ -72,9 +70,9 @@ def call_tool(name: str, tool: str, arguments: str, directory: Path, config: Pat
         servers.server(name)
         answer = servers.call(whole, given)
     if json:
-        _print(redact(json_module.dumps({"tool": whole, **to_builtins(answer)})))
+        say(redact(json_module.dumps({"tool": whole, **to_builtins(answer)})))
     else:
-        _print(redact(answer.text))
+        say(redact(answer.text))
     return 1 if answer.failed else 0
 
 
@@ -87,10 +85,10 @@ def show_resources(name: str, directory: Path, config: Path | None, *, json: boo
     with _opened(directory, config) as (servers, redact):
         found = servers.resources(name)
     if json:
-        _print(redact(json_module.dumps({"server": name, "resources": [to_builtins(entry) for entry in found]})))
+        say(redact(json_module.dumps({"server": name, "resources": [to_builtins(entry) for entry in found]})))
     else:
         lines = [f"{entry.uri}  {entry.mime_type}  {entry.description or entry.name}" for entry in found]
-        _print(redact("\n".join(lines)) or f"{name} has no resources")
+        say(redact("\n".join(lines)) or f"{name} has no resources")
     return 0
 
 
@@ -105,14 +103,21 @@ def consider(name: str, directory: Path, config: Path | None, *, accept: bool, j
         listing = servers.tools(name)
         news = _news(servers, name, listing, damaged_is_new=accept)
         if not json:
-            _print(redact("\n".join(news) or f"{name}: all tools are as they were accepted"))
-            accept = accept or (bool(news) and _asked())
+            say(redact("\n".join(news) or f"{name}: all tools are as they were accepted"))
+            if news and not accept:
+                require_yes(
+                    "Accept these tools as they are now?",
+                    refused="the tools are not accepted",
+                    unasked="Look at them, then run the same with --yes.",
+                    declined="What was accepted before still counts.",
+                )
+                accept = True
         if accept:
             servers.trust(name, listing)
     if json:
-        _print(redact(json_module.dumps({"server": name, "accepted": accept or not news, "news": news})))
+        say(redact(json_module.dumps({"server": name, "accepted": accept or not news, "news": news})))
     elif accept:
-        _print("accepted")
+        say("accepted")
     return 0
 
 
@@ -137,18 +142,6 @@ def _news_line(tool: Definition, state: str) -> str:
     return f"{state}: {tool.name}: {tool.description}\n  {json_module.dumps(tool.schema)}"
 
 
-def _asked() -> bool:
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise Refused(
-            "the tools are not accepted: there is no terminal to ask in",
-            remedy="Look at them, then run the same with --yes.",
-        )
-    _print("Accept these tools as they are now? [y/N]")
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise Refused("the tools are not accepted", remedy="What was accepted before still counts.")
-    return True
-
-
 def _arguments(text: str) -> dict[str, Any]:
     try:
         given = json_module.loads(text)
@@ -171,7 +164,7 @@ def _opened(directory: Path, config: Path | None) -> Iterator[tuple[McpServers, 
     pins = Pins(StateDirectory(host.state).mcp_file if host.state else None)
     with Launcher(host.environ, sandbox=settings.sandbox, state_cache=host.cache) as launcher:
         if launcher.name == "none" and any(server.command for server in settings.mcp_servers.values()):
-            show(sanitise(f"warning: {uncontained(launcher.note)}"), sys.stderr)
+            tell(f"warning: {uncontained(launcher.note)}")
         place = Place(launcher=launcher, environ=host.environ, workspace=workspace)
         with McpServers(settings.mcp_servers, place, pins=pins) as servers:
             yield servers, redactor_of(settings, host.environ)
@@ -187,7 +180,3 @@ def _described(server: McpServer) -> dict[str, Any]:
 def _way(server: McpServer) -> str:
     told = _described(server)
     return f"http {told['host']}" if server.url is not None else f"stdio {told['program']}"
-
-
-def _print(text: str) -> None:
-    show(sanitise(text), sys.stdout)

@@ -4,37 +4,24 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 from pathlib import Path
-from typing import Any
 
 from codur.cli import machine
+from codur.cli.printing import say, tell, unwritable
 from codur.config.reading.yaml_source import read_bytes
 from codur.errors import ConfigError, UsageError
 from codur.planning.plans.plan_file import PlanFile, read_plan
 from codur.session.task_run import run_task
+from codur.structs import replace
 from codur.types import Task
-from codur.ui.output_formats import show
-from codur.ui.sanitise import sanitise
 
 
-def make(
-    prompt: str,
-    directory: Path,
-    *,
-    to: Path | None,
-    force: bool,
-    config: Path | None,
-    json: bool,
-    verbose: bool,
-    **task: Any,
-) -> int:
+def make(task: Task, *, to: Path | None, force: bool, config: Path | None, showing: machine.Showing) -> int:
     """Make a plan and show it, or write it to a file.
 
     Args:
         to: the file; None: standard output.
         force: replace the file.
-        task: further fields of `Task`.
 
     Returns:
         The exit code.
@@ -44,26 +31,18 @@ def make(
     """
     if to is not None:
         _require_writable(to, force=force)  # before a model is paid for the plan
-    loaded = machine.settings_for(directory, config, {})
-    asked = Task(
-        prompt=prompt,
-        workspace=str(directory.absolute()),
-        limits=machine.limits_of(loaded.settings),
-        plan_only=True,
-        **task,
-    )
-    shown = machine.output(json=json, json_stream=False, raw=not json and to is None, verbose=verbose)
+    settings = machine.settings_for(Path(task.workspace), config, {}).settings
+    shown = showing.output()
     try:
-        result = run_task(asked, loaded.settings, host=machine.host(), emit=shown.event)
+        asked = replace(task, limits=machine.limits_of(settings))
+        result = run_task(asked, settings, host=machine.host(), emit=shown.event)
     finally:
         shown.close()
     if result.outcome == "done" and to is not None:
         _write(to, result.answer, force=force)
-        if not json:
-            text = (
-                f"{result.reason or 'the plan'}: {to}\ncarry it out with: codur run --plan-file {shlex.quote(str(to))}"
-            )
-            show(sanitise(text), sys.stderr)
+        if not showing.json:
+            tell(f"{result.reason or 'the plan'}: {to}")
+            tell(f"carry it out with: codur run --plan-file {shlex.quote(str(to))}")
             return result.exit_code
     shown.result(result)
     return result.exit_code
@@ -83,11 +62,8 @@ def _write(path: Path, text: str, *, force: bool) -> None:
         with path.open("w" if force else "x", encoding="utf-8") as stream:
             stream.write(text)
     except OSError as error:
-        show(sanitise(text), sys.stdout)  # it was paid for
-        raise UsageError(
-            f"{path}: cannot be written: {(error.strerror or 'unknown error').lower()}",
-            remedy="Name a file in a directory that is there and yours.",
-        ) from error
+        say(text)  # it was paid for
+        raise unwritable(path, error, "Name a file in a directory that is there and yours.") from error
 
 
 def read(path: Path, directory: Path) -> PlanFile:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,9 +13,8 @@ from codur.batch.reports.comparison import Comparison, compare
 from codur.batch.reports.report_inputs import Found, read_results
 from codur.batch.reports.totals import Totals, totals_of
 from codur.batch.results.result_lines import RESULTS_FILE
-from codur.errors import UsageError
+from codur.cli.printing import say_json, unwritable
 from codur.ui.output_formats import show
-from codur.ui.sanitise import sanitise
 from codur.ui.shown.run_report import money
 from codur.ui.styled_lines import block, count, joined, line
 
@@ -38,13 +36,12 @@ def build(paths: Sequence[Path], *, output: Path | None, junit: Path | None, jso
     try:
         written = write_reports(target, found.results, title=title, junit=junit)
     except OSError as error:
-        raise UsageError(
-            f"{error.filename or target}: cannot be written: {(error.strerror or 'unknown error').lower()}",
-            remedy="Name a directory that you may write with --output.",
+        raise unwritable(
+            error.filename or target, error, "Name a directory that you may write with --output."
         ) from error
     comparison = compare(found.results)
     if json:
-        show(sanitise(json_module.dumps(_object(found, comparison, written))), sys.stdout)
+        say_json(_object(found, comparison, written))
         return 0
     if found.notes:
         show(joined(line(note) for note in found.notes), sys.stderr)

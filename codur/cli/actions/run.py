@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from codur.cli import machine
-from codur.cli.actions import plan
 from codur.cli.ask_user import shows_plans, user_at
+from codur.cli.machine import Showing
 from codur.errors import UsageError
 from codur.events import Note
 from codur.patches import RepairRequest
@@ -27,54 +27,49 @@ from codur.ui.shown.tables import route_text
 NO_HOME = "no home directory is known."
 
 
-def carry_out(
-    directory: Path,
+def carry_out(task: Task, showing: Showing, **given: Any) -> int:
+    """Carry out one task and show it; gives the exit code. What is given: see `carried_out`."""
+    result, shown = carried_out(task, showing, **given)
+    return shown_result(result, shown, explain_route=showing.explain_route)
+
+
+def carried_out(
+    task: Task,
+    showing: Showing,
     *,
-    config: Path | None,
+    config: Path | None = None,
     overrides: Mapping[str, Any],
-    output: Mapping[str, bool],
-    explain_route: bool,
     exchanges: Exchanges | None = None,
-    prompt: str,
-    **task: Any,
-) -> int:
-    """Carry out one task and show it.
+) -> tuple[RunResult, Output]:
+    """Carry out one task; its result is still to be shown.
 
     Args:
+        task: what the options say of it; limits and scope are those of the settings.
         overrides: settings of the command line.
-        output: the arguments of `machine.output`.
         exchanges: what is done with the exchange with models.
-        task: further fields of `Task`.
-
-    Returns:
-        The exit code.
     """
-    loaded = machine.settings_for(directory, config, overrides, agents=(task.get("agent") or "",))
-    asked = Task(
-        prompt=prompt,
-        workspace=str(directory.absolute()),
-        limits=machine.limits_of(loaded.settings),
-        scope=rules_of(loaded.settings.scope),
-        **task,
-    )
-    shown: Output = machine.output(**output)
+    workspace = Path(task.workspace)
+    loaded = machine.settings_for(workspace, config, overrides, agents=(task.agent or "",))
+    settings = loaded.settings
+    task = replace(task, limits=machine.limits_of(settings), scope=rules_of(settings.scope))
+    shown = showing.output()
     host = replace(
         machine.host(),
         exchanges=exchanges or Exchanges(),
-        stream=machine.shows_words(**output),
-        consult=user_at(shown, task=prompt, workspace=directory.absolute()),
+        stream=showing.shows_words(),
+        consult=user_at(shown, task=task.prompt, workspace=workspace),
     )
-    unkept = () if host.state or asked.dry_run else (f"the run is not kept: {NO_HOME} {machine.STATE_REMEDY}",)
+    unkept = () if host.state or task.dry_run else (f"the run is not kept: {NO_HOME} {machine.STATE_REMEDY}",)
     notes = (*loaded.notes, *unkept)
     try:
         for note in notes:
             shown.event(Note(level="warning", text=note))
-        result = run_task(asked, loaded.settings, host=host, emit=shows_plans(shown))
+        result = run_task(task, settings, host=host, emit=shows_plans(shown))
     finally:
         shown.close()
-    if output["json"]:  # the one object is all that is printed
+    if showing.json:  # the one object is all that is printed
         result = replace(result, notes=(*notes, *result.notes))
-    return shown_result(result, shown, explain_route=explain_route)
+    return result, shown
 
 
 def exchanges(record: Path | None, replay: Path | None, *, show: bool, offline: bool) -> Exchanges:
@@ -89,16 +84,6 @@ def exchanges(record: Path | None, replay: Path | None, *, show: bool, offline: 
     return Exchanges(
         record=record.absolute() if record else None, replay=replay.absolute() if replay else None, show=show
     )
-
-
-def planned_task(prompt: str, plan_file: Path, directory: Path) -> dict[str, Any]:
-    """The fields of `Task` for a plan in a file; without a prompt, the plan's own task.
-
-    Raises:
-        ConfigError: it is no plan, or it was made for another directory.
-    """
-    found = plan.read(plan_file, directory)
-    return {"prompt": prompt or found.task, "plan": found.plan}
 
 
 def repair_place(paths: Sequence[Path], directory: Path) -> tuple[Path, tuple[str, ...]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -17,6 +16,8 @@ from codur.cli import machine
 from codur.cli.actions.run import shown_result
 from codur.cli.actions.undo import undone_since
 from codur.cli.ask_user import shows_plans, user_at
+from codur.cli.machine import Showing
+from codur.cli.printing import say, say_json, warn
 from codur.config.reading.agent_files import shipped_names
 from codur.events import Note
 from codur.session.task_run import resume_task
@@ -24,7 +25,6 @@ from codur.store.run_record import RunRecord
 from codur.store.run_records import RunDirectory
 from codur.structs import replace
 from codur.ui.output_formats import show
-from codur.ui.sanitise import sanitise
 from codur.ui.shown.run_list import run_text, runs_table
 
 
@@ -36,7 +36,7 @@ def show_runs(directory: Path, *, everywhere: bool, json: bool) -> None:
     if not records and not everywhere:
         machine.existing(directory)  # runs of a directory that is gone are still listed
     if json:
-        _print(json_module.dumps([{**_listed(record), "undone": undone[record.id]} for record in records]))
+        say_json([{**_listed(record), "undone": undone[record.id]} for record in records])
     elif records:
         table = runs_table(
             records,
@@ -48,9 +48,9 @@ def show_runs(directory: Path, *, everywhere: bool, json: bool) -> None:
         )
         show(table, sys.stdout)
     else:
-        _print("no run is kept" + ("" if everywhere else " of this directory; see `codur runs --all`"))
+        say("no run is kept" + ("" if everywhere else " of this directory; see `codur runs --all`"))
     for item in unreadable:
-        show(sanitise(f"warning: {item.problem}", keep_newlines=False), sys.stderr)
+        warn(item.problem)
 
 
 def _listed(record: RunRecord) -> dict[str, Any]:
@@ -71,11 +71,11 @@ def show_run(wanted: str | None, directory: Path, *, prompts: bool, json: bool) 
     trace = run.trace.read(on_damage=problems.append)
     if json:
         trace = [event for event in trace if prompts or event.get("event") != "model_prompted"]
-        _print(json_module.dumps({"record": to_builtins(record), "undone": undone, "trace": trace, "result": result}))
+        say_json({"record": to_builtins(record), "undone": undone, "trace": trace, "result": result})
     else:
         show(run_text(record, trace, result, undone=undone, prompts=prompts), sys.stdout)
     for problem in problems:
-        show(sanitise(f"warning: {problem}", keep_newlines=False), sys.stderr)
+        warn(problem)
 
 
 def _of_batch(wanted: str | None, directory: Path) -> RunDirectory | None:
@@ -90,53 +90,47 @@ def _of_batch(wanted: str | None, directory: Path) -> RunDirectory | None:
     return find_run(results, read_results(results), path.relative_to(results).as_posix().removeprefix(f"{RUNS}/"))
 
 
+def cut_off(wanted: str | None, directory: Path) -> RunDirectory:
+    """The run of that id or beginning of one; the newest of the directory that was cut off, if none is named.
+
+    Raises:
+        UsageError: there is no such run.
+    """
+    return machine.kept_runs().find(
+        wanted, workspace=_real(directory), fits=lambda record: record.can_be_resumed, that="was cut off"
+    )
+
+
 def resume_run(
-    wanted: str | None,
-    directory: Path,
-    *,
-    config: Path | None,
-    overrides: Mapping[str, Any],
-    output: Mapping[str, bool],
-    explain_route: bool,
-    wait: bool,
-    yes: bool,
+    run: RunDirectory, showing: Showing, *, config: Path | None, overrides: Mapping[str, Any], wait: bool, yes: bool
 ) -> int:
     """Go on with a run.
 
     Args:
-        wanted: its id or the beginning of one; None for the newest of the directory that was cut off.
         overrides: settings of the command line.
-        output: the arguments of `machine.output`.
         yes: the user approves of any plan.
 
     Returns:
         The exit code.
 
     Raises:
-        UsageError: there is no such run, or it cannot be gone on with.
+        UsageError: it cannot be gone on with.
         WorkspaceBusy: another run works in its directory, and `wait` is not given.
     """
-    run = machine.kept_runs().find(
-        wanted, workspace=_real(directory), fits=lambda record: record.can_be_resumed, that="was cut off"
-    )
     record = run.record()
     workspace = Path(record.workspace)
     loaded = machine.settings_for(workspace, config, overrides, agents=shipped_names())
-    shown = machine.output(**output)
+    shown = showing.output()
     try:
         for note in loaded.notes:
             shown.event(Note(level="warning", text=note))
         user = user_at(shown, task=record.prompt, workspace=workspace, approves=yes)
-        host = replace(machine.host(), stream=machine.shows_words(**output), consult=user)
+        host = replace(machine.host(), stream=showing.shows_words(), consult=user)
         result = resume_task(run, loaded.settings, host=host, emit=shows_plans(shown), wait=wait)
     finally:
         shown.close()
-    return shown_result(result, shown, explain_route=explain_route)
+    return shown_result(result, shown, explain_route=showing.explain_route)
 
 
 def _real(directory: Path) -> Path:
     return directory.absolute().resolve()
-
-
-def _print(text: str) -> None:
-    show(sanitise(text), sys.stdout)

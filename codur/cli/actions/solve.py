@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+
+from msgspec import structs
 
 from codur.batch.batch_run import require_sandbox, solve_batch
 from codur.batch.discovery import find_challenges
@@ -16,10 +17,9 @@ from codur.batch.results.results_directory import has_results, new_directory, ne
 from codur.batch.setup import Keeping, Setup
 from codur.batch.work import Work, work_of
 from codur.cli import machine
-from codur.cli.solve_display import ShownAs, ShownWatch, display_of, row_of, show_batch, show_list, show_note
-from codur.cli.solve_request import How, Where, Which, resume_words
+from codur.cli.solve_display import ShownWatch, display_of, row_of, show_batch, show_list, show_note
+from codur.cli.solve_request import SolveRequest
 from codur.errors import UsageError
-from codur.structs import replace
 from codur.ui.shown.batch_report import Progress
 
 
@@ -36,16 +36,7 @@ def mode_of(*, resume: bool, rerun_failed: bool, fresh: bool) -> Mode:
     return chosen[0] if chosen else "new"
 
 
-def solve_challenges(
-    directories: Sequence[Path],
-    *,
-    which: Which,
-    how: How,
-    where: Where,
-    shown: ShownAs,
-    config: Path | None,
-    overrides: Mapping[str, Any],
-) -> int:
+def solve_challenges(request: SolveRequest) -> int:
     """Solve challenges and show the table, also of a batch that is interrupted.
 
     Returns:
@@ -55,42 +46,42 @@ def solve_challenges(
         Refused: nothing would contain the programs, and `--no-sandbox` does not say that this is wanted.
         UsageError: there are no challenges, or the options do not fit together.
     """
-    settings = machine.settings_for(None, config, overrides, agents=which.agents).settings
-    if how.yes:
-        settings = replace(settings, planning=replace(settings.planning, approval="never", approve=()))
+    settings = machine.settings_for(None, request.config, request.overrides(), agents=request.agent).settings
+    if request.yes:
+        settings = structs.replace(settings, planning=structs.replace(settings.planning, approval="never", approve=()))
     work = work_of(
-        find_challenges(directories),
-        agents=which.agents,
-        attempts=which.attempts,
-        pattern=which.pattern,
-        limit=which.limit,
+        find_challenges(request.directories),
+        agents=request.agent,
+        attempts=request.attempts,
+        pattern=request.filter,
+        limit=request.limit,
     )
-    if how.in_place and (len(which.agents) > 1 or which.attempts > 1):
+    if request.in_place and (len(request.agent) > 1 or request.attempts > 1):
         raise UsageError("--in-place takes one attempt with one agent", remedy="Leave one of the options out.")
     host = machine.host()
     setup = Setup(
         settings=settings,
         limits=machine.limits_of(settings),
         host=host,
-        offline=how.offline,
-        jobs=min(how.jobs or processors(), len(work)),
+        offline=request.offline,
+        jobs=min(request.jobs or processors(), len(work)),
         processors=processors(),
-        max_tokens=how.max_tokens,
-        max_cost_usd=how.budget_usd,
-        in_place=how.in_place,
-        keeping=Keeping(exchange=how.record, log=settings.runtime.debug_log, prompts=how.prompts),
+        max_tokens=request.max_tokens,
+        max_cost_usd=request.budget,
+        in_place=request.in_place,
+        keeping=Keeping(exchange=request.record, log=settings.runtime.debug_log, prompts=request.show_prompts),
     )
-    if shown.list_only:
-        results = _results(where, work)
-        goes_on = where.mode in GOES_ON and has_results(results)
-        done = counting_in(results, work, setup, mode=where.mode) if goes_on else {}
-        return show_list(work, done, json=shown.json)
-    if not how.no_sandbox:
+    if request.list:
+        results = _results(request, work)
+        goes_on = request.mode in GOES_ON and has_results(results)
+        done = counting_in(results, work, setup, mode=request.mode) if goes_on else {}
+        return show_list(work, done, json=request.json)
+    if not request.no_sandbox:
         require_sandbox(settings, host)
-    results = _results(where, work)
-    if where.mode in GOES_ON and not has_results(results):
+    results = _results(request, work)
+    if request.mode in GOES_ON and not has_results(results):
         show_note("there are no earlier results to go on with: all of it is done")
-    display = display_of(shown)
+    display = display_of(request)
 
     def begins(missing: Sequence[Work], known: Sequence[ChallengeResult], others: str) -> None:
         if others:
@@ -102,15 +93,14 @@ def solve_challenges(
             work,
             setup,
             results,
-            mode=where.mode,
+            mode=request.mode,
             watch=ShownWatch(display),
             begins=begins,
-            junit=Path.cwd() / where.junit if where.junit else None,
+            junit=Path.cwd() / request.junit if request.junit else None,
         )
     finally:
         display.close()
-    resume = resume_words(directories, results, which, how, where, shown, config=config, overrides=overrides)
-    show_batch(batch, work, results, shown, resume=resume)
+    show_batch(batch, work, results, request)
     return batch.code
 
 
@@ -119,22 +109,22 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _results(where: Where, work: Sequence[Work]) -> Path:
+def _results(request: SolveRequest, work: Sequence[Work]) -> Path:
     """The directory of results, absolute.
 
     Raises:
         UsageError: it is inside a challenge.
     """
     here = Path.cwd()
-    if where.results is not None:
-        path = here / where.results
+    if request.results is not None:
+        path = here / request.results
         real = path.resolve()
         inside = next((item for item in work if real.is_relative_to(item.challenge.directory)), None)
         if inside is not None:
             raise UsageError(
-                f"the results directory {where.results} is inside the challenge {inside.challenge.name}",
+                f"the results directory {request.results} is inside the challenge {inside.challenge.name}",
                 remedy="Name one outside of it with --results.",
             )
         return path
-    earlier = newest(here) if where.mode in GOES_ON else None
+    earlier = newest(here) if request.mode in GOES_ON else None
     return earlier or new_directory(here, datetime.now())

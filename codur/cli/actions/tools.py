@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import difflib
 import json as json_module
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from codur.cli import machine
+from codur.cli.printing import say, say_json
 from codur.errors import UsageError
-from codur.planning.narrowing import builtin_graph, guided_decision_points, tier_of
+from codur.planning.narrowing import Narrowing, builtin_graph, guided_decision_points, tier_of
 from codur.tools.catalogue import ALL
 from codur.tools.compatibility import CompatibilityGraph, Edge
 from codur.tools.tool import EVERY_TASK
 from codur.types import TaskType
-from codur.ui.output_formats import show
-from codur.ui.sanitise import sanitise
 
 LEARNED_AFTER = 3
 """Equal choices in a row after which one is offered."""
@@ -37,7 +35,7 @@ def show_tools(after: str | None, task_type: str | None, *, json: bool) -> None:
     else:
         shown = _after(graph, _known(after, graph.names()), kind)
         text = "\n".join([_headline(shown), *(_edge_line(item) for item in shown["successors"])])
-    show(sanitise(json_module.dumps(shown) if json else text), sys.stdout)
+    say(json_module.dumps(shown) if json else text)
 
 
 def show_learned(*, json: bool) -> None:
@@ -46,12 +44,11 @@ def show_learned(*, json: bool) -> None:
     records = sorted(runs.scan(None)[0], key=lambda record: record.started)
     shown = learned(event for record in records for event in runs.open(record.id).trace.read(on_damage=_ignored))
     if json:
-        text = json_module.dumps({"learned": shown})
-    else:
-        promote = ", ".join(item["promote"] for item in shown)
-        lines = [f"{item['promote']}: {item['times']} times" for item in shown]
-        text = "\n".join([*lines, f"tools.promote: [{promote}] makes them without a model"] if shown else [_NOTHING])
-    show(sanitise(text), sys.stdout)
+        say_json({"learned": shown})
+        return
+    promote = ", ".join(item["promote"] for item in shown)
+    lines = [f"{item['promote']}: {item['times']} times" for item in shown]
+    say("\n".join([*lines, f"tools.promote: [{promote}] makes them without a model"] if shown else [_NOTHING]))
 
 
 def learned(events: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -118,7 +115,7 @@ def _tool_line(item: dict[str, Any]) -> str:
 
 def _after(graph: CompatibilityGraph, name: str, kind: TaskType | None) -> dict[str, Any]:
     """All edges; those that a model would be offered are candidates."""
-    points = guided_decision_points(name, graph=graph, task_type=kind)
+    points = guided_decision_points(name, Narrowing(task_type=kind), graph=graph)
     candidates = [each.name for point in points for each in point.candidate_tools]
     return {
         "after": name,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json as json_module
 import os
-import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from codur.cli import machine
+from codur.cli.printing import require_yes, say, say_json, tell
 from codur.config.project_rules import TrustState, needs_acceptance
 from codur.config.reading.origin import dotted, leaf_paths
 from codur.config.trust_files import (
@@ -22,10 +22,9 @@ from codur.config.trust_files import (
     other_instruction_files,
     settings_file,
 )
-from codur.errors import Refused, UsageError
+from codur.errors import UsageError
 from codur.store.trusted_files import digest
 from codur.structs import Struct, field
-from codur.ui.output_formats import show
 from codur.ui.sanitise import sanitise
 from codur.ui.styled_lines import count
 
@@ -79,9 +78,15 @@ def consider(directory: Path, config: Path | None, *, accept: bool, json: bool) 
     found = _examine(directory, config)
     known = all(report.state == "accepted" for report in found.reports)
     if not json:
-        _print("\n".join(_lines(found)))
-        if not known:
-            accept = accept or _asked()
+        say("\n".join(_lines(found)))
+        if not (known or accept):
+            require_yes(
+                "Accept these files as they are now?",
+                refused="the project is not accepted",
+                unasked="Look at these files, then run `codur trust --yes`.",
+                declined="What counts anyway still does; the rest is ignored.",
+            )
+            accept = True
     if accept and not known:
         _accept(found)
     if json:
@@ -91,9 +96,9 @@ def consider(directory: Path, config: Path | None, *, accept: bool, json: bool) 
             "accepted": done,
             "files": [to_builtins(item) for item in found.reports],
         }
-        _print(json_module.dumps(report))
+        say_json(report)
     elif accept and not known:
-        _print("accepted")
+        say("accepted")
     return 0
 
 
@@ -102,9 +107,9 @@ def revoke(directory: Path, *, json: bool) -> int:
     was = machine.trust_store().revoke(directory)
     root = os.path.realpath(directory)
     if json:
-        _print(json_module.dumps({"directory": root, "accepted": False, "was_accepted": was}))
+        say_json({"directory": root, "accepted": False, "was_accepted": was})
     else:
-        _print(f"{root}: {'no longer accepted' if was else 'was not accepted'}")
+        say(f"{root}: {'no longer accepted' if was else 'was not accepted'}")
     return 0
 
 
@@ -113,10 +118,10 @@ def show_accepted(*, json: bool) -> int:
     projects = machine.trust_store().accepted()
     if json:
         listed = [{"directory": path, **to_builtins(entry)} for path, entry in projects.items()]
-        _print(json_module.dumps(listed))
+        say_json(listed)
     else:
         lines = [f"{path}  {', '.join(entry.files)}  {entry.when}" for path, entry in projects.items()]
-        _print("\n".join(sanitise(line, keep_newlines=False) for line in lines) or "no project is accepted")
+        say("\n".join(sanitise(line, keep_newlines=False) for line in lines) or "no project is accepted")
     return 0
 
 
@@ -179,18 +184,6 @@ def _value(value: Any) -> str:
     return json_module.dumps(value, ensure_ascii=False, default=str)
 
 
-def _asked() -> bool:
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise Refused(
-            "the project is not accepted: there is no terminal to ask in",
-            remedy="Look at these files, then run `codur trust --yes`.",
-        )
-    _print("Accept these files as they are now? [y/N]")
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise Refused("the project is not accepted", remedy="What counts anyway still does; the rest is ignored.")
-    return True
-
-
 def _accept(found: _Found) -> None:
     damaged = machine.trust_store().accept(
         found.root,
@@ -198,12 +191,8 @@ def _accept(found: _Found) -> None:
         when=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     if damaged is not None:
-        show(sanitise(f"the list of accepted projects was damaged; it is now {damaged}"), sys.stderr)
+        tell(f"the list of accepted projects was damaged; it is now {damaged}")
 
 
 def _line(text: str) -> str:
     return sanitise(text, keep_newlines=False)
-
-
-def _print(text: str) -> None:
-    show(sanitise(text), sys.stdout)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from codur.cli import machine
+from codur.cli.printing import say, say_json, warn
 from codur.errors import StateError
 from codur.store.blobs import BlobStore
 from codur.store.directory import StateDirectory
@@ -22,7 +22,8 @@ from codur.ui.sanitise import sanitise
 from codur.ui.shown.run_list import UNDONE
 from codur.workspace.disk.root import Root
 from codur.workspace.history.disk_journal import DiskJournal
-from codur.workspace.history.undo_run import RunChange, Undone, UndoReport, redo, run_changes, undo, undone
+from codur.workspace.history.put_back import UndoReport
+from codur.workspace.history.undo_run import RunChange, Undone, redo, run_changes, undo, undone
 
 _SHOWN_CHARS = 60
 _UNDO = b'"op":"undo"'
@@ -60,7 +61,7 @@ def undo_run(wanted: str | None, directory: Path, *, dry: bool, again: bool, jso
         finally:
             journal.close()
     if warning:
-        _warn(warning)
+        warn(warning)
     return _told(report, record, dry=dry, again=again, json=json)
 
 
@@ -76,14 +77,14 @@ def show_diff(wanted: str | None, directory: Path, *, json: bool) -> None:
     changes = run_changes(journal)
     if json:
         told = [_change(change) for change in changes]
-        _print(json_module.dumps({"run": run.id, "undone": undone(journal), "changes": told}))
+        say_json({"run": run.id, "undone": undone(journal), "changes": told})
     elif changes:
         _name(run.record(), undone(journal))
-        _print("".join(change.diff or f"{change.path}: {_words(change)}\n" for change in changes).rstrip("\n"))
+        say("".join(change.diff or f"{change.path}: {_words(change)}\n" for change in changes).rstrip("\n"))
     else:
-        _print(f"run {run.id} left nothing changed")
+        say(f"run {run.id} left nothing changed")
     for note in journal.notes:
-        _warn(note)
+        warn(note)
 
 
 def _change(change: RunChange) -> dict[str, Any]:
@@ -143,12 +144,10 @@ def _journal(run: RunDirectory, state: StateDirectory) -> DiskJournal:
 def _told(report: UndoReport | None, record: RunRecord, *, dry: bool, again: bool, json: bool) -> int:
     found = report or UndoReport(notes=("nothing of this run was undone",))
     if json:
-        _print(
-            json_module.dumps({"run": record.id, "workspace": record.workspace, "dry_run": dry, **to_builtins(found)})
-        )
+        say_json({"run": record.id, "workspace": record.workspace, "dry_run": dry, **to_builtins(found)})
     else:
         _name(record)
-        _print("\n".join(_lines(found, record, dry=dry, again=again)))
+        say("\n".join(_lines(found, record, dry=dry, again=again)))
     return EXIT_CODES["not_achieved"] if found.conflicts else EXIT_CODES["done"]
 
 
@@ -171,11 +170,3 @@ def _name(record: RunRecord, since: Undone = "") -> None:
     task = " ".join(record.prompt.split())[:_SHOWN_CHARS]
     words = f" ({UNDONE[since]})" if since else ""
     show(sanitise(f"run {record.id}{words}: {task}", keep_newlines=False), sys.stderr)
-
-
-def _print(text: str) -> None:
-    show(sanitise(text), sys.stdout)
-
-
-def _warn(text: str) -> None:
-    show(sanitise(f"warning: {text}", keep_newlines=False), sys.stderr)

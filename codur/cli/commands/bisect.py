@@ -26,19 +26,18 @@ def bisect(
     json: options.Json = False,
     no_sandbox: options.NoSandbox = False,
 ) -> int:
-    """Find the commit since which the check fails.
-
-    The present check judges copies of earlier commits, each time the one in the middle; your files, branches and index
-    stay as they are. Commits that cannot be tested (exit status 125, tests that cannot be collected) are left out.
-    """
-    from codur.cli.actions import bisect
+    """Find the commit since which the check fails."""
+    from codur.cli.actions import bisect, run
+    from codur.session.commit_search import Wanted
 
     return bisect.find_commit(
         directory,
-        good=good,
-        bad=bad,
-        check=options.read_check(check),
-        expect=expect,
+        Wanted(
+            good=run.read_revision("--good", good),
+            bad=run.read_revision("--bad", bad),
+            check_command=options.read_check(check),
+            expect_file=expect,
+        ),
         config=config,
         overrides=options.overrides(no_sandbox=no_sandbox, timeout=timeout),
         json=json,

@@ -9,13 +9,7 @@ import typer
 
 from codur.cli import options
 
-challenge_app = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
-
-
-@challenge_app.callback()
-def _challenge(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+challenge_app = options.group()
 
 
 @challenge_app.command("new")

@@ -18,11 +18,7 @@ def doctor(
     json: options.Json = False,
     strict: _Strict = False,
 ) -> int:
-    """Show how programs are contained on this machine, how to contain them better, and what else a run needs.
-
-    The exit code is 1 if they are not contained, with --strict also if something that is promised is not held. No
-    network is used, but for a look at local servers of models: whether they run, and how long a request may be.
-    """
+    """Show how programs are contained here, and what else a run needs."""
     from codur.cli.actions import doctor
 
     return doctor.show_health(directory, config, json=json, strict=strict)

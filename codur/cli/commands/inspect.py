@@ -13,13 +13,7 @@ import typer
 
 from codur.cli import options
 
-config_app = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
-
-
-@config_app.callback()
-def _config(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+config_app = options.group()
 
 
 def route(
@@ -35,25 +29,25 @@ def route(
 ) -> None:
     """Show what is decided about a task without a model; nothing is carried out."""
     from codur.cli.actions import inspect
+    from codur.types import Task
 
-    inspect.show_route(
-        options.read_prompt(prompt, file),
-        directory,
-        config,
+    task = Task(
+        prompt=options.read_prompt(prompt, file),
+        workspace=str(directory),
         check_command=options.read_check(check),
         expect_file=expect,
-        json=json,
     )
+    inspect.show_route(task, directory, config, json=json)
 
 
 def graph(
     mermaid: Annotated[bool, typer.Option("--mermaid", help="Print it as a Mermaid diagram.")] = False,
-    png: Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Draw it into a PNG file.")] = None,
+    svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Draw it into an SVG file.")] = None,
 ) -> None:
-    """Show the graph that every run takes, read from the compiled graph."""
+    """Show the graph that every run takes."""
     from codur.cli.actions import inspect
 
-    inspect.show_graph(mermaid=mermaid, png=png)
+    inspect.show_graph(mermaid=mermaid, svg=svg)
 
 
 def tools(
@@ -68,7 +62,7 @@ def tools(
     ] = False,
     json: options.Json = False,
 ) -> None:
-    """List the tools, or those that can follow one of them and what they would take from it."""
+    """List the tools, and which can follow which."""
     from codur.cli.actions import tools
 
     if learned:

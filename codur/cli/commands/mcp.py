@@ -9,15 +9,9 @@ import typer
 
 from codur.cli import options
 
-mcp_app = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
+mcp_app = options.group()
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A server of mcp_servers.")]
-
-
-@mcp_app.callback()
-def _mcp(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 @mcp_app.command("list")

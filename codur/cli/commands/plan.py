@@ -27,20 +27,20 @@ def plan(
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Make a plan for a task and carry out nothing of it."""
+    """Make a plan for a task; nothing is carried out."""
     text = options.read_prompt(prompt, file)
     from codur.cli.actions import plan
+    from codur.cli.machine import Showing
+    from codur.types import Task
 
-    return plan.make(
-        text,
-        directory,
-        to=to,
-        force=force,
-        config=config,
-        json=json,
-        verbose=verbose,
+    task = Task(
+        prompt=text,
+        workspace=str(directory.absolute()),
         check_is_goal=check is not None or expect is not None,
         check_command=options.read_check(check),
         expect_file=expect,
         agent=agent,
+        plan_only=True,
     )
+    showing = Showing(json=json, raw=not json and to is None, verbose=verbose)
+    return plan.make(task, to=to, force=force, config=config, showing=showing)

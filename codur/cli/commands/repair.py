@@ -53,22 +53,17 @@ def repair(
     wait: options.Wait = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Search for an edit that makes the check pass, without any model, and apply it."""
+    """Search for a repair without a model, by the check alone."""
     from codur.cli.actions import run
+    from codur.cli.machine import Showing
+    from codur.types import Task
 
     root, files = run.repair_place(paths or [], directory)
     searching = {"offline_budget_s": budget, "max_order": order, "workers": workers}
     given = {name: value for name, value in searching.items() if value is not None}
-    return run.carry_out(
-        root,
+    task = Task(
         prompt=" ".join(["repair", *files]),
-        config=config,
-        overrides={
-            **options.overrides(no_sandbox=no_sandbox, scope=scope, max_files=max_files),
-            **({"repair": given} if given else {}),
-        },
-        output={"json": json, "json_stream": json_stream, "raw": raw, "verbose": verbose},
-        explain_route=explain_route,
+        workspace=str(root.absolute()),
         check_is_goal=True,
         check_command=options.read_check(check),
         expect_file=expect,
@@ -77,4 +72,13 @@ def repair(
         dry_run=dry_run or every,
         wait=wait,
         repair=run.repair_request(files, every=every, pick=pick, since=since),
+    )
+    return run.carry_out(
+        task,
+        Showing(json=json, json_stream=json_stream, raw=raw, verbose=verbose, explain_route=explain_route),
+        config=config,
+        overrides={
+            **options.overrides(no_sandbox=no_sandbox, scope=scope, max_files=max_files),
+            **({"repair": given} if given else {}),
+        },
     )

@@ -25,7 +25,7 @@ def report(
     junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Also write JUnit XML.")] = None,
     json: options.Json = False,
 ) -> int:
-    """Write the page and the tables of batches again, and compare their agents."""
+    """Build the page of batches again, and compare agents."""
     from codur.cli.actions import report
 
     return report.build(results, output=output, junit=junit, json=json)

@@ -46,28 +46,17 @@ def run(
     wait: options.Wait = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Carry out a task."""
+    """Carry out a task (the same as `codur TASK`)."""
     text = "" if plan_file is not None and not prompt and file is None else options.read_prompt(prompt, file)
+    from codur.cli.actions import plan as plans
     from codur.cli.actions import run
+    from codur.cli.machine import Showing
+    from codur.types import Task
 
-    given = run.planned_task(text, plan_file, directory) if plan_file is not None else {"prompt": text}
-
-    return run.carry_out(
-        directory,
-        config=config,
-        overrides=options.overrides(
-            no_sandbox=no_sandbox,
-            scope=scope,
-            max_files=max_files,
-            samples=samples,
-            calls=max_llm_calls,
-            iterations=max_iterations,
-            tokens=max_tokens,
-            timeout=timeout,
-        ),
-        output={"json": json, "json_stream": json_stream, "raw": raw, "verbose": verbose},
-        explain_route=explain_route,
-        exchanges=run.exchanges(record, replay, show=show_prompts, offline=offline),
+    given = plans.read(plan_file, directory) if plan_file is not None else None
+    task = Task(
+        prompt=text or (given.task if given is not None else ""),
+        workspace=str(directory.absolute()),
         check_is_goal=check is not None or expect is not None,
         check_command=options.read_check(check),
         expect_file=expect,
@@ -80,5 +69,21 @@ def run(
         wait=wait,
         show_plan=plan,
         approved=yes,
-        **given,
+        plan=given.plan if given is not None else None,
+    )
+    return run.carry_out(
+        task,
+        Showing(json=json, json_stream=json_stream, raw=raw, verbose=verbose, explain_route=explain_route),
+        config=config,
+        overrides=options.overrides(
+            no_sandbox=no_sandbox,
+            scope=scope,
+            max_files=max_files,
+            samples=samples,
+            calls=max_llm_calls,
+            iterations=max_iterations,
+            tokens=max_tokens,
+            timeout=timeout,
+        ),
+        exchanges=run.exchanges(record, replay, show=show_prompts, offline=offline),
     )

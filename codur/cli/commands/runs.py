@@ -39,7 +39,7 @@ def show(
     prompts: Annotated[bool, typer.Option("--prompts", help="Also the requests to models, as they were sent.")] = False,
     json: options.Json = False,
 ) -> None:
-    """Show what a run did: decisions, checks, model calls, tools, the diff, the result; the newest one by default."""
+    """Show what a run did."""
     from codur.cli.actions import runs
 
     runs.show_run(run, directory, prompts=prompts, json=json)
@@ -58,16 +58,15 @@ def resume(
     explain_route: options.ExplainRoute = False,
     verbose: options.Verbose = False,
 ) -> int:
-    """Go on with a run that was stopped or killed, after its last finished step; the newest one by default."""
+    """Go on with a run that was stopped or killed."""
     from codur.cli.actions import runs
+    from codur.cli.machine import Showing
 
     return runs.resume_run(
-        run,
-        directory,
+        runs.cut_off(run, directory),
+        Showing(json=json, json_stream=json_stream, raw=raw, verbose=verbose, explain_route=explain_route),
         config=config,
         overrides=options.overrides(no_sandbox=no_sandbox),
-        output={"json": json, "json_stream": json_stream, "raw": raw, "verbose": verbose},
-        explain_route=explain_route,
         wait=wait,
         yes=yes,
     )

@@ -89,38 +89,38 @@ def solve(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no table.")] = False,
     no_sandbox: options.NoSandbox = False,
 ) -> int:
-    """Solve challenges, each in a copy; exit 0 if all were solved, else 1."""
-    from codur.cli import solve_display, solve_request
+    """Solve challenge directories, side by side, each in a copy."""
     from codur.cli.actions import solve
+    from codur.cli.solve_request import SolveRequest
 
     return solve.solve_challenges(
-        directories,
-        which=solve_request.Which(agents=tuple(agent or ()), attempts=attempts, pattern=only, limit=limit),
-        how=solve_request.How(
+        SolveRequest(
+            directories=tuple(directories),
+            agent=tuple(agent or ()),
+            attempts=attempts,
+            filter=only,
+            limit=limit,
             jobs=jobs,
-            budget_usd=budget,
+            timeout=timeout,
+            max_llm_calls=max_llm_calls,
+            max_iterations=max_iterations,
+            budget=budget,
             max_tokens=max_tokens,
+            scope=tuple(scope or ()),
+            max_files=max_files,
+            samples=samples,
+            config=config,
+            junit=junit,
             offline=offline,
             in_place=in_place,
             no_sandbox=no_sandbox,
             yes=yes,
             record=record,
-            prompts=show_prompts,
-        ),
-        where=solve_request.Where(
+            show_prompts=show_prompts,
+            json=json,
+            quiet=quiet,
+            list=list_only,
             results=results,
             mode=solve.mode_of(resume=resume, rerun_failed=rerun_failed, fresh=fresh),
-            junit=junit,
-        ),
-        shown=solve_display.ShownAs(json=json, quiet=quiet, list_only=list_only, prompts=show_prompts),
-        config=config,
-        overrides=options.overrides(
-            no_sandbox=no_sandbox,
-            scope=scope,
-            max_files=max_files,
-            samples=samples,
-            calls=max_llm_calls,
-            iterations=max_iterations,
-            timeout=timeout,
-        ),
+        )
     )

@@ -18,11 +18,7 @@ def trust(
     config: options.ConfigFile = None,
     json: options.Json = False,
 ) -> int:
-    """Show what a project's settings and instructions would change, and accept them as they are now.
-
-    What is not accepted, or has changed since, can only lower limits. Accepted or not, a project cannot set models,
-    keys, servers or wider permissions.
-    """
+    """Look at a project's settings and instructions, and accept them."""
     from codur.cli.actions import trust
 
     if every:

@@ -21,14 +21,14 @@ def undo(
     redo: Annotated[bool, typer.Option("--redo", help="Take the last undo of the run back.")] = False,
     json: options.Json = False,
 ) -> int:
-    """Put back what a run changed, but for what was changed since; the newest run that changed something by default."""
+    """Put back what a run changed."""
     from codur.cli.actions import undo
 
     return undo.undo_run(run, directory, dry=dry_run, again=redo, json=json)
 
 
 def diff(run: _RunId = None, directory: options.Directory = Path(), json: options.Json = False) -> None:
-    """Show what a run changed; the newest run that changed something by default."""
+    """Show what a run changed."""
     from codur.cli.actions import undo
 
     undo.show_diff(run, directory, json=json)

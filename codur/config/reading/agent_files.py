@@ -14,7 +14,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from codur.config.reading.origin import At, Place, Source
+from msgspec import convert
+
+from codur.config.reading.origin import Place, Source
 from codur.config.resources import resource_path
 from codur.config.settings import AgentConfig, Settings
 from codur.errors import ConfigError
@@ -64,15 +66,12 @@ def shipped_agent(name: str) -> AgentConfig | None:
     Raises:
         ConfigError: the file cannot be read.
     """
-    from codur.config.reading.merge import merge  # noqa: PLC0415 - lazy: few runs name one
-    from codur.config.reading.values import check  # noqa: PLC0415 - lazy: as above
+    from codur.config.reading.values import check  # noqa: PLC0415 - lazy: few runs name one
 
     path = shipped_agents() / f"{name}{SUFFIX}"
     if name not in shipped_names():
         return None
-    source = read_agent(path, str(path))
-    config: AgentConfig = merge(Settings(), Settings, check(source, Settings), At(source=source)).agents.configs[name]
-    return config
+    return convert(check(read_agent(path, str(path)), Settings)["agents"]["configs"][name], AgentConfig)
 
 
 def _words(value: Any) -> Iterator[str]:

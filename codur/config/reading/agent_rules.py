@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from codur.config.reading.origin import KeyPath, Source, shown
+from codur.config.reading.origin import Problem, did_you_mean, shown
 from codur.config.settings import AgentConfig, Settings
 from codur.config.tool_names import TOOL_NAMES
 
@@ -20,34 +20,14 @@ _SERVERS = re.compile(r"mcp__(.+?)__.")
 """A tool of an MCP server; whether the server has it is known when it is asked."""
 
 _Problem = tuple[str, str, str]
-"""A key, what is wrong with it, what to do."""
+"""A key of an agent (empty: the agent itself), what is wrong with it, what to do."""
 
 
-def check_agents(settings: Settings, origins: Mapping[tuple[str, ...], Source]) -> None:
-    """Find the first agent whose keys do not go together.
-
-    Args:
-        origins: the source that each setting was last taken from.
-
-    Raises:
-        ConfigError: with the place of the key.
-    """
+def agent_problems(settings: Settings) -> Iterator[Problem]:
+    """What does not go together in the keys of an agent."""
     for name, config in settings.agents.configs.items():
-        problem = next(_problems(name, config, settings), None)
-        if problem is not None:
-            key, message, remedy = problem
-            raise _source(name, key, origins).error(("agents", "configs", name, *_path(key)), message, remedy)
-
-
-def _path(key: str) -> KeyPath:
-    return (key,) if key else ()
-
-
-def _source(name: str, key: str, origins: Mapping[tuple[str, ...], Source]) -> Source:
-    above = ("agents", "configs", name)
-    if (*above, key) in origins:
-        return origins[*above, key]
-    return next((source for path, source in origins.items() if path[:3] == above), Source(name="defaults", values={}))
+        for key, message, remedy in _problems(name, config, settings):
+            yield ("agents", "configs", name, *([key] if key else [])), message, remedy
 
 
 def _problems(name: str, config: AgentConfig, settings: Settings) -> Iterator[_Problem]:
@@ -68,10 +48,7 @@ def _of_tools(config: AgentConfig, settings: Settings) -> Iterator[_Problem]:
     named = [found[1] for name in config.tools if (found := _SERVERS.match(name))]
     yield from (problem for server in named for problem in _of_server("tools", server, settings))
     if unknown is not None:
-        from difflib import get_close_matches  # noqa: PLC0415 - lazy: only for a message
-
-        near = get_close_matches(unknown, sorted(TOOL_NAMES), n=1)
-        remedy = f"Did you mean {near[0]}?" if near else "`codur tools` lists them all."
+        remedy = did_you_mean(unknown, sorted(TOOL_NAMES), "`codur tools` lists them all.")
         yield "tools", f"there is no tool {shown(unknown)}", remedy
 
 
@@ -89,15 +66,11 @@ def _of_command(config: AgentConfig) -> Iterator[_Problem]:
 
 
 def _of_word(key: str, word: str) -> Iterator[_Problem]:
-    from difflib import get_close_matches  # noqa: PLC0415 - lazy: only for a message
-
     for name in (found[1] for found in PLACE.finditer(word) if found[1]):
         if name not in PLACES:
-            near = get_close_matches(name, PLACES, n=1)
-            what = (
-                f"Did you mean {{{near[0]}}}?" if near else f"There are: {', '.join(f'{{{item}}}' for item in PLACES)}."
-            )
-            yield key, f"there is no place {{{shown(name)}}}", f"{what} Write {{{{ for a brace."
+            places = [f"{{{place}}}" for place in PLACES]
+            remedy = did_you_mean(f"{{{name}}}", places, f"There are: {', '.join(places)}.")
+            yield key, f"there is no place {{{shown(name)}}}", f"{remedy} Write {{{{ for a brace."
         elif name in WORD_LISTS and (word != f"{{{name}}}" or key != "command"):
             yield key, f"{{{name}}} must be a word of `command` by itself", "Write it as an item of its own."
 

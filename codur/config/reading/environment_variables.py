@@ -8,12 +8,11 @@ may be written `_`: `CODUR_LLM__PROFILES__GPT_OSS_20B__TEMPERATURE`. An empty va
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import is_dataclass
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal, get_origin
 
 from codur.config.reading import setting_types
-from codur.config.reading.origin import KeyPath, Place, Source, shown
+from codur.config.reading.origin import KeyPath, Place, Source, did_you_mean, leaf_paths, shown
 from codur.config.settings import Settings
 from codur.errors import ConfigError
 
@@ -36,11 +35,11 @@ def setting_variables(environ: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def environment_source(variables: Mapping[str, str], settings: Settings) -> Source:
+def environment_source(variables: Mapping[str, str], settings: Mapping[str, Any]) -> Source:
     """The settings that `variables` (of `setting_variables`) state.
 
     Args:
-        settings: what is known so far, for the names of entries.
+        settings: what is known so far, as nested mappings, for the names of entries.
 
     Raises:
         ConfigError: a variable names no setting or one that another variable names too, or cannot be read as YAML.
@@ -59,14 +58,14 @@ def environment_source(variables: Mapping[str, str], settings: Settings) -> Sour
     return Source(name="environment", values=values, places=places)
 
 
-def _path(variable: str, settings: Settings) -> tuple[str, ...]:
+def _path(variable: str, settings: Mapping[str, Any]) -> tuple[str, ...]:
     parts = variable[len(PREFIX) :].lower().split("__")
     path: list[str] = []
     value: Any = settings
     for part in parts:
         name = _known_name(part, value)
         path.append(name)
-        value = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+        value = value.get(name) if isinstance(value, Mapping) else None
     if not all(parts) or setting_types.kind_at(Settings, tuple(path)) is None:
         raise _unknown(variable, settings)
     return tuple(path)
@@ -84,10 +83,10 @@ def _plain(name: str) -> str:
 
 
 def _value(variable: str, text: str, path: tuple[str, ...]) -> Any:
-    kind, optional = setting_types.without_none(setting_types.kind_at(Settings, path))
-    if optional and text.strip().lower() in ("null", "~"):
+    kinds = set(setting_types.types_of(setting_types.kind_at(Settings, path)))
+    if type(None) in kinds and text.strip().lower() in ("null", "~"):
         return None
-    if kind is str or setting_types.choices(kind):
+    if all(kind in (str, type(None)) or get_origin(kind) is Literal for kind in kinds):
         return text
     from codur.config.reading.yaml_source import parse_value  # noqa: PLC0415 - lazy: imports yaml
 
@@ -102,22 +101,7 @@ def _put(values: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
     values[path[-1]] = value
 
 
-def _unknown(variable: str, settings: Settings) -> ConfigError:
-    from difflib import get_close_matches  # noqa: PLC0415 - lazy: only for a message
-
-    known = [PREFIX + "__".join(map(_plain, path)).upper() for path in _leaves(settings)] + list(RESERVED)
-    close = get_close_matches(variable.upper(), known, n=1, cutoff=0.5)
-    remedy = f"Did you mean {close[0]}?" if close else "Unset it; `codur config` lists the settings."
+def _unknown(variable: str, settings: Mapping[str, Any]) -> ConfigError:
+    known = [PREFIX + "__".join(map(_plain, path)).upper() for path, _ in leaf_paths(settings)] + list(RESERVED)
+    remedy = did_you_mean(variable.upper(), known, "Unset it; `codur config` lists the settings.", cutoff=0.5)
     return ConfigError("there is no such setting", file=shown(variable), remedy=remedy)
-
-
-def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    if is_dataclass(value) and not isinstance(value, type):
-        entries = {name: getattr(value, name) for name in setting_types.fields_of(type(value))}
-    elif isinstance(value, Mapping) and value:
-        entries = dict(value)
-    else:
-        yield path
-        return
-    for name, inner in entries.items():
-        yield from _leaves(inner, (*path, name))

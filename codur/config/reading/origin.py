@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
+
+from msgspec import Struct, field, structs
 
 from codur.errors import ConfigError
 
 KeyPath = tuple[str | int, ...]
+Problem = tuple[KeyPath, str, str]
+"""A key, what is wrong with it, and what to do."""
 _MAX_SHOWN = 80
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(Struct, frozen=True, kw_only=True):
     """A file (or variable) and a 1-based line in it; line 0 is unknown."""
 
     file: str = ""
     line: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(Struct, frozen=True, kw_only=True):
     """Settings as one place states them, not yet checked.
 
     Attributes:
@@ -49,19 +50,51 @@ class Source:
         return ConfigError(message, file=place.file, line=place.line, key=dotted(path), remedy=remedy)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class At:
-    """A value's place in a source, and whose field it is (`Class.field`)."""
+class At(Struct, frozen=True, kw_only=True):
+    """A value's place in a source.
+
+    Attributes:
+        root: the section that the whole source is one of.
+        noun: what errors call a key.
+    """
 
     source: Source
+    root: type[Struct]
+    noun: str
     path: KeyPath = ()
-    owner: str = ""
 
-    def child(self, name: str | int, owner: str = "") -> At:
-        return At(source=self.source, path=(*self.path, name), owner=owner)
+    def child(self, name: str | int) -> At:
+        return structs.replace(self, path=(*self.path, name))
 
     def error(self, message: str, remedy: str) -> ConfigError:
         return self.source.error(self.path, message, remedy)
+
+
+def error_of(problem: Problem, origins: Mapping[tuple[str, ...], Source]) -> ConfigError:
+    """The error, with the place of the key or of what is nearest to it.
+
+    Args:
+        origins: the source that each setting was last taken from; what is missing is a default.
+    """
+    path, message, remedy = problem
+    names = tuple(part for part in path if isinstance(part, str))
+    near = (
+        source for end in range(len(names), 1, -1) for known, source in origins.items() if known[:end] == names[:end]
+    )
+    return next(near, Source(name="defaults", values={})).error(path, message, remedy)
+
+
+def nearest(name: str, known: Collection[str], *, cutoff: float = 0.6) -> str:
+    """The known name that `name` looks like; empty if there is none."""
+    from difflib import get_close_matches  # noqa: PLC0415 - lazy: only for a message
+
+    return next(iter(get_close_matches(name, known, n=1, cutoff=cutoff)), "")
+
+
+def did_you_mean(name: str, known: Collection[str], otherwise: str, *, cutoff: float = 0.6) -> str:
+    """A remedy for a name that is unknown: the nearest of the known ones, or `otherwise`."""
+    near = nearest(name, known, cutoff=cutoff)
+    return f"Did you mean {near}?" if near else otherwise
 
 
 def dotted(path: KeyPath) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from codur.config.reading.origin import KeyPath, Source
+from codur.config.reading.origin import Problem
 from codur.config.settings import McpServer
 
 NAME = r"[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*"
@@ -17,31 +17,16 @@ _OURS = frozenset(
     {"accept", "accept-encoding", "connection", "content-length", "content-type", "host", "te", "upgrade"}
 )
 _LOCAL = re.compile(r"http://(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?(/|$)")
-_Problem = tuple[KeyPath, str, str]
 
 
-def check_servers(servers: Mapping[str, McpServer], origins: Mapping[tuple[str, ...], Source]) -> None:
-    """Find the first entry that describes no server.
-
-    Args:
-        origins: the source that each setting was last taken from.
-
-    Raises:
-        ConfigError: with the place of the key.
-    """
+def server_problems(servers: Mapping[str, McpServer]) -> Iterator[Problem]:
+    """What is wrong with entries that describe no server."""
     for name, server in servers.items():
         for path, message, remedy in _problems(name, server):
-            raise _source(origins, name, path).error(("mcp_servers", name, *path), message, remedy)
+            yield ("mcp_servers", name, *path), message, remedy
 
 
-def _source(origins: Mapping[tuple[str, ...], Source], name: str, path: KeyPath) -> Source:
-    whole = ("mcp_servers", name, *(str(part) for part in path))
-    near = [source for leaf, source in origins.items() if leaf[: len(whole)] == whole]
-    near += [source for leaf, source in origins.items() if leaf[:2] == whole[:2]]
-    return near[0] if near else Source(name="defaults", values={})
-
-
-def _problems(name: str, server: McpServer) -> Iterator[_Problem]:
+def _problems(name: str, server: McpServer) -> Iterator[Problem]:
     if not re.fullmatch(NAME, name) or len(name) > MAX_NAME:
         yield (
             (),
@@ -53,7 +38,7 @@ def _problems(name: str, server: McpServer) -> Iterator[_Problem]:
     yield from _started(server) if server.command else _reached(server)
 
 
-def _started(server: McpServer) -> Iterator[_Problem]:
+def _started(server: McpServer) -> Iterator[Problem]:
     if not server.command[0]:
         yield ("command",), "the program's name is empty", "Write it as [PROGRAM, ARGUMENT, ...]."
     if server.cwd is not None and not server.cwd.startswith("/"):
@@ -62,7 +47,7 @@ def _started(server: McpServer) -> Iterator[_Problem]:
         yield ("headers_env",), "goes with url only", "Name variables for a started server in environment."
 
 
-def _reached(server: McpServer) -> Iterator[_Problem]:
+def _reached(server: McpServer) -> Iterator[Problem]:
     for key, value in (("environment", server.environment), ("cwd", server.cwd), ("network", server.network)):
         if value:
             yield (key,), "goes with command only", "Remove it: nothing is started for a url."

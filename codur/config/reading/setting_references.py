@@ -3,34 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
-from typing import get_args
+from typing import Any, get_args
 
-from codur.config.reading.origin import KeyPath, Source, shown
-from codur.config.settings import AUTO, ROUTING_KINDS, Settings
+from msgspec import Struct, structs
+
+from codur.config.reading.origin import KeyPath, Problem, did_you_mean, shown
+from codur.config.settings import AUTO, ROUTING_KINDS, Profile, Settings
 from codur.types import TaskType
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Reference:
+class _Reference(Struct, frozen=True, kw_only=True):
     path: KeyPath
     name: str
     what: str
     known: Collection[str]
 
 
-def check_references(settings: Settings, origins: Mapping[tuple[str, ...], Source]) -> None:
-    """Find the first name that names nothing.
+def incomplete_profiles(profiles: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:
+    """Profiles, as mappings, that lack a key without a default."""
+    needed = [item.name for item in structs.fields(Profile) if item.required]
+    for name, profile in profiles.items():
+        keys = " and ".join(key for key in needed if key not in profile)
+        if keys:
+            remedy = f"Add {keys}, or correct the entry's name."
+            yield ("llm", "profiles", name), f"a new entry needs {keys}", remedy
 
-    Args:
-        origins: the source that each setting was last taken from; what is missing is a default.
 
-    Raises:
-        ConfigError: with the place of the name.
-    """
+def dangling_references(settings: Settings) -> Iterator[Problem]:
+    """Names that name nothing."""
+    from codur.config.reading.agent_files import shipped_names  # noqa: PLC0415 - lazy: only for a message
+
     for reference in _references(settings):
         if reference.name not in reference.known:
-            raise _error(reference, origins)
+            known = sorted({*reference.known, *(shipped_names() if reference.what == "agent" else ())})
+            remedy = did_you_mean(reference.name, known, f"Known: {', '.join(known)}.")
+            yield reference.path, f"there is no {reference.what} {shown(reference.name)}", remedy
 
 
 def _references(settings: Settings) -> Iterator[_Reference]:
@@ -82,16 +89,3 @@ def _agents(settings: Settings) -> Iterator[_Reference]:
         else:
             plain, what, known = name.removeprefix("agent:"), "agent", settings.agents.configs.keys()
         yield _Reference(path=path, name=plain, what=what, known=known)
-
-
-def _error(reference: _Reference, origins: Mapping[tuple[str, ...], Source]) -> Exception:
-    from difflib import get_close_matches  # noqa: PLC0415 - lazy: only for a message
-
-    from codur.config.reading.agent_files import shipped_names  # noqa: PLC0415 - lazy: only for a message
-
-    known = sorted({*reference.known, *(shipped_names() if reference.what == "agent" else ())})
-    close = get_close_matches(reference.name, known, n=1)
-    remedy = f"Did you mean {close[0]}?" if close else f"Known: {', '.join(known)}."
-    leaf = tuple(part for part in reference.path if isinstance(part, str))
-    source = origins.get(leaf, Source(name="defaults", values={}))
-    return source.error(reference.path, f"there is no {reference.what} {shown(reference.name)}", remedy)

@@ -1,29 +1,30 @@
 """The shapes that a setting's type can have, read from the annotations of `settings`.
 
-A kind is an annotation as `typing.get_type_hints` gives it: a dataclass (a section), `Mapping[str, X]` (entries by
-name), `tuple[X, ...]`, a `Literal`, `X | None`, `int | Literal`, a plain type, or `Any`.
+A kind is an annotation as `msgspec.structs.fields` gives it: a struct (a section), `Mapping[str, X]` (entries by name),
+`tuple[X, ...]`, or a leaf: what `msgspec.convert` takes as a whole.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import is_dataclass
 from functools import cache
-from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from msgspec import Meta, Struct, structs
 
 NAMED = "NAME"
 """Stands for the name of an entry in a path of the tree."""
 
 
 @cache
-def fields_of(section: Any) -> Mapping[str, Any]:
+def fields_of(section: type[Struct]) -> Mapping[str, Any]:
     """The kinds of a section's keys, in the order of their declaration."""
-    return get_type_hints(section)
+    return {item.name: item.type for item in structs.fields(section)}
 
 
 def is_section(kind: Any) -> bool:
-    return is_dataclass(kind)
+    return isinstance(kind, type) and issubclass(kind, Struct)
 
 
 def entry_kind(kind: Any) -> Any | None:
@@ -36,33 +37,26 @@ def item_kind(kind: Any) -> Any | None:
     return get_args(kind)[0] if get_origin(kind) is tuple else None
 
 
-def choices(kind: Any) -> tuple[str, ...]:
-    """The values of a `Literal`; nothing for every other kind."""
-    return get_args(kind) if get_origin(kind) is Literal else ()
+def types_of(kind: Any) -> Mapping[Any, Meta]:
+    """The types that a leaf may have, with what limits each."""
+    parts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    return dict(get_args(part) if get_origin(part) is Annotated else (part, Meta()) for part in parts)
 
 
-def without_none(kind: Any) -> tuple[Any, bool]:
-    """The kind without `None` and without `words_beside`, and whether `None` was part of it."""
-    if get_origin(kind) not in (Union, UnionType):
-        return kind, False
-    parts = [part for part in get_args(kind) if part is not NoneType]
-    return next((part for part in parts if part is int), parts[0]), NoneType in get_args(kind)
+def words_of(kind: Any) -> tuple[str, ...]:
+    """The words of the `Literal` that is a leaf's type, or one of its types."""
+    return tuple(word for part in types_of(kind) if get_origin(part) is Literal for word in get_args(part))
 
 
-def words_beside(kind: Any) -> tuple[str, ...]:
-    """The words that may stand for a number: those of the `Literal` in `int | Literal`; nothing for any other kind."""
-    return tuple(word for part in get_args(kind) for word in choices(part)) if int in get_args(kind) else ()
-
-
-def kind_at(root: Any, path: tuple[str, ...]) -> Any | None:
+def kind_at(root: Any, path: tuple[str | int, ...]) -> Any | None:
     """The kind of the setting at `path` below the section `root`; None if there is none."""
     kind = root
     for name in path:
-        entry = entry_kind(kind)
-        if entry is not None:
-            kind = entry
+        inside = item_kind(kind) if isinstance(name, int) else entry_kind(kind)
+        if inside is not None:
+            kind = inside
         elif is_section(kind) and name in fields_of(kind):
-            kind = fields_of(kind)[name]
+            kind = fields_of(kind)[str(name)]
         elif kind is not Any:
             return None
     return kind

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
+from codur.config.settings import Provider
 from codur.llm.profiles.endpoint import is_local, key_of, key_problem
-from codur.structs import replace
+from codur.llm.profiles.local_models import matching, served_models
+from codur.structs import Struct, field, replace
 
 if TYPE_CHECKING:
-    from codur.config.settings import Profile, Provider, Settings
+    from codur.config.settings import Profile, Settings
 
 _LOCAL = "local"
 _OLLAMA = "ollama"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AutoChoice:
+class AutoChoice(Struct):
     """What was found.
 
     Attributes:
@@ -68,8 +70,6 @@ def choose_profiles(settings: Settings, environ: Mapping[str, str], *, given: Co
 
 def _of_server(settings: Settings, local: str, no_key: str) -> AutoChoice:
     """The server's model for the profile `local`, or any other that it has; else why it has none."""
-    from codur.llm.profiles.local_models import matching, served_models  # noqa: PLC0415 - lazy: only where there is no key
-
     profile = settings.llm.profiles[local]
     url = _provider(settings, local).base_url or ""
     names = served_models(url)
@@ -78,7 +78,7 @@ def _of_server(settings: Settings, local: str, no_key: str) -> AutoChoice:
         problem = f"nobody answers at {url}" if names is None else f"the server at {url} has no model"
         remedy = _start(profile, url, runs=names is not None)
         return _nothing(f"{_sentence(no_key)}, and {problem}.", remedy)
-    changed = {} if model == profile.model else {local: replace(profile, model=model)}
+    changed = {} if model == profile.model else {local: structs.replace(profile, model=model)}
     reason = f"{_sentence(no_key)}, and {model} is served at {url}."
     return AutoChoice(default=local, fast=local, found=True, reason=reason, server=url, profiles=changed)
 
@@ -88,8 +88,6 @@ def server_problem(settings: Settings, name: str) -> tuple[str, str]:
 
     Looks once whether it runs and has the profile's model; a profile that needs a key, or is elsewhere, is passed over.
     """
-    from codur.llm.profiles.local_models import matching, served_models  # noqa: PLC0415 - lazy: only for whoever wants to know
-
     profile, provider = settings.llm.profiles[name], _provider(settings, name)
     url = provider.base_url or ""
     if provider.api_key_env or not is_local(url):
@@ -137,8 +135,6 @@ def _has_key(settings: Settings, name: str, environ: Mapping[str, str]) -> bool:
 
 
 def _provider(settings: Settings, name: str) -> Provider:
-    from codur.config.settings import Provider  # noqa: PLC0415 - lazy: for a profile whose provider is missing
-
     return settings.providers.get(settings.llm.profiles[name].provider) or Provider()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from codur.llm.profiles.endpoint import key_of, key_problem
@@ -11,25 +10,22 @@ from codur.llm.profiles.extras import installed, missing
 from codur.llm.request_failure import LASTING, PAUSE_S, PAUSING, WHOLE_PROVIDER, ServiceFailure
 
 if TYPE_CHECKING:
+    from codur.llm.pool_options import PoolOptions
     from codur.llm.profiles.profiles import Profiles
 
 
-class Standing:
-    """What a run has found out about its profiles.
+class Availability:
+    """What a run has found out about who answers.
 
     Args:
         profiles: the run's profiles.
-        given: names of profiles whose models need no key.
-        now: the time, in seconds.
         patience_s: the longest wait for a rate limit; a profile whose limit is further away is not asked.
     """
 
-    def __init__(
-        self, profiles: Profiles, *, given: Collection[str], now: Callable[[], float], patience_s: float
-    ) -> None:
+    def __init__(self, profiles: Profiles, options: PoolOptions, *, patience_s: float) -> None:
         self._profiles = profiles
-        self._given = given
-        self._now = now
+        self._given = options.models
+        self._now = options.clock.now
         self._patience_s = patience_s
         self._failed: dict[str, tuple[ServiceFailure, float]] = {}
         self._paused: dict[str, tuple[ServiceFailure, float]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -60,6 +61,11 @@ class Endpoint:
         """Scheme, host and port, for messages; never user or password."""
         parts = urlsplit(self.base_url)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+    def fingerprint(self, model: str) -> str:
+        """Stands for provider, address, model and account; the key cannot be found out from it."""
+        told = "\0".join((self.provider, self.base_url, model, self.key, *self.secrets))
+        return hashlib.sha256(told.encode()).hexdigest()[:24]
 
     def safe(self, text: str) -> str:
         """`text` of the service as one bounded line without the key and secret headers."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import re
 import time
@@ -10,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
+
+from codur.parsing.json_values import mapping, read_json
 
 LOOK_S = 1.0
 """A server that is there answers such a request at once."""
@@ -70,11 +71,7 @@ def served_models(base_url: str) -> tuple[str, ...] | None:
     Returns:
         None if nobody answers there, or not with a list of models.
     """
-    try:
-        body = _fetched(f"{base_url.rstrip('/')}/models")
-        listed = json.loads(body) if body else None
-    except (OSError, http.client.HTTPException, ValueError, RecursionError):
-        return None
+    listed = read_json(_fetched(f"{base_url.rstrip('/')}/models"))
     if not isinstance(listed, Mapping) or listed.get("data", ()) is None:  # Ollama without a model answers so
         return () if isinstance(listed, Mapping) else None
     items = listed.get("data")
@@ -98,15 +95,13 @@ def _chats(name: str) -> bool:
 
 def _json(url: str, question: Mapping[str, str] | None = None) -> Mapping[str, Any]:
     """The object that is answered; empty if there is none."""
-    try:
-        found = json.loads(_fetched(url, question) or b"{}")
-    except (OSError, http.client.HTTPException, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, Mapping) else {}
+    return mapping(read_json(_fetched(url, question)))
 
 
 def _fetched(url: str, question: Mapping[str, str] | None = None) -> bytes:
-    """The body of an answer with status 200; empty for any other, and for one that is too long or too slow."""
+    """The body of an answer with status 200; empty for any other, for none, and for one too long or too slow."""
+    import http.client  # noqa: PLC0415 - lazy: only where a local server may run
+
     parts = urlsplit(url)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     connection = kind(parts.hostname or "", parts.port, timeout=LOOK_S)
@@ -123,5 +118,7 @@ def _fetched(url: str, question: Mapping[str, str] | None = None) -> bytes:
             if len(answer) > MAX_BYTES or time.monotonic() > deadline:
                 return b""
         return bytes(answer)
+    except (OSError, http.client.HTTPException, ValueError):
+        return b""
     finally:
         connection.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from codur.config.settings import AUTO
@@ -10,11 +10,11 @@ from codur.errors import ConfigError
 from codur.events import ModelChosen
 from codur.llm.profiles.auto import AutoChoice, choose_profiles
 from codur.llm.profiles.endpoint import Endpoint, endpoint_of, is_local
-from codur.llm.rate_limits.gate import Rules
+from codur.llm.rate_limits.demand import Rules
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile, Provider, Settings
-    from codur.events import Emit
+    from codur.llm.pool_options import PoolOptions
 
 
 class Profiles:
@@ -23,22 +23,18 @@ class Profiles:
     Args:
         settings: profiles and providers.
         environ: variables that hold the keys.
-        given: names of profiles that can be asked whatever the settings say.
-        emit: gets what `auto` was found to stand for.
+        options: `models`, which can be asked whatever the settings say; `emit` gets what `auto` was found to stand for.
 
     Attributes:
         environ: as given.
         choice: what `auto` was found to stand for; None if nobody has asked so far.
     """
 
-    def __init__(
-        self, settings: Settings, environ: Mapping[str, str], *, given: Collection[str] = (), emit: Emit
-    ) -> None:
+    def __init__(self, settings: Settings, environ: Mapping[str, str], options: PoolOptions) -> None:
         self.environ = environ
         self.choice: AutoChoice | None = None
         self._settings = settings
-        self._given = given
-        self._emit = emit
+        self._options = options
 
     @property
     def default(self) -> str:
@@ -55,10 +51,10 @@ class Profiles:
     def chosen(self) -> AutoChoice:
         """What `auto` stands for; found out once, and told."""
         if self.choice is None:
-            self.choice = choose_profiles(self._settings, self.environ, given=self._given)
+            self.choice = choose_profiles(self._settings, self.environ, given=self._options.models)
             name = self.choice.default if self.choice.found else ""
             model = self.get(name).model if name else ""
-            self._emit(ModelChosen(profile=name, model=model, reason=self.choice.reason))
+            self._options.emit(ModelChosen(profile=name, model=model, reason=self.choice.reason))
         return self.choice
 
     def named(self, profile: str) -> str:

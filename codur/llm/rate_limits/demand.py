@@ -1,4 +1,4 @@
-"""One request as limits see it."""
+"""What a request takes of a model's limits, and what is known of these beforehand."""
 
 from __future__ import annotations
 
@@ -10,8 +10,22 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
-    """A request that wants to be sent. Two of them are never the same one, even if they are equal.
+class Rules:
+    """What is known of a model's limits before it is asked.
+
+    Attributes:
+        requests_per_minute, tokens_per_minute: None: what the service tells.
+        probes: the first request goes alone, for its answer tells the limits.
+    """
+
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    probes: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Demand:
+    """A request that wants to be sent.
 
     Attributes:
         provider, model: whom it asks: limits are kept for each pair.
@@ -19,8 +33,7 @@ class Asking:
         answer_tokens: the answer's part of them.
         cost_usd: what it may cost at most.
         estimate: the prompt's tokens before what is known of the model's way of counting was applied.
-        requests_per_minute, tokens_per_minute: limits known beforehand; None: what the service tells.
-        probes: the first such request goes alone, for its answer tells the limits.
+        rules: what is known of the limits beforehand.
     """
 
     provider: str
@@ -29,14 +42,17 @@ class Asking:
     cost_usd: float
     model: str = ""
     estimate: int = 0
-    requests_per_minute: int | None = None
-    tokens_per_minute: int | None = None
-    probes: bool = False
+    rules: Rules = Rules()
 
     @property
     def place(self) -> tuple[str, str]:
         """What the limits are kept for."""
         return self.provider, self.model
+
+    @property
+    def prompt_tokens(self) -> int:
+        """What of the tokens is not the answer's."""
+        return self.tokens - self.answer_tokens
 
     def amount(self, unit: Unit) -> float:
         """What it takes of a limit; services count the longest possible answer in advance."""
@@ -44,4 +60,4 @@ class Asking:
             return 1.0
         if unit == "tokens":
             return float(self.tokens)
-        return float(self.answer_tokens if unit == "output_tokens" else self.tokens - self.answer_tokens)
+        return float(self.answer_tokens if unit == "output_tokens" else self.prompt_tokens)

@@ -1,38 +1,39 @@
-"""What runs that go on side by side have in common: one budget, and one schedule."""
+"""What runs that go on side by side have in common: one budget, and one queue before each model.
+
+Who wants to send asks `wait_s` until it says 0, and tells how it ended: first come, first served, within what services
+allow, so that none has to refuse a request. There is no thread of its own, and no clock but the one that was given.
+"""
 
 from __future__ import annotations
 
 import math
 import threading
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from codur.errors import LimitReached
-from codur.llm.rate_limits.demand import Asking
-from codur.llm.rate_limits.request_queue import ROOM_S, Schedule, _random
+from codur.llm.clock import Clock
+from codur.llm.rate_limits.model_limits import TINY_S, ModelLimits
 
 if TYPE_CHECKING:
     from codur.llm.model import ChatReply
+    from codur.llm.rate_limits.demand import Demand
     from codur.llm.request_failure import ServiceFailure
     from codur.types import Usage
 
-__all__ = ["OVER_BUDGET", "Asking", "SharedModels"]
-
 OVER_BUDGET = "The batch's budget is used up"
+ROOM_S = 0.2
+"""How often one that waits for others to end looks again."""
 
 
-class SharedModels:
-    """The budget and the schedule of all runs of a batch; safe to use from several threads.
+class SharedBudget:
+    """What all runs of a batch may spend together.
 
     Args:
-        max_tokens, max_cost_usd: for all runs together; None is no limit.
+        max_tokens, max_cost_usd: None is no limit.
         tokens, cost_usd: what was spent before.
         on_spent: gets the tokens and dollars spent so far, whenever they have grown; must be quick.
-        clock: monotonic seconds.
-
-    Attributes:
-        schedule: when requests are sent.
     """
 
     def __init__(
@@ -42,79 +43,123 @@ class SharedModels:
         max_cost_usd: float | None = None,
         tokens: int = 0,
         cost_usd: float = 0.0,
-        on_spent: Callable[[int, float], object] | None = None,
-        clock: Callable[[], float] = time.monotonic,
-        random: Callable[[], float] | None = None,
+        on_spent: Callable[[int, float], object] = lambda *_spent: None,
     ) -> None:
         self.tokens = tokens
         self.cost_usd = cost_usd
         self._max_tokens = math.inf if max_tokens is None else max_tokens
         self._max_cost_usd = math.inf if max_cost_usd is None else max_cost_usd
         self._on_spent = on_spent
-        self._random = random or _random
-        self._lock = threading.Lock()
-        self._held: list[Asking] = []
-        self.schedule = Schedule(clock=clock, random=self._random)
-
-    def wait_s(self, asking: Asking, time_left_s: float) -> float:
-        """How long to wait before asking again; 0: the request may be sent, and `done` must be called after it.
-
-        Raises:
-            LimitReached: the request does not fit into the budget any more.
-            ServiceFailure: the service's rate limit ends later than the run.
-        """
-        with self._lock:
-            try:
-                self._require_money(asking)
-            except LimitReached:
-                self.schedule.give_up(asking)
-                raise
-            if not self._fits(asking):
-                self.schedule.give_up(asking)
-                return ROOM_S * (0.5 + self._random())
-            wait = self.schedule.wait_s(asking, time_left_s)
-            if wait <= 0:
-                self._held.append(asking)
-            return wait
-
-    def give_up(self, asking: Asking) -> None:
-        """The request will not be sent: its place in the queue is free."""
-        self.schedule.give_up(asking)
-
-    def done(self, asking: Asking, *, answered: bool, outcome: ChatReply | ServiceFailure | None = None) -> None:
-        """A request has ended, with an answer or without; `outcome` is None if it was broken off."""
-        with self._lock:
-            self._held.remove(asking)
-            self.schedule.done(asking, answered=answered, outcome=outcome)
-
-    def refused(self, provider: str, failure: ServiceFailure, *, model: str = "") -> float:
-        """A service has refused a request because of its rate limit; gives the seconds until it may be asked again."""
-        return self.schedule.refused((provider, model), failure)
+        self.held: list[Demand] = []
 
     def spend(self, usage: Usage) -> None:
         """Count what was spent."""
-        if not usage.total_tokens and not usage.cost_usd:
-            return
-        with self._lock:
+        if usage.total_tokens or usage.cost_usd:
             self.tokens += usage.total_tokens
             self.cost_usd += usage.cost_usd
-            if self._on_spent is not None:
-                self._on_spent(self.tokens, self.cost_usd)
+            self._on_spent(self.tokens, self.cost_usd)
 
-    def _require_money(self, asking: Asking) -> None:
-        if self.tokens + asking.tokens > self._max_tokens:
+    def require(self, demand: Demand) -> None:
+        """Make sure that a request can be paid for.
+
+        Raises:
+            LimitReached: it cannot, even if those under way cost nothing.
+        """
+        if self.tokens + demand.tokens > self._max_tokens:
             raise LimitReached(
                 f"{OVER_BUDGET}: {self.tokens:,} of {self._max_tokens:,} tokens are spent.",
                 remedy="Go on with --resume and a higher --max-tokens.",
             )
-        if self.cost_usd + asking.cost_usd > self._max_cost_usd:
+        if self.cost_usd + demand.cost_usd > self._max_cost_usd:
             raise LimitReached(
                 f"{OVER_BUDGET}: ${self.cost_usd:.4f} of ${self._max_cost_usd:.2f} are spent.",
                 remedy="Go on with --resume and a higher --budget.",
             )
 
-    def _fits(self, asking: Asking) -> bool:
+    def has_room(self, demand: Demand) -> bool:
         """Whether it fits beside what the requests under way may cost; if not, their answers are waited for."""
-        tokens = self.tokens + sum(held.tokens for held in self._held) + asking.tokens
-        cost = self.cost_usd + sum(held.cost_usd for held in self._held) + asking.cost_usd
-        return tokens <= self._max_tokens and cost <= self._max_cost_usd
+        together = [*self.held, demand]
+        tokens = self.tokens + sum(item.tokens for item in together)
+        return tokens <= self._max_tokens and (
+            self.cost_usd + sum(item.cost_usd for item in together) <= self._max_cost_usd
+        )
+
+
+class SharedModels:
+    """The budget and the rate limits of all runs of a process; safe to use from several threads.
+
+    Args:
+        budget: of all runs together; None is no limit.
+    """
+
+    def __init__(self, budget: SharedBudget | None = None, clock: Clock | None = None) -> None:
+        self._budget = budget or SharedBudget()
+        self._clock = clock or Clock()
+        self._lock = threading.RLock()
+        self._models: dict[tuple[str, str], ModelLimits] = {}
+
+    def wait_s(self, demand: Demand, time_left_s: float, *, before: Demand | None = None) -> float:
+        """How long to wait before asking again; 0: the request may be sent, and `done` must be called after it.
+
+        Who was told to wait has a place in the queue until the request is sent, or `give_up` is called.
+
+        Args:
+            before: the same request as it was asked for last; this one takes its place in the queue.
+
+        Raises:
+            LimitReached: the request does not fit into the budget any more.
+            ServiceFailure: the service will not take it before the run's time is over, others left aside.
+        """
+        with self.limits(demand.place) as limits:
+            now, place = self._clock.monotonic(), limits.leave(before or demand)
+            look_again_s = ROOM_S * (0.5 + self._clock.random())
+            self._budget.require(demand)
+            if not self._budget.has_room(demand):
+                return look_again_s
+            wait = limits.wait_s(demand, limits.queue[:place], now, look_again_s)
+            if wait <= TINY_S:
+                limits.send(demand, now)
+                self._budget.held.append(demand)
+                return 0.0
+            limits.require_in_time(demand, now, time_left_s)
+            limits.queue.insert(place, demand)
+            return wait
+
+    def give_up(self, demand: Demand) -> None:
+        """Leave the queue; nothing happens if the request is not in it."""
+        with self.limits(demand.place) as limits:
+            limits.leave(demand)
+
+    def done(self, demand: Demand, outcome: ChatReply | ServiceFailure | None = None) -> None:
+        """A request has ended, with an answer or without; `outcome` is None if it was broken off."""
+        with self.limits(demand.place) as limits:
+            self._budget.held.remove(demand)
+            limits.end(demand, outcome, self._clock.monotonic())
+
+    def refused(self, place: tuple[str, str], failure: ServiceFailure) -> float:
+        """A service has refused a request because of its rate limit; gives the seconds until it may be asked again."""
+        with self.limits(place) as limits:
+            return limits.refuse(failure, self._clock)
+
+    def at_once(self, demand: Demand, most: int) -> int:
+        """How many such requests could be sent now without waiting; `most` at most."""
+        with self.limits(demand.place) as limits:
+            return limits.at_once(demand, most, self._clock.monotonic())
+
+    def expected(self, place: tuple[str, str]) -> float:
+        """How large a request should be made; what a provider's other models may have stands for what is not known."""
+        with self.limits(place) as limits:
+            most = limits.most
+            others = [other.most.a_minute for (provider, _), other in self._models.items() if provider == place[0]]
+            return min(most.window, most.a_minute if most.a_minute < math.inf else min(others))
+
+    def spend(self, usage: Usage) -> None:
+        """Count what was spent."""
+        with self._lock:
+            self._budget.spend(usage)
+
+    @contextmanager
+    def limits(self, place: tuple[str, str]) -> Iterator[ModelLimits]:
+        """The limits of one model at one provider; nobody else uses any of them meanwhile."""
+        with self._lock:
+            yield self._models.setdefault(place, ModelLimits())

@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TypeVar
 
 from codur.llm.model import ChatReply
 from codur.llm.rate_limit import Quota, Unit
 from codur.llm.request_failure import ServiceFailure
-from codur.structs import replace
+from codur.structs import Struct, replace
 
 _UNITS: tuple[Unit, ...] = ("requests", "tokens", "input_tokens", "output_tokens")
 _MOST = 1e12
@@ -45,8 +45,7 @@ with it Ollama), llama-cpp-python, Mistral, LM Studio."""
 Outcome = TypeVar("Outcome")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SaidLimit:
+class SaidLimit(Struct):
     """The figures of a refusal.
 
     Attributes:
@@ -73,6 +72,16 @@ def quotas_in(headers: Mapping[str, str], now: float) -> tuple[Quota, ...]:
     """
     found = (_quota(headers, unit, now) for unit in _UNITS)
     return tuple(quota for quota in found if quota is not None)
+
+
+def retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """The wait in seconds that a response asks for: by `retry-after-ms`, else by `Retry-After`; None if by neither.
+
+    Args:
+        headers, now: as for `quotas_in`.
+    """
+    milliseconds = _number(headers.get("retry-after-ms", ""))
+    return milliseconds / 1000 if milliseconds is not None else seconds_in(headers.get("retry-after", ""), now)
 
 
 def told_headers(headers: Mapping[str, str]) -> dict[str, str]:
@@ -110,8 +119,10 @@ def is_too_long(text: str) -> bool:
 
 
 def seconds_in(text: str, now: float) -> float | None:
-    """A wait in seconds: a number, a duration (`2m59.56s`), or a time (RFC 3339); None if it cannot be read."""
+    """A wait in seconds: a number, a duration (`2m59.56s`), or a time (RFC 3339, HTTP); None if it cannot be read."""
     text = text.strip()
+    if not text:
+        return None
     parts = _PART.findall(text)
     if parts and "".join(number + unit for number, unit in parts) == text:
         return sum(float(number) * _SECONDS[unit] for number, unit in parts)
@@ -145,11 +156,13 @@ def _number(text: str) -> float | None:
 
 
 def _until(text: str, now: float) -> float | None:
-    from datetime import UTC, datetime  # noqa: PLC0415 - lazy: only for the form with a date
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - lazy: only for the forms with a date
 
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, aware.timestamp() - now)
+    for read in (datetime.fromisoformat, parsedate_to_datetime):
+        try:
+            moment = read(text)
+            aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            return max(0.0, aware.timestamp() - now)
+        except (ValueError, OverflowError):
+            continue
+    return None

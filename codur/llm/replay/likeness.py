@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -27,13 +29,8 @@ class Likeness:
 
     def difference(self, other: Likeness) -> tuple[int, str, str] | None:
         """The first line that differs: its number from 1, here and there; None if there is none."""
-        length = max(len(self.lines), len(other.lines))
-        for number in range(length):
-            mine = self.lines[number] if number < len(self.lines) else "(nothing more)"
-            its = other.lines[number] if number < len(other.lines) else "(nothing more)"
-            if mine != its:
-                return number + 1, mine, its
-        return None
+        pairs = zip_longest(self.lines, other.lines, fillvalue="(nothing more)")
+        return next(((number, mine, its) for number, (mine, its) in enumerate(pairs, 1) if mine != its), None)
 
 
 def likeness_of(request: ChatRequest, places: Sequence[str]) -> Likeness:
@@ -63,6 +60,4 @@ def _without(text: str, places: Sequence[str]) -> str:
 
 
 def _plain(value: Any) -> str:
-    import json  # noqa: PLC0415 - lazy: only for requests with calls
-
     return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)

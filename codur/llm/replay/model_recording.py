@@ -12,19 +12,18 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec import to_builtins
+from msgspec import MsgspecError, convert, to_builtins
 
 from codur.errors import ModelAnswerError, ModelError, UsageError
 from codur.llm.model import ChatReply, ChatRequest
-from codur.llm.request_failure import FailedGenerationError, ServiceFailure
+from codur.llm.request_failure import FailedGenerationError, FailureKind, ServiceFailure
 from codur.redaction import redact_value
-from codur.structs import names, replace
-from codur.types import Message, ToolCall, ToolSpec, Usage
+from codur.structs import Struct, replace
+from codur.types import Usage
 
 if TYPE_CHECKING:
     from codur.redaction import Redactor
@@ -34,23 +33,46 @@ _MAX_BYTES = 256 << 20
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
-    """One exchange of a recording: a reply, or the error that came instead."""
+class _Failure(Struct):
+    """What came instead of a reply; `kind` and `hint` are those of some errors."""
+
+    message: str
+    remedy: str
+    usage: Usage | None = None
+    kind: FailureKind | None = None
+    retry_after_s: float | None = None
+    hint: str | None = None
+
+    def error(self) -> ModelError:
+        """The error that was raised."""
+        common: dict[str, Any] = {"remedy": self.remedy, "usage": self.usage}
+        if self.kind is not None:
+            return ServiceFailure(self.message, kind=self.kind, retry_after_s=self.retry_after_s, **common)
+        if self.hint is not None:
+            return FailedGenerationError(self.message, hint=self.hint, **common)
+        return ModelAnswerError(self.message, **common)
+
+
+class RecordedExchange(Struct):
+    """One request, and the reply to it or the failure that came instead."""
 
     number: int
     profile: str
     request: ChatRequest
-    outcome: ChatReply | ModelError
+    reply: ChatReply | None = None
+    failure: _Failure | None = None
+
+    def __post_init__(self) -> None:
+        if (self.reply is None) is (self.failure is None):
+            raise ValueError("either a reply or a failure")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Taking:
+class ModelRecording(Struct):
     """A whole recording."""
 
     task: str
     workspace: str
-    taken: tuple[Taken, ...]
+    exchanges: tuple[RecordedExchange, ...]
 
 
 class Recorder:
@@ -88,7 +110,11 @@ class Recorder:
         with self._lock:
             self._number += 1
             line: dict[str, Any] = {"number": self._number, "profile": profile, "request": to_builtins(request)}
-            line |= {"reply": _reply(outcome)} if isinstance(outcome, ChatReply) else {"failure": _failure(outcome)}
+            line |= (
+                {"reply": to_builtins(replace(outcome, limits=()))}
+                if isinstance(outcome, ChatReply)
+                else {"failure": _failure(outcome)}
+            )
             self._write(redact_value(line, self._redactor))
 
     def close(self) -> None:
@@ -104,12 +130,14 @@ class Recorder:
             raise _unusable(self._path, error) from error
 
 
-def read_recording(path: Path) -> Taking:
+def read_recording(path: Path) -> ModelRecording:
     """A recording.
 
     Raises:
         UsageError: it cannot be read, or is none.
     """
+    if path.is_fifo():  # it would be waited for without end
+        raise UsageError(f"{path}: is a pipe", remedy="Make one with `codur run … --record FILE`.")
     try:
         with path.open("rb") as stream:
             data = stream.read(_MAX_BYTES)
@@ -122,17 +150,11 @@ def read_recording(path: Path) -> Taking:
             raise UsageError(
                 f"{path}: is a recording of another version of Codur ({header['version']})", remedy="Record it again."
             )
-        taken = tuple(_taken(line) for line in rest)
-        return Taking(task=header["task"], workspace=header["workspace"], taken=taken)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        return convert({**header, "exchanges": rest}, ModelRecording)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, MsgspecError) as error:
         raise UsageError(
             f"{path}: is not a recording of a run", remedy="Make one with `codur run … --record FILE`."
         ) from error
-
-
-def _reply(reply: ChatReply) -> dict[str, Any]:
-    plain: dict[str, Any] = to_builtins(replace(reply, limits=()))
-    return plain
 
 
 def _failure(error: ModelError) -> dict[str, Any]:
@@ -144,51 +166,6 @@ def _failure(error: ModelError) -> dict[str, Any]:
     elif isinstance(error, FailedGenerationError):
         value["hint"] = error.hint
     return value
-
-
-def _taken(line: Mapping[str, Any]) -> Taken:
-    outcome = _reply_from(line["reply"]) if "reply" in line else _failure_from(line["failure"])
-    return Taken(
-        number=int(line["number"]),
-        profile=str(line["profile"]),
-        request=_request_from(line["request"]),
-        outcome=outcome,
-    )
-
-
-def _reply_from(value: Mapping[str, Any]) -> ChatReply:
-    given = _known(ChatReply, value) | {
-        "usage": Usage(**value["usage"]),
-        "tool_calls": _calls(value["tool_calls"]),
-        "limits": (),
-    }
-    return ChatReply(**given)
-
-
-def _failure_from(value: Mapping[str, Any]) -> ModelError:
-    usage = Usage(**value["usage"]) if "usage" in value else None
-    common: dict[str, Any] = {"remedy": value["remedy"], "usage": usage}
-    if "kind" in value:
-        return ServiceFailure(value["message"], kind=value["kind"], retry_after_s=value["retry_after_s"], **common)
-    if "hint" in value:
-        return FailedGenerationError(value["message"], hint=value["hint"], **common)
-    return ModelAnswerError(value["message"], **common)
-
-
-def _request_from(value: Mapping[str, Any]) -> ChatRequest:
-    messages = tuple(
-        Message(**(_known(Message, item) | {"tool_calls": _calls(item["tool_calls"])})) for item in value["messages"]
-    )
-    tools = tuple(ToolSpec(**_known(ToolSpec, item)) for item in value["tools"])
-    return ChatRequest(**(_known(ChatRequest, value) | {"messages": messages, "tools": tools}))
-
-
-def _calls(values: Sequence[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
-    return tuple(ToolCall(**_known(ToolCall, item)) for item in values)
-
-
-def _known(kind: type[Any], value: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value[name] for name in names(kind) if name in value}
 
 
 def _unusable(path: Path, error: OSError) -> UsageError:

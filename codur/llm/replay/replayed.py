@@ -12,7 +12,7 @@ from codur.llm.replay.likeness import likeness_of
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile
-    from codur.llm.replay.model_recording import Taken, Taking
+    from codur.llm.replay.model_recording import ModelRecording, RecordedExchange
 
 _SHOWN = 160
 
@@ -28,16 +28,15 @@ class Replay:
     One that differs gets the next answer that was given for the same purpose, and that is told.
 
     Args:
-        taking: the recording.
         workspace: where the run goes on now.
         tell: gets one line for each request that differs from the recorded one.
     """
 
-    def __init__(self, taking: Taking, *, workspace: str, tell: Callable[[str], object]) -> None:
+    def __init__(self, recording: ModelRecording, *, workspace: str, tell: Callable[[str], object]) -> None:
         self._workspace = workspace
         self._tell = tell
         self._lock = threading.Lock()
-        self._left = [(item, likeness_of(item.request, (taking.workspace,))) for item in taking.taken]
+        self._left = [(item, likeness_of(item.request, (recording.workspace,))) for item in recording.exchanges]
         self._asked = 0
 
     def models(self, profiles: Mapping[str, Profile]) -> dict[str, ReplayedModel]:
@@ -53,22 +52,22 @@ class Replay:
         """
         with self._lock:
             self._asked += 1
-            outcome = self._find(profile, request).outcome
-        if isinstance(outcome, ChatReply):
-            return outcome
-        raise outcome
+            found = self._find(profile, request)
+        if found.failure is not None:
+            raise found.failure.error()
+        return found.reply or ChatReply()
 
-    def _find(self, profile: str, request: ChatRequest) -> Taken:
+    def _find(self, profile: str, request: ChatRequest) -> RecordedExchange:
         wanted = likeness_of(request, (self._workspace,))
         same = [item for item, likeness in self._left if likeness == wanted]
-        answers = [item for item in same if isinstance(item.outcome, ChatReply)]
+        answers = [item for item in same if item.reply is not None]
         for found in ([item for item in same if item.profile == profile], answers):
             if found:
                 return self._take(found[0])
         near = [
             (item, likeness)
             for item, likeness in self._left
-            if item.request.purpose == request.purpose and isinstance(item.outcome, ChatReply)
+            if item.request.purpose == request.purpose and item.reply is not None
         ]
         if not near:
             raise self._missing(request)
@@ -79,7 +78,7 @@ class Replay:
         )
         return self._take(near[0][0])
 
-    def _take(self, taken: Taken) -> Taken:
+    def _take(self, taken: RecordedExchange) -> RecordedExchange:
         self._left = [pair for pair in self._left if pair[0] is not taken]
         return taken
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from codur.llm.request_failure import FailedGenerationError
 from codur.llm.tokens import answer_tokens, estimate_tokens, prompt_tokens
 from codur.parsing.fences import strip_thinking
 from codur.parsing.json_text import load_strict, parse_json_object
+from codur.parsing.json_values import at, items, text
 from codur.parsing.tool_calls import tool_calls_from_text
 from codur.types import ToolCall, Usage
 
@@ -45,16 +46,15 @@ class AnswerReader:
         """
         if not isinstance(body, Mapping):
             raise self._unusable(body, "something that is not an answer of the chat protocol")
-        choices = body.get("choices")
-        choice = choices[0] if isinstance(choices, list) and choices else None
-        message = choice.get("message") if isinstance(choice, Mapping) else None
-        if not isinstance(choice, Mapping) or not isinstance(message, Mapping):
-            raise self._unusable(body, self._why_empty(body))
-        finish = choice.get("finish_reason")
-        refusal = message.get("refusal")
-        if finish == "content_filter" or (isinstance(refusal, str) and refusal.strip()):
-            raise self._unusable(body, f"a refusal{': ' + refusal if isinstance(refusal, str) else ''}")
-        return self._reply(body, message, finish if isinstance(finish, str) else "")
+        choice = at(body, "choices.0")
+        message, finish = at(choice, "message"), text(at(choice, "finish_reason"))
+        if not isinstance(message, Mapping):
+            error = text(at(body, "error.message")) or text(body.get("error"))
+            raise self._unusable(body, f"an error: {error}" if error else "an answer without any choice")
+        refusal = text(message.get("refusal"))
+        if finish == "content_filter" or refusal.strip():
+            raise self._unusable(body, f"a refusal{': ' if refusal else ''}{refusal}")
+        return self._reply(body, message, finish)
 
     def read_failed_generation(self, text: str, message: str) -> ChatReply:
         """The reply in a text that the service could not read as a tool call or as JSON.
@@ -89,43 +89,37 @@ class AnswerReader:
         return self._unusable({}, what)
 
     def _reply(self, body: Mapping[str, Any], message: Mapping[str, Any], finish: str) -> ChatReply:
-        raw_calls = message.get("tool_calls")
-        raw_calls = raw_calls if isinstance(raw_calls, list) else []
-        text = strip_thinking(_text_of(message.get("content")))
-        spoken = f"{text}{raw_calls or ''}{_text_of(message.get('reasoning'))}"
+        raw_calls = items(message.get("tool_calls"))
+        words = strip_thinking(_text_of(message.get("content")))
+        spoken = f"{words}{raw_calls or ''}{_text_of(message.get('reasoning'))}"
         usage = self._usage(body.get("usage"), spoken)
-        model = body.get("model")
-        model = self.endpoint.safe(model) if isinstance(model, str) else ""
+        model = self.endpoint.safe(text(body.get("model")))
         calls, unread = read_calls(raw_calls)
         # Servers and proxies may give another reason for an answer that ends at its bound.
         if finish == "length" or (self._is_at_bound(body.get("usage")) and (unread or not calls)):
             problem = f"The answer was cut off after {usage.completion_tokens} tokens. Answer more briefly."
-            return self._of(text=text, finish_reason="length", usage=usage, model=model, problem=problem)
-        if not text and not calls and not unread:
+            return self._of(text=words, finish_reason="length", usage=usage, model=model, problem=problem)
+        if not words and not calls and not unread:
             raise self._unusable(body, "an empty answer", spoken)
         finish = "tool_calls" if calls else finish or "stop"
-        return self._of(text=text, tool_calls=calls, finish_reason=finish, usage=usage, model=model, problem=unread)
+        return self._of(text=words, tool_calls=calls, finish_reason=finish, usage=usage, model=model, problem=unread)
 
     def _is_at_bound(self, usage: Any) -> bool:
         """Whether the service counts just as many tokens as the answer might have."""
-        told = usage.get("completion_tokens") if isinstance(usage, Mapping) else None
-        return bool(told == answer_tokens(self.request, self.profile))
+        return bool(at(usage, "completion_tokens") == answer_tokens(self.request, self.profile))
 
     def _of(self, **values: Any) -> ChatReply:
         model = values.pop("model", "") or self.profile.model
         limit = answer_tokens(self.request, self.profile)
         return ChatReply(model=model, profile=self.profile_name, max_completion_tokens=limit, **values)
 
-    def _usage(self, raw: Any, text: str) -> Usage:
-        counts = raw if isinstance(raw, Mapping) else {}
-        details = counts.get("prompt_tokens_details")
-        prompt = _count(counts.get("prompt_tokens"), at_least=1)
-        completion = _count(counts.get("completion_tokens"), at_least=1 if text else 0)
-        details = details if isinstance(details, Mapping) else {}
-        cached = _count(details.get("cached_tokens")) or 0
-        written = _count(details.get("cache_write_tokens")) or 0
+    def _usage(self, raw: Any, spoken: str) -> Usage:
+        prompt = _count(at(raw, "prompt_tokens"), at_least=1)
+        completion = _count(at(raw, "completion_tokens"), at_least=1 if spoken else 0)
+        cached = _count(at(raw, "prompt_tokens_details.cached_tokens")) or 0
+        written = _count(at(raw, "prompt_tokens_details.cache_write_tokens")) or 0
         prompt = prompt_tokens(self.request) if prompt is None else prompt
-        completion = estimate_tokens(text) if completion is None else completion
+        completion = estimate_tokens(spoken) if completion is None else completion
         cached = min(cached, prompt)
         cost = cost_usd(
             self.profile,
@@ -136,40 +130,30 @@ class AnswerReader:
         )
         return Usage(calls=1, prompt_tokens=prompt, cached_tokens=cached, completion_tokens=completion, cost_usd=cost)
 
-    def _why_empty(self, body: Mapping[str, Any]) -> str:
-        error = body.get("error")
-        if isinstance(error, Mapping):
-            error = error.get("message")
-        return f"an error: {error}" if isinstance(error, str) and error else "an answer without any choice"
-
-    def _unusable(self, body: Any, what: str, text: str = "") -> ModelAnswerError:
-        raw = body.get("usage") if isinstance(body, Mapping) else None
+    def _unusable(self, body: Any, what: str, spoken: str = "") -> ModelAnswerError:
         return ModelAnswerError(
             f"{self.profile_name} ({self.endpoint.provider}) gave {self.endpoint.safe(what)}.",
             remedy=TRY_AGAIN,
-            usage=self._usage(raw, text),
+            usage=self._usage(at(body, "usage"), spoken),
         )
 
 
-def read_calls(raw_calls: list[Any]) -> tuple[tuple[ToolCall, ...], str]:
+def read_calls(raw_calls: Sequence[Any]) -> tuple[tuple[ToolCall, ...], str]:
     """The calls that can be carried out, with ids of their own, and one sentence about those that cannot."""
     calls: list[ToolCall] = []
     problems: list[str] = []
     seen: set[str] = set()
     for number, raw in enumerate(raw_calls, start=1):
-        function = raw.get("function") if isinstance(raw, Mapping) else None
-        function = function if isinstance(function, Mapping) else {}
-        name = function.get("name")
+        name, call_id = at(raw, "function.name"), text(at(raw, "id"))
         try:
-            arguments = _arguments(function.get("arguments"))
+            arguments = _arguments(at(raw, "function.arguments"))
         except ValueError as error:
             problems.append(f"The arguments of {str(name or _TOOL_NAME)[:80]} are not a JSON object ({error}).")
             continue
         if not isinstance(name, str) or not name:
             problems.append("A tool call has no name.")
             continue
-        call_id = raw.get("id")
-        call_id = call_id if isinstance(call_id, str) and call_id and call_id not in seen else f"call_{number}"
+        call_id = call_id if call_id and call_id not in seen else f"call_{number}"
         seen.add(call_id)
         calls.append(ToolCall(id=call_id, name=name, arguments=arguments))
     return tuple(calls), " ".join(problems)
@@ -193,9 +177,7 @@ def _text_of(content: Any) -> str:
     """A message's text, which may come as a string or as a list of parts."""
     if isinstance(content, str):
         return content
-    parts = content if isinstance(content, list) else []
-    texts = [part.get("text") for part in parts if isinstance(part, Mapping)]
-    return "".join(text for text in texts if isinstance(text, str))
+    return "".join(text(at(part, "text")) for part in items(content))
 
 
 def _count(value: Any, *, at_least: int = 0) -> int | None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from codur.llm.services.chat_request import clean, temperature, tool_choice, without_calls
 from codur.llm.tokens import answer_tokens
+from codur.parsing.json_values import at, items, text
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile
@@ -64,18 +65,18 @@ def messages_body(
 
 def as_completion(body: Mapping[str, Any]) -> dict[str, Any]:
     """A message of the service as the chat completion that says the same."""
-    blocks = [block for block in _list(body.get("content")) if isinstance(block, Mapping)]
+    blocks = [block for block in items(body.get("content")) if isinstance(block, Mapping)]
+
+    def joined(kind: str) -> str:
+        return "".join(text(block.get(kind)) for block in blocks if block.get("type") == kind)
+
     calls = [
         {"id": block.get("id"), "function": {"name": block.get("name"), "arguments": block.get("input")}}
         for block in blocks
         if block.get("type") == "tool_use"
     ]
     reason = body.get("stop_reason")
-    message = {
-        "content": "".join(_str(block.get("text")) for block in blocks if block.get("type") == "text"),
-        "reasoning": "".join(_str(block.get("thinking")) for block in blocks if block.get("type") == "thinking"),
-        "tool_calls": calls,
-    }
+    message = {"content": joined("text"), "reasoning": joined("thinking"), "tool_calls": calls}
     finish = _FINISH.get(reason, reason) if isinstance(reason, str) else None
     return {
         "model": body.get("model"),
@@ -91,16 +92,11 @@ def call_id(own: str) -> str:
 
 def _usage(raw: Any) -> dict[str, Any]:
     """The service counts what it reads from its cache, and what it writes there, apart from the rest of the prompt."""
-    counts = raw if isinstance(raw, Mapping) else {}
-    parts = [
-        counts.get("input_tokens"),
-        counts.get("cache_read_input_tokens"),
-        counts.get("cache_creation_input_tokens"),
-    ]
-    fresh, read, written = (part if isinstance(part, int) else 0 for part in parts)
+    names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    fresh, read, written = (part if isinstance(part := at(raw, name), int) else 0 for name in names)
     return {
         "prompt_tokens": fresh + read + written,
-        "completion_tokens": counts.get("output_tokens"),
+        "completion_tokens": at(raw, "output_tokens"),
         "prompt_tokens_details": {"cached_tokens": read, "cache_write_tokens": written},
     }
 
@@ -165,11 +161,3 @@ def _tool(spec: ToolSpec) -> dict[str, Any]:
 
 def _text(content: str) -> dict[str, Any]:
     return {"type": "text", "text": clean(content)}
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _str(value: Any) -> str:
-    return value if isinstance(value, str) else ""

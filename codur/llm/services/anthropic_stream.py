@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from codur.llm.services.service_errors import error_of, status_of_error
-from codur.llm.services.stream_body import StreamError, UnreadableEventError, decoded
-
-if TYPE_CHECKING:
-    from codur.llm.services.event_stream import ServerEvent
+from codur.llm.services.event_stream import Collector, UnreadableEventError
+from codur.parsing.json_values import read_json
 
 MOST_BLOCKS = 1000
 _PIECES = {
@@ -22,8 +18,11 @@ _PIECES = {
 """The field of a piece, and of the block that it belongs to, by the piece's type."""
 
 
-class MessageCollector:
-    """Puts the events of one message together; see `Collector`."""
+class MessageCollector(Collector):
+    """Puts the events of one message together.
+
+    Kinds of events and blocks that are not known are left alone, as the service asks.
+    """
 
     def __init__(self) -> None:
         self._message: dict[str, Any] = {}
@@ -38,12 +37,8 @@ class MessageCollector:
         """See `Collector.ended`."""
         return self._stopped and not self._open and isinstance(self._message.get("stop_reason"), str)
 
-    def add(self, event: ServerEvent) -> str:
-        """See `Collector.add`. Kinds of events and blocks that are not known are left alone, as the service asks."""
-        value = decoded(event)
+    def _add(self, value: Mapping[str, Any]) -> str:
         match value.get("type"):
-            case "error":
-                raise StreamError(value, status_of_error(error_of(value)))
             case "message_start":
                 self._start(_mapping(value.get("message")))
             case "content_block_start":
@@ -98,14 +93,8 @@ class MessageCollector:
         for name, text in given.items():
             first = block.get(name)
             block[name] = (first if isinstance(first, str) else "") + text
-        return {**block, "input": _input(arguments)} if arguments else block
-
-
-def _input(given: str) -> Any:
-    try:
-        return json.loads(given)
-    except (ValueError, RecursionError):
-        return given  # whoever reads the call says that it cannot be read
+        # What cannot be read stays as it is: whoever reads the call says so.
+        return {**block, "input": read_json(arguments, arguments)} if arguments else block
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from codur.llm.services.service_errors import error_of, status_of_error
-from codur.llm.services.stream_body import StreamError, UnreadableEventError, decoded
-
-if TYPE_CHECKING:
-    from codur.llm.services.event_stream import ServerEvent
+from codur.llm.services.event_stream import Collector, ServerEvent, UnreadableEventError
+from codur.parsing.json_values import at, items, mapping
 
 END = "[DONE]"
 MOST_CALLS = 1000
 """No answer within a token limit has as many tool calls."""
 
 
-class ChatCollector:
-    """Puts the chunks of one completion together; see `Collector`.
+class ChatCollector(Collector):
+    """Puts the chunks of one completion together.
 
     An answer is whole when a chunk has told why it ended, and the end mark has come.
     """
@@ -41,18 +38,7 @@ class ChatCollector:
         if event.data.strip() == END:
             self._done = True
             return ""
-        chunk = decoded(event)
-        if chunk.get("error"):
-            raise StreamError(chunk, status_of_error(error_of(chunk)))
-        self._count(chunk)
-        choices = chunk.get("choices")
-        choice = choices[0] if isinstance(choices, list) and choices else None
-        if not isinstance(choice, Mapping):
-            return ""  # the chunk that tells the usage has none
-        if isinstance(choice.get("finish_reason"), str):
-            self._finish = choice["finish_reason"]
-        delta = choice.get("delta")
-        return self._delta(delta) if isinstance(delta, Mapping) else ""
+        return super().add(event)
 
     def body(self) -> dict[str, Any]:
         """See `Collector.body`."""
@@ -65,24 +51,23 @@ class ChatCollector:
             "usage": self._usage,
         }
 
-    def _count(self, chunk: Mapping[str, Any]) -> None:
-        model = chunk.get("model")
+    def _add(self, value: Mapping[str, Any]) -> str:
+        model = value.get("model")
         self._model = model if isinstance(model, str) and model else self._model
-        own = chunk.get("x_groq")
-        for usage in (chunk.get("usage"), own.get("usage") if isinstance(own, Mapping) else None):
-            if isinstance(usage, Mapping):
-                self._usage = usage
+        for usage in (value.get("usage"), at(value.get("x_groq"), "usage")):
+            self._usage = usage if isinstance(usage, Mapping) else self._usage
+        choice = at(value.get("choices"), "0")  # the chunk that tells the usage has none
+        finish = at(choice, "finish_reason")
+        self._finish = finish if isinstance(finish, str) else self._finish
+        return self._delta(mapping(at(choice, "delta")))
 
     def _delta(self, delta: Mapping[str, Any]) -> str:
         for name, parts in self._texts.items():
             text = delta.get(name)
             if isinstance(text, str):
                 parts.append(text)
-        calls = delta.get("tool_calls")
-        for position, piece in enumerate(calls if isinstance(calls, list) else []):
-            if not isinstance(piece, Mapping):
-                raise UnreadableEventError
-            index = piece.get("index", position)
+        for position, piece in enumerate(items(delta.get("tool_calls"))):
+            index = piece.get("index", position) if isinstance(piece, Mapping) else None
             if isinstance(index, bool) or not isinstance(index, int):
                 raise UnreadableEventError
             self._call(index, piece).add(piece)
@@ -111,12 +96,11 @@ class _Call:
     def is_another(self, piece: Mapping[str, Any]) -> bool:
         """Whether a piece begins another call; an id alone does not, as some servers give every piece one."""
         given = piece.get("id")
-        return isinstance(given, str) and given not in ("", self._id) and bool(_function(piece).get("name"))
+        return isinstance(given, str) and given not in ("", self._id) and bool(at(piece, "function.name"))
 
     def add(self, piece: Mapping[str, Any]) -> None:
         """Take a piece; a name that is told again does not count."""
-        given, function = piece.get("id"), _function(piece)
-        name, arguments = function.get("name"), function.get("arguments")
+        given, name, arguments = (at(piece, path) for path in ("id", "function.name", "function.arguments"))
         if isinstance(given, str):
             self._id = self._id or given
         if isinstance(name, str) and name != self._name:
@@ -127,8 +111,3 @@ class _Call:
     def whole(self) -> dict[str, Any]:
         """The call as it would have come in one piece."""
         return {"id": self._id, "function": {"name": self._name, "arguments": "".join(self._arguments)}}
-
-
-def _function(piece: Mapping[str, Any]) -> Mapping[str, Any]:
-    function = piece.get("function")
-    return function if isinstance(function, Mapping) else {}

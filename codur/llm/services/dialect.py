@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from codur.llm.services.anthropic_request import Blocks, as_completion, messages_body
 from codur.llm.services.anthropic_stream import MessageCollector
@@ -14,60 +14,44 @@ if TYPE_CHECKING:
     from codur.config.settings import Profile
     from codur.llm.model import ChatReply, ChatRequest
     from codur.llm.profiles.endpoint import Endpoint
-    from codur.llm.services.stream_body import Collector
+    from codur.llm.services.event_stream import Collector
 
 _THOUGHTS = ("thinking", "redacted_thinking")
 _KEPT = (*_THOUGHTS, "text", "tool_use")
 _MOST_REMEMBERED = 64
 
 
-class Dialect(Protocol):
-    """The form of requests and answers."""
-
-    def request(self, request: ChatRequest, *, stream: bool) -> dict[str, Any]:
-        """The body to send."""
-
-    def collector(self) -> Collector:
-        """What puts a streamed answer together."""
-
-    def completion(self, body: Any) -> Any:
-        """A decoded answer, as a chat completion."""
-
-    def remember(self, reply: ChatReply, body: Any) -> None:
-        """Take note of a reply and the decoded answer that it was read from."""
-
-
-class ChatDialect:
-    """The OpenAI chat protocol; see `Dialect`."""
+class Dialect:
+    """The OpenAI chat protocol."""
 
     def __init__(self, profile: Profile, endpoint: Endpoint) -> None:
         self._profile = profile
         self._endpoint = endpoint
 
     def request(self, request: ChatRequest, *, stream: bool) -> dict[str, Any]:
-        """See `Dialect.request`."""
+        """The body to send."""
         return request_body(request, self._profile, self._endpoint, stream=stream)
 
     def collector(self) -> Collector:
-        """See `Dialect.collector`."""
+        """What puts a streamed answer together."""
         return ChatCollector()
 
     def completion(self, body: Any) -> Any:
-        """See `Dialect.completion`."""
+        """A decoded answer, as a chat completion."""
         return body
 
     def remember(self, reply: ChatReply, body: Any) -> None:
-        """Nothing is needed again."""
+        """Take note of a reply and the decoded answer that it was read from; this protocol needs nothing again."""
 
 
-class MessagesDialect:
-    """Anthropic's messages; see `Dialect`.
+class MessagesDialect(Dialect):
+    """Anthropic's messages.
 
     Answers with thoughts and tool calls are remembered: the service wants them back, as they were, with the results.
     """
 
-    def __init__(self, profile: Profile) -> None:
-        self._profile = profile
+    def __init__(self, profile: Profile, endpoint: Endpoint) -> None:
+        super().__init__(profile, endpoint)
         self._said: dict[str, Blocks] = {}
 
     def request(self, request: ChatRequest, *, stream: bool) -> dict[str, Any]:
@@ -93,4 +77,4 @@ class MessagesDialect:
 
 def dialect_of(profile: Profile, endpoint: Endpoint) -> Dialect:
     """The dialect of a profile's service."""
-    return MessagesDialect(profile) if endpoint.api == "anthropic" else ChatDialect(profile, endpoint)
+    return (MessagesDialect if endpoint.api == "anthropic" else Dialect)(profile, endpoint)

@@ -1,12 +1,35 @@
-"""Server-sent events, as streamed answers come: bytes in, events out.
+"""Streamed answers: bytes in, events out, and in the end a body as it would have come in one piece.
 
-After the WHATWG's HTML standard, section 9.2.6. What is left of an event when the stream ends is not one.
+Events are those of the WHATWG's HTML standard, section 9.2.6. What is left of one when the stream ends is none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from codur.llm.services.service_errors import error_of, status_of_error
+from codur.parsing.json_values import read_json
+
+
+class StreamError(Exception):
+    """An event says that the answer has failed.
+
+    Attributes:
+        body: the decoded event.
+        status: the HTTP status that stands for it.
+    """
+
+    def __init__(self, body: Mapping[str, Any], status: int) -> None:
+        super().__init__(status)
+        self.body = body
+        self.status = status
+
+
+class UnreadableEventError(Exception):
+    """An event is not what the protocol allows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,3 +79,33 @@ class EventDecoder:
             self._data.append(value)
         elif name == "event":
             self._name = value
+
+
+class Collector(ABC):
+    """Puts the events of one answer together."""
+
+    @property
+    @abstractmethod
+    def ended(self) -> bool:
+        """Whether the stream has said that the answer is whole."""
+
+    def add(self, event: ServerEvent) -> str:
+        """Take an event; gives the text that it adds to the answer.
+
+        Raises:
+            StreamError: it tells an error.
+            UnreadableEventError: it cannot be read.
+        """
+        value = read_json(event.data)
+        if not isinstance(value, Mapping):
+            raise UnreadableEventError
+        if value.get("error"):
+            raise StreamError(value, status_of_error(error_of(value)))
+        return self._add(value)
+
+    @abstractmethod
+    def body(self) -> dict[str, Any]:
+        """What has come so far, as the service would have sent it in one piece; complete if `ended`."""
+
+    @abstractmethod
+    def _add(self, value: Mapping[str, Any]) -> str: ...

@@ -8,17 +8,18 @@ here and no other, and with the endpoint's key or none.
 from __future__ import annotations
 
 import ssl
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from codur.llm.profiles.extras import installed, missing
-from codur.llm.services.body_cap import BodyTooLargeError, body_cap
 
 if TYPE_CHECKING:
     from codur.llm.profiles.endpoint import Endpoint
 
+MAX_BODY_BYTES = 20 * 1024 * 1024
+"""Far more than any answer within a token limit has."""
 CONNECT_TIMEOUT_S = 10.0
 _PATHS = {"groq": "/openai/v1/chat/completions", "openai": "/chat/completions", "anthropic": "/v1/messages"}
 _NO_KEY = "unused"
@@ -27,6 +28,10 @@ _SENT = frozenset(
     {"host", "accept", "accept-encoding", "connection", "user-agent", "content-type", "content-length"}
     | {"transfer-encoding", "anthropic-version"}
 )
+
+
+class BodyTooLargeError(Exception):
+    """A response's body is larger than `MAX_BODY_BYTES`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +124,7 @@ def _made(kind: Any, library: Any, endpoint: Endpoint, **more: Any) -> Any:
         trust_env=not endpoint.local,
         verify=_tls(library, plain=plain, trust_env=not endpoint.local),
         headers={"Accept-Encoding": "identity"},
-        event_hooks={"request": [_only_ours(endpoint, keys)], "response": [body_cap(library)]},
+        event_hooks={"request": [_only_ours(endpoint, keys)], "response": [_body_cap(library)]},
     )
     client = kind(
         api_key=endpoint.key or _NO_KEY,
@@ -149,3 +154,35 @@ def _tls(library: Any, *, plain: bool, trust_env: bool) -> ssl.SSLContext:
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context: ssl.SSLContext = library.create_ssl_context(trust_env=trust_env)
     return context
+
+
+def _body_cap(library: Any) -> Callable[[Any], Awaitable[None]]:
+    """An event hook for responses: reading their body beyond the bound raises `BodyTooLargeError`.
+
+    Bytes are counted as they are sent; requests should ask for uncompressed answers.
+
+    Args:
+        library: httpx, or what is built like it; it takes streams of its own type only.
+    """
+    kind: Any = type("Capped", (_Capped, library.AsyncByteStream), {})
+
+    async def hook(response: Any) -> None:
+        response.stream = kind(response.stream)
+
+    return hook
+
+
+class _Capped:
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        read = 0
+        async for chunk in self._stream:
+            read += len(chunk)
+            if read > MAX_BODY_BYTES:
+                raise BodyTooLargeError
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()

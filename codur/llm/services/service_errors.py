@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from codur.llm.rate_limits.told_limits import is_too_long, said_limit
+from codur.llm.rate_limits.told_limits import is_too_long, retry_after, said_limit
 from codur.llm.request_failure import FailureKind, ServiceFailure
-from codur.llm.request_retry import retry_after, spoken
+from codur.llm.request_retry import spoken
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile

@@ -7,7 +7,6 @@ come, and all else waits until the service has said that it is whole.
 from __future__ import annotations
 
 import asyncio
-import json
 import ssl
 import time
 from collections.abc import Callable, Mapping
@@ -17,20 +16,18 @@ from codur.errors import ModelAnswerError
 from codur.llm.rate_limits.told_limits import told_headers, with_limits
 from codur.llm.request_failure import FailedGenerationError
 from codur.llm.services.answer import AnswerReader
-from codur.llm.services.body_cap import MAX_BODY_BYTES, BodyTooLargeError
 from codur.llm.services.dialect import dialect_of
-from codur.llm.services.event_stream import EventDecoder
-from codur.llm.services.sdk import Client, open_client
+from codur.llm.services.event_stream import Collector, EventDecoder, StreamError, UnreadableEventError
+from codur.llm.services.sdk import MAX_BODY_BYTES, BodyTooLargeError, Client, open_client
 from codur.llm.services.service_errors import FailureReader, error_of, status_of_error
 from codur.llm.services.speech import Speech
-from codur.llm.services.stream_body import StreamError, UnreadableEventError
+from codur.parsing.json_values import read_json
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile
     from codur.errors import ModelError
     from codur.llm.model import ChatReply, ChatRequest
     from codur.llm.profiles.endpoint import Endpoint
-    from codur.llm.services.stream_body import Collector
     from codur.types import Usage
 
 FAILED_GENERATION_CODES = frozenset({"tool_use_failed", "json_validate_failed"})
@@ -133,7 +130,8 @@ class ServiceModel:
         if isinstance(error, (client.errors.APITimeoutError, client.library.TimeoutException, TimeoutError)):
             return self._failures.of_timeout(self._so_far(exchange, reader))
         if isinstance(error, client.errors.APIStatusError):
-            return self._refused(error.response, reader)
+            response = error.response
+            return self._told(response.status_code, read_json(response.text, response.text), response.headers, reader)
         if exchange.begun:
             return self._broken(_reason(causes), exchange, reader)
         return self._failures.of_connection(_reason(causes), connected=_connected(causes, client.library))
@@ -155,9 +153,6 @@ class ServiceModel:
             return unusable
         self._dialect.remember(reply, exchange.body)
         return reply
-
-    def _refused(self, response: Any, reader: AnswerReader) -> ChatReply | ModelError:
-        return self._told(response.status_code, _decoded(response.text), response.headers, reader)
 
     def _told(self, status: int, body: Any, headers: Mapping[str, str], reader: AnswerReader) -> ChatReply | ModelError:
         details = error_of(body)
@@ -236,7 +231,7 @@ class _Answer:
             self._show(self._request, words)
 
     def _whole(self, text: str) -> None:
-        self.body = _decoded(text)
+        self.body = read_json(text, text)
         if isinstance(self.body, str):
             page = text.lstrip().startswith("<")
             self.unreadable = (
@@ -249,14 +244,6 @@ class _Answer:
 def _is_for_people(request: ChatRequest) -> bool:
     """Whether the answer may be words: neither data nor only tool calls are asked for."""
     return request.schema is None and not request.json_object and request.tool_choice != "required"
-
-
-def _decoded(text: str) -> Any:
-    """The JSON value of a body, or the text itself."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
 
 
 def _causes(error: BaseException) -> list[BaseException]:

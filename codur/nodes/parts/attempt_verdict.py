@@ -6,8 +6,8 @@ import hashlib
 import re
 from collections.abc import Mapping
 
-from codur.checks.confirmation.confirm import confirm
-from codur.checks.discover import find_check
+from codur.checks.confirmation.confirm import Change, confirm
+from codur.checks.discover import CheckRequest, find_check
 from codur.checks.linters import worse
 from codur.checks.signature import normalised
 from codur.errors import UsageError
@@ -40,10 +40,12 @@ def seen_before(state: RunState, context: RunContext) -> RunUpdate:
     if discovery.check is None:
         check = find_check(
             context.workspace,
-            prompt=task.prompt,
-            files=[path for path in discovery.files if path not in discovery.guessed],
-            settings=context.settings.verification,
-            changed=lambda: uncommitted(context.workspace.root, context.launcher),
+            context.settings.verification,
+            CheckRequest(
+                prompt=task.prompt,
+                files=[path for path in discovery.files if path not in discovery.guessed],
+                changed=lambda: uncommitted(context.workspace.root, context.launcher),
+            ),
         )
         discovery = replace(discovery, check=check)
     verdict = check_before(discovery, context)
@@ -171,16 +173,9 @@ def _confirmed(check: Check, verdict: Verdict, record: StepRecord, state: RunSta
     """What is left of a pass when it is looked at closely; before that it is not told as one."""
     again = 0 if record.action == "repair" or record.held else None  # it has passed more than once in a copy already
     originals = {change.path: change.before for change in context.workspace.changes()}
-    return confirm(
-        context.checker,
-        check,
-        verdict,
-        originals,
-        state["task"].prompt,
-        earlier=state["before"],
-        runs=again,
-        own=record.action == "repair",
-    )
+    own = record.action == "repair"
+    change = Change(before=originals, prompt=state["task"].prompt, earlier=state["before"], own=own)
+    return confirm(context.checker, check, verdict, change, runs=again)
 
 
 def _tell(verdict: Verdict, state: RunState, context: RunContext) -> None:

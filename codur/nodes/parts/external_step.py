@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from codur.agents.external.delegated_work import Delegated
+import asyncio
+
+from codur.agents.external.delegated_work import Delegated, run_external
+from codur.agents.external.delegation import Terms
 from codur.agents.registry import Agent
 from codur.context.brief import CodingBrief, brief_text
-from codur.errors import LimitReached, WorkspaceError
+from codur.errors import LimitReached, ModelUnavailable, WorkspaceError
 from codur.events import Note
 from codur.nodes.parts.attempt_verdict import seen_before
 from codur.nodes.parts.sources import inputs, objective
 from codur.nodes.parts.step_criteria import held_to
-from codur.nodes.parts.updates import current_step, go, hint_of, origin_of, tell_changes, why_not
+from codur.nodes.parts.updates import current_step, go, hint_of, not_answered, origin_of, tell_changes, why_not
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.python.interpreter import python_version
 from codur.structs import replace
@@ -23,8 +26,6 @@ _WORDS_ONLY: frozenset[TaskType] = frozenset({"greeting", "explanation", "search
 
 async def delegate_to(agent: Agent, state: RunState, context: RunContext) -> RunUpdate:
     """Let the agent work in a copy, take over its changes, and record what came of it."""
-    import asyncio  # noqa: PLC0415 - lazy: a model-free run never loads it
-
     return await asyncio.to_thread(_delegate, agent, state, context)
 
 
@@ -33,25 +34,28 @@ def _delegate(agent: Agent, state: RunState, context: RunContext) -> RunUpdate:
     state = {**state, **seen}
     obstacle = context.externals.obstacle(agent)
     if obstacle is not None:
-        error = why_not({**state, "coder": agent.name}, context)
-        return _ended(agent, state, seen, RunUpdate(outcome="no_model", reason=error.message, remedy=error.remedy))
+        cannot = why_not({**state, "coder": agent.name}, context)
+        return RunUpdate(**seen, **not_answered("execute", agent, cannot, state))
     try:
         context.models.require_left()
     except LimitReached as error:
-        return _ended(agent, state, seen, RunUpdate(outcome="limit", reason=error.message, remedy=error.remedy))
+        return RunUpdate(**seen, **not_answered("execute", agent, error, state))
     try:
-        delegated = context.externals.run_external(
+        delegated = run_external(
+            context.externals,
             agent,
             _prompt(state, context),
             context.workspace,
-            timeout_s=context.time_left(),
-            emit=context.emit,
-            read_only=_read_only(state, context),
-            allowed=lambda _path: takes_changes(state),
+            Terms(
+                timeout_s=context.time_left(),
+                emit=context.emit,
+                read_only=_read_only(state, context),
+                allowed=lambda _path: takes_changes(state),
+            ),
         )
     except WorkspaceError as error:
-        reason = f"{agent.name} cannot work: {error.message}"
-        return _ended(agent, state, seen, RunUpdate(outcome="no_model", reason=reason, remedy=error.remedy))
+        cannot = ModelUnavailable(f"{agent.name} cannot work: {error.message}", remedy=error.remedy)
+        return RunUpdate(**seen, **not_answered("execute", agent, cannot, state))
     usage = _counted(delegated.answer.usage)
     context.models.charge(usage)
     tell_changes(delegated.taken.changed_files, context)
@@ -77,7 +81,7 @@ def takes_changes(state: RunState) -> bool:
 def _prompt(state: RunState, context: RunContext) -> str:
     step = current_step(state)
     brief = CodingBrief(
-        task=state["task"].prompt,
+        task=state["task"].told,
         objective=objective(state, step),
         sources={},
         missing_files=state["discovery"].missing_files,
@@ -142,22 +146,3 @@ def _error(delegated: Delegated, *, answered: bool) -> tuple[str, ToolCode]:
         return f"no file was changed: {answer.error}", code
     what = "it changed nothing" if delegated.changed_nothing else "nothing of what it changed may be changed"
     return f"no file was changed: {what}", "failed"
-
-
-def _ended(agent: Agent, state: RunState, seen: RunUpdate, end: RunUpdate) -> RunUpdate:
-    record = StepRecord(
-        step_id=current_step(state).id,
-        node="execute",
-        action="delegate",
-        capability=agent.name,
-        origin="llm_error",
-        tier="open",
-        code="failed",
-        error=end["reason"],
-    )
-    return RunUpdate(
-        **seen,
-        **end,
-        records=[record],
-        **go("execute", "review", origin="llm_error", reason=end["reason"]),
-    )

@@ -1,19 +1,33 @@
-"""Where a run goes after a step: on, again, to another agent, to a new plan, or to its end. Pure."""
+"""Where a run goes after a step: on, again, to another agent, to a new plan, or to its end; changes nothing itself."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Sequence
 
-from codur.agents.registry import Agent
-from codur.errors import CodurError
 from codur.nodes.parts.finding import Judged, keeps
-from codur.nodes.parts.handover import Handover
-from codur.nodes.parts.updates import about_code, blocked, failed_steps, go, repair_tried
-from codur.nodes.run_state import RunState, RunUpdate
+from codur.nodes.parts.handover import affordable, escalation_after, stand_in_for
+from codur.nodes.parts.updates import (
+    about_code,
+    blocked,
+    can_ask,
+    can_repair,
+    current_step,
+    edits,
+    failed_steps,
+    go,
+    left_failed,
+    only_words_left,
+    present_plan,
+    repair_tried,
+    unfinished,
+    why_not,
+    without_words,
+)
+from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.planning.plans.full_plan import retry_plan
 from codur.planning.retry import UNAFFORDABLE, Decision, Situation, decide
-from codur.types import CODE_TASKS, Attempt, Outcome, Plan, StepRecord
+from codur.types import CODE_TASKS, Attempt, Outcome, StepRecord
 
 _KEEP_REMEDY = "Run it again with --keep to keep what came furthest, or without --offline."
 _LIMITS_REMEDY = (
@@ -22,67 +36,34 @@ _LIMITS_REMEDY = (
 _MOST_QUESTIONS = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Around:
-    """What the decision asks of what is around a run; each of it is looked up and changes nothing.
-
-    Attributes:
-        can_ask, why_not: whether somebody can be asked, and why nobody can.
-        can_repair: whether an offline search makes sense.
-        edits: whether a step may change files.
-        output: the text of a reference.
-        left_failed, unfinished: why the task is not done; empty if nothing speaks against it.
-        stand_in, next_agent: who works in place of an agent, and who after it.
-        affordable: whether the limits pay for an attempt of an agent.
-        left_out: what the task names and is not changed, in a note.
-        only_words_left, without_words: whether the work is done but for words about it; the end without them.
-        patience: attempts in a row without a gain that an agent is given.
-    """
-
-    can_ask: Callable[[RunState], bool]
-    why_not: Callable[[RunState], CodurError]
-    can_repair: Callable[[RunState], bool]
-    edits: Callable[..., bool]
-    output: Callable[[str], str]
-    left_failed: Callable[[RunState], str]
-    unfinished: Callable[[RunState], str]
-    stand_in: Callable[[str, RunState], Handover]
-    next_agent: Callable[[str, RunState], Handover]
-    affordable: Callable[[Agent, RunState], bool]
-    left_out: Callable[[RunState], list[str]]
-    only_words_left: Callable[[RunState], bool]
-    without_words: Callable[[str, RunState], RunUpdate]
-    patience: int
-
-
-def onward(record: StepRecord, judged: Judged | None, state: RunState, around: Around) -> RunUpdate:
+def onward(record: StepRecord, judged: Judged | None, state: RunState, context: RunContext) -> RunUpdate:
     """What follows a step.
 
     Args:
         judged: what was found in it; None if it was not due.
     """
-    if _lacks_words(record, state, around):
+    if _lacks_words(record, state, context):
         end = go("review", "end", origin="llm_error", reason=record.error)
-        return RunUpdate(**around.without_words(record.error, state), **end)
+        return RunUpdate(**without_words(record.error, state, context), **end)
     if record.node != "repair" and record.origin == "llm_error":
-        return _model_failed(record, state, around)
+        return _model_failed(record, state, context)
     if record.node == "repair":
-        return _after_repair(record, judged, state, around)
+        return _after_repair(record, judged, state, context)
     if not record.ok and _needs_the_user(record, state):
         return _end(record, "not_achieved", record.error, answer_ref=record.output_ref)
     if judged is not None:
-        return _after_edits(record, judged, state, around)
+        return _after_edits(record, judged, state, context)
     if _steps_left(state):
         return _next_step(state)
     if record.action == "ask" and record.ok:
-        return _with_answer(record, state, around)
+        return _with_answer(record, state, context)
     lost = blocked(state)
     if lost:
-        return _plan_failed(lost, state, around)
-    return _end_of_plan(record, state, around)
+        return _plan_failed(lost, state, context)
+    return _end_of_plan(record, state, context)
 
 
-def is_due(record: StepRecord, state: RunState, around: Around) -> bool:
+def is_due(record: StepRecord, state: RunState, context: RunContext) -> bool:
     """Whether the check is: after the last step of a plan that edits, after an edit that failed, and after a repair.
 
     What the user asked for in so many words ("append x to notes.txt") is carried out, not judged; so are the tool calls
@@ -93,36 +74,29 @@ def is_due(record: StepRecord, state: RunState, around: Around) -> bool:
         return record.ok and not (asked is not None and asked.every and state["repair"] is not None)
     if record.origin == "llm_error" or (not record.ok and _needs_the_user(record, state)):
         return False
-    if _lacks_words(record, state, around):
+    if _lacks_words(record, state, context):
         return False
-    plan = _plan(state)
+    plan = present_plan(state)
     if plan.origin in {"user", "pre_plan"} and not about_code(plan, state):
         return False
     code = state["discovery"].task_type in CODE_TASKS or bool(record.changed_files)
-    if plan.origin == "pattern" or not around.edits(plan.steps[state["cursor"]], code=code):
+    if plan.origin == "pattern" or not edits(plan.steps[state["cursor"]], context, code=code):
         return False
     if not record.ok:
         return True
     later = plan.steps[state["cursor"] + 1 :]
-    return not any(around.edits(step) for step in later)
+    return not any(edits(step, context) for step in later)
 
 
-def _lacks_words(record: StepRecord, state: RunState, around: Around) -> bool:
+def _lacks_words(record: StepRecord, state: RunState, context: RunContext) -> bool:
     """Whether a step failed that was only to say in words what is done."""
-    return record.action == "delegate" and not (record.ok or record.summary) and around.only_words_left(state)
+    return record.action == "delegate" and not (record.ok or record.summary) and only_words_left(state, context)
 
 
 def _needs_the_user(record: StepRecord, state: RunState) -> bool:
     """Whether a step that edits ended with a question that nobody answered, or with what it cannot do and why."""
     words = {"ask", "respond"}
-    return record.action in words and _plan(state).steps[state["cursor"]].action not in words
-
-
-def _plan(state: RunState) -> Plan:
-    plan = state["plan"]
-    if plan is None:
-        raise AssertionError("a step was reviewed before there was a plan")
-    return plan
+    return record.action in words and current_step(state).action not in words
 
 
 def _steps_left(state: RunState) -> bool:
@@ -131,7 +105,7 @@ def _steps_left(state: RunState) -> bool:
 
 def _following(state: RunState) -> int | None:
     """The index of the next step that can still run."""
-    steps, lost = _plan(state).steps, blocked(state)
+    steps, lost = present_plan(state).steps, blocked(state)
     return next((index for index in range(state["cursor"] + 1, len(steps)) if steps[index].id not in lost), None)
 
 
@@ -139,26 +113,27 @@ def _next_step(state: RunState) -> RunUpdate:
     following = _following(state)
     if following is None:
         raise AssertionError("there is no step left")
-    return RunUpdate(cursor=following, **go("review", "policy", origin=_plan(state).origin, reason="next step"))
+    return RunUpdate(cursor=following, **go("review", "policy", origin=present_plan(state).origin, reason="next step"))
 
 
-def _with_answer(record: StepRecord, state: RunState, around: Around) -> RunUpdate:
+def _with_answer(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
     """The plan was a question: with the answer, one that carries out the task."""
-    step = _plan(state).steps[state["cursor"]]
-    if not around.can_ask(state) or state["answers"] >= _MOST_QUESTIONS:
+    step = current_step(state)
+    if not can_ask(state, context) or state["answers"] >= _MOST_QUESTIONS:
         return _end(record, "not_achieved", "the plan ended with a question")
-    reason = f"You asked: {step.arguments.get('text', '')} The user answered: {around.output(record.output_ref)}"
+    answer = context.artifacts.get(record.output_ref)
+    reason = f"You asked: {step.arguments.get('text', '')} The user answered: {answer}"
     return RunUpdate(
         answers=1, reason=reason, **go("review", "llm_plan", origin="user", tier="open", reason="answered")
     )
 
 
-def _plan_failed(lost: Sequence[str], state: RunState, around: Around) -> RunUpdate:
+def _plan_failed(lost: Sequence[str], state: RunState, context: RunContext) -> RunUpdate:
     """Steps could not run because one before them failed: a new plan that knows what was done, or the end."""
-    plan, failed = _plan(state), failed_steps(state)
+    plan, failed = present_plan(state), failed_steps(state)
     first = failed[0]
     reason = f"step {first.step_id} failed: {first.error}"
-    if plan.origin == "plan" and state["replans"] < 1 and around.can_ask(state):
+    if plan.origin == "plan" and state["replans"] < 1 and can_ask(state, context):
         told = f"{reason}. {_done(state)} Make a plan for what is left; its steps may use these outputs as inputs."
         return RunUpdate(replans=1, reason=told, **go("review", "llm_plan", origin="plan", tier="open", reason=reason))
     return _end(first, "not_achieved", f"{reason}; not run: {', '.join(lost)}")
@@ -169,47 +144,47 @@ def _done(state: RunState) -> str:
     return f"Done already: {', '.join(done)}." if done else "Nothing was done yet."
 
 
-def _end_of_plan(record: StepRecord, state: RunState, around: Around) -> RunUpdate:
+def _end_of_plan(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
     """The last step only read: its output is the answer, if the task asked for one."""
-    plan = _plan(state)
+    plan = present_plan(state)
     if not record.ok:
         outcome: Outcome = "refused" if record.code == "refused" else "not_achieved"
         return _end(record, outcome, record.error, answer_ref=record.output_ref)
-    reason = around.left_failed(state)
+    reason = left_failed(state, context)
     if not reason and plan.origin != "pattern" and not keeps(state["verdict"], state):
-        reason = around.unfinished(state)
+        reason = unfinished(state, context)
     if reason:
         return _end(record, "not_achieved", reason, answer_ref=record.output_ref)
     solver = "pattern" if plan.origin == "pattern" else state["solved_by"] or record.capability
     return _end(record, "done", "", answer_ref=record.output_ref, solved_by=solver)
 
 
-def _after_repair(record: StepRecord, judged: Judged | None, state: RunState, around: Around) -> RunUpdate:
+def _after_repair(record: StepRecord, judged: Judged | None, state: RunState, context: RunContext) -> RunUpdate:
     asked, report = state["task"].repair, state["repair"]
     if judged is not None:
-        return _after_edits(record, judged, state, around)
+        return _after_edits(record, judged, state, context)
     if record.ok and report is not None:
         return _end(record, "done" if report.patches else "not_achieved", record.error)
     if asked is not None:
         return _end(record, "not_achieved", record.error)
-    return _nothing_found(record, state, around)
+    return _nothing_found(record, state, context)
 
 
-def _model_failed(record: StepRecord, state: RunState, around: Around) -> RunUpdate:
+def _model_failed(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
     """No model answered: another agent if one stands in, offline work if there is some left to do, else the end."""
-    other = _standing_in(record, state, around)
+    other = _standing_in(record, state, context)
     if other:
         return other
-    if around.can_repair(state) and not repair_tried(state):
+    if can_repair(state, context) and not repair_tried(state):
         return go("review", "repair", origin="llm_error", reason=f"{state['reason']}; searching offline instead")
     outcome = state["outcome"] or "no_model"
     return RunUpdate(outcome=outcome, **go("review", "end", origin="llm_error", reason=state["reason"]))
 
 
-def _standing_in(record: StepRecord, state: RunState, around: Around) -> RunUpdate:
+def _standing_in(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
     """The same edit by an agent that stands in; empty if there is none, or nothing left to pay for it."""
-    found = around.stand_in(record.capability, state)
-    if found.agent is None or not around.affordable(found.agent, state):
+    found = stand_in_for(record.capability, state, context)
+    if found.agent is None or not affordable(found.agent, state, context):
         return RunUpdate()
     agent = found.agent
     plan = retry_plan(state["plan"], agent=agent.name, codes=agent.config.type == "coding")
@@ -228,12 +203,12 @@ def _standing_in(record: StepRecord, state: RunState, around: Around) -> RunUpda
     )
 
 
-def _nothing_found(record: StepRecord, state: RunState, around: Around) -> RunUpdate:
+def _nothing_found(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
     """The offline search found nothing: on to a model, back to the retry, or the end."""
     if state["outcome"] is not None:
         return go("review", "end", origin="llm_error", reason=state["reason"])
-    if not around.can_ask(state):
-        error: CodurError = around.why_not(state)
+    if not can_ask(state, context):
+        error = why_not(state, context)
         return RunUpdate(
             outcome="no_model",
             reason=record.error if state["task"].offline else f"{record.error} {error.message}",
@@ -245,13 +220,13 @@ def _nothing_found(record: StepRecord, state: RunState, around: Around) -> RunUp
     return go("review", "llm_pre_plan", origin="repair", tier="open", reason=record.error)
 
 
-def _after_edits(record: StepRecord, judged: Judged, state: RunState, around: Around) -> RunUpdate:
+def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: RunContext) -> RunUpdate:
     verdict = judged.verdict
     if verdict is not None and verdict.status != "flaky" and judged.attempt is None:
-        notes = around.left_out(state)
+        notes = _left_out(state, context)
         solver = "repair" if record.node == "repair" else record.capability
         more = record.node != "repair" and _steps_left(state)
-        reason = "" if more else around.left_failed({**state, "verdict": verdict})
+        reason = "" if more else left_failed({**state, "verdict": verdict}, context)
         end = _next_step(state) if more else _end(record, "not_achieved" if reason else "done", reason)
         return RunUpdate(**{**end, "solved_by": solver}, verdict=verdict, iteration=1, notes=notes)
     if verdict is not None and verdict.status == "flaky":
@@ -264,12 +239,28 @@ def _after_edits(record: StepRecord, judged: Judged, state: RunState, around: Ar
         return RunUpdate(
             verdict=judged.last, iteration=1, attempts=[judged.attempt], **_end(record, "not_achieved", reason)
         )
-    return _after_failure(record, judged.attempt, judged, state, around)
+    return _after_failure(record, judged.attempt, judged, state, context)
 
 
-def _after_failure(record: StepRecord, attempt: Attempt, judged: Judged, state: RunState, around: Around) -> RunUpdate:
-    following = around.next_agent(_agent_at_work(record, state), state)
-    decision = decide(_situation(record, attempt, judged, following, state, around))
+def _after_failure(
+    record: StepRecord, attempt: Attempt, judged: Judged, state: RunState, context: RunContext
+) -> RunUpdate:
+    following = escalation_after(_agent_at_work(record, state), state, context)
+    decision = decide(
+        Situation(
+            attempt=attempt,
+            earlier=state["attempts"],
+            before=state["before"],
+            gained=judged.gained,
+            stalls=state["stalls"],
+            patience=context.settings.agents.preferences.patience,
+            iteration=state["iteration"] + 1,
+            max_iterations=state["task"].limits.max_iterations,
+            near_miss_repair=can_repair(state, context) and record.ok and attempt.progress > 0,
+            another_agent=following.agent is not None,
+            affordable=following.agent is None or affordable(following.agent, state, context),
+        )
+    )
     update = RunUpdate(
         iteration=1,
         attempts=[attempt],
@@ -283,7 +274,7 @@ def _after_failure(record: StepRecord, attempt: Attempt, judged: Judged, state: 
         update["notes"] = list(following.notes)
     if decision.move == "escalate" and following.agent is not None:
         update["coder"] = following.agent.name
-    return RunUpdate(**update, **_move(record, decision, {**state, **update}, around))
+    return RunUpdate(**update, **_move(record, decision, {**state, **update}, context))
 
 
 def _agent_at_work(record: StepRecord, state: RunState) -> str:
@@ -293,33 +284,14 @@ def _agent_at_work(record: StepRecord, state: RunState) -> str:
     return next((attempt.by for attempt in reversed(state["attempts"]) if attempt.by != "repair"), state["coder"])
 
 
-def _situation(
-    record: StepRecord, attempt: Attempt, judged: Judged, following: Handover, state: RunState, around: Around
-) -> Situation:
-    agent = following.agent
-    return Situation(
-        attempt=attempt,
-        earlier=state["attempts"],
-        before=state["before"],
-        gained=judged.gained,
-        stalls=state["stalls"],
-        patience=around.patience,
-        iteration=state["iteration"] + 1,
-        max_iterations=state["task"].limits.max_iterations,
-        near_miss_repair=around.can_repair(state) and record.ok and attempt.progress > 0,
-        another_agent=agent is not None,
-        affordable=agent is None or around.affordable(agent, state),
-    )
-
-
-def _move(record: StepRecord, decision: Decision, state: RunState, around: Around) -> RunUpdate:
+def _move(record: StepRecord, decision: Decision, state: RunState, context: RunContext) -> RunUpdate:
     if decision.move == "stop":
         remedy = _LIMITS_REMEDY if UNAFFORDABLE in decision.reason else ""
         return _end(record, decision.outcome, decision.reason, remedy=remedy)
     if decision.move == "near_miss":
         return go("review", "repair", origin="repair", reason=decision.reason)
-    if not around.can_ask(state):
-        error = around.why_not(state)
+    if not can_ask(state, context):
+        error = why_not(state, context)
         if record.node == "repair" and state["task"].offline:
             return _end(record, "no_model", _mends_a_part(state), remedy=_KEEP_REMEDY)
         return _end(record, "no_model", error.message, remedy=error.remedy)
@@ -338,19 +310,19 @@ def _mends_a_part(state: RunState) -> str:
 
 
 def _end(
-    record: StepRecord,
-    outcome: Outcome,
-    reason: str,
-    *,
-    remedy: str = "",
-    answer_ref: str = "",
-    solved_by: str = "",
+    record: StepRecord, outcome: Outcome, reason: str, *, remedy: str = "", answer_ref: str = "", solved_by: str = ""
 ) -> RunUpdate:
-    return RunUpdate(
-        outcome=outcome,
-        reason=reason,
-        remedy=remedy,
-        answer_ref=answer_ref,
-        solved_by=solved_by,
-        **go("review", "end", origin=record.origin, tier=record.tier, reason=reason or record.summary),
-    )
+    way = go("review", "end", origin=record.origin, tier=record.tier, reason=reason or record.summary)
+    return RunUpdate(outcome=outcome, reason=reason, remedy=remedy, answer_ref=answer_ref, solved_by=solved_by, **way)
+
+
+def _left_out(state: RunState, context: RunContext) -> list[str]:
+    """Sources that the task names beside others and that stayed as they were: the check may not have seen them."""
+    changed = context.workspace.changed_files()
+    named = [path for path in state["discovery"].files if path.endswith(".py") and _names(state["task"].prompt, path)]
+    rest = [path for path in named if path not in changed and context.workspace.may_edit(path)]
+    return [f"named in the task and not changed: {', '.join(rest)}"] if rest and len(named) > len(rest) else []
+
+
+def _names(prompt: str, path: str) -> bool:
+    return re.search(rf"(?<![\w/.-]){re.escape(path)}(?![\w/-])", prompt) is not None

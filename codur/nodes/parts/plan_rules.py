@@ -46,21 +46,14 @@ def _own_names(step: Step, context: RunContext) -> Mapping[str, Any]:
 
 def problem_of(plan: Plan, state: RunState, context: RunContext) -> Problem | None:
     """The first rule that the plan breaks, or None."""
-    problem = find_problem(
-        plan,
-        _capabilities(plan, context),
-        context.settings.tools,
-        max_steps=context.settings.planning.max_steps,
-        asked=_asked(state),
-        outputs=state["outputs"],
-    )
+    problem = find_problem(plan, _capabilities(plan, context), _asked(state), state["outputs"])
     return problem or criterion_problem(plan, state, context)
 
 
 def problem_at_last(step: Step, plan: Plan, state: RunState, context: RunContext) -> Problem | None:
     """What is wrong with a step now that its tool was chosen, or the outputs are there that it refers to, or None."""
     if step.decide:
-        return chosen_problem(step, plan, _capabilities(plan, context), context.settings.tools, _asked(state))
+        return chosen_problem(step, plan, _capabilities(plan, context), _asked(state))
     if step.action != "tool" or not referred(step.arguments):
         return None
     try:
@@ -88,6 +81,8 @@ def _capabilities(plan: Plan, context: RunContext) -> Capabilities:
     tools = {name: tool.side_effect for name, tool in known.items() if tool is not None}
     return Capabilities(
         tools=tools,
+        allowed=context.settings.tools,
+        max_steps=context.settings.planning.max_steps,
         agents=context.agents.names(),
         knows_agent=context.agents.knows,
         codes=context.agents.codes,

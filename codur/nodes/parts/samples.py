@@ -9,11 +9,10 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from codur.agents.coding import CodingOutcome, apply_edits
 from codur.agents.registry import Agent
-from codur.checks.confirmation.confirm import confirm
+from codur.checks.confirmation.confirm import Change, confirm
 from codur.checks.describe import diff_text, verdict_line
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable, WorkspaceError
 from codur.events import Note
@@ -25,7 +24,7 @@ from codur.repair.judge.worker_pool import processors
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
 from codur.sandbox.scratch import remove_tree
-from codur.structs import replace
+from codur.structs import Struct, replace
 from codur.tools.toolbox import Toolbox
 from codur.types import Check, Verdict
 from codur.workspace.workspace import FileChange, Workspace
@@ -117,8 +116,8 @@ class Copy:
             if not verdict.passed:
                 return verdict
             originals = {change.path: change.before for change in self.changes()}
-            prompt = state["task"].prompt
-            return confirm(self._checker, check, verdict, originals, prompt, earlier=state["before"])
+            change = Change(before=originals, prompt=state["task"].prompt, earlier=state["before"])
+            return confirm(self._checker, check, verdict, change)
 
     def changes(self) -> tuple[FileChange, ...]:
         """How the copy differs from the workspace as it was found, earlier attempts that are kept included."""
@@ -145,8 +144,7 @@ class Copy:
             remove_tree(self._root)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Answer:
+class _Answer(Struct):
     """One answer, and what came of it.
 
     Attributes:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from posixpath import basename, dirname, splitext
 
+from codur.agents.assignment import Assignment
+from codur.agents.registry import Agent
 from codur.checks.entry import is_test_code
+from codur.config.settings import Profile
 from codur.context.file_order import standing
 from codur.context.outline import Outline, outline_of
 from codur.context.places import edited_lines
 from codur.context.ranking import TestRun
-from codur.context.selection import Selection, Want, select
+from codur.context.selection import Clues, Selection, Want, select
 from codur.errors import LimitReached, WorkspaceError
 from codur.events import Note
 from codur.nodes.parts.updates import origin_of
 from codur.nodes.run_state import RunContext, RunState
 from codur.planning.plans.full_plan import RETRY_OBJECTIVE
 from codur.repair.evidence.tracing import run_traced
-from codur.structs import replace
+from codur.structs import Struct, replace
 from codur.types import Check, Step
 from codur.workspace.workspace import Workspace
 
@@ -35,8 +37,7 @@ _LOOKED_LINES = 120
 """The longest part of a file that is shown again because the coding agent had a look at it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Material:
+class Material(Struct):
     """What of the workspace a model may see.
 
     Attributes:
@@ -104,10 +105,8 @@ def _selection(
     told = [failed.error if failed else "", last.error if last else "", edited_lines(last.diff if last else "")]
     runs = test_runs(state, context)
     ran = {path for _, lines in runs for path, _ in lines}
-    return select(
-        context.repository,
-        files,
-        task=state["task"].prompt,
+    clues = Clues(
+        task=state["task"].told,
         named=named,
         step=objective(state, step),
         failure="\n\n".join(told),
@@ -117,6 +116,7 @@ def _selection(
         looked_at="\n\n".join(inputs(state, step, context).values()),
         also=(*discovery.guessed, *(discovery.check.protected if discovery.check is not None else ())),
     )
+    return select(context.repository, files, clues)
 
 
 def _looked_at(text: str) -> Want | None:
@@ -141,7 +141,7 @@ def test_runs(state: RunState, context: RunContext) -> Sequence[TestRun]:
     try:
         copy = context.workspace.scratch_copy(context.scratch(), extra=context.workspace.generated_files())
         checker = context.checker.on(copy)
-        coverage = run_traced(checker, copy.root, replace(check, tests=tests), verdict, most_s=_TRACE_S)
+        coverage = run_traced(checker, replace(check, tests=tests), verdict, most_s=_TRACE_S)
     except (LimitReached, WorkspaceError):
         coverage = None
     found = coverage.tests.values() if coverage is not None else ()
@@ -155,6 +155,19 @@ def objective(state: RunState, step: Step) -> str:
         return ""
     said = (("", step.objective), ("Expected output: ", step.expected_output), ("Done when: ", step.success_criteria))
     return "\n".join(f"{word}{text}" for word, text in said if text)
+
+
+def assignment(agent: Agent, profile: Profile, files: Iterable[str], context: RunContext) -> Assignment:
+    """An agent of this run at work on these files."""
+    return Assignment(
+        agent=agent,
+        profile=profile,
+        pool=context.models,
+        prompts=context.prompts,
+        toolbox=context.toolbox,
+        emit=context.emit,
+        instructions=context.instructions.text(agent, profile, files),
+    )
 
 
 def instruction_notes(context: RunContext) -> list[str]:

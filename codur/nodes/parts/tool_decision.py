@@ -13,6 +13,7 @@ from codur.planning.narrowing import (
     Decision,
     DecisionCallback,
     GuidedDecisionPoint,
+    Narrowing,
     ToolCandidate,
     decide_next,
     guided_decision_points,
@@ -56,17 +57,9 @@ async def decided(plan: Plan, state: RunState, context: RunContext) -> RunUpdate
 
 
 def _asker(step: Step, state: RunState, context: RunContext) -> DecisionCallback | None:
-    profile = context.models.fast_profile
-    if not context.models.available(profile):
+    if not context.models.available(context.models.fast_profile):
         return None
-    return ToolQuestion(
-        state["task"].prompt,
-        step.objective,
-        pool=context.models,
-        prompts=context.prompts,
-        profile=profile,
-        spec=context.toolbox.spec,
-    )
+    return ToolQuestion(state["task"].told, step.objective, context.asker, context.toolbox.spec)
 
 
 def _agent(state: RunState, context: RunContext) -> str:
@@ -87,11 +80,9 @@ def _point(
     given = output_of(before.id, state, context) if before is not None else None
     data = given.data if given is not None else None
     shown = data if isinstance(data, dict) else {"text": given.text if given is not None else ""}
-    points = guided_decision_points(
-        after,
-        settings.max_candidates if step.max_candidates < 0 else step.max_candidates,
-        settings.min_compatibility if step.min_compatibility < 0 else step.min_compatibility,
-        graph=graph,
+    narrowing = Narrowing(
+        max_candidates=settings.max_candidates if step.max_candidates < 0 else step.max_candidates,
+        min_compatibility=settings.min_compatibility if step.min_compatibility < 0 else step.min_compatibility,
         task_type=None if task_type == "unknown" else task_type,
         data=(data or {}) if after else None,
         known={"path": state["discovery"].files},
@@ -99,6 +90,7 @@ def _point(
         fallback_tool=step.fallback_tool or settings.fallback_tool or None,
         promote=settings.promote,
     )
+    points = guided_decision_points(after, narrowing, graph=graph)
     point = points[0] if points else GuidedDecisionPoint(after_step=after, candidate_tools=())
     known = tuple(_with_stated(each, stated, context) for each in point.candidate_tools)
     return replace(point, candidate_tools=known), shown

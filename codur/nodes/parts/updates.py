@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 
 from codur.agents.registry import Agent
+from codur.checks.discover import CheckRequest, find_check
 from codur.checks.suites.run_problem import ENVIRONMENT, RunProblem, run_problem
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable, WorkspaceError
 from codur.events import FileChanged, Note
@@ -172,12 +173,38 @@ def about_code(plan: Plan, state: RunState) -> bool:
     return task_type in CODE_TASKS or is_goal or any(step.action not in _PLAIN_ACTIONS for step in plan.steps)
 
 
+def present_plan(state: RunState) -> Plan:
+    """The plan that is carried out."""
+    if state["plan"] is None:
+        raise AssertionError("there is no plan yet")
+    return state["plan"]
+
+
 def current_step(state: RunState) -> Step:
     """The step that policy let through."""
-    plan = state["plan"]
-    if plan is None:
-        raise AssertionError("a step was asked for before there was a plan")
-    return plan.steps[state["cursor"]]
+    return present_plan(state).steps[state["cursor"]]
+
+
+def not_answered(node: NodeName, agent: Agent, error: CodurError, state: RunState) -> RunUpdate:
+    """What becomes of a step whose agent was asked and cannot answer; `review` decides what follows."""
+    step = current_step(state)
+    record = StepRecord(
+        step_id=step.id,
+        node=node,
+        action="coding" if node == "coding" or agent.config.type == "coding" else "delegate",
+        capability=agent.name,
+        origin="llm_error",
+        tier="open",
+        code="failed",
+        error=error.message,
+    )
+    return RunUpdate(
+        outcome=outcome_of(error),
+        reason=error.message,
+        remedy=error.remedy,
+        records=[record],
+        **go(node, "review", origin="llm_error", reason=error.message),
+    )
 
 
 def failed_steps(state: RunState) -> tuple[StepRecord, ...]:
@@ -258,7 +285,7 @@ def why_no_search(state: RunState, context: RunContext) -> str:
         return (
             f"The check cannot guide a search: {before.note or before.status}." if before else "The check was not run."
         )
-    problem = run_problem(check, before, before.error, root=context.workspace.root, python=context.python)
+    problem = run_problem(check, before, root=context.workspace.root, python=context.python)
     if problem is not None and problem.kind in ENVIRONMENT:
         return f"{problem.text} {problem.remedy}"
     if not (asked or before.failing or _names_python(state["discovery"])):
@@ -272,7 +299,7 @@ def not_of_the_program(state: RunState, context: RunContext) -> RunProblem | Non
     if before is None or before.status != "failed" or check is None:
         return None
     task = state["task"].prompt or "-"
-    problem = run_problem(check, before, before.error, root=root, python=context.python, task=task)
+    problem = run_problem(check, before, root=root, python=context.python, task=task)
     return problem if problem is not None and problem.kind in ENVIRONMENT else None
 
 
@@ -313,10 +340,9 @@ def explained(state: RunState, context: RunContext) -> Plan | None:
     path, workspace = state["discovery"].explain, context.workspace
     if not path or state["task"].agent or not is_read(path):
         return None
-    from codur.checks.discover import find_check  # noqa: PLC0415 - lazy: likewise
     from codur.planning.explanation import explanation  # noqa: PLC0415 - lazy: other tasks do without
 
-    check = find_check(workspace, prompt="", files=(path,), settings=context.settings.verification)
+    check = find_check(workspace, context.settings.verification, CheckRequest(files=(path,)))
     try:
         text = explanation(path, workspace, check)
     except (ToolError, WorkspaceError) as error:

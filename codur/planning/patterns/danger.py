@@ -5,52 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from codur.planning.patterns.courtesy import without_courtesy
-from codur.planning.patterns.phrases import Captures, match
-from codur.planning.patterns.prompt_tokens import Token, read_prompt, word_set
+from codur.planning.patterns.phrases import match
+from codur.planning.patterns.prompt_tokens import Token, read_prompt
+from codur.planning.patterns.vocabulary import phrases, words
 
-_PROGRAMS = word_set(
-    "rm mv cp mkdir rmdir cd sudo su chmod chown chgrp ln dd mkfs fdisk shutdown reboot halt poweroff kill"
-    " killall pkill curl wget ssh scp rsync nc telnet npm npx yarn pnpm pip pip3 pipx uv poetry conda apt apt-get"
-    " brew yum dnf pacman snap docker docker-compose podman kubectl helm terraform ansible bash sh zsh fish sed"
-    " awk xargs tar unzip gzip systemctl service crontab source eval exec export unset alias nohup tmux screen vim"
-    " vi nano emacs cargo rustc gcc g++ clang cmake mvn gradle javac dotnet psql mysql sqlite3 redis-cli tee env"
-    " printenv whoami ps pwd"
-)
-"""Programs whose names are not English words; a request that begins with one is a command line."""
-_ALSO_WORDS = word_set(
-    "ls cat head tail find grep echo git python python3 node make go touch tree diff ./run less more"
-)
-_KNOWN_COMMANDS = word_set("git python python3 grep head find")
-"""Commands of which rules know some forms with options."""
-_SIGNS = word_set("&& || | > >> < 2>&1 2> &")
-_RUN = "[run|execute|do|perform|start|type|call] [the|a|an] [command|shell command|following|following command] [:]"
-_ALL = (
-    "(everything|all|all [of] [the|my|these|our] [KIND] (files|data|code|folders|directories|branches)|every file"
-    "|all of it|it all|the whole thing|my data|my files|these files|the files|files)"
-)
-_PLACE = (
-    "(the|this|my|our|the whole|the entire|this whole|the current|all of the|your)"
-    " (repo|repository|project|workspace|folder|directory|codebase|disk|drive|database|system|computer|machine|server"
-    "|home directory|filesystem|file system|git history|history)"
-)
-_DESTROY = "(delete|remove|erase|wipe|destroy|nuke|trash|clear|drop|purge|overwrite|empty|shred|wipe out|get rid of)"
-_PHRASES = (
-    f"{_DESTROY} {_ALL}",
-    f"{_DESTROY} {_ALL} (in|from|on|under|inside|of|here|except|but|now) [ARGS]",
-    f"{_DESTROY} {_PLACE}",
-    "format (my|the|this|your) (disk|drive|hard drive|hard disk|computer|ssd) [ARGS]",
-    f"{_RUN} git reset --hard [ARGS]",
-    "[git] [do|make] [a] (hard reset|reset --hard) [ARGS]",
-    f"{_RUN} [git] push (--force|-f|--force-with-lease) [ARGS]",
-    "git push WORD [WORD] (--force|-f|--force-with-lease)",
-    "[git] (force push|force-push|push force|push by force) [ARGS]",
-    "(make|do) a force push [ARGS]",
-    f"{_RUN} git clean [ARGS]",
-    f"{_RUN} rm (-rf|-fr|-r|-f|-Rf) [ARGS]",
-    "drop [the] (table|database|tables|schema) [ARGS]",
-    "truncate [the] (table|database) [ARGS]",
-)
-_SEPARATORS = word_set(". ! ? ; , : and then && |") | {"\n"}
+_SIGNS = frozenset("&& || | > >> < 2>&1 2> &".split())
+_SEPARATORS = frozenset(". ! ? ; , : and then && |".split()) | {"\n"}
+_RUNS = frozenset({"run", "execute"})
+_RUNS_QUOTED = _RUNS | {"do", "perform", "type"}
 
 
 def danger_in(tokens: tuple[Token, ...]) -> str:
@@ -58,9 +20,7 @@ def danger_in(tokens: tuple[Token, ...]) -> str:
     request = without_courtesy(tokens)
     if _is_command_line(request) or _runs_quoted_command(request):
         return "a shell command; no rule runs one"
-    if any(_destroys(clause) for clause in clauses(request)):
-        return "it would destroy more than one named file"
-    return ""
+    return "it would destroy more than one named file" if _destroys(request) else ""
 
 
 def clauses(tokens: Sequence[Token]) -> list[tuple[Token, ...]]:
@@ -78,32 +38,27 @@ def clauses(tokens: Sequence[Token]) -> list[tuple[Token, ...]]:
 def _is_command_line(tokens: Sequence[Token]) -> bool:
     if not tokens or tokens[0].kind != "word":
         return False
-    words = [token.key for token in tokens]
-    if words[0] in {"run", "execute"} and len(words) > 1 and words[1] in _PROGRAMS:
+    said = [token.key for token in tokens]
+    named = said[1] if said[0] in _RUNS and len(said) > 1 else said[0]
+    if named in words("programs"):
         return True
-    if words[0] in _PROGRAMS:
-        return True
-    signs = any(token.key in _SIGNS for token in tokens) or any(token.text.startswith("$(") for token in tokens)
-    flags = any(word.startswith("-") and len(word) > 1 for word in words[1:])
-    return words[0] in _ALSO_WORDS and (signs or (flags and words[0] not in _KNOWN_COMMANDS))
+    signs = any(token.key in _SIGNS or token.text.startswith("$(") for token in tokens)
+    flags = any(word.startswith("-") and len(word) > 1 for word in said[1:])
+    known = said[0] in words("programs with known options")
+    return said[0] in words("programs that are words") and (signs or (flags and not known))
 
 
 def _runs_quoted_command(tokens: Sequence[Token]) -> bool:
     """`run` with a command line in backticks or quotes."""
-    if not tokens or tokens[0].key not in {"run", "execute", "do", "perform", "type"}:
+    if not tokens or tokens[0].key not in _RUNS_QUOTED:
         return False
     quoted = (token.text for token in tokens[1:] if token.kind in {"code", "quote"} and len(token.text) <= 400)
-    inner = [read_prompt(text).tokens for text in quoted]
-    return any(_is_command_line(parts) or any(_destroys(clause) for clause in clauses(parts)) for parts in inner)
+    return any(_is_command_line(inner) or _destroys(inner) for inner in (read_prompt(text).tokens for text in quoted))
 
 
-def _destroys(clause: Sequence[Token]) -> bool:
-    short = clause[:12]
-    return any(_match(phrase, short) is not None for phrase in _PHRASES)
-
-
-def _match(phrase: str, tokens: Sequence[Token]) -> Captures | None:
-    return match(phrase, tokens, _any_word)
+def _destroys(tokens: Sequence[Token]) -> bool:
+    destructive = phrases("destroys")
+    return any(match(phrase, part[:12], _any_word) is not None for part in clauses(tokens) for phrase in destructive)
 
 
 def _any_word(_: str, token: Token) -> str | None:

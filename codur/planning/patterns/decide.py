@@ -7,36 +7,56 @@ is passed on.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codur.planning.patterns.classify import Classification, classify
-from codur.planning.patterns.courtesy import without_courtesy
+from codur.planning.patterns.courtesy import Courtesy, greeting_in, without_courtesy
 from codur.planning.patterns.danger import danger_in
 from codur.planning.patterns.holes import hole_reader
 from codur.planning.patterns.named_paths import FileNames, mentions
 from codur.planning.patterns.phrases import match
-from codur.planning.patterns.prompt_tokens import Token, read_prompt, word_set
-from codur.planning.patterns.rules.file_change_rules import COMMANDS
-from codur.planning.patterns.rules.git_rules import GIT_WRITES
-from codur.planning.patterns.rules.greeting_rules import answer_greeting
-from codur.planning.patterns.rules.rule import Found, Rule, Settled, not_allowed
-from codur.planning.patterns.rules.web_rules import NETWORK_TOOLS
-from codur.planning.patterns.strategies import STRATEGIES, Request, discover_files
-from codur.structs import replace
-from codur.types import CODE_TASKS, Discovery, Plan, TaskType
+from codur.planning.patterns.prompt_tokens import Token, read_prompt
+from codur.planning.patterns.request import Request
+from codur.planning.patterns.rules import file_change_rules, lookup_rules, run_rules
+from codur.planning.patterns.rules.rule import Found, Rule, Settled, not_allowed, say
+from codur.structs import Struct, replace
+from codur.types import CODE_TASKS, Discovery, Plan, Task, TaskType
 
 if TYPE_CHECKING:
     from codur.config.settings import Settings
     from codur.sandbox.launcher import Launcher
     from codur.workspace.workspace import Workspace
 
-_ASKING = word_set("can could would will")
-_COMMANDS: Mapping[TaskType, tuple[Rule, ...]] = {"file_operation": COMMANDS}
+_ASKING = frozenset({"can", "could", "would", "will"})
+RULES: Mapping[TaskType, tuple[Rule, ...]] = {
+    "git": lookup_rules.GIT_RULES,
+    "run": run_rules.RULES,
+    "explanation": lookup_rules.STRUCTURE_RULES,
+    "search": lookup_rules.SEARCH_RULES,
+    "file_operation": (*lookup_rules.READING_RULES, *file_change_rules.RULES),
+    "web_search": lookup_rules.WEB_RULES,
+}
+"""What settles each kind of request, the first that fits; other kinds need a model."""
+_COMMANDS: Mapping[TaskType, tuple[Rule, ...]] = {"file_operation": file_change_rules.COMMANDS}
+_HELP = """\
+I work on the code in this folder. You can ask, for example:
+  fix main.py
+  add a function that … to utils.py
+  show app.py lines 10-20
+  find usages of parse_line in src
+  what changed
+  explain app.py
+  run the tests
+Files, git, search and running programs need no model; a fix is checked before I call it done."""
+_ANSWERS: Mapping[Courtesy, str] = {
+    "hello": "Hello. Tell me what to do in this folder, for example `fix main.py` or `show app.py`; `help` lists more.",
+    "thanks": "You are welcome.",
+    "bye": "Goodbye.",
+    "help": _HELP,
+}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PatternDecision:
+class PatternDecision(Struct):
     """What Phase 0 came to.
 
     Attributes:
@@ -49,39 +69,29 @@ class PatternDecision:
 
 
 def decide(
-    prompt: str,
-    workspace: Workspace,
-    *,
-    settings: Settings,
-    launcher: Launcher | None = None,
-    check_command: str | None = None,
-    expect_file: str | None = None,
-    check_is_goal: bool = False,
+    task: Task, workspace: Workspace, *, settings: Settings, launcher: Launcher | None = None
 ) -> PatternDecision:
     """Settle the prompt, or find out what it is about. Reads the workspace, changes nothing.
 
     Args:
+        task: with a check that the caller gave, or one that is the goal, nothing is settled: it is about code.
         launcher: starts git, to see which files are not committed; without it that is not asked.
-        check_command, expect_file: the check that the caller gave.
-        check_is_goal: the task is to make the check pass: nothing is settled, and the request is about code.
 
     Raises:
         UsageError: `expect_file` does not exist, or a file that defines the check is wrong.
     """
-    text = read_prompt(prompt)
+    text = read_prompt(task.prompt)
     names = FileNames(workspace)
     request = Request(
-        prompt=prompt,
+        task=task,
         text=text,
         names=names,
         mentions=mentions(text, names),
         settings=settings,
         launcher=launcher,
-        check_command=check_command,
-        expect_file=expect_file,
     )
     danger = danger_in(text.tokens)
-    goal = check_is_goal or bool(check_command or expect_file)
+    goal = task.check_is_goal or bool(task.check_command or task.expect_file)
     if text.complete and not goal:
         settled = _settle(text.tokens, names) if not danger else _by_rules(_COMMANDS, text.tokens, names)
         if settled is not None and settled[2].explains:
@@ -90,26 +100,26 @@ def decide(
         if settled is not None:
             return _decision(request, *_permitted(settled, settings))
     if danger:
-        return PatternDecision(plan=None, discovery=discover_files(request, Classification(reason=danger)))
+        return PatternDecision(plan=None, discovery=request.discovery(Classification(reason=danger)))
     return PatternDecision(plan=None, discovery=_discover(request, goal=goal))
 
 
 def _permitted(settled: tuple[TaskType, str, Settled], settings: Settings) -> tuple[TaskType, str, Settled]:
     """What is settled, or how to allow it if it needs the web, or to write to git, and that is off."""
     kind, rule, found = settled
-    if found.step.capability in NETWORK_TOOLS and not settings.tools.allow_network:
+    if found.step.capability in lookup_rules.NETWORK_TOOLS and not settings.tools.allow_network:
         found = not_allowed("the web", "allow_network")
-    if found.step.capability in GIT_WRITES and not settings.tools.allow_git_write:
+    if found.step.capability in lookup_rules.GIT_WRITES and not settings.tools.allow_git_write:
         found = not_allowed("writing to the git repository", "allow_git_write")
     return kind, rule, found
 
 
 def _settle(tokens: tuple[Token, ...], names: FileNames) -> tuple[TaskType, str, Settled] | None:
     """The kind of request, the rule's name and the step that is all of it; None if no rule is sure."""
-    greeting = answer_greeting(tokens)
-    if greeting is not None:
-        return "greeting", "a greeting", greeting
-    return _by_rules({kind: strategy.rules for kind, strategy in STRATEGIES.items()}, tokens, names)
+    courtesy = greeting_in(tokens)
+    if courtesy is not None:
+        return "greeting", "a greeting", say(_ANSWERS[courtesy])
+    return _by_rules(RULES, tokens, names)
 
 
 def _by_rules(
@@ -141,15 +151,20 @@ def _only_asks(tokens: tuple[Token, ...]) -> bool:
 
 def _decision(request: Request, kind: TaskType, rule: str, settled: Settled) -> PatternDecision:
     step = settled.step
-    missing = settled.outcome != "done"
-    reason = str(step.arguments["text"]) if missing else f"rule: {rule}"
-    found = Classification(task_type=kind, confidence=1.0, reason=f"rule: {rule}")
-    plan = Plan(steps=(step,), origin="pattern", reason=reason, outcome=settled.outcome, asks=settled.asks)
-    return PatternDecision(plan=plan, discovery=discover_files(request, found))
+    reason = f"rule: {rule}"
+    found = Classification(task_type=kind, confidence=1.0, reason=reason)
+    told = reason if settled.outcome == "done" else str(step.arguments["text"])
+    plan = Plan(steps=(step,), origin="pattern", reason=told, outcome=settled.outcome, asks=settled.asks)
+    return PatternDecision(plan=plan, discovery=request.discovery(found))
 
 
 def _discover(request: Request, *, goal: bool) -> Discovery:
+    """The kind and the files; of what is about code, or may be, also the check and the program."""
     found = classify(request.text.tokens, names_files=bool(request.files))
     if goal and found.task_type not in CODE_TASKS:
         found = Classification(task_type="code_fix", confidence=0.6, reason="a check is to pass")
-    return STRATEGIES[found.task_type].discover(request, found)
+    if found.task_type not in CODE_TASKS and found.task_type != "unknown":
+        return request.discovery(found)
+    from codur.planning.patterns.code_request import discover_code  # noqa: PLC0415 - lazy: settled requests need no check
+
+    return discover_code(request, found)

@@ -5,40 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from codur.context.file_order import standing
 from codur.errors import WorkspaceError
-from codur.planning.patterns.prompt_tokens import PromptText, Token, read_prompt, word_set
+from codur.planning.patterns.prompt_tokens import PromptText, Token, read_prompt
+from codur.planning.patterns.vocabulary import words
 
 if TYPE_CHECKING:
     from codur.workspace.workspace import Workspace
 
-SOURCE_SUFFIXES = word_set(
-    "py pyi pyx js mjs cjs jsx ts tsx java kt kts scala go rs c h cc cpp cxx hpp hh cs rb php pl pm lua swift m mm sh"
-    " bash zsh fish ps1 bat sql r jl hs ml ex exs erl clj dart vue svelte zig nim groovy gradle asm f90 pas"
-)
+SOURCE_SUFFIXES = words("source suffixes")
 """Suffixes of program text, without the dot."""
-_OTHER_SUFFIXES = word_set(
-    "txt md rst json jsonl yaml yml toml ini cfg conf csv tsv xml html htm css scss less log lock env ipynb tex proto"
-    " graphql tf in out properties diff patch pdf png jpg jpeg gif svg db sqlite bak tmp dat adoc org"
-)
 MADE = 2
 """The standing of files that nobody writes here: hidden, generated or vendored ones."""
-_SHY_SUFFIXES = word_set("c h r m in out env org log pm pl ex hs ml go")
-"""Also ends of words and domains: a name with one of these that does not exist is a file only if a path is written."""
-_KNOWN_NAMES = word_set(
-    "makefile dockerfile readme license licence changelog gemfile procfile jenkinsfile vagrantfile pipfile justfile"
-    " contributing authors notice todo"
-)
-_PRODUCTS = word_set(
-    "node.js next.js vue.js react.js three.js express.js d3.js nuxt.js angular.js ember.js backbone.js discord.py"
-    " chart.js moment.js require.js alpine.js p5.js deno.js web.py"
-)
-_MENTION = re.compile(r"[\w@.~+\-/\\ ()\[\]&,=$#%!]{1,240}")
-_LINES = re.compile(r"(?::(\d{1,7})(?:[-:](\d{1,7}))?|#L(\d{1,7})(?:-L?(\d{1,7}))?)$")
-_INNER_NAME = re.compile(r"[\w@./~+\-\\]{1,200}\.[A-Za-z]\w{0,9}\b")
+_MENTION = r"[\w@.~+\-/\\ ()\[\]&,=$#%!]{1,240}"
+_LINES = r"(?::(\d{1,7})(?:[-:](\d{1,7}))?|#L(\d{1,7})(?:-L?(\d{1,7}))?)$"
+_INNER_NAME = r"[\w@./~+\-\\]{1,200}\.[A-Za-z]\w{0,9}\b"
 _LISTED = 10_000
 _MAX_MENTIONS = 60
 
@@ -95,7 +80,7 @@ class FileNames:
     def directory(self, written: str) -> str | None:
         """The workspace-relative directory that a word names (`.` is empty), or None."""
         name = _cleaned(written)[0].rstrip("/") or "."
-        if not _MENTION.fullmatch(name) or name.startswith("~"):
+        if not re.fullmatch(_MENTION, name) or name.startswith("~"):
             return None
         try:
             relative = self.workspace.relative(name)
@@ -116,20 +101,18 @@ class FileNames:
 
     def near(self, name: str, count: int = 3) -> tuple[str, ...]:
         """Paths whose last part is most like the name's."""
-        import difflib  # noqa: PLC0415 - lazy: needed only when a named file is missing
-
         wanted = name.rpartition("/")[2].casefold()
         by_name: dict[str, list[str]] = {}
         for path in self.listing:
             last = path.rpartition("/")[2].casefold()
             if abs(len(last) - len(wanted)) <= 4:
                 by_name.setdefault(last, []).append(path)
-        close = difflib.get_close_matches(wanted, list(by_name)[:2_000], n=count, cutoff=0.6)
+        close = get_close_matches(wanted, list(by_name)[:2_000], n=count, cutoff=0.6)
         return tuple(path for last in close for path in by_name[last])[:count]
 
     def _find(self, written: str) -> Mention | None:
         name, lines = _cleaned(written)
-        if not _MENTION.fullmatch(name) or "://" in name or name in {".", ".."} or name.endswith("/"):
+        if not re.fullmatch(_MENTION, name) or "://" in name or name in {".", ".."} or name.endswith("/"):
             return None
         try:
             relative = self.workspace.relative(name)
@@ -137,7 +120,7 @@ class FileNames:
             return Mention(name=name, outside=True) if _is_file_like(name) else None
         if relative and self.workspace.is_file(relative):
             return Mention(name=name, path=relative, exact=True, lines=lines)
-        if name.casefold() in _KNOWN_NAMES:
+        if name.casefold() in words("files without suffix"):
             return self._known_name(name.casefold())
         if not _is_file_like(name) or relative == "" or self.workspace.is_dir(relative):
             return None
@@ -178,7 +161,7 @@ def mentions(text: PromptText, names: FileNames) -> tuple[Mention, ...]:
             found.setdefault(mention.path or mention.name, mention)
         if len(found) >= _MAX_MENTIONS:
             break
-    for inner in _INNER_NAME.finditer(text.pasted()[:8_000]):
+    for inner in re.finditer(_INNER_NAME, text.pasted()[:8_000]):
         mention = names.find(inner[0])
         if mention is not None and mention.path and len(found) < _MAX_MENTIONS:
             found.setdefault(mention.path, mention)
@@ -205,14 +188,14 @@ def _quoted(token: Token, names: FileNames) -> Iterator[str]:
 
 
 def _may_be_file(token: Token) -> bool:
-    return any(char in token.text for char in "./\\@") or token.text.casefold() in _KNOWN_NAMES
+    return any(char in token.text for char in "./\\@") or token.text.casefold() in words("files without suffix")
 
 
 def _cleaned(written: str) -> tuple[str, tuple[int, int] | None]:
     """The name without `@` and possessive `'s`, with forward slashes; and the lines it carries."""
     name = written.strip().removesuffix("'s").removesuffix("’s")
     name = name[1:] if name.startswith("@") and len(name) > 1 else name
-    numbers = _LINES.search(name[-20:]) if ":" in name or "#L" in name else None
+    numbers = re.search(_LINES, name[-20:]) if ":" in name or "#L" in name else None
     lines = None
     if numbers and len(name) > len(numbers[0]):
         name = name[: -len(numbers[0])]
@@ -227,13 +210,13 @@ def _cleaned(written: str) -> tuple[str, tuple[int, int] | None]:
 
 def _is_file_like(name: str) -> bool:
     """Whether the name has a file's form: a known suffix, no shell or call signs, and no product's name."""
-    if name.casefold() in _PRODUCTS or any(char in name for char in "()[]=,&$!~ ") or name.startswith("-"):
+    if name.casefold() in words("products") or any(char in name for char in "()[]=,&$!~ ") or name.startswith("-"):
         return False
     last = name.rpartition("/")[2]
     stem, dot, suffix = last.rpartition(".")
-    known = suffix.casefold() in SOURCE_SUFFIXES or suffix.casefold() in _OTHER_SUFFIXES
+    known = suffix.casefold() in SOURCE_SUFFIXES or suffix.casefold() in words("other suffixes")
     return bool(dot) and bool(stem.strip(".")) and known
 
 
 def _is_shy(name: str) -> bool:
-    return "/" not in name and suffix_of(name) in _SHY_SUFFIXES
+    return "/" not in name and suffix_of(name) in words("shy suffixes")

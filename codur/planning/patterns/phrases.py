@@ -1,9 +1,10 @@
 """Phrases with holes, and whether a whole request is one.
 
 A phrase is a line such as `(show|print) [me] [the] file FILE`. Small words stand for themselves, `(a b|c)` is a
-choice, `[a|b]` an optional one, a word in capitals a hole that takes one token (`FILE`), and `ARGS` takes all the rest.
-A request is settled only if a phrase matches it to its last word, so nothing that was also asked for can be overlooked.
-Matching walks the phrase with backtracking over a request of at most `MAX_WORDS` tokens.
+choice, `[a|b]` an optional one, `<name>` a part that phrases share, a word in capitals a hole that takes one token
+(`FILE`), and `ARGS` takes all the rest. A request is settled only if a phrase matches it to its last word, so nothing
+that was also asked for can be overlooked. Matching walks the phrase with backtracking over a request of at most
+`MAX_WORDS` tokens.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from codur.planning.patterns.prompt_tokens import Token
+from codur.planning.patterns.vocabulary import parts
 
 MAX_WORDS = 40
-_SYMBOL = re.compile(r"[()\[\]|]|[^()\[\]|\s]+")
+_SYMBOL = r"[()\[\]|]|[^()\[\]|\s]+"
+_CLOSING = {"(": ")", "[": "]"}
 _REST = "ARGS"
 
 Captures: TypeAlias = Mapping[str, Any]
@@ -41,33 +44,30 @@ def parse(phrase: str) -> _Sequence:
     Raises:
         ValueError: a bracket is not closed or not opened.
     """
-    symbols = _SYMBOL.findall(phrase)
-    options, end = _options(symbols, 0, "")
-    if end != len(symbols) or len(options) != 1:
+    symbols = [*re.findall(_SYMBOL, phrase), ""]
+    options, end = _options(symbols, 0)
+    if end != len(symbols) - 1 or len(options) != 1:
         raise ValueError(f"the phrase {phrase!r} has a bracket or bar too many")
     return options[0]
 
 
-def _options(symbols: Sequence[str], at: int, closing: str) -> tuple[tuple[_Sequence, ...], int]:
-    """The alternatives up to the closing bracket, and the place of that bracket."""
-    options: list[_Sequence] = []
-    items: list[str | _Choice] = []
-    while at < len(symbols) and symbols[at] not in {")", "]"}:
-        symbol = symbols[at]
+def _options(symbols: Sequence[str], at: int) -> tuple[tuple[_Sequence, ...], int]:
+    """The alternatives from a place on, and the place of the bracket or the end that closes them."""
+    options: list[list[str | _Choice]] = [[]]
+    while (symbol := symbols[at]) not in {")", "]", ""}:
         if symbol == "|":
-            options.append(tuple(items))
-            items = []
-        elif symbol in {"(", "["}:
-            inner, at = _options(symbols, at + 1, ")" if symbol == "(" else "]")
-            items.append(_Choice(inner, symbol == "["))
+            options.append([])
+        elif symbol in _CLOSING:
+            inner, at = _options(symbols, at + 1)
+            if symbols[at] != _CLOSING[symbol]:
+                raise ValueError("brackets of a phrase do not pair")
+            options[-1].append(_Choice(inner, symbol == "["))
+        elif symbol.startswith("<"):
+            options[-1] += parse(parts()[symbol[1:-1]])
         else:
-            items.append(symbol)
+            options[-1].append(symbol)
         at += 1
-    if at == len(symbols) if closing else at < len(symbols):
-        raise ValueError("brackets of a phrase do not pair")
-    if closing and symbols[at] != closing:
-        raise ValueError("brackets of a phrase do not pair")
-    return (*options, tuple(items)), at
+    return tuple(map(tuple, options)), at
 
 
 def match(phrase: str, tokens: Sequence[Token], read_hole: ReadHole) -> Captures | None:
@@ -109,10 +109,6 @@ def _take(
     elif at < len(tokens) and item.isupper():
         value = read_hole(item, tokens[at])
         if value is not None:
-            yield at + 1, {**captures, _free_name(item, captures): value}
+            yield at + 1, {**captures, f"{item}2" if item in captures else item: value}
     elif at < len(tokens) and tokens[at].key == item:
         yield at + 1, captures
-
-
-def _free_name(hole: str, captures: Captures) -> str:
-    return f"{hole}2" if hole in captures else hole

@@ -202,8 +202,3 @@ def _without_closing(core: str) -> str:
 def keys(tokens: Iterable[Token]) -> tuple[str, ...]:
     """The words and marks in lower case."""
     return tuple(token.key for token in tokens)
-
-
-def word_set(text: str) -> frozenset[str]:
-    """The words of a text, for tables of words."""
-    return frozenset(text.split())

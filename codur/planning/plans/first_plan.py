@@ -8,41 +8,24 @@ from posixpath import basename
 
 from codur.context.file_order import standing
 from codur.context.places import places_in
-from codur.errors import ModelUnavailable
+from codur.planning.patterns.classify import asks_for_more
 from codur.planning.patterns.named_paths import MADE, SOURCE_SUFFIXES, suffix_of
-from codur.planning.patterns.request_count import asks_for_more
+from codur.planning.patterns.vocabulary import words
 from codur.types import CODE_TASKS, Check, Discovery, Outcome, Plan, Step, Task, Verdict
 
 _SURE = 0.8
-_BARE = (
-    "a all an and any are be broken bug bugs can check codur could debug do error errors fail failed "
-    "failing fails file files fix fixes from get has have hello help hey hi in is issue issues it make "
-    "me my of on pass passes please problem problems program red repair run script so solve test tests "
-    "thank thanks that the them there these this to up wrong you "
-)
-"""Words that ask for a fix without saying what is wrong."""
-
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = r"[^\W\d_]+"
 
 
 def first_plan(
-    prompt: str,
-    discovery: Discovery,
-    before: Verdict | None,
-    *,
-    repair: bool,
-    check_is_goal: bool = False,
-    no_search: str = "",
-    no_model: ModelUnavailable | None,
+    task: Task, discovery: Discovery, before: Verdict | None, *, repair: bool, no_model: str = ""
 ) -> Plan | None:
     """What to do before a model is asked.
 
     Args:
         before: the check's present verdict, for code tasks.
         repair: whether an offline search may come first.
-        check_is_goal: the task is to make the check pass, so that a search fits any kind of code task.
-        no_search: why there is no such search for a task that it fits.
-        no_model: why no model can be asked, or None if one can.
+        no_model: why no model can be asked; empty if one can.
 
     Returns:
         None if the next step is to ask a model.
@@ -50,16 +33,16 @@ def first_plan(
     if discovery.task_type in {"code_fix", "refactor"} and discovery.missing_files and not discovery.files:
         names = ", ".join(discovery.missing_files)
         return _last_word(f"{names}: no such file in the workspace", outcome="usage")
-    if (discovery.task_type == "code_fix" or check_is_goal) and before is not None:
-        if before.passed and not says_more(prompt, discovery):
+    if (discovery.task_type == "code_fix" or task.check_is_goal) and before is not None:
+        if before.passed and not says_more(task.prompt, discovery):
             return _last_word(f"nothing to fix: the check passes already (`{before.check}`)")
         if repair and before.status == "failed":
             return Plan(
                 steps=(_search_step(),), origin="pattern", reason="the check fails; searching for a fix without a model"
             )
-    if no_model is not None:
+    if no_model:
         end = Step(id="end", action="respond")
-        return Plan(steps=(end,), origin="llm_error", reason=no_search or no_model.message, outcome="no_model")
+        return Plan(steps=(end,), origin="llm_error", reason=no_model, outcome="no_model")
     return None
 
 
@@ -123,8 +106,7 @@ def says_more(prompt: str, discovery: Discovery) -> bool:
     for path in (*discovery.files, *discovery.missing_files):
         for name in (path.casefold(), path.casefold().rsplit("/", 1)[-1]):
             text = text.replace(name, " ")
-    bare = set(_BARE.split())
-    return any(word not in bare for word in _WORD.findall(text))
+    return not words("bare").issuperset(re.findall(_WORD, text))
 
 
 def _last_word(text: str, *, outcome: Outcome = "done") -> Plan:

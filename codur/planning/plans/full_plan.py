@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from codur.checks.describe import attempts_text, check_text, verdict_text
 from codur.config.prompts import PromptLibrary
-from codur.config.settings import Profile, Settings
+from codur.config.settings import Profile
 from codur.llm.model import ChatRequest
-from codur.llm.pool import ModelPool
 from codur.llm.tokens import BYTES_PER_TOKEN
-from codur.planning.plans.plan_facts import discovery_text, file_list
-from codur.planning.replies import PlanReply, StepReply, argument_values, ask
-from codur.structs import replace
+from codur.planning.replies import Asker, PlanReply, StepReply, argument_values, messages
+from codur.structs import Struct, replace
 from codur.tools.compatibility import MAX_CANDIDATES
 from codur.tools.output_bounds import bounded
-from codur.types import Action, Attempt, Discovery, Message, Origin, Plan, Step, ToolSpec, Verdict
+from codur.types import Action, Attempt, Discovery, Origin, Plan, Step, ToolSpec, Verdict
 
+LISTED_FILES = 60
 _WORDS = re.compile(r"[^\W_]{3,}")
 ANSWER_TOKENS = 1500
 PROMPT_CHARS = 4000
@@ -31,9 +29,8 @@ RETRY_OBJECTIVE = "Make the check pass."
 """What the retry of an edit is for: nothing that the task does not say."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanningBrief:
-    """What the planning model is told.
+class PlanningBrief(Struct):
+    """What the models that classify and plan are told.
 
     Attributes:
         files: the workspace's files.
@@ -42,7 +39,7 @@ class PlanningBrief:
         instructions: the end of the system prompt: what the user and the project want.
         fitting: names of the tools that are described; of the others only the arguments are told. None describes all.
         agents: agents that a plan may name, each with its description.
-        verdict: the check's last verdict, if it failed.
+        verdict: the check's last verdict.
         attempts: what was tried before; empty on the first plan.
         problem: why the last plan was sent back; empty if it was not.
         steer: a hint after attempts that made no progress.
@@ -52,7 +49,7 @@ class PlanningBrief:
     discovery: Discovery
     files: Sequence[str]
     tools: Sequence[ToolSpec]
-    agents: Sequence[tuple[str, str]]
+    agents: Sequence[tuple[str, str]] = ()
     verdict: Verdict | None = None
     attempts: Sequence[Attempt] = ()
     problem: str = ""
@@ -62,17 +59,18 @@ class PlanningBrief:
     read_only: Collection[str] = ()
 
 
-async def make_plan(brief: PlanningBrief, *, pool: ModelPool, prompts: PromptLibrary, settings: Settings) -> Plan:
+async def make_plan(brief: PlanningBrief, asker: Asker, *, max_steps: int) -> Plan:
     """Ask the default profile for a plan.
 
     Raises:
-        ModelAnswerError, ModelUnavailable, LimitReached: as `replies.ask`.
+        ModelAnswerError, ModelUnavailable, LimitReached: as `Asker.ask`.
     """
+    prompts = asker.prompts
     rules = prompts.render(
         "llm_plan",
         tools=tool_lines(brief.tools, brief.fitting),
         agents=_agent_lines(brief.agents),
-        max_steps=str(settings.planning.max_steps),
+        max_steps=str(max_steps),
     )
     system = f"{rules}\n{prompts.render('llm_plan.examples')}"
 
@@ -81,14 +79,11 @@ async def make_plan(brief: PlanningBrief, *, pool: ModelPool, prompts: PromptLib
         instructions = bounded(brief.instructions, max(0, room // _INSTRUCTIONS_SHARE))
         return ChatRequest(
             purpose="plan",
-            messages=(
-                Message(role="system", content=system + instructions),
-                Message(role="user", content=_fitting(brief, prompts, room - len(instructions))),
-            ),
+            messages=messages(system + instructions, _fitting(brief, prompts, room - len(instructions))),
             max_completion_tokens=ANSWER_TOKENS,
         )
 
-    reply = await ask(pool, pool.default_profile, request, PlanReply, attempts=settings.planning.max_retry_attempts)
+    reply = await asker.ask(asker.pool.default_profile, request, PlanReply)
     schemas = {spec.name: spec for spec in brief.tools}
     steps = tuple(_step(item, schemas.get(item.capability)) for item in reply.steps)
     return Plan(steps=steps, origin="plan", reason=reply.reasoning)
@@ -189,3 +184,26 @@ def signature(spec: ToolSpec) -> str:
 
 def _agent_lines(agents: Sequence[tuple[str, str]]) -> str:
     return "\n".join(f"- {name}: {description}" for name, description in agents)
+
+
+def file_list(files: Sequence[str], read_only: Collection[str] = ()) -> str:
+    """The workspace's files, a line each, with a mark on those that may not be edited; cut after `LISTED_FILES`."""
+    lines = [f"{path} (read only)" if path in read_only else path for path in files[:LISTED_FILES]]
+    if len(files) > LISTED_FILES:
+        lines.append(f"… and {len(files) - LISTED_FILES} more")
+    return "\n".join(lines) or "(no files)"
+
+
+def discovery_text(discovery: Discovery) -> str:
+    """What Phase 0 found out, a line each."""
+    lines = [f"type by rules: {discovery.task_type}"]
+    known = [path for path in discovery.files if path not in discovery.guessed]
+    if known:
+        lines.append("files named or involved: " + ", ".join(known))
+    if discovery.guessed:
+        lines.append("files that a classification guessed: " + ", ".join(discovery.guessed))
+    if discovery.missing_files:
+        lines.append("named but absent: " + ", ".join(discovery.missing_files))
+    if discovery.entry:
+        lines.append(f"program: {discovery.entry}")
+    return "\n".join(lines)

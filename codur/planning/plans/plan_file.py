@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from codur.structs import names
+from msgspec import Struct, field
+
+from codur.config.settings import Amount, Count
 from codur.types import Action, Plan, Step, Tier
 
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,60}")
 _NO_CAPABILITY = frozenset({"respond", "ask", "repair"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanFile:
+class PlanFile(Struct, frozen=True, kw_only=True):
     """What a plan file holds.
 
     Attributes:
@@ -43,8 +42,7 @@ class PlanFile:
     workspace_line: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepEntry:
+class StepEntry(Struct, frozen=True, kw_only=True):
     """A step as the file states it."""
 
     id: str = ""
@@ -57,19 +55,18 @@ class StepEntry:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     decide: Literal["", "guided"] = ""
     decision_prompt: str = ""
-    max_candidates: int = -1
-    min_compatibility: float = -1.0
+    max_candidates: Count = -1
+    min_compatibility: Amount = -1.0
     fallback_tool: str = ""
 
 
 _STEP = StepEntry()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanDocument:
+class PlanDocument(Struct, frozen=True, kw_only=True):
     """The file's keys."""
 
-    codur_plan: int = 0
+    codur_plan: Count = 0
     task: str = ""
     workspace: str = ""
     steps: tuple[StepEntry, ...] = ()
@@ -97,9 +94,8 @@ def read_plan(data: bytes, name: str) -> PlanFile:
     from codur.config.reading.yaml_source import parse_yaml  # noqa: PLC0415 - lazy: loads PyYAML
 
     source = parse_yaml(data, name)
-    _require_known_keys(source)
+    values = check(source, PlanDocument, noun="key")
     _require_version(source)
-    values = check(source, PlanDocument)
     steps = tuple(_step(source, number, entry) for number, entry in enumerate(values.get("steps", ())))
     _require_own_ids(source, steps)
     if not steps:
@@ -117,11 +113,8 @@ def read_plan(data: bytes, name: str) -> PlanFile:
 
 def _entry(step: Step) -> dict[str, Any]:
     """A step without what it does not say."""
-    stated = {name: getattr(step, name) for name in names(StepEntry)}
-    plain = {**stated, "inputs": list(step.inputs), "arguments": _plain(step.arguments)}
-    return {
-        name: value for name, value in plain.items() if value not in (getattr(_STEP, name), [], {}) or name == "action"
-    }
+    stated = {name: getattr(step, name) for name in StepEntry.__struct_fields__}
+    return {name: _plain(value) for name, value in stated.items() if value != getattr(_STEP, name) or name == "action"}
 
 
 def _plain(value: Any) -> Any:
@@ -139,23 +132,6 @@ def _require_version(source: Source) -> None:
         raise source.error(
             ("codur_plan",), f"this version reads plans of version {VERSION}", "Make the plan anew with `codur plan`."
         )
-
-
-def _require_known_keys(source: Source) -> None:
-    _known(source, (), source.values, PlanDocument)
-    steps = source.values.get("steps")
-    for number, entry in enumerate(steps if isinstance(steps, list) else ()):
-        if isinstance(entry, Mapping):
-            _known(source, ("steps", number), entry, StepEntry)
-
-
-def _known(source: Source, path: tuple[str | int, ...], given: Mapping[Any, Any], kind: Any) -> None:
-    known = names(kind)
-    for key in given:
-        if key not in known:
-            near = get_close_matches(str(key), known, n=1, cutoff=0.5)
-            remedy = f"Did you mean {near[0]}?" if near else f"Known here: {', '.join(known)}."
-            raise source.error((*path, str(key)), "there is no such key", remedy)
 
 
 def _require_own_ids(source: Source, steps: Sequence[Step]) -> None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
 from codur.config.settings import ToolSettings
 from codur.mcp.offered_tools import server_of
-from codur.planning.plans.command_text import unprotected
-from codur.planning.plans.step_references import SHELL_ARGUMENTS, referred
-from codur.structs import replace
+from codur.planning.plans.step_references import SHELL_ARGUMENTS, referred, unprotected
+from codur.structs import Struct, replace
 from codur.types import Plan, SideEffect, Step
 
 _DELETE = re.compile(
@@ -34,11 +32,11 @@ _DELETES_IN_PATCH = re.compile(r"^\+\+\+ /dev/null\s*$|^deleted file mode ", re.
 _GIT_WRITES = {"git_stage_files": "stages files", "git_commit": "commits"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Capabilities:
-    """What a plan may name.
+class Capabilities(Struct):
+    """What a plan may name and do.
 
     Attributes:
+        max_steps: steps at most.
         tools: each tool's side effect.
         agents: names of agents.
         knows_agent: whether there is an agent of that name, or one that the name stands for.
@@ -51,12 +49,13 @@ class Capabilities:
     agents: Collection[str]
     knows_agent: Callable[[str], bool]
     codes: Callable[[str], bool]
+    allowed: ToolSettings
+    max_steps: int
     only_codes: Callable[[str], bool] = lambda _name: False
     argument_problem: Callable[[str, Mapping[str, Any]], str] = lambda _tool, _arguments: ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Asked(Struct):
     """What the user asked for.
 
     Attributes:
@@ -67,8 +66,7 @@ class Asked:
     only_looks: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class Problem(Struct):
     """Why a plan cannot be carried out.
 
     Attributes:
@@ -142,15 +140,7 @@ def _unused(name: str, taken: Collection[str]) -> str:
     return next(item for item in (name, *(f"{name}-{number}" for number in range(2, 1000))) if item not in taken)
 
 
-def find_problem(
-    plan: Plan,
-    known: Capabilities,
-    allowed: ToolSettings,
-    *,
-    max_steps: int,
-    asked: Asked,
-    outputs: Collection[str] = (),
-) -> Problem | None:
+def find_problem(plan: Plan, known: Capabilities, asked: Asked, outputs: Collection[str] = ()) -> Problem | None:
     """The first rule that the plan breaks, or None.
 
     Args:
@@ -159,15 +149,15 @@ def find_problem(
     """
     if not plan.steps:
         return Problem(text="the plan has no steps")
-    if len(plan.steps) > max_steps:
-        return Problem(text=f"the plan has {len(plan.steps)} steps; {max_steps} are allowed")
+    if len(plan.steps) > known.max_steps:
+        return Problem(text=f"the plan has {len(plan.steps)} steps; {known.max_steps} are allowed")
     seen: set[str] = set()
     inputs = {step.id: step.inputs for step in plan.steps}
     for step in plan.steps:
-        problem = _order_problem(step, seen, inputs, outputs) or _step_problem(step, known, allowed)
-        problem = problem or beyond(step, plan, known, asked)
+        problem = _order_problem(step, seen, inputs, outputs)
+        problem = replace(problem, step_id=step.id) if problem else chosen_problem(step, plan, known, asked)
         if problem:
-            return replace(problem, step_id=step.id)
+            return problem
         seen.add(step.id)
     return None
 
@@ -202,23 +192,24 @@ def _all_inputs(name: str, inputs: Mapping[str, tuple[str, ...]]) -> set[str]:
     return found
 
 
-def _step_problem(step: Step, known: Capabilities, allowed: ToolSettings) -> Problem | None:
+def _step_problem(step: Step, known: Capabilities) -> Problem | None:
     if step.action == "tool":
-        return _tool_problem(step, known, allowed)
+        return _tool_problem(step, known)
     if step.action in {"delegate", "coding"} and step.capability and not known.knows_agent(step.capability):
         return Problem(text=_unknown("agent", step.capability, known.agents))
     if step.action == "coding" and step.capability and not known.codes(step.capability):
         return Problem(text=f"{step.capability} does not edit files; use it in a delegate step")
-    if step.action in {"coding", "repair"} and not allowed.allow_write:
+    if step.action in {"coding", "repair"} and not known.allowed.allow_write:
         return Problem(text="changing files is not allowed (tools.allow_write is off)", refused=True)
-    if step.action in {"respond", "ask"} and not step.arguments.get("text") and step.action == "ask":
+    if step.action == "ask" and not step.arguments.get("text"):
         return Problem(text=f"step {step.id!r} asks nothing; give the question as argument text")
     return None
 
 
-def _tool_problem(step: Step, known: Capabilities, allowed: ToolSettings) -> Problem | None:
+def _tool_problem(step: Step, known: Capabilities) -> Problem | None:
     if step.undecided:
         return _choice_problem(step, known)
+    allowed = known.allowed
     effect = known.tools.get(step.capability)
     if effect is None:
         why = known.argument_problem(step.capability, {}) if server_of(step.capability) else ""
@@ -246,9 +237,9 @@ def _choice_problem(step: Step, known: Capabilities) -> Problem | None:
     return None
 
 
-def chosen_problem(step: Step, plan: Plan, known: Capabilities, allowed: ToolSettings, asked: Asked) -> Problem | None:
-    """What is wrong with a step whose tool was chosen only now, or None."""
-    found = _step_problem(step, known, allowed) or beyond(step, plan, known, asked)
+def chosen_problem(step: Step, plan: Plan, known: Capabilities, asked: Asked) -> Problem | None:
+    """What is wrong with a step by itself, or None."""
+    found = _step_problem(step, known) or beyond(step, plan, known, asked)
     return replace(found, step_id=step.id) if found else None
 
 

@@ -1,8 +1,12 @@
 """Arguments that refer to what earlier steps gave: `${find}` is the text of step `find`, `${find.path}` a field of it.
 
 A value that is one reference and nothing else keeps the type of what it names; within a longer text, what it names is
-put in as text. `$${` stands for a `${` that is meant as it is written. Into the command line of a shell it is put
-as one quoted word (`planning.command_text` tells where that can be done).
+put in as text. `$${` stands for a `${` that is meant as it is written.
+
+Into the command line of a shell it is put as one quoted word (`shlex.quote`), which holds where the shell reads plain
+words. Within quotes of the command, in a comment, a here-document, backquotes or arithmetic it does not: there it could
+end what it is in, and begin a command of its own (`unprotected`; the places follow POSIX.1-2024, Shell Command
+Language, 2.2 Quoting and 2.6 Word Expansions).
 """
 
 from __future__ import annotations
@@ -18,6 +22,10 @@ from codur.types import Step
 
 REFERENCE = re.compile(r"(?P<escape>\$)?\$\{(?P<step>[A-Za-z0-9_-]+)(?P<path>(?:\.[A-Za-z0-9_-]+|\[\d{1,6}\])*)\}")
 _PART = re.compile(r"\.([A-Za-z0-9_-]+)|\[(\d+)\]")
+_ELSEWHERE = re.compile(r"`|<<|\(\(|\$\[")
+"""What makes quotes mean something else after it, or around it."""
+_TOKEN = re.compile(rf"(?P<reference>{REFERENCE.pattern})|\\.|\$'|(?:^|(?<=[\s;&|()]))#[^\n]*|'[^']*'?|.", re.DOTALL)
+_IN_DOUBLE = re.compile(r'"(?:\\.|[^"\\])*"?', re.DOTALL)
 SHELL_ARGUMENTS = {"run_command": "command"}
 """The argument that is a shell's command line, by the tool."""
 MAX_INSERTED = 20_000
@@ -58,6 +66,27 @@ def named_command(step: Step) -> bool:
     command = step.arguments.get(SHELL_ARGUMENTS.get(step.capability, "")) if step.action == "tool" else None
     whole = REFERENCE.fullmatch(command) if isinstance(command, str) else None
     return whole is not None and not whole["escape"]
+
+
+def unprotected(command: str) -> str:
+    """The first reference that stands where its value cannot be quoted; empty if there is none.
+
+    A command that is one reference and nothing else is the named text itself, and is not looked at.
+    """
+    found = [match[0] for match in REFERENCE.finditer(command) if not match["escape"]]
+    if not found or REFERENCE.fullmatch(command):
+        return ""
+    if _ELSEWHERE.search(command):
+        return found[0]
+    at, plain = 0, list[str]()
+    while at < len(command):
+        match = (_IN_DOUBLE if command[at] == '"' else _TOKEN).match(command, at)
+        if match is None or match[0] == "$'":  # what ends such a string differs between shells
+            break
+        if match.re is _TOKEN and match["reference"] and not match["escape"]:
+            plain.append(match[0])
+        at = match.end()
+    return next((name for name in dict.fromkeys(found) if found.count(name) > plain.count(name)), "")
 
 
 def escaped(text: str) -> str:

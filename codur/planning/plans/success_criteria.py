@@ -9,14 +9,20 @@ Several are joined by semicolons. TEXT may be put in quotes or backquotes.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from codur.types import Step
 
-_OUTPUT = re.compile(r"(?:the )?output (is not empty|is empty|contains|lacks)(?: (.+))?", re.IGNORECASE | re.DOTALL)
-_EXIT = re.compile(r"exit (?:status|code)(?: is)? (\d{1,3})", re.IGNORECASE)
-_FILE = re.compile(r"`?([^\s`;]*[./][^\s`;]*)`? (exists|is gone|changed|contains|lacks)(?: (.+))?", re.DOTALL)
+_FILE = r"`?(?P<file>[^\s`;]*[./][^\s`;]*)`?"
+_FORMS = (
+    r"(?i:(?:the )?(?P<output>output) (?P<verb>is not empty|is empty))",
+    r"(?i:(?:the )?(?P<output>output) (?P<verb>contains|lacks)) (?P<text>.+)",
+    r"(?i:exit (?:status|code)(?: is)? (?P<exit>\d{1,3}))",
+    rf"{_FILE} (?P<verb>exists|is gone|changed)",
+    rf"{_FILE} (?P<verb>contains|lacks) (?P<text>.+)",
+)
+"""What a criterion is about, what is said of it, and with which text."""
 _QUOTES = ("``", '""', "''")
 
 
@@ -50,22 +56,22 @@ def undecided(criteria: str, *, runs: bool) -> tuple[str, ...]:
     Args:
         runs: as in `Outcome`.
     """
-    return tuple(part for part in _parts(criteria) if not _kind(part) or (_kind(part) == "exit" and not runs))
+    return tuple(part for part in _parts(criteria) if not _read(part) or (is_of_exit(part) and not runs))
 
 
 def is_of_exit(criterion: str) -> bool:
     """Whether a criterion is about the exit status of a program."""
-    return _kind(criterion) == "exit"
+    return "exit" in _read(criterion)
 
 
 def checkable(criteria: str) -> tuple[str, ...]:
     """Those of the criteria that code can check."""
-    return tuple(part for part in _parts(criteria) if _kind(part))
+    return tuple(part for part in _parts(criteria) if _read(part))
 
 
 def unmet(criteria: str, outcome: Outcome) -> str:
     """The first criterion that code can check and that does not hold; empty if there is none."""
-    parts = (part for part in checkable(criteria) if outcome.runs or _kind(part) != "exit")
+    parts = (part for part in checkable(criteria) if outcome.runs or not is_of_exit(part))
     return next((part for part in parts if not _holds(part, outcome)), "")
 
 
@@ -77,43 +83,32 @@ def out_of_reach(criteria: str, fixed: Collection[str], text: Callable[[str], st
         text: the text of a file as it is; None if there is none.
     """
     now = Outcome(output="", exit_status=None, changed=(), text=text)
-    files = ((part, _FILE.fullmatch(part)) for part in checkable(criteria) if _kind(part) == "file")
-    return next((part for part, match in files if match and match[1] in fixed and not _holds(part, now)), "")
+    files = (part for part in checkable(criteria) if _read(part).get("file") in fixed)
+    return next((part for part in files if not _holds(part, now)), "")
 
 
 def _parts(criteria: str) -> list[str]:
-    return [
-        part.strip().rstrip(".") for part in re.split(r";(?=(?:[^`\"]|`[^`]*`|\"[^\"]*\")*$)", criteria) if part.strip()
-    ]
+    parts = re.split(r";(?=(?:[^`\"]|`[^`]*`|\"[^\"]*\")*$)", criteria)
+    return [part.strip().rstrip(".") for part in parts if part.strip()]
 
 
-def _kind(part: str) -> str:
-    output = _OUTPUT.fullmatch(part)
-    if output is not None:
-        return "output" if output[2] or output[1].lower() in {"is not empty", "is empty"} else ""
-    file = _FILE.fullmatch(part)
-    if file is not None:
-        return "file" if bool(file[3]) == (file[2] in {"contains", "lacks"}) else ""
-    return "exit" if _EXIT.fullmatch(part) else ""
+def _read(part: str) -> Mapping[str, str]:
+    """The named parts of a criterion's form; nothing if it has none."""
+    matches = (re.fullmatch(form, part, re.DOTALL) for form in _FORMS)
+    return next((match.groupdict() for match in matches if match), {})
 
 
 def _holds(part: str, outcome: Outcome) -> bool:
-    kind = _kind(part)
-    if kind == "exit":
-        match = _EXIT.fullmatch(part)
-        return match is not None and outcome.exit_status == int(match[1])
-    match = (_OUTPUT if kind == "output" else _FILE).fullmatch(part)
-    if match is None:
-        raise AssertionError("a criterion without a form was looked at")
-    if kind == "output":
-        return _says(outcome.output, match[1].lower(), match[2])
-    path, verb, text = match[1], match[2], match[3]
+    said = _read(part)
+    if "exit" in said:
+        return outcome.exit_status == int(said["exit"])
+    verb = said["verb"].lower()
     if verb == "changed":
-        return path in outcome.changed
-    found = outcome.text(path)
+        return said["file"] in outcome.changed
+    found = outcome.output if "output" in said else outcome.text(said["file"])
     if verb in {"exists", "is gone"}:
         return (found is not None) == (verb == "exists")
-    return found is not None and _says(found, verb, text)
+    return found is not None and _says(found, verb, said.get("text"))
 
 
 def _says(text: str, verb: str, wanted: str | None) -> bool:

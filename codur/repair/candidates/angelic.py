@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Literal
 
 from codur.repair.candidates.candidates import Candidate, Change, Program
+from codur.repair.candidates.factors import ENOUGH, ENOUGH_HANGS, HELPED, HOPELESS, IDLE, LEAST_WAITING
 from codur.repair.candidates.late_candidates import Prospect
 from codur.repair.code.source_edits import Edit, apply_edits
 from codur.types import Verdict
@@ -22,13 +23,7 @@ Direction = Literal["and", "or"]
 Place = tuple[str, int, int, int, int]
 """Path, line and column of the start and of the end."""
 
-LEAST_WAITING = 6
-"""So many conditions must wait at a place before it is worth a probe."""
-_SYNTHESISED = frozenset({"condition extended", "condition reused", "condition guarded"})
-_ENOUGH, _ENOUGH_HANGS = 4, 2
-_IDLE = 0.3
-_HOPELESS = 0.05
-_HELPED = 1.5
+_SYNTHESISED = frozenset({"condition extended", "condition guarded"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,17 +63,17 @@ class Places:
             return 1.0
         place = _place(candidate)
         if _is_condition(candidate) and (place, _direction(candidate)) in self._hopeless:
-            return _HOPELESS
-        helped = _HELPED if (candidate.path, candidate.line) in self._helped else 1.0
-        enough = _ENOUGH_HANGS if self._before.timed_out else _ENOUGH
+            return HOPELESS
+        helped = HELPED if (candidate.path, candidate.line) in self._helped else 1.0
+        enough = ENOUGH_HANGS if self._before.timed_out else ENOUGH
         idle = isinstance(candidate.offer.node, ast.expr) and self._alike.get(place, 0) >= enough
-        return helped * (_IDLE if idle and place not in self._matters else 1.0)
+        return helped * (IDLE if idle and place not in self._matters else 1.0)
 
     def most(self, prospect: Prospect) -> float:
         """The largest factor that a candidate of a prospect can have."""
         if prospect.program.changes:
             return 1.0
-        return _HELPED if any(prospect.affects(line) for line in self._helped) else 1.0
+        return HELPED if any(prospect.affects(line) for line in self._helped) else 1.0
 
     def note(self, candidate: Candidate, verdict: Verdict) -> bool:
         """Takes in a verdict; whether some priorities rose."""

@@ -10,15 +10,13 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from codur.repair.candidates.factors import AGAIN, AS_BEFORE, MOST_SAMPLES
 from codur.repair.code.evaluate import UNKNOWN, values
 from codur.repair.code.node_context import Context
 from codur.repair.code.source_edits import Edit
 from codur.repair.evidence.observed_values import Environment
 from codur.repair.operators.table import Offer
 
-_AS_BEFORE = 0.35
-_AGAIN = 0.6
-_MOST_SAMPLES = 16
 _INNER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.JoinedStr)
 _TRUTHS = (ast.Compare, ast.BoolOp)
 
@@ -45,9 +43,9 @@ class Equivalence:
             known = self._seen[id(node)] = set()
         before = self._values(node, self.context.code(node))
         if found == before:
-            return _AS_BEFORE
+            return AS_BEFORE
         if found in known:
-            return _AGAIN
+            return AGAIN
         known.add(found)
         return 1.0
 
@@ -76,7 +74,7 @@ class Equivalence:
 
     def _sampled(self, line: int) -> list[Environment]:
         if line not in self._samples:
-            self._samples[line] = self.context.observed.environments(line)[:_MOST_SAMPLES]
+            self._samples[line] = self.context.observed.environments(line)[:MOST_SAMPLES]
         return self._samples[line]
 
     def _text(self, node: ast.expr, edits: tuple[Edit, ...]) -> str:

@@ -18,6 +18,7 @@ from hashlib import sha256
 from types import CodeType
 
 from codur.repair.candidates.candidates import Candidate, FileMark, Mark, PieceMark
+from codur.repair.code.node_shapes import first_line
 from codur.repair.code.source_edits import Edit, apply_edits
 from codur.repair.code.source_file import Source, compiled, fact
 
@@ -149,8 +150,7 @@ def _starts(source: Source, above: ast.Module | ast.ClassDef) -> list[int]:
     found: list[int] = []
     end = source.span(above)[0] if isinstance(above, ast.ClassDef) else -1
     for each in above.body:
-        first = min([each.lineno, *(mark.lineno for mark in getattr(each, "decorator_list", ()))])
-        start = source.line_start(first)
+        start = source.line_start(first_line(each))
         if start <= end:
             return []
         found.append(start)

@@ -10,15 +10,12 @@ import ast
 import re
 from collections.abc import Collection
 
+from codur.repair.candidates.factors import ENDING, ENDLESS, IN_TEST
 from codur.repair.code.source_edits import Edit
 from codur.repair.code.source_file import Source
 from codur.repair.operators.table import Offer
 
-_ENDERS = frozenset({"update inserted", "step inserted", "seen guarded", "moved into block", "link added"})
-ENDING = 4.0
-"""The largest factor."""
-_TEST = 1.5
-_HOPELESS = 0.1
+_ENDERS = frozenset({"update inserted", "step inserted", "seen guarded", "moved into block"})
 _JUMP = re.compile(r"\b(?:break|return|raise)\b")
 
 
@@ -42,12 +39,12 @@ class Endless:
         if not self._running:
             return 1.0
         if any(self._hopeless(offer, loop) for loop in self._stuck):
-            return _HOPELESS
+            return ENDLESS
         if not any(_spans(loop, offer.line) for loop in self._running):
             return 1.0
         if offer.operator in _ENDERS:
             return ENDING
-        return _TEST if any(self._in_test(offer, loop) for loop in self._running) else 1.0
+        return IN_TEST if any(self._in_test(offer, loop) for loop in self._running) else 1.0
 
     def most(self, first: int, last: int) -> float:
         """The largest factor that an offer about one of these lines can have."""

@@ -8,27 +8,17 @@ import textwrap
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import accumulate, groupby, pairwise
 
 from codur.repair.candidates.candidates import Candidate, Program
+from codur.repair.candidates.factors import EARLIER, NEW, PART, PER_COMMIT, PER_LINE, TOGETHER, UNDONE
+from codur.repair.code.node_shapes import first_line
 from codur.repair.code.source_file import FAULTS, FunctionNode
 from codur.repair.suspicion.localise import Suspicion
-from codur.structs import replace
+from codur.structs import Struct, field, replace
 from codur.tools.git.git_history import History, Hunk, Version
 
-_UNDONE = 1.2
-"""Priority of undoing what is not committed, by its suspicion; that of an operator is at most 1."""
-_PER_COMMIT = 0.9
-_PER_LINE = 0.98
-_PART = 0.8
-_EARLIER = 0.7
-"""A function as it was, and its earlier lines: what was done to it since is lost, too."""
-_TOGETHER = 0.6
-"""All that a commit did to a file."""
-_NEW = 0.3
-"""Lines that took the place of none: what uses them would miss them."""
 _MAX_UNITS = 10
 _MAX_HUNKS = 200
 """Each of their candidates holds the text of a file."""
@@ -53,8 +43,7 @@ def undone(program: Program, history: History, suspicion: Suspicion) -> Iterator
             yield from undoing.version(version)
 
 
-@dataclass(frozen=True, slots=True)
-class _Undoing:
+class _Undoing(Struct, kw_only=False):
     """Makes the candidates of one program; each text once."""
 
     program: Program
@@ -64,8 +53,8 @@ class _Undoing:
     def priority(self, hunk: Hunk) -> float:
         """How early the hunk is undone."""
         size = max(hunk.end - hunk.start, hunk.old.count("\n"))
-        kind = 1.0 if hunk.old else _NEW
-        return _suspected(hunk, self.suspicion) * _UNDONE * kind * _PER_COMMIT**hunk.age * _PER_LINE**size
+        kind = 1.0 if hunk.old else NEW
+        return _suspected(hunk, self.suspicion) * UNDONE * kind * PER_COMMIT**hunk.age * PER_LINE**size
 
     def hunk(self, hunk: Hunk, factor: float = 1.0) -> Iterator[Candidate]:
         """The hunk undone; and if it was executed, each part of it."""
@@ -73,12 +62,12 @@ class _Undoing:
         if self.suspicion.ran(hunk.path, *_lines(hunk)):
             new = self._rows(hunk.path)[hunk.start - 1 : hunk.end - 1]
             for part in _parts(hunk, new, hunk.old.split("\n")[:-1]):
-                yield from self._candidate([part], factor * _PART, f"undoes a part of {_change(hunk)}")
+                yield from self._candidate([part], factor * PART, f"undoes a part of {_change(hunk)}")
 
     def together(self, hunks: Sequence[Hunk]) -> Iterator[Candidate]:
         """All hunks of a commit in a file undone."""
         if len(hunks) > 1:
-            yield from self._candidate(hunks, _TOGETHER, f"and others undo {_change(hunks[0])}")
+            yield from self._candidate(hunks, TOGETHER, f"and others undo {_change(hunks[0])}")
 
     def version(self, version: Version) -> Iterator[Candidate]:
         """The functions that were executed and are others now: each as it was, and what differs in it hunk by hunk."""
@@ -92,9 +81,9 @@ class _Undoing:
                 continue
             whole = _hunk(version, start, end, old)
             last = name[0].rpartition(".")[2]
-            yield from self._candidate([whole], _EARLIER, f"and the rest of `{last}` are as before {_change(whole)}")
+            yield from self._candidate([whole], EARLIER, f"and the rest of `{last}` are as before {_change(whole)}")
             for part in _differences(version, start, new, old):
-                yield from self.hunk(part, _EARLIER)
+                yield from self.hunk(part, EARLIER)
 
     def _candidate(self, hunks: Sequence[Hunk], factor: float, says: str) -> Iterator[Candidate]:
         first = min(hunks, key=lambda each: each.start)
@@ -162,7 +151,7 @@ def _statements(rows: Sequence[str]) -> list[int] | None:
     tree = _parsed(textwrap.dedent("\n".join(rows)))
     if tree is None or not tree.body:
         return None if rows else []
-    starts = [0, *(_first(node) - 1 for node in tree.body[1:]), len(rows)]
+    starts = [0, *(first_line(node) - 1 for node in tree.body[1:]), len(rows)]
     return [end - start for start, end in pairwise(starts)]
 
 
@@ -204,15 +193,9 @@ def _functions(text: str) -> dict[tuple[str, int], tuple[int, int]]:
             inner = f"{name}.{child.name}" if isinstance(child, FunctionNode | ast.ClassDef) else name
             if isinstance(child, FunctionNode):
                 names[inner] += 1
-                found[inner, names[inner]] = (_first(child) - 1, child.end_lineno or child.lineno)
+                found[inner, names[inner]] = (first_line(child) - 1, child.end_lineno or child.lineno)
             waiting.append((inner, child))
     return found
-
-
-def _first(node: ast.stmt) -> int:
-    """The first line of a statement with its decorators."""
-    decorators = node.decorator_list if isinstance(node, FunctionNode | ast.ClassDef) else []
-    return min([node.lineno, *(each.lineno for each in decorators)])
 
 
 def _parsed(text: str) -> ast.Module | None:

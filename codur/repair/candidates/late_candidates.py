@@ -14,7 +14,8 @@ from typing import Literal, Protocol
 
 from codur.repair.candidates.candidates import Candidate, Program
 from codur.repair.candidates.equivalence import Equivalence
-from codur.repair.candidates.hanging_loops import ENDING, Endless
+from codur.repair.candidates.factors import ENDING, MENDED, PER_EDIT
+from codur.repair.candidates.hanging_loops import Endless
 from codur.repair.candidates.syntax_repairs import mend
 from codur.repair.code.node_context import Context
 from codur.repair.code.source_file import FunctionNode, Source, parse_source
@@ -25,9 +26,6 @@ from codur.repair.hints import Hints
 from codur.repair.operators.table import OPERATORS, Head, Offer, Operator, changeable, heads, living, offers, rows_for
 from codur.repair.suspicion.localise import Suspicion
 
-_MENDED = 10.0
-"""Priority of a file that compiles again: nothing else can pass before."""
-_PER_EDIT = 0.95
 _ROUNDED = 1.0 + 1e-9
 """A product of the same factors in another order may differ in its last digits; a bound must not be lower."""
 
@@ -94,7 +92,7 @@ def prospects(sight: Sight) -> Iterator[Prospect]:
     for number, path in enumerate(sight.program.texts):
         most = highest.get(path, 0.0) * sight.most() * sight.hints.of_file(path) * (ENDING if path in looping else 1.0)
         whole = path in highest and not broken  # a file of which a line ran does compile
-        yield _FileProspect(sight, path, (number,), most * _ROUNDED if whole else _MENDED)
+        yield _FileProspect(sight, path, (number,), most * _ROUNDED if whole else MENDED)
 
 
 class _FileProspect:
@@ -128,7 +126,7 @@ class _FileProspect:
                 base=self.program,
                 path=self._path,
                 line=mended.line,
-                priority=_MENDED * 0.95**rank,
+                priority=MENDED * 0.95**rank,
                 order=(*self.order, rank),
                 text=mended.text,
                 says=mended.says,
@@ -257,7 +255,7 @@ class _NodeProspect:
 
     def _candidate(self, offer: Offer, place: tuple[int, int]) -> Candidate:
         file = self._file
-        own = self._suspicion * offer.prior * offer.proposal.weight * _PER_EDIT ** (len(offer.proposal.edits) - 1)
+        own = self._suspicion * offer.prior * offer.proposal.weight * PER_EDIT ** (len(offer.proposal.edits) - 1)
         return Candidate(
             base=self.program,
             path=file.source.path,

@@ -14,9 +14,9 @@ from codur.errors import LimitReached
 from codur.repair.candidates.candidates import Program
 from codur.repair.choice.input_generator import changed_arguments, changed_text, literal
 from codur.repair.code.source_file import FunctionNode, parse_source
+from codur.repair.code.texts_in_place import in_place
 from codur.repair.evidence.tracing import Coverage
 from codur.types import Check
-from codur.workspace.workspace import Workspace
 
 EXAMPLES = ">>>"
 _EXAMPLE = re.compile(r"^[ \t]*>>> ", re.MULTILINE)
@@ -52,10 +52,10 @@ class Inputs:
 
 
 class Prober:
-    """Runs candidate programs on generated inputs, in the scratch workspace."""
+    """Runs candidate programs on generated inputs, in the scratch workspace of a checker."""
 
-    def __init__(self, workspace: Workspace, checker: Checker, check: Check, coverage: Coverage | None) -> None:
-        self._workspace = workspace
+    def __init__(self, checker: Checker, check: Check, coverage: Coverage | None) -> None:
+        self._workspace = checker.workspace
         self._checker = checker
         self._check = check
         self._coverage = coverage
@@ -110,20 +110,16 @@ class Prober:
     def answers(self, inputs: Inputs, texts: Mapping[str, str]) -> tuple[str, ...]:
         """What the program with these texts answers; empty if it could not be run."""
         root = self._workspace.root
-        originals = {path: self._workspace.read_bytes(path) for path in texts}
         task, out = root / _TASK, root / _OUT
         wanted = {"entry": inputs.entry, "function": inputs.function, "inputs": inputs.given, "seconds": _SECONDS}
         argv = ("{python}", "-c", _PROGRAM.read_text(encoding="utf-8"), str(task), str(out), str(root))
         try:
             task.write_text(json.dumps(wanted), encoding="utf-8")
-            for path, text in texts.items():
-                self._workspace.write_text(path, text)
-            self._checker.run(Check(kind="command", argv=argv, timeout_s=_TIMEOUT_S, source="generated inputs"))
+            with in_place(self._workspace, texts):
+                self._checker.run(Check(kind="command", argv=argv, timeout_s=_TIMEOUT_S, source="generated inputs"))
             return tuple(json.loads(out.read_text(encoding="utf-8")))
         except (OSError, ValueError, LimitReached):  # it did not end, or forbids being run like this
             return ()
         finally:
-            for path, data in originals.items():
-                self._workspace.write_bytes(path, data)
             task.unlink(missing_ok=True)
             out.unlink(missing_ok=True)

@@ -45,14 +45,9 @@ _NUDGES = frozenset(
         "step removed",
         "slice bound",
         "arithmetic swapped",
-        "operand added",
         "variable replaced",
-        "index computed",
         "update inserted",
         "seen guarded",
-        "condition reused",
-        "truth computed",
-        "sequence joined",
     }
 )
 """Operators that move a number or have many ways to go: one short answer is easily hit by chance."""
@@ -61,11 +56,8 @@ _SYNTHESISED = frozenset(
         "condition extended",
         "constant named",
         "else added",
-        "else conditioned",
-        "exit inserted",
         "expression replaced",
         "filter added",
-        "statement copied",
         "statement guarded",
     }
 )
@@ -102,76 +94,89 @@ class _Scored:
     answers: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doubts:
+    """What makes a pass prove less.
+
+    Attributes:
+        compared: whether others of about the same rank were judged too, so that one that is alone is clear.
+        weak: the check compares one short answer only.
+        sample: the check compares the output of a single run.
+    """
+
+    compared: bool
+    weak: bool
+    sample: bool
+
+
 def choose(
-    passed: Sequence[Passed],
-    original: Program,
-    prober: Prober,
-    *,
-    compared: bool,
-    weak: bool,
-    every: bool = False,
-    sample: bool = False,
+    passed: Sequence[Passed], original: Program, prober: Prober, doubts: Doubts, *, every: bool = False
 ) -> Choice:
     """Ranks programs that passed.
 
     Args:
         passed: in the order of the search, not empty.
-        compared: whether others of about the same rank were judged too, so that one that is alone is clear.
-        weak: the check compares one short answer only.
-        sample: the check compares the output of a single run.
         every: all repairs are wanted, not only the likeliest.
     """
-    most = _MOST_OF_ALL if every else _MOST_PROBED
+    most, weak = _MOST_OF_ALL if every else _MOST_PROBED, doubts.weak
     likely = sorted(passed, key=lambda each: -_score(each))[:most]
-    inputs = prober.inputs(original, [each.program for each in likely]) if len(likely) > 1 else None
-    before = prober.answers(inputs, {}) if inputs else ()
-    examples = prober.examples(original) if len(likely) > 1 else None
-    scored = [_scored(each, original, prober, inputs, before, examples) for each in likely]
-    scored.sort(key=lambda each: -each.score)
+    trial = _Trial.of(original, prober, likely)
+    scored = sorted(map(trial.scored, likely), key=lambda each: -each.score)
     groups: dict[tuple[str, ...] | int, list[_Scored]] = {}
     for index, each in enumerate(scored):
         groups.setdefault(each.answers or index, []).append(each)
     behaviours = [sorted(group, key=_plainness) for group in groups.values()]
     first = behaviours[0]
     share = sum(each.score for each in first) / sum(each.score for each in scored)
-    clear = compared and share >= (_CLEAR_BY_WEAK_CHECK if weak else _CLEAR) and (len(passed) <= _FEW or not weak)
-    clear = clear and not (sample and len(passed) > _MANY)
+    too_many = (weak and len(passed) > _FEW) or (doubts.sample and len(passed) > _MANY)
+    clear = doubts.compared and share >= (_CLEAR_BY_WEAK_CHECK if weak else _CLEAR) and not too_many
+    clear = clear and not _doubtful(first[0].passed.program, doubts)
     return Choice(
         ranked=tuple(each.passed for group in behaviours for each in group),
         repairs=tuple(
-            _repair(group[0], first[0], original, inputs) for group in behaviours[: most if every else MOST_SHOWN]
+            _repair(group[0], first[0], original, trial.inputs) for group in behaviours[: most if every else MOST_SHOWN]
         ),
-        tier="deterministic"
-        if clear and not _doubtful(first[0].passed.program, weak=weak, sample=sample)
-        else "guided",
+        tier="deterministic" if clear else "guided",
         share=share,
     )
 
 
-def _doubtful(program: Program, *, weak: bool, sample: bool) -> bool:
+def _doubtful(program: Program, doubts: Doubts) -> bool:
     """Whether a repair is of a kind that often passes by chance."""
-    if sample and len(program.changes) > 1:
+    if doubts.sample and len(program.changes) > 1:
         return True
     operators = {change.operator for change in program.changes}
-    return bool(operators & _SYNTHESISED) or (weak and bool(operators & _NUDGES))
+    return bool(operators & _SYNTHESISED) or (doubts.weak and bool(operators & _NUDGES))
 
 
-def _scored(
-    passed: Passed,
-    original: Program,
-    prober: Prober,
-    inputs: Inputs | None,
-    before: tuple[str, ...],
-    examples: Inputs | None,
-) -> _Scored:
-    texts = changed(passed.program, original)
-    answers = prober.answers(inputs, texts) if inputs else ()
-    shown = prober.answers(examples, texts) if examples else ()
-    agreed = _NO_EXAMPLE + sum(each == "ok" for each in shown) / len(shown) if shown else 1.0
-    reached = inputs is not None and inputs.reach(passed.program)
-    same = sum(new == old for new, old in zip(answers, before, strict=False)) if reached else 0
-    alike = same / max(len(answers), 1)
-    return _Scored(passed=passed, score=_score(passed) * agreed * exp(_LIKENESS * alike), answers=answers)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Trial:
+    """Inputs on which programs are compared with the one as it was found, and that one's answers."""
+
+    original: Program
+    prober: Prober
+    inputs: Inputs | None
+    examples: Inputs | None
+    before: tuple[str, ...]
+
+    @classmethod
+    def of(cls, original: Program, prober: Prober, likely: Sequence[Passed]) -> _Trial:
+        """There are none for a single program."""
+        several = len(likely) > 1
+        inputs = prober.inputs(original, [each.program for each in likely]) if several else None
+        before = prober.answers(inputs, {}) if inputs else ()
+        examples = prober.examples(original) if several else None
+        return cls(original=original, prober=prober, inputs=inputs, examples=examples, before=before)
+
+    def scored(self, passed: Passed) -> _Scored:
+        texts = changed(passed.program, self.original)
+        answers = self.prober.answers(self.inputs, texts) if self.inputs else ()
+        shown = self.prober.answers(self.examples, texts) if self.examples else ()
+        agreed = _NO_EXAMPLE + sum(each == "ok" for each in shown) / len(shown) if shown else 1.0
+        reached = self.inputs is not None and self.inputs.reach(passed.program)
+        same = sum(new == old for new, old in zip(answers, self.before, strict=False)) if reached else 0
+        alike = same / max(len(answers), 1)
+        return _Scored(passed=passed, score=_score(passed) * agreed * exp(_LIKENESS * alike), answers=answers)
 
 
 def _plainness(each: _Scored) -> tuple[int, float]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from keyword import iskeyword
 
+from codur.repair.code.node_shapes import JUMPS, first_line, last_line
 from codur.repair.code.scopes import Scopes
 from codur.repair.code.source_edits import Edit, Proposal
 from codur.repair.code.source_file import Source
-from codur.repair.code.value_kinds import Kinds
-from codur.repair.evidence.failing_lines import Failure
+from codur.repair.code.value_kinds import Kind, Kinds
+from codur.repair.evidence.failing_lines import Failure, Raised
 from codur.repair.evidence.observed_values import Observed
 
 _LOOSE = (
@@ -64,6 +66,8 @@ class Context:
             expected=expected,
         )
 
+    # --- what is known of a node ------------------------------------------------------------------------------------
+
     def code(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> str:
         return self.source.code(node)
 
@@ -73,16 +77,95 @@ class Context:
         closing = re.match(r"[\s)]*", self.source.text[end : self.source.span(node.right)[0]])
         return self.source.text[start : end + (closing.end() if closing else 0)].rstrip()
 
+    def raised(self, node: ast.expr | ast.stmt, *kinds: str) -> tuple[Raised, ...]:
+        """Exceptions of these kinds that passed through the lines of a node."""
+        return self.failure.at(self.source.path, node.lineno, last_line(node), *kinds)
+
+    def variables(self, node: ast.AST, *kinds: Kind) -> list[str]:
+        """Variables that hold a value of one of these kinds where the node stands."""
+        return [name for name in self.scopes.variables(node) if self.kinds.named(node, name) in kinds]
+
+    # --- ways to phrase a change ------------------------------------------------------------------------------------
+
     def edit(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword, text: str) -> Edit:
-        start, end = self.source.span(node)
-        return Edit(path=self.source.path, start=start, end=end, text=text)
+        return self.edit_span(*self.source.span(node), text)
 
     def edit_span(self, start: int, end: int, text: str) -> Edit:
         return Edit(path=self.source.path, start=start, end=end, text=text)
 
+    def span(self, start: int, end: int, text: str, says: str = "", weight: float = 1.0) -> Proposal:
+        """What stands between two offsets gives way to a text."""
+        return Proposal(edits=(self.edit_span(start, end, text),), says=says, weight=weight)
+
+    def insert(self, at: int, text: str, says: str = "", weight: float = 1.0) -> Proposal:
+        return self.span(at, at, text, says, weight)
+
+    def whole(self, node: ast.expr | ast.stmt, text: str, says: str = "", weight: float = 1.0) -> Proposal:
+        """A node becomes `text`, as it is."""
+        return self.span(*self.source.span(node), text, says, weight)
+
     def replace(self, node: ast.expr, text: str, *, says: str = "", weight: float = 1.0) -> Proposal:
         """The expression becomes `text`, bracketed if its surroundings would tear it apart."""
-        return Proposal(edits=(self.edit(node, self.fit(node, text)),), says=says, weight=weight)
+        return self.whole(node, self.fit(node, text), says, weight)
+
+    def ranked(self, node: ast.expr, texts: Iterable[str], decay: float, weight: float = 1.0) -> Iterator[Proposal]:
+        """The expression becomes each of the texts, the likely ones first."""
+        for rank, text in enumerate(texts):
+            yield self.replace(node, text, weight=weight * decay**rank)
+
+    def swap(self, first: ast.expr, second: ast.expr, weight: float = 1.0) -> Iterator[Proposal]:
+        """Two expressions change places, unless they are the same."""
+        left, right = self.code(first), self.code(second)
+        if left != right:
+            edits = self.edit(first, self.fit(first, right)), self.edit(second, self.fit(second, left))
+            yield Proposal(edits=edits, says=f"has `{left}` and `{right}` the wrong way round", weight=weight)
+
+    def other_symbols(
+        self, left: ast.expr, right: ast.expr, symbol: str, others: Iterable[str], decay: float
+    ) -> Iterator[Proposal]:
+        """Other operators between two operands, the likely ones first."""
+        place = self.between(left, right, symbol)
+        if place:
+            for rank, other in enumerate(others):
+                yield self.span(*place, other, f"needs `{other}` in place of `{symbol}`", decay**rank)
+
+    def attribute(self, node: ast.Attribute, name: str, says: str = "", weight: float = 1.0) -> Proposal:
+        """`a.b` becomes `a.name`."""
+        end = self.source.span(node)[1]
+        says = says or f"should use `{name}` in place of `{node.attr}`"
+        return self.span(end - len(node.attr), end, name, says, weight)
+
+    def last_argument(self, node: ast.Call, text: str, says: str = "", weight: float = 1.0) -> Proposal:
+        """One argument more."""
+        comma = ", " if node.args or node.keywords else ""
+        return self.insert(self.source.span(node)[1] - 1, f"{comma}{text}", says, weight)
+
+    def before(
+        self, statement: ast.stmt, line: str, *, inside: str = "", says: str = "", weight: float = 1.0
+    ) -> Iterator[Proposal]:
+        """A line before a statement, and one inside of it; nothing where no line can stand, as before `elif`."""
+        indent = self.source.indent(statement)
+        if indent is None or self.source.is_elif(statement):
+            return
+        within = f"{indent}{self.source.indent_unit}{inside}\n" if inside else ""
+        at = self.source.line_start(first_line(statement))
+        yield self.insert(at, f"{indent}{line}\n{within}", says or f"lacks `{line}`", weight)
+
+    def after(self, statement: ast.stmt, line: str, *, says: str = "", weight: float = 1.0) -> Iterator[Proposal]:
+        """A line behind a statement, or before it if it is a jump."""
+        indent = self.source.indent(statement)
+        if isinstance(statement, JUMPS):
+            yield from self.before(statement, line, says=says, weight=weight)
+        elif indent is not None:
+            end = self.source.line_end(last_line(statement))
+            yield self.insert(end, f"\n{indent}{line}", says or f"lacks `{line}`", weight)
+
+    def exits(
+        self, statement: ast.stmt, test: str, exits: Sequence[str], decay: float, *, says: str
+    ) -> Iterator[Proposal]:
+        """`if TEST:` with each of some jumps before a statement."""
+        for rank, leave in enumerate(exits):
+            yield from self.before(statement, f"if {test}:", inside=leave, says=says, weight=decay**rank)
 
     def fit(self, node: ast.expr, text: str) -> str:
         """`text` as it can stand in the place of `node`."""

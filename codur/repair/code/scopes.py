@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from codur.repair.code.source_file import FunctionNode, Source, fact, stored
+from codur.repair.code.source_file import FunctionNode, Source, fact
 
 _FEW = 20
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
@@ -32,7 +32,7 @@ class Scopes:
         key = (function, statement, loop)
         if key not in self._variables:
             here = (statement.lineno, statement.col_offset) if statement else (0, 0)
-            looped = stored(self._source, loop) if loop else ()
+            looped = self._source.stored(loop) if loop else ()
             names = self._names(function or self._source.tree)
             self._variables[key] = tuple(name for name, first in names.items() if first < here or name in looped)
         return self._variables[key]

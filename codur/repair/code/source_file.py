@@ -95,8 +95,6 @@ class Source:
         self.text = text
         self.tree = tree
         self.facts: dict[tuple[object, ...], Any] = {}
-        self._functions: dict[ast.AST, FunctionNode | None] = {}
-        self._statements: dict[ast.AST, ast.stmt | None] = {}
 
     # --- text ---------------------------------------------------------------------------------------------------------
 
@@ -141,6 +139,9 @@ class Source:
         before = self.text[self.line_start(statement.lineno) : self.span(statement)[0]]
         return None if before.strip() else before
 
+    def is_elif(self, statement: ast.stmt) -> bool:
+        return self.lines[statement.lineno - 1].lstrip().startswith("elif")
+
     @cached_property
     def indent_unit(self) -> str:
         """One level of indentation, as the file has it."""
@@ -169,25 +170,38 @@ class Source:
                 queue += below
         return parents, children
 
+    @fact
     def walk(self, top: ast.AST) -> tuple[ast.AST, ...]:
         """The node and all nodes below it, in the order of `ast.walk`."""
-        return _walked(self, top)
+        found = [top]
+        for node in found:
+            found += self.children(node)
+        return tuple(found)
 
+    @fact
     def nodes(self, top: ast.AST, *kinds: type[_Node]) -> tuple[_Node, ...]:
         """Those of these types among the node and all below it, in the order of `ast.walk`."""
-        return _of_kinds(self, top, kinds)
+        return tuple(each for each in self.walk(top) if isinstance(each, kinds))
 
+    @fact
     def within(self, top: ast.AST) -> frozenset[ast.AST]:
         """The node and all nodes below it."""
-        return _within(self, top)
+        return frozenset(self.walk(top))
 
+    @fact
     def functions(self) -> tuple[FunctionNode, ...]:
         """All functions and methods, in the order of `ast.walk`."""
-        return _functions(self)
+        return self.nodes(self.tree, ast.FunctionDef, ast.AsyncFunctionDef)
 
+    @fact
     def names(self, top: ast.AST | None) -> frozenset[str]:
         """The names that are read or set at the node and below it."""
-        return frozenset() if top is None else _names(self, top)
+        return frozenset(each.id for each in self.nodes(top, ast.Name)) if top else frozenset()
+
+    @fact
+    def stored(self, top: ast.AST) -> tuple[str, ...]:
+        """The names that are given a value at a node and below it, each once."""
+        return tuple(dict.fromkeys(each.id for each in self.nodes(top, ast.Name) if isinstance(each.ctx, ast.Store)))
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         return self._family[0].get(node)
@@ -203,25 +217,18 @@ class Source:
             yield above
             above = parents.get(above)
 
+    @fact
     def statement(self, node: ast.AST) -> ast.stmt | None:
         """The nearest statement that the node is (part of)."""
-        if isinstance(node, ast.stmt):
-            return node
-        if node not in self._statements:
-            self._statements[node] = next(
-                (above for above in self.ancestors(node) if isinstance(above, ast.stmt)), None
-            )
-        return self._statements[node]
+        return next((each for each in (node, *self.ancestors(node)) if isinstance(each, ast.stmt)), None)
 
+    @fact
     def function(self, node: ast.AST) -> FunctionNode | None:
         """The function that the node stands in; None at module or class level."""
-        if node not in self._functions:
-            above = self.parent(node)
-            while not (above is None or isinstance(above, FunctionNode | ast.stmt)):
-                above = self.parent(above)
-            inner = above is None or isinstance(above, FunctionNode)
-            self._functions[node] = above if inner else self.function(above)  # type: ignore[assignment, arg-type]
-        return self._functions[node]
+        above = self.parent(node)
+        while above is not None and not isinstance(above, FunctionNode | ast.stmt):
+            above = self.parent(above)
+        return above if above is None or isinstance(above, FunctionNode) else self.function(above)
 
     def scope(self, node: ast.AST) -> ast.AST:
         """Where to look for what belongs with the node: its function, else the module.
@@ -259,9 +266,14 @@ class Source:
                 return block
         return [statement]
 
+    def following(self, statement: ast.stmt) -> ast.stmt | None:
+        """The next statement of the same block."""
+        block = self.block(statement)
+        return next(iter(block[block.index(statement) + 1 :]), None)
+
     def trusted(self, node: ast.expr) -> bool:
         """Whether the text at the node's place is the node: inside f-strings older Pythons give wrong places."""
-        if node not in _formatted(self):
+        if node not in self._formatted():
             return True
         try:
             found = ast.parse(f"({self.code(node)})", mode="eval").body
@@ -269,42 +281,7 @@ class Source:
             return False
         return ast.dump(found) == ast.dump(node)
 
-
-@fact
-def _walked(source: Source, top: ast.AST) -> tuple[ast.AST, ...]:
-    found = [top]
-    for node in found:
-        found += source.children(node)
-    return tuple(found)
-
-
-@fact
-def _of_kinds(source: Source, top: ast.AST, kinds: tuple[type[_Node], ...]) -> tuple[_Node, ...]:
-    return tuple(each for each in source.walk(top) if isinstance(each, kinds))
-
-
-@fact
-def _within(source: Source, top: ast.AST) -> frozenset[ast.AST]:
-    return frozenset(source.walk(top))
-
-
-@fact
-def _functions(source: Source) -> tuple[FunctionNode, ...]:
-    return tuple(each for each in source.walk(source.tree) if isinstance(each, FunctionNode))
-
-
-@fact
-def _names(source: Source, top: ast.AST) -> frozenset[str]:
-    return frozenset(each.id for each in source.nodes(top, ast.Name))
-
-
-@fact
-def _formatted(source: Source) -> frozenset[ast.AST]:
-    """What stands in f-strings."""
-    return frozenset(each for text in source.nodes(source.tree, ast.JoinedStr) for each in source.walk(text)[1:])
-
-
-@fact
-def stored(source: Source, top: ast.AST) -> tuple[str, ...]:
-    """The names that are given a value at a node and below it, each once."""
-    return tuple(dict.fromkeys(each.id for each in source.nodes(top, ast.Name) if isinstance(each.ctx, ast.Store)))
+    @fact
+    def _formatted(self) -> frozenset[ast.AST]:
+        """What stands in f-strings."""
+        return frozenset(each for text in self.nodes(self.tree, ast.JoinedStr) for each in self.walk(text)[1:])

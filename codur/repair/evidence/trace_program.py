@@ -44,14 +44,14 @@ PLAIN = (bool, int, float, str, bytes, type(None))
 CONTAINERS = (list, tuple, set, frozenset, dict)
 
 
-def written(value: object) -> str:
+def written(value: Any) -> str:
     """A literal for small plain values, `<TYPE>` for other values."""
     if isinstance(value, PLAIN) and type(value) in PLAIN:
         if not isinstance(value, int) or value.bit_length() < 4 * CHARS:
             text = repr(value) if not isinstance(value, str | bytes) or len(value) <= CHARS else ""
             if text and text not in ("nan", "inf", "-inf"):
                 return text
-    elif type(value) in CONTAINERS and len(value) <= ITEMS and is_plain(value, 2):  # type: ignore[arg-type]
+    elif type(value) in CONTAINERS and len(value) <= ITEMS and is_plain(value, 2):
         text = repr(value)
         if len(text) <= 4 * CHARS and "nan" not in text and "inf" not in text and "frozenset" not in text:
             return text
@@ -259,6 +259,7 @@ class Spectrum:
         self.in_order = in_order
         self.until = 0.0
         self.failed = False
+        self.fail: Any = None
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         if not self.failing or self.in_order:
@@ -312,11 +313,9 @@ class Spectrum:
         waiting = sum(name not in self.recorder.tests for name in self.failing)
 
         def stop(number: int, frame: Any) -> None:
-            import pytest  # noqa: PLC0415 - lazy: only the workspace's Python may have it
-
             if not self.recorder.only_lines:
                 self.recorder.hangs(number, frame)
-            pytest.fail("it takes too long to be traced")
+            self.fail("it takes too long to be traced")
 
         signal.signal(signal.SIGALRM, stop)
         signal.setitimer(signal.ITIMER_REAL, left / 2 if waiting > 1 or self.recorder.only_lines else left, 0.5)
@@ -328,11 +327,13 @@ class Spectrum:
 def run_pytest(arguments: list[str], spectrum: Spectrum) -> int:
     import pytest  # noqa: PLC0415 - lazy: only the workspace's Python may have it
 
-    Spectrum.pytest_runtest_protocol = pytest.hookimpl(hookwrapper=True)(Spectrum.record)  # type: ignore[attr-defined]
+    hooks: Any = Spectrum
+    hooks.pytest_runtest_protocol = pytest.hookimpl(hookwrapper=True)(Spectrum.record)
     for phase in ("setup", "call", "teardown"):
-        setattr(Spectrum, f"pytest_runtest_{phase}", pytest.hookimpl(hookwrapper=True, tryfirst=True)(Spectrum.limited))
+        setattr(hooks, f"pytest_runtest_{phase}", pytest.hookimpl(hookwrapper=True, tryfirst=True)(Spectrum.limited))
     if spectrum.failing:
-        Spectrum.pytest_collection = pytest.hookimpl(hookwrapper=True)(Spectrum.collected)  # type: ignore[attr-defined]
+        hooks.pytest_collection = pytest.hookimpl(hookwrapper=True)(Spectrum.collected)
+    spectrum.fail = pytest.fail
     return int(pytest.main(arguments, plugins=[spectrum]))
 
 

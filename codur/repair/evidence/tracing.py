@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
 
 from codur.checks.checker import Checker
 from codur.python.test_run import TO_THE_END, narrowed
-from codur.structs import replace
+from codur.structs import Struct, field, replace
 from codur.types import Check, Verdict
 
 Line = tuple[str, int]
@@ -24,8 +23,7 @@ _PATIENCE_S = 5.0
 _PLAIN_FLAGS = frozenset({"-u", "-B", "-E", "-s", "-I", "-O", "-OO", "-q"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestLines:
+class TestLines(Struct):
     """One test of the run."""
 
     __test__ = False  # not a test class
@@ -34,8 +32,7 @@ class TestLines:
     lines: frozenset[Line]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coverage:
+class Coverage(Struct):
     """What one run executed.
 
     Attributes:
@@ -61,7 +58,7 @@ class Coverage:
         return frozenset(path for path, _ in lines)
 
 
-def run_traced(checker: Checker, root: Path, check: Check, before: Verdict, *, most_s: float = 0.0) -> Coverage | None:
+def run_traced(checker: Checker, check: Check, before: Verdict, *, most_s: float = 0.0) -> Coverage | None:
     """Runs the check once under the tracer, in the checker's own way.
 
     Args:
@@ -76,6 +73,7 @@ def run_traced(checker: Checker, root: Path, check: Check, before: Verdict, *, m
     limit = most_s if check.tests else min(max(_SLOWER * before.duration_s, 1.0), _LIMIT_S)
     if check.tests:
         arguments = (*arguments[:2], *narrowed(arguments[2:], check.tests), *TO_THE_END)
+    root = checker.workspace.root
     out = root / _OUT
     failing = before.failing if check.tests else ()
     limits = json.dumps({"seconds": limit, "failing": failing, "in_order": failing != check.tests})

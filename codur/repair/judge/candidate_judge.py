@@ -13,14 +13,14 @@ from types import TracebackType
 from codur.checks.checker import Checker
 from codur.errors import WorkspaceError
 from codur.repair.code.source_edits import replacement
+from codur.repair.code.texts_in_place import in_place
 from codur.repair.judge.loaded_project import Loaded
 from codur.repair.judge.obstacles import why_flaky
-from codur.repair.judge.warm_judge import Unfit, Verdicts, Warm
+from codur.repair.judge.warm_judge import Unfit, Warm
 from codur.repair.judge.warm_worker import Edit as Replaced
 from codur.structs import replace
 from codur.types import Check, Verdict
 from codur.workspace import text
-from codur.workspace.workspace import Workspace
 
 Texts = Mapping[str, str]
 
@@ -43,7 +43,7 @@ _AFTER_HANG_S = 2.0
 
 
 class Judge:
-    """Judges candidates in a scratch workspace, whose files are as before afterwards.
+    """Judges candidates in the scratch workspace of a checker, whose files are as before afterwards.
 
     In a plain process a candidate has a few times the time that the program took before, at least a second; after a
     program that did not end, two seconds. In a warm worker, where nothing has to be loaded, it has less.
@@ -63,7 +63,6 @@ class Judge:
 
     def __init__(
         self,
-        workspace: Workspace,
         checker: Checker,
         check: Check,
         before: Verdict,
@@ -72,7 +71,7 @@ class Judge:
         whole: Verdict | None = None,
     ) -> None:
         limit = _AFTER_HANG_S if before.timed_out else max(_LEAST_S, _SLOWER * before.duration_s)
-        self._workspace = workspace
+        self._workspace = checker.workspace
         self._checker = checker
         self._check = check
         self._plain_check = replace(check, timeout_s=min(check.timeout_s, limit))
@@ -103,7 +102,7 @@ class Judge:
         """
         with suppress(Unfit):  # the first candidate tells why
             if self._check.tests and self._project is None and self._workers:
-                self._project = Loaded(Verdicts(self._checker), self._check, self._before, self._workers, self._whole)
+                self._project = Loaded(self._checker, self._check, self._before, self._workers, self._whole)
             elif not self._started and self._warmed is None:
                 self._warmed = self._made()
 
@@ -234,11 +233,5 @@ class Judge:
         self.plain += 1
         if self._project is not None:
             self._project.settle()
-        originals = {path: self._workspace.read_bytes(path) for path in texts}
-        try:
-            for path, new in texts.items():
-                self._workspace.write_text(path, new)
+        with in_place(self._workspace, texts):
             return self._checker.run(self._plain_check)
-        finally:
-            for path, data in originals.items():
-                self._workspace.write_bytes(path, data)

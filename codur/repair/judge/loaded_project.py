@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 
+from codur.checks.checker import Checker
 from codur.errors import LimitReached
-from codur.repair.judge.warm_judge import Unfit, Verdicts
-from codur.repair.judge.warm_worker import Answer, Edit, Job, Limits, Tests
+from codur.repair.judge.warm_judge import Unfit
+from codur.repair.judge.warm_worker import Answer, Edit, Limits, Tests, Worker
+from codur.repair.judge.worker_job import job_of
 from codur.repair.judge.worker_pool import Pool, Question
 from codur.structs import replace
 from codur.types import Check, Verdict
@@ -17,7 +19,7 @@ _FIRST_S = 8.0
 _TOGETHER = 8
 """Edits that are tried in one process."""
 _MOST_FAILED = 3
-"""As in `worker_loaded`."""
+"""As in `loaded_tests`."""
 _FIRST_OF_TEST_S = 4.0
 _OTHERS = 20_000
 _OTHERS_S, _OTHERS_TIMES = 3.0, 1.5
@@ -28,6 +30,7 @@ _SLOWER = 8.0
 _LEAST_S, _LEAST_AFTER_HANG_S = 0.1, 0.3
 _IDLE_S = 0.5
 _KEEP = 4_096
+_LEFT_OUT = ("-q", "--tb=short")
 _OPTIONS = ("-q", "--capture=sys", "--tb=native", "-p", "no:cacheprovider")
 
 
@@ -39,7 +42,7 @@ class Loaded:
     """Workers with the project loaded. `close` ends them.
 
     Args:
-        verdicts: the checker, bound to the workspace of the search.
+        checker: bound to the workspace of the search.
         check: of the failing tests (`Check.tests`); the other tests of their files are judged with them.
         before: the plain verdict on these tests.
         workers: how many to start.
@@ -49,19 +52,16 @@ class Loaded:
         Unfit: the check cannot be judged in this way.
     """
 
-    def __init__(self, verdicts: Verdicts, check: Check, before: Verdict, workers: int, whole: Verdict) -> None:
+    def __init__(self, checker: Checker, check: Check, before: Verdict, workers: int, whole: Verdict) -> None:
         quick = whole.duration_s <= _WHOLE_S and (whole.tests_total or 0) <= _WHOLE_TESTS and not whole.timed_out
-        job, reason = verdicts.job(check, narrowed=not quick)
-        if job is None or job.kind != "pytest":
+        job, reason = job_of(check, checker, narrow=not quick)
+        if job is None or job.command.kind != "pytest":
             raise Unfit(reason or "the check is no run of pytest")
-        report = next((word for word in job.arguments if word.startswith("--junitxml=")), "")
-        arguments = tuple(word for word in job.arguments if word not in (report, "-q", "--tb=short"))
-        self._job: Job = replace(
-            job, kind="loaded", arguments=(*arguments, *_OPTIONS), tests=before.failing,
-            in_order=before.failing != check.tests,
-        )  # fmt: skip
+        kept = [word for word in job.command.arguments if word not in _LEFT_OUT and not word.startswith("--junitxml=")]
+        command = replace(job.command, kind="loaded", arguments=(*kept, *_OPTIONS))
+        self._job = replace(job, command=command, tests=before.failing, in_order=before.failing != check.tests)
         self._check, self._before, self._wanted = check, before, workers
-        self._verdicts = verdicts
+        self._launcher = checker.programs.launcher
         self._pool = Pool([])
         self._needed = tuple(range(len(before.failing)))
         self._tests = Tests(needed=self._needed, cpu_s=0.0)
@@ -69,7 +69,7 @@ class Loaded:
         self._others_known = False
         self._others_s = _OTHERS_S + _OTHERS_TIMES * whole.duration_s
         self._base: tuple[tuple[int, str], ...] = ()
-        self._first = verdicts.worker(self._job)
+        self._first = Worker.start(self._launcher, self._job)
 
     def try_out(self) -> None:
         """Wait for the first worker; the tests must fail there as they did.
@@ -86,7 +86,7 @@ class Loaded:
         self._pool.take(self._first)
         self._take_measure()
         for _ in range(self._wanted - 1):
-            worker = self._verdicts.worker(self._job)
+            worker = Worker.start(self._launcher, self._job)
             worker.ask_adopt({})
             self._pool.add(worker)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
+from codur.checks.check_programs import TestFiles
 from codur.checks.checker import PYTEST_WRONG_USAGE, Checker
-from codur.repair.judge.warm_worker import Answer, Files, Job, Limits, Worker
+from codur.repair.judge.warm_worker import Answer, Files, Limits, Worker
 from codur.repair.judge.worker_job import job_of, library
 from codur.repair.judge.worker_pool import Pool, Question
 from codur.sandbox.launcher import ProcessResult
@@ -35,79 +35,21 @@ class Unfit(Exception):
     """The check cannot be judged warm; the text says why."""
 
 
-class Verdicts(Checker):
-    """Makes verdicts of answers, in the checker's own way: only the start of the program is replaced."""
+class Answered:
+    """Programs that have been run in a worker."""
 
-    def __init__(self, checker: Checker) -> None:
-        super().__init__(
-            checker._workspace,
-            checker._launcher,
-            checker._settings,
-            python=checker._python,
-            deadline=checker._deadline,
-            allow_run=checker._allow_run,
-        )
-        self._pristine = checker._pristine
-        self._conditions = checker._conditions
-        self._roots, self._excused = checker._roots, checker._excused
-        self._answer: Answer | None = None
-
-    def job(self, check: Check, *, narrowed: bool = True) -> tuple[Job | None, str]:
-        """The job of the check, or why there is none; `narrowed`: of the files with its tests alone."""
-        if not self._allow_run:
-            return None, "running programs is not allowed"
-        stdin = self._pristine.data(check.stdin_file, self._workspace) if check.stdin_file else b""
-        job, reason = job_of(
-            check,
-            self._workspace,
-            self._launcher,
-            python=self._python,
-            stdin=stdin,
-            env=self.environment(check),
-            narrow=narrowed,
-        )
-        return (replace(job, hidden=self._hidden(check)) if job else None), reason
-
-    def worker(self, job: Job) -> Worker:
-        return Worker.start(self._launcher, job)
-
-    def kept(self, check: Check) -> int:
-        """How many bytes of an output the check needs."""
-        size = Path(self._workspace.root, check.expected_file).stat().st_size if check.expected_file else 0
-        size = max(size, len((check.expected_text or "").encode("utf-8", "surrogatepass")))
-        return max(_KEPT_BYTES, self._settings.max_output_kb * 1024, 2 * size + _MARGIN_BYTES)
-
-    def of(self, check: Check, answer: Answer) -> Verdict:
-        """The verdict that an answer comes to."""
+    def __init__(self, answer: Answer) -> None:
         self._answer = answer
-        return self._run(check)
 
-    def _start(
-        self,
-        check: Check,  # noqa: ARG002 - as the checker's
-        argv: list[str],  # noqa: ARG002
-        *,
-        output_bytes: int = 0,  # noqa: ARG002
-        writable: Sequence[Path] = (),  # noqa: ARG002
-        stdin: bytes = b"",  # noqa: ARG002
-    ) -> ProcessResult:
-        if self._answer is None:
-            raise AssertionError("there is no answer to make a verdict of")
+    def run(self, *_: Any, **__: Any) -> ProcessResult:
+        """As a process would have ended."""
         return self._answer.result
 
-    def _start_tests(
-        self,
-        check: Check,
-        report: Path,
-        events: Path,  # noqa: ARG002 - as the checker's
-        word: str,  # noqa: ARG002
-        *,
-        error: str = "",  # noqa: ARG002
-    ) -> tuple[ProcessResult, bool]:
-        result = self._start(check, [])
-        if self._answer is not None and self._answer.report is not None:
-            report.write_bytes(self._answer.report)
-        return result, False
+    def run_tests(self, _: Check, files: TestFiles, /, **__: Any) -> tuple[ProcessResult, bool]:
+        """The same, with pytest's report."""
+        if self._answer.report is not None:
+            files.report.write_bytes(self._answer.report)
+        return self._answer.result, False
 
 
 class Warm:
@@ -127,14 +69,14 @@ class Warm:
         self._check = check
         self._wanted = workers
         self._before = before
-        self._verdicts = Verdicts(checker)
-        job, reason = self._verdicts.job(check)
+        self._checker = checker
+        job, reason = job_of(check, checker)
         if job is None:
             raise Unfit(reason)
         self._job = job
         self._way = ""
         self._learnt: dict[str, Any] = {"modules": library(job.files), "inside": [], "rewritten": []}
-        self._keep = self._verdicts.kept(check)
+        self._keep = _kept_bytes(checker, check)
         self._known: dict[tuple[object, ...], Verdict] = {}
         self._pool = Pool([])
         hangs = before.timed_out
@@ -144,9 +86,12 @@ class Warm:
 
     def _started(self) -> Worker:
         """The first worker, which has been asked to run the program as it is."""
-        worker = self._verdicts.worker(self._job)
+        worker = self._start()
         worker.ask({}, self._limits, "full", learn=True)
         return worker
+
+    def _start(self) -> Worker:
+        return Worker.start(self._checker.programs.launcher, self._job)
 
     def try_out(self) -> None:
         """Wait for the first worker, which must come to the known verdict on the program as it is; start the others.
@@ -160,7 +105,7 @@ class Warm:
             self.close()
             raise
         for _ in range(self._wanted - 1):
-            worker = self._verdicts.worker(self._job)
+            worker = self._start()
             worker.ask_adopt(self._learnt)
             self._pool.add(worker)
 
@@ -215,7 +160,7 @@ class Warm:
     @property
     def _may_learn(self) -> bool:
         """Whether a candidate may show the light way, because the program as it is could not."""
-        return self._job.kind == "pytest" and not self._way and "plan" not in self._learnt
+        return self._job.command.kind == "pytest" and not self._way and "plan" not in self._learnt
 
     def _learn_late(self, files: Files, answer: Answer, verdict: Verdict) -> None:
         """Takes over a candidate's plan, if the light way then gives the candidate the same verdict."""
@@ -243,7 +188,7 @@ class Warm:
         try:
             return self._tried()
         except Unfit as reason:
-            if self._job.kind != "pytest":
+            if self._job.command.kind != "pytest":
                 raise
             self._first.close()
             self._pool.close()
@@ -267,7 +212,7 @@ class Warm:
         try:
             usual = self._own("")
         except Unfit:
-            if self._job.kind != "pytest":
+            if self._job.command.kind != "pytest":
                 raise
             self._way = "full"
             usual = self._own(self._way)
@@ -317,16 +262,23 @@ class Warm:
     def _verdict(self, answer: Answer | None) -> Verdict | None:
         if answer is None or answer.plain:
             return None
-        if self._job.kind == "pytest" and answer.result.exit_status == PYTEST_WRONG_USAGE:
+        if self._job.command.kind == "pytest" and answer.result.exit_status == PYTEST_WRONG_USAGE:
             return None
         told = (*(getattr(answer.result, name) for name in _TOLD), answer.report)
         known = self._known.get(told)
         if known is not None:  # most candidates fail as others did
             return replace(known, duration_s=answer.result.duration_s)
-        verdict = self._verdicts.of(self._check, answer)
+        verdict = self._checker.judge(self._check, Answered(answer))
         if len(self._known) < _KNOWN_ANSWERS:
             self._known[told] = verdict
         return verdict
+
+
+def _kept_bytes(checker: Checker, check: Check) -> int:
+    """How many bytes of an output the check needs."""
+    size = (checker.workspace.root / check.expected_file).stat().st_size if check.expected_file else 0
+    size = max(size, len((check.expected_text or "").encode("utf-8", "surrogatepass")))
+    return max(_KEPT_BYTES, checker.settings.max_output_kb * 1024, 2 * size + _MARGIN_BYTES)
 
 
 def _lacks_plugin(answer: Answer) -> bool:

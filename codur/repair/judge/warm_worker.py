@@ -9,14 +9,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
 from codur.sandbox.launcher import Launcher, ProcessResult
 from codur.sandbox.process.channel import Channel
 
-_HERE = Path(__file__).parents[1] / "worker"
-_PARTS = tuple(
-    f"worker_{name}"
-    for name in ("conftest", "fixtures", "fork", "inside", "light", "loaded", "patches", "room", "script", "tests")
-)
+_PACKAGE = Path(__file__).parents[1] / "worker"
+_PROGRAM = "worker_program"
+_RUNNERS = {"pytest": "session_run", "loaded": "loaded_tests"}
+"""What runs a kind of job; `script_run` the others."""
 _START_S = 20.0
 _MARGIN_S = 5.0
 _CPU_S = 3600.0
@@ -38,16 +39,30 @@ Files = Mapping[str, bytes]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """What a worker is set up for.
+class Command:
+    """What is run by the interpreter.
 
     Attributes:
-        python: the interpreter with its options.
         kind: `script`, `module`, `code`, `pytest`, or `loaded` for tests that are collected once.
         target: the script's path, the module's name or the code.
         argv: the program's `sys.argv`.
         path: what stands first on its module search path.
         arguments: pytest's, with `{report}` in place of the report's path.
+    """
+
+    kind: str
+    target: str = ""
+    argv: tuple[str, ...] = ()
+    path: str = ""
+    arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What a worker is set up for.
+
+    Attributes:
+        python: the interpreter with its options.
         root: the workspace.
         files: its Python files by path.
         stdin: all of the program's standard input.
@@ -59,11 +74,7 @@ class Job:
     """
 
     python: tuple[str, ...]
-    kind: str
-    target: str = ""
-    argv: tuple[str, ...] = ()
-    path: str = ""
-    arguments: tuple[str, ...] = ()
+    command: Command
     root: Path
     files: Files
     stdin: bytes = b""
@@ -150,7 +161,7 @@ class Worker:
     def start(cls, launcher: Launcher, job: Job) -> Worker:
         """A worker for a job; `problem` tells whether it could be started."""
         channel = launcher.open_channel(
-            [*job.python, "-c", _text("worker_program")],
+            [*job.python, "-c", _texts()[_PROGRAM]],
             cwd=job.root,
             cpu_s=_CPU_S,
             env={**job.env, **_SINGLE_THREADED, **({} if job.plugins else _NO_PLUGINS)},
@@ -159,15 +170,12 @@ class Worker:
         worker = cls(channel, job)
         worker._due = 1
         worker._send(
-            parts={name: _text(name) for name in _PARTS},
+            package=_texts(),
+            runner=_RUNNERS.get(job.command.kind, "script_run"),
             root=str(job.root),
             files=_shown(job.files),
             task={
-                "kind": job.kind,
-                "target": job.target,
-                "argv": job.argv,
-                "path": job.path,
-                "arguments": job.arguments,
+                **to_builtins(job.command),
                 "tests": job.tests,
                 "in_order": job.in_order,
                 "guarded": launcher.name == "none",
@@ -274,8 +282,9 @@ class Worker:
 
 
 @cache
-def _text(name: str) -> str:
-    return (_HERE / f"{name}.py").read_text(encoding="utf-8")
+def _texts() -> dict[str, str]:
+    """The modules of the worker's package."""
+    return {path.stem: path.read_text(encoding="utf-8") for path in sorted(_PACKAGE.glob("*.py"))}
 
 
 def _shown(files: Files) -> dict[str, str]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path, PurePath
 
-from codur.checks.suites.pytest_command import pytest_argv
+from codur.checks.checker import Checker
 from codur.errors import WorkspaceError
 from codur.python.test_run import TO_THE_END, narrowed
-from codur.repair.judge.warm_worker import Files, Job
-from codur.sandbox.launcher import Launcher
+from codur.repair.judge.warm_worker import Command, Files, Job
 from codur.structs import replace
 from codur.types import Check
 from codur.workspace.workspace import Workspace
@@ -31,42 +30,45 @@ _AT_EXIT = b"__del__"
 """A fork ends without the interpreter's own end, in which objects that remain are deleted one by one."""
 
 
-def job_of(
-    check: Check,
-    workspace: Workspace,
-    launcher: Launcher,
-    *,
-    python: str,
-    stdin: bytes,
-    env: Mapping[str, str],
-    narrow: bool = True,
-) -> tuple[Job | None, str]:
+def job_of(check: Check, checker: Checker, *, narrow: bool = True) -> tuple[Job | None, str]:
     """The job of a check; or None, and why it has none.
 
     Args:
-        python: the workspace's interpreter.
-        stdin: what the check gives on standard input.
-        env: variables of the program's environment.
         narrow: of a check of some tests, only their files are loaded.
     """
-    words = _words(check)
+    if not checker.allow_run:
+        return None, "running programs is not allowed"
+    workspace, programs, words = checker.workspace, checker.programs, _words(check)
     if not words:
         return None, "the check is no Python program"
     files, reason = _files(workspace, at_exit=bool(check.tests))
     if reason:
         return None, reason
     if check.kind == "tests" and "pytest" in check.argv:
-        words = pytest_argv(words, python, workspace, launcher, Path(REPORT), search=bool(check.tests))
+        words = programs.pytest_argv(replace(check, argv=tuple(words)), Path(REPORT))
     elif words[1:3] == ["-m", "pytest"]:
         words = [*words, *_NO_CACHE]
     if check.tests:
         words = [*words[:3], *(narrowed(words[3:], check.tests) if narrow else words[3:]), *TO_THE_END]
-    interpreter, rest = (python if words[0] == _PYTHON else words[0]), words[1:]
+    interpreter, rest = (programs.python if words[0] == _PYTHON else words[0]), words[1:]
     flags = [word for word in rest[: _leading(rest)] if word]
-    job = _job((interpreter, *flags), rest[len(flags) :], workspace.root, files, stdin)
-    if job is None:
+    command = _command(rest[len(flags) :], workspace.root)
+    if command is None:
         return None, "the check's command is not one of a script, a module or tests"
-    return replace(job, tests=check.tests, env=env), ""
+    script = command.target if command.kind == "script" else ""
+    if script and (target := Path(script)).is_relative_to(workspace.root):
+        files = {**files, target.relative_to(workspace.root).as_posix(): target.read_bytes()}
+    job = Job(
+        python=(interpreter, *flags),
+        command=command,
+        root=workspace.root,
+        files=files,
+        stdin=checker.stdin_of(check),
+        hidden=programs.hidden(check),
+        tests=check.tests,
+        env=programs.environment(check),
+    )
+    return job, ""
 
 
 def _words(check: Check) -> list[str]:
@@ -88,29 +90,18 @@ def _leading(words: Sequence[str]) -> int:
     return next((place for place, word in enumerate(words) if word not in _FLAGS), len(words))
 
 
-def _job(python: tuple[str, ...], words: Sequence[str], root: Path, files: Files, stdin: bytes) -> Job | None:
+def _command(words: Sequence[str], root: Path) -> Command | None:
+    """What follows the interpreter and its options."""
     first, *others = words or ("",)
     if first == "-m" and others[:1] == ["pytest"]:
-        arguments = tuple(others[1:])
-        return Job(
-            python=python, kind="pytest", argv=("pytest", *arguments), path=str(root), arguments=arguments, root=root,
-            files=files, stdin=stdin,
-        )  # fmt: skip
+        return Command(kind="pytest", argv=("pytest", *others[1:]), path=str(root), arguments=tuple(others[1:]))
     if first in {"-m", "-c"} and others:
         kind, path = ("module", str(root)) if first == "-m" else ("code", "")
-        argv = (first, *others[1:])
-        return Job(
-            python=python, kind=kind, target=others[0], argv=argv, path=path, root=root, files=files, stdin=stdin
-        )
+        return Command(kind=kind, target=others[0], argv=(first, *others[1:]), path=path)
     target = root / first
     if not first or first.startswith("-") or not target.is_file() or target.is_symlink():
         return None
-    known = {**files, first: target.read_bytes()} if target.is_relative_to(root) else files
-    argv = (first, *others)
-    return Job(
-        python=python, kind="script", target=str(target), argv=argv, path=str(target.parent), root=root, files=known,
-        stdin=stdin,
-    )  # fmt: skip
+    return Command(kind="script", target=str(target), argv=(first, *others), path=str(target.parent))
 
 
 def _files(workspace: Workspace, *, at_exit: bool) -> tuple[dict[str, bytes], str]:

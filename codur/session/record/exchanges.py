@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from codur import __version__
 from codur.events import ModelPrompted, Note
+from codur.llm.clock import Clock
 from codur.structs import Struct
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Prompts:
         self._record.prompted(event, keep=kept, show=self._show)
 
 
-class SkippedTime:
+class SkippedTime(Clock):
     """A clock for runs that wait for nobody: what was to be slept through has passed at once."""
 
     def __init__(self) -> None:
@@ -60,6 +61,8 @@ class SkippedTime:
         """The time, in seconds."""
         return time.time() + self._skipped
 
+    monotonic = now
+
     async def sleep(self, seconds: float) -> None:
         """Skip these seconds."""
         self._skipped += seconds
@@ -67,7 +70,7 @@ class SkippedTime:
 
 @contextmanager
 def exchanging(wanted: Exchanges, task: Task, settings: Settings, record: Recording) -> Iterator[dict[str, Any]]:
-    """What the pool of a run's models is to be made with, for as long as the run lasts.
+    """Which `PoolOptions` differ from those of any other run, for as long as the run lasts.
 
     Raises:
         UsageError: a recording cannot be made, or not be read.
@@ -98,5 +101,4 @@ def _replay(path: Path, task: Task, settings: Settings, record: Recording) -> di
         workspace=task.workspace,
         tell=lambda text: record.emit(Note(level="warning", text=text)),
     )
-    skipped = SkippedTime()
-    return {"models": replay.models(settings.llm.profiles), "sleep": skipped.sleep, "now": skipped.now, "shared": None}
+    return {"models": replay.models(settings.llm.profiles), "clock": SkippedTime(), "shared": None}

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from codur.errors import UsageError
 from codur.events import Emit, Note
-from codur.graph.reduce import apply
 from codur.graph.wiring import fingerprint
-from codur.nodes.run_state import RunContext, RunState
+from codur.nodes.run_state import RunContext, RunState, apply
 from codur.redaction import Redactor
 from codur.session.record.codec import DamagedRecord, decode
 from codur.session.record.run_recording import START_MARK, Recording, locked, recording_again

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
 
 from codur.tools.code.grammars import BY_SUFFIX
-from codur.tools.code.syntax_trees import Kind, Syntax, grammar_of
+from codur.tools.code.syntax_trees import Kind, Place, Syntax, SyntaxDefinition, grammar_of
 from codur.tools.tool import ToolError
 
 DefinitionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -17,52 +17,11 @@ MISSING = "what it defines is not known here, as codur[languages] is not install
 PYTHON_SUFFIXES = (".py", ".pyi", ".pyw")
 
 
-class Defined(Protocol):
-    """One definition, of whatever language.
-
-    Attributes:
-        qualname: the names of the classes and functions around it and its own, with dots.
-        kind: a `method` is a function directly in a class; a `module` is a namespace, or a group of tests.
-        line: 1-based line of `def` or `class`, or of what comes first after annotations.
-        start: 1-based first line; decorators, and comments above it where they belong to it, included.
-        end: 1-based last line.
-        top: whether no function or class is around it.
-        signature: what introduces it, as one line.
-        doc: the first line of its docstring; empty if it has none.
-    """
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def qualname(self) -> str: ...
-    @property
-    def kind(self) -> Kind: ...
-    @property
-    def line(self) -> int: ...
-    @property
-    def start(self) -> int: ...
-    @property
-    def end(self) -> int: ...
-    @property
-    def top(self) -> bool: ...
-    @property
-    def signature(self) -> str: ...
-    @property
-    def doc(self) -> str: ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Definition:
-    """One definition of a Python file (see `Defined`)."""
+class Definition(Place):
+    """One definition of a Python file."""
 
-    name: str
-    qualname: str
-    kind: Kind
     node: DefinitionNode
-    line: int
-    start: int
-    end: int
-    top: bool
 
     @property
     def decorators(self) -> tuple[str, ...]:
@@ -83,6 +42,9 @@ class Definition:
     def doc(self) -> str:
         """The first line of its docstring."""
         return (ast.get_docstring(self.node) or "").partition("\n")[0]
+
+
+Defined = Definition | SyntaxDefinition
 
 
 def definitions_in(path: str, text: str) -> Sequence[Defined]:
@@ -111,8 +73,7 @@ def parse(path: str, text: str) -> ast.Module:
         ToolError: `syntax_error` with line and text.
     """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with quietly():
             return ast.parse(text)
     except SyntaxError as error:
         raise ToolError("syntax_error", syntax_message(path, text, error)) from error
@@ -120,11 +81,25 @@ def parse(path: str, text: str) -> ast.Module:
         raise ToolError("syntax_error", f"{path} cannot be parsed: {type(error).__name__} {error}") from error
 
 
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Without warnings of code that is only looked at, and of libraries about themselves."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
 def syntax_message(path: str, text: str, error: SyntaxError) -> str:
     """One line with place, reason and source line."""
     number = error.lineno or 1
     line = next(iter(text.split("\n")[number - 1 : number]), "").strip()
     return f"{path} line {number}: {error.msg}{f': {line:.120}' if line else ''}"
+
+
+def assigned(node: ast.stmt) -> Iterator[ast.Name]:
+    """The names to which a statement assigns."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return (part for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
 
 
 def definitions(tree: ast.Module) -> list[Definition]:

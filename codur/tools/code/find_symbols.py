@@ -6,40 +6,38 @@ import ast
 import keyword
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Annotated
 
 from codur.errors import WorkspaceError
-from codur.tools.arguments import argument
-from codur.tools.code.definitions import definitions, definitions_in, names_of, parse
+from codur.tools.code.definitions import assigned, definitions, definitions_in, names_of, parse, quietly
 from codur.tools.code.python_outline import places_of
-from codur.tools.code.rope_project import RopeProject, rope_project
 from codur.tools.code.syntax_trees import Syntax, family_of, grammar_of
 from codur.tools.flow.code_outputs import SymbolPlace, SymbolPlaces
 from codur.tools.flow.outputs import Edit, Edits
-from codur.tools.tool import ToolContext, ToolError, tool
+from codur.tools.tool import Arg, ToolContext, ToolError, tool
 from codur.types import CODE_TASKS, ToolResult
+
+if TYPE_CHECKING:
+    from codur.tools.code.rope_project import RopeProject
 
 _MAX_SHOWN = 500
 _MAX_LEFT = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FindUsages:
-    path: str = argument("Source file that defines it, relative to the workspace.", accepts="python_path")
-    name: str = argument("Function, class, method (Class.method) or module variable.", accepts="symbol")
-    line: int | None = argument("Line of the definition, if there are several of that name.", None, accepts="line")
-
-
-@tool(
-    FindUsages, SymbolPlaces, "Find where a function, class, method or variable is used, in all files of its language."
-)
-def find_usages(context: ToolContext, given: FindUsages) -> ToolResult:
-    """The definition and each use, as path:line: text."""
-    path = context.workspace.relative(given.path)
+@tool(SymbolPlaces)
+def find_usages(
+    context: ToolContext,
+    path: Annotated[str, Arg("Source file that defines it, relative to the workspace.", "python_path")],
+    name: Annotated[str, Arg("Function, class, method (Class.method) or module variable.", "symbol")],
+    line: Annotated[int | None, Arg("Line of the definition, if there are several of that name.", "line")] = None,
+) -> ToolResult:
+    """Find where a function, class, method or variable is used, in all files of its language."""
+    path = context.workspace.relative(path)
     if grammar_of(path) is not None:
-        return _used(context, path, given.name, given.line)
-    with rope_project(context) as project:
-        line, offset = _defined(context, project, path, given.name, given.line)
+        return _used(context, path, name, line)
+    with _rope(context) as project:
+        line, offset = _defined(context, project, path, name, line)
         found = project.occurrences(path, offset)
         texts = project.texts
     places: dict[tuple[str, int], SymbolPlace] = {}
@@ -47,7 +45,13 @@ def find_usages(context: ToolContext, given: FindUsages) -> ToolResult:
         text = texts[where].split("\n")[number - 1].strip()[:200]
         kind = "definition" if (where, number) == (path, line) else "usage"
         places[where, number] = SymbolPlace(path=where, line=number, kind=kind, text=text)
-    return _told(given.name, list(places.values()))
+    return _told(name, list(places.values()))
+
+
+def _rope(context: ToolContext) -> AbstractContextManager[RopeProject]:
+    with quietly():
+        from codur.tools.code.rope_project import rope_project  # noqa: PLC0415 - lazy: rope takes 0.2 s
+    return rope_project(context)
 
 
 def _used(context: ToolContext, path: str, name: str, line: int | None) -> ToolResult:
@@ -82,39 +86,34 @@ def _told(name: str, places: list[SymbolPlace]) -> ToolResult:
     return ToolResult(text="\n".join(lines), data=SymbolPlaces(name=name, places=tuple(shown)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RenameSymbol:
-    path: str = argument("Python file that defines it, relative to the workspace.", accepts="python_path")
-    name: str = argument("Function, class, method (Class.method) or module variable.", accepts="symbol")
-    new_name: str = argument("Its new name, without what is around it.")
-    line: int | None = argument("Line of the definition, if there are several of that name.", None, accepts="line")
+@tool(Edits, side_effect="write", task_types=CODE_TASKS)
+def rename_symbol(
+    context: ToolContext,
+    path: Annotated[str, Arg("Python file that defines it, relative to the workspace.", "python_path")],
+    name: Annotated[str, Arg("Function, class, method (Class.method) or module variable.", "symbol")],
+    new_name: Annotated[str, Arg("Its new name, without what is around it.")],
+    line: Annotated[int | None, Arg("Line of the definition, if there are several of that name.", "line")] = None,
+) -> ToolResult:
+    """Rename a function, class, method or variable in all Python files that use it.
 
-
-@tool(
-    RenameSymbol,
-    Edits,
-    "Rename a function, class, method or variable in all Python files that use it.",
-    side_effect="write",
-    task_types=CODE_TASKS,
-)
-def rename_symbol(context: ToolContext, given: RenameSymbol) -> ToolResult:
-    """Change the name where it surely means this symbol; all files or none."""
-    path, old = context.workspace.relative(given.path), given.name.rpartition(".")[2]
-    if not given.new_name.isidentifier() or keyword.iskeyword(given.new_name):
-        raise ToolError("invalid", f"{given.new_name!r:.60} is no Python name")
-    if given.new_name == old:
+    Change the name where it surely means this symbol; all files or none.
+    """
+    path, old = context.workspace.relative(path), name.rpartition(".")[2]
+    if not new_name.isidentifier() or keyword.iskeyword(new_name):
+        raise ToolError("invalid", f"{new_name!r:.60} is no Python name")
+    if new_name == old:
         raise ToolError("invalid", f"{old} has this name already")
-    with rope_project(context) as project:
-        _, offset = _defined(context, project, path, given.name, given.line)
-        _require_free(path, project.texts[path], given.name, given.new_name)
-        after = project.renamed(path, offset, given.new_name)
+    with _rope(context) as project:
+        _, offset = _defined(context, project, path, name, line)
+        _require_free(path, project.texts[path], name, new_name)
+        after = project.renamed(path, offset, new_name)
         before = project.texts
     changed = {where: text for where, text in sorted(after.items()) if text != before[where]}
-    _require_names_only(before, changed, old, given.new_name)
+    _require_names_only(before, changed, old, new_name)
     write_all(context, changed)
-    left = list(_left(before | changed, old)) if "." in given.name else []
+    left = list(_left(before | changed, old)) if "." in name else []
     done = tuple(Edit(path=where, action="changed", count=_count(before[where], changed[where])) for where in changed)
-    lines = [f"renamed {given.name} to {given.new_name} in {', '.join(changed)}"]
+    lines = [f"renamed {name} to {new_name} in {', '.join(changed)}"]
     if left:
         more = f" and {len(left) - _MAX_LEFT} more" if len(left) > _MAX_LEFT else ""
         lines.append(f"left as it is where it may mean something else: {', '.join(left[:_MAX_LEFT])}{more}")
@@ -164,13 +163,8 @@ def _places(tree: ast.Module, text: str, name: str) -> Iterator[tuple[int, int]]
             found = re.compile(rf"(?:class|def)\s+({re.escape(last)})\b").search(text, start)
             if found:
                 yield item.line, found.start(1)
-    for node in tree.body:
-        targets = (
-            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-        )
-        for part in (inner for target in targets for inner in ast.walk(target)):
-            if isinstance(part, ast.Name) and part.id == name:
-                yield part.lineno, offset_of(text, part.lineno, part.col_offset)
+    for part in (part for node in tree.body for part in assigned(node) if part.id == name):
+        yield part.lineno, offset_of(text, part.lineno, part.col_offset)
 
 
 def _same_variable(tree: ast.Module, name: str) -> bool:

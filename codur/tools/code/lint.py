@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from codur.tools.arguments import argument
 from codur.tools.code.definitions import parse
 from codur.tools.flow.code_outputs import Finding, Findings
-from codur.tools.tool import ToolContext, ToolError, tool
+from codur.tools.tool import Arg, ToolContext, ToolError, tool
 from codur.types import ToolResult
 from codur.workspace.problems import FileError
 
@@ -20,27 +18,23 @@ _MAX_OUTPUT = 8_000_000
 _NO_RUFF = "ruff is not installed, so only the syntax was checked"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LintPython:
-    path: str = argument(
-        "Python file or directory; the workspace if left out.", "", accepts=("python_path", "directory")
-    )
-
-
-@tool(LintPython, Findings, "Find likely mistakes in Python files with ruff; nothing is run or changed.")
-def lint_python(context: ToolContext, given: LintPython) -> ToolResult:
-    """Complaints as path:line:column: code text."""
+@tool(Findings)
+def lint_python(
+    context: ToolContext,
+    path: Annotated[str, Arg("Python file or directory; the workspace if left out.", "python_path", "directory")] = "",
+) -> ToolResult:
+    """Find likely mistakes in Python files with ruff; nothing is run or changed."""
     workspace = context.workspace
-    if not workspace.resolve(given.path).exists():
-        raise ToolError("not_found", f"there is no file or directory {given.path}")
-    if workspace.is_file(given.path):
-        workspace.require_readable(given.path)
-        paths = [workspace.relative(given.path)]
+    if not workspace.resolve(path).exists():
+        raise ToolError("not_found", f"there is no file or directory {path}")
+    if workspace.is_file(path):
+        workspace.require_readable(path)
+        paths = [workspace.relative(path)]
     else:
-        listed = workspace.list_files(given.path, pattern="*.py", limit=_MAX_FILES)
+        listed = workspace.list_files(path, pattern="*.py", limit=_MAX_FILES)
         paths = [path for path in listed if not workspace.hides(path)]
     if not paths:
-        raise ToolError("not_found", f"there are no Python files in {given.path or 'the workspace'}")
+        raise ToolError("not_found", f"there are no Python files in {path or 'the workspace'}")
     program = context.launcher.find("ruff", outside=workspace.root)
     found = _by_parser(context, paths) if program is None else _by_ruff(context, program, paths)
     lines = [f"{item.path}:{item.line}:{item.column}: {item.code} {item.text}" for item in found[:_MAX_SHOWN]]

@@ -9,9 +9,30 @@ from dataclasses import dataclass
 from codur.parsing.fences import fenced_blocks
 from codur.tools.code.code_layout import docstring_lines, is_docstring, leading, moved
 from codur.tools.code.definitions import DefinitionNode, parse
+from codur.tools.code.syntax_trees import Kind
 from codur.tools.tool import ToolError
 
 _WRAPPER = "if True:\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenCode:
+    """Code as it was given, and what it is said to define.
+
+    Attributes:
+        name: empty for any.
+        class_name: of a method, its class.
+    """
+
+    text: str
+    name: str
+    kind: Kind = "function"
+    class_name: str = ""
+
+    @property
+    def label(self) -> str:
+        """The name with its class."""
+        return f"{self.class_name}.{self.name}" if self.class_name else self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,16 +64,14 @@ def without_fence(code: str) -> str:
     return blocks[0]
 
 
-def read_definition(code: str, *, name: str, wanted: type | tuple[type, ...], class_name: str = "") -> NewCode:
+def read_definition(given: GivenCode) -> NewCode:
     """The one definition that the code holds; imports beside it and its class around it are allowed.
-
-    Args:
-        name: what it must be called; empty for any name.
 
     Raises:
         ToolError: `syntax_error`, or `invalid`: it defines something else.
     """
-    text = without_fence(code).strip("\n")
+    name, class_name = given.name.rpartition(".")[2], given.class_name.rpartition(".")[2]
+    text = without_fence(given.text).strip("\n")
     margin = _first_indent(text)
     shift = 1 if margin else 0
     try:
@@ -62,12 +81,14 @@ def read_definition(code: str, *, name: str, wanted: type | tuple[type, ...], cl
     if margin and isinstance(body[0], ast.If):
         body = body[0].body + body[1:]
     statements, imports = _split_imports(body)
-    if class_name and len(statements) == 1 and _is_class(statements[0], class_name):
-        statements, inner = _split_imports(statements[0].body)  # type: ignore[attr-defined]
+    around = statements[0] if class_name and len(statements) == 1 else None
+    if isinstance(around, ast.ClassDef) and around.name == class_name:
+        statements, inner = _split_imports(around.body)
         statements = [item for item in statements if not is_docstring(item)]
         imports += inner
     node = statements[0] if len(statements) == 1 else None
-    if not isinstance(node, wanted) or not isinstance(node, DefinitionNode) or node.name != (name or node.name):
+    is_kind = isinstance(node, ast.ClassDef) == (given.kind == "class")
+    if not isinstance(node, DefinitionNode) or not is_kind or node.name != (name or node.name):
         raise ToolError(
             "invalid",
             f"the code must define {name or 'one function'} and nothing else; it has {_described(statements)}",
@@ -100,10 +121,6 @@ def _shifted(message: str, shift: int) -> str:
 def _split_imports(body: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stmt]]:
     imports: list[ast.stmt] = [item for item in body if isinstance(item, ast.Import | ast.ImportFrom)]
     return [item for item in body if item not in imports], imports
-
-
-def _is_class(node: ast.stmt, name: str) -> bool:
-    return isinstance(node, ast.ClassDef) and node.name == name
 
 
 def _described(statements: list[ast.stmt]) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import Annotated
 
-from codur.tools.arguments import argument
 from codur.tools.code.definitions import definitions, parse
 from codur.tools.code.python_outline import dependencies_of
 from codur.tools.flow.code_outputs import Edge, SymbolGraph
-from codur.tools.tool import ToolContext, ToolError, tool
+from codur.tools.tool import Arg, ToolContext, ToolError, tool
 from codur.types import ToolResult
 from codur.workspace.problems import FileError
 
@@ -18,21 +17,17 @@ _MAX_FILES = 300
 _MAX_EDGES = 2_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Graph:
-    path: str = argument(
-        "Python file or directory; the workspace if left out.", "", accepts=("python_path", "directory")
-    )
-
-
-@tool(Graph, SymbolGraph, "Show which Python files and definitions contain, import, call and inherit which.")
-def python_ast_graph(context: ToolContext, given: Graph) -> ToolResult:
-    """One relation a line; definitions as path::name."""
+@tool(SymbolGraph)
+def python_ast_graph(
+    context: ToolContext,
+    path: Annotated[str, Arg("Python file or directory; the workspace if left out.", "python_path", "directory")] = "",
+) -> ToolResult:
+    """Show which Python files and definitions contain, import, call and inherit which."""
     workspace = context.workspace
-    single = workspace.is_file(given.path)
-    paths = [workspace.relative(given.path)] if single else workspace.list_files(given.path, pattern="*.py")
+    single = workspace.is_file(path)
+    paths = [workspace.relative(path)] if single else workspace.list_files(path, pattern="*.py")
     if not paths:
-        raise ToolError("not_found", f"there are no Python files in {given.path or 'the workspace'}")
+        raise ToolError("not_found", f"there are no Python files in {path or 'the workspace'}")
     edges: list[Edge] = []
     symbols: list[str] = []
     files: list[str] = []

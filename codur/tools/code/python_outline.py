@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import ast
 import sys
-import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import Annotated
 
-from codur.tools.arguments import argument
-from codur.tools.code.definitions import Defined, Definition, definitions, definitions_in, parse, syntax_message
+from codur.tools.code.definitions import (
+    Defined,
+    Definition,
+    assigned,
+    definitions,
+    definitions_in,
+    parse,
+    quietly,
+    syntax_message,
+)
 from codur.tools.code.syntax_trees import Syntax, grammar_of
 from codur.tools.flow.code_outputs import (
     Dependencies,
@@ -22,7 +29,7 @@ from codur.tools.flow.code_outputs import (
     SymbolPlace,
     SymbolPlaces,
 )
-from codur.tools.tool import ToolContext, ToolError, tool
+from codur.tools.tool import Arg, ToolContext, ToolError, tool
 from codur.types import ToolResult
 from codur.workspace.problems import FileError
 from codur.workspace.workspace import Workspace
@@ -31,33 +38,12 @@ _MAX_FILES = 5_000
 _MAX_TOGETHER = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OneFile:
-    path: str = argument("Python file, relative to the workspace.", accepts="python_path")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeveralFiles:
-    paths: tuple[str, ...] = argument("Python files, relative to the workspace.", accepts="python_path")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FindDefinition:
-    name: str = argument("Name of a function, class, method or variable; Class.method for a method.", accepts="symbol")
-    path: str = argument(
-        "File or directory to search; the workspace if left out.", "", accepts=("python_path", "directory")
-    )
-
-
-@tool(
-    OneFile,
-    Outline,
-    "List the functions, classes and methods of a source file with their lines.",
-    name="python_ast_outline",
-)
-def outline(context: ToolContext, given: OneFile) -> ToolResult:
-    """Functions, classes and methods with their lines."""
-    path = context.workspace.relative(given.path)
+@tool(Outline)
+def python_ast_outline(
+    context: ToolContext, path: Annotated[str, Arg("Python file, relative to the workspace.", "python_path")]
+) -> ToolResult:
+    """List the functions, classes and methods of a source file with their lines."""
+    path = context.workspace.relative(path)
     found = definitions_in(path, context.workspace.read_text(path).text)
     lines = [f"{'  ' * item.qualname.count('.')}{item.signature}  (lines {item.start}-{item.end})" for item in found]
     items = tuple(
@@ -74,29 +60,24 @@ def outline(context: ToolContext, given: OneFile) -> ToolResult:
     return ToolResult(text="\n".join(lines) or f"{path} defines nothing", data=Outline(path=path, definitions=items))
 
 
-@tool(
-    OneFile,
-    Dependencies,
-    "Show what a Python file imports and which of its functions call which.",
-    name="python_ast_dependencies",
-)
-def dependencies(context: ToolContext, given: OneFile) -> ToolResult:
-    """What a file imports, and which of its definitions call which."""
-    facts = dependencies_of(context.workspace, given.path)
+@tool(Dependencies)
+def python_ast_dependencies(
+    context: ToolContext, path: Annotated[str, Arg("Python file, relative to the workspace.", "python_path")]
+) -> ToolResult:
+    """Show what a Python file imports and which of its functions call which."""
+    facts = dependencies_of(context.workspace, path)
     return ToolResult(text=_told(facts), data=facts)
 
 
-@tool(
-    SeveralFiles,
-    DependencySet,
-    "Show imports and calls of several Python files, and which file imports which.",
-    name="python_ast_dependencies_multifile",
-)
-def dependencies_multifile(context: ToolContext, given: SeveralFiles) -> ToolResult:
-    """The same for several files, and which file imports which."""
-    if not 1 <= len(given.paths) <= _MAX_TOGETHER:
+@tool(DependencySet)
+def python_ast_dependencies_multifile(
+    context: ToolContext,
+    paths: Annotated[tuple[str, ...], Arg("Python files, relative to the workspace.", "python_path")],
+) -> ToolResult:
+    """Show imports and calls of several Python files, and which file imports which."""
+    if not 1 <= len(paths) <= _MAX_TOGETHER:
         raise ToolError("invalid", f"give 1 to {_MAX_TOGETHER} files")
-    every = tuple(dependencies_of(context.workspace, path) for path in given.paths)
+    every = tuple(dependencies_of(context.workspace, path) for path in paths)
     edges = tuple(
         Edge(source=facts.path, target=item.path, kind="imports")
         for facts in every
@@ -109,20 +90,26 @@ def dependencies_multifile(context: ToolContext, given: SeveralFiles) -> ToolRes
     return ToolResult(text="\n\n".join(told), data=DependencySet(files=every, edges=edges))
 
 
-@tool(FindDefinition, SymbolPlaces, "Find where a function, class, method or module variable is defined.")
-def find_definition(context: ToolContext, given: FindDefinition) -> ToolResult:
-    """Where a name is defined."""
-    last = given.name.rpartition(".")[2]
+@tool(SymbolPlaces)
+def find_definition(
+    context: ToolContext,
+    name: Annotated[str, Arg("Name of a function, class, method or variable; Class.method for a method.", "symbol")],
+    path: Annotated[
+        str, Arg("File or directory to search; the workspace if left out.", "python_path", "directory")
+    ] = "",
+) -> ToolResult:
+    """Find where a function, class, method or module variable is defined."""
+    last = name.rpartition(".")[2]
     if not last.replace("$", "_").removeprefix("#").isidentifier():
-        raise ToolError("invalid", f"{given.name!r} is no name")
+        raise ToolError("invalid", f"{name!r} is no name")
     workspace = context.workspace
-    single = workspace.is_file(given.path)
-    paths = [given.path] if single else _sources(workspace, given.path)
-    found = [place for path in paths for place in places_of(workspace, path, given.name, last)]
+    single = workspace.is_file(path)
+    paths = [path] if single else _sources(workspace, path)
+    found = [place for path in paths for place in places_of(workspace, path, name, last)]
     if not found:
-        raise ToolError("not_found", f"no definition of {given.name} in {given.path or 'the workspace'}")
+        raise ToolError("not_found", f"no definition of {name} in {path or 'the workspace'}")
     lines = [f"{place.path}:{place.line}: {place.text}" for place in found]
-    return ToolResult(text="\n".join(lines), data=SymbolPlaces(name=given.name, places=tuple(found)))
+    return ToolResult(text="\n".join(lines), data=SymbolPlaces(name=name, places=tuple(found)))
 
 
 def _sources(workspace: Workspace, directory: str) -> list[str]:
@@ -154,25 +141,21 @@ def _definitions_and_variables(path: str, text: str, name: str) -> tuple[Sequenc
     grammar = grammar_of(path)
     if grammar is None:
         tree = parse(path, text)
-        return definitions(tree), [node.lineno for node in tree.body if name in _assigned(node)]
+        return definitions(tree), [node.lineno for node in tree.body if name in {part.id for part in assigned(node)}]
     syntax = Syntax(grammar, text)
     return syntax.definitions, [line for constant, line in syntax.constants.items() if constant == name]
 
 
-def _assigned(node: ast.stmt) -> set[str]:
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-    return {part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)}
-
-
-@tool(OneFile, Findings, "Check that a Python file compiles; nothing is run.", name="validate_python_syntax")
-def validate(context: ToolContext, given: OneFile) -> ToolResult:
-    """Whether a file compiles."""
-    path = context.workspace.relative(given.path)
+@tool(Findings)
+def validate_python_syntax(
+    context: ToolContext, path: Annotated[str, Arg("Python file, relative to the workspace.", "python_path")]
+) -> ToolResult:
+    """Check that a Python file compiles; nothing is run."""
+    path = context.workspace.relative(path)
     text = context.workspace.read_text(path).text
     parse(path, text)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with quietly():
             compile(text, path, "exec", dont_inherit=True)
     except SyntaxError as error:
         raise ToolError("syntax_error", syntax_message(path, text, error)) from error
@@ -272,9 +255,9 @@ def _called_name(function: ast.expr, qualname: str, owner: str, known: set[str])
 
 
 TOOLS = (
-    outline,
-    dependencies,
-    dependencies_multifile,
+    python_ast_outline,
+    python_ast_dependencies,
+    python_ast_dependencies_multifile,
     find_definition,
-    validate,
+    validate_python_syntax,
 )

@@ -1,15 +1,22 @@
-"""Questions to rope about a copy of the workspace's Python files: it never sees the workspace, and runs nothing."""
+"""Questions to rope about a copy of the workspace's Python files: it never sees the workspace, and runs nothing.
+
+`find_symbols` loads this module when it needs it: rope takes 0.2 s.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from codur.tools.code.definitions import parse
+from rope.base.exceptions import RopeError
+from rope.base.project import Project
+from rope.contrib.findit import find_occurrences
+from rope.refactor.rename import Rename
+
+from codur.tools.code.definitions import parse, quietly
 from codur.tools.tool import ToolContext, ToolError
 from codur.workspace.problems import FileError
 
@@ -33,9 +40,6 @@ class RopeProject:
         Raises:
             ToolError: `failed`: rope cannot tell.
         """
-        with _quietly():
-            from rope.contrib.findit import find_occurrences  # type: ignore[import-untyped]  # noqa: PLC0415 - lazy: 0.2 s
-
         with _told(path):
             found = find_occurrences(self.project, self.project.get_resource(path), offset, in_hierarchy=True)
         return sorted((place.resource.path, place.lineno, place.offset) for place in found)
@@ -46,9 +50,6 @@ class RopeProject:
         Raises:
             ToolError: `failed`: rope cannot do it.
         """
-        with _quietly():
-            from rope.refactor.rename import Rename  # type: ignore[import-untyped]  # noqa: PLC0415 - lazy: 0.2 s
-
         with _told(path):
             rename = Rename(self.project, self.project.get_resource(path), offset)
             changes = rename.get_changes(new_name, in_hierarchy=True)
@@ -56,20 +57,9 @@ class RopeProject:
 
 
 @contextlib.contextmanager
-def _quietly() -> Iterator[None]:
-    """Without rope's warnings about itself."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
-
-
-@contextlib.contextmanager
 def _told(path: str) -> Iterator[None]:
-    with _quietly():
-        from rope.base.exceptions import RopeError  # type: ignore[import-untyped]  # noqa: PLC0415 - lazy: 0.2 s
-
     try:
-        with _quietly():
+        with quietly():
             yield
     except (RopeError, AttributeError, KeyError, IndexError, AssertionError) as error:
         # Rope's static analysis meets code that it does not foresee; the workspace is untouched then.
@@ -84,9 +74,6 @@ def rope_project(context: ToolContext) -> Iterator[RopeProject]:
     Raises:
         ToolError: `too_large`: there are more than 3,000 files.
     """
-    with _quietly():
-        from rope.base.project import Project  # type: ignore[import-untyped]  # noqa: PLC0415 - lazy: 0.2 s
-
     paths = context.workspace.list_files(pattern="*.py", limit=_MAX_FILES + 1)
     if len(paths) > _MAX_FILES:
         raise ToolError(
@@ -95,7 +82,7 @@ def rope_project(context: ToolContext) -> Iterator[RopeProject]:
     with context.launcher.temporary_directory() as directory:
         texts = {path: text for path in paths if (text := _copied(context, path, directory)) is not None}
         options = {"automatic_soa": False, "import_dynload_stdmods": False, "extension_modules": []}
-        with _quietly():
+        with quietly():
             project = Project(str(directory), ropefolder=None, **options)
         try:
             yield RopeProject(project=project, texts=texts)

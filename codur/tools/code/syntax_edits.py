@@ -11,11 +11,10 @@ from collections.abc import Callable, Sequence
 
 from codur.tools.code import placing, targets
 from codur.tools.code.code_layout import leading
-from codur.tools.code.definitions import names_of
 from codur.tools.code.grammars import Grammar
-from codur.tools.code.new_code import without_fence
+from codur.tools.code.new_code import GivenCode, without_fence
 from codur.tools.code.syntax_trees import Syntax, SyntaxDefinition
-from codur.tools.flow.outputs import Edit
+from codur.tools.flow.outputs import Edit, edited, unchanged
 from codur.tools.tool import ToolContext, ToolError
 from codur.types import ToolResult
 
@@ -49,23 +48,18 @@ def replaced(context: ToolContext, given_path: str, grammar: Grammar, code: str,
         new[-1] += ","
     result = "\n".join([*lines[: start - 1], *new, *lines[target.end :]])
     if result == text:
-        return ToolResult(text=f"{path} has this code already", data=Edit(path=path, action="none", count=0))
+        return unchanged(path, "this code")
     _require_understood(path, syntax, Syntax(grammar, result), target.qualname, range(start, start + len(new)))
     context.write(path, result)
-    return ToolResult(
-        text=f"replaced {target.kind} {target.qualname} in {path} (lines {start}-{target.end})",
-        data=Edit(path=path, action="changed", start_line=start, end_line=target.end),
-        changed_files=(path,),
-    )
+    done = Edit(path=path, action="changed", start_line=start, end_line=target.end)
+    return edited(f"replaced {target.kind} {target.qualname} in {path} (lines {start}-{target.end})", done)
 
 
-def added(
-    context: ToolContext, given_path: str, grammar: Grammar, code: str, *, name: str, class_name: str, after: str
-) -> ToolResult:
+def added(context: ToolContext, given_path: str, grammar: Grammar, code: GivenCode, after: str) -> ToolResult:
     """Add a function, or a method of a class, after another definition or at the end.
 
     Args:
-        name: its name; empty: that of the first function that the code defines.
+        code: of a name that is empty, what it defines first counts.
 
     Raises:
         ToolError: `not_found`: no such class or definition; `invalid`: it is there already; `syntax_error`.
@@ -75,8 +69,8 @@ def added(
     text = context.workspace.read_text(path).text if exists else ""
     syntax = Syntax(grammar, text)
     found = syntax.definitions
-    given = without_fence(code).strip("\n").split("\n")
-    owner = None if grammar.methods_outside or not class_name else _owner(path, found, class_name)
+    given = without_fence(code.text).strip("\n").split("\n")
+    owner = None if grammar.methods_outside or not code.class_name else _owner(path, found, code.class_name)
     near = found if owner is None else [item for item in found if _is_in(item, owner)]
     anchor = next((item for item in reversed(near) if after in {item.name, item.qualname}), None)
     if after and anchor is None:
@@ -96,30 +90,12 @@ def added(
     new_lines = range(place + 1, place + len(new) + 3)
     after_all = Syntax(grammar, result)
     own = [item.qualname for item in after_all.definitions if item.line in new_lines and item.kind != "class"]
-    label = (f"{class_name}.{name}" if class_name else name) if name else next(iter(own), "a function")
+    label = code.label if code.name else next(iter(own), "a function")
     if any(item.qualname == label for item in found):
         raise ToolError("invalid", f"{path} defines {label} already; replace it")
     _require_understood(path, syntax, after_all, label, new_lines)
     context.write(path, result)
-    return ToolResult(
-        text=f"added {label} in {path}",
-        data=Edit(path=path, action="changed" if exists else "made"),
-        changed_files=(path,),
-    )
-
-
-def method_of(path: str, class_name: str, name: str) -> Find:
-    """Finds the methods of a name in a class."""
-    label = f"{class_name}.{name}"
-
-    def find(found: Sequence[SyntaxDefinition]) -> Sequence[SyntaxDefinition]:
-        methods = [item for item in found if item.kind == "method"]
-        named = [item for item in methods if f".{item.qualname}".endswith(f".{label}")]
-        if not named:
-            raise ToolError("not_found", f"no method named {label} in {path}; {names_of(methods)}")
-        return named
-
-    return find
+    return edited(f"added {label} in {path}", Edit(path=path, action="changed" if exists else "made"))
 
 
 def _one(path: str, candidates: Sequence[SyntaxDefinition], given: Sequence[str]) -> SyntaxDefinition:

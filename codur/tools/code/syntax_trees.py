@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from importlib import import_module  # noqa: TID251 - of the grammars' own packages, by their table
+from importlib import import_module  # noqa: TID251 - lazy: only for files of other languages, by their table
 from importlib.util import find_spec
 from posixpath import splitext
+from types import ModuleType
 from typing import TYPE_CHECKING, Literal
 
 from codur.tools.code.grammars import BY_SUFFIX, Grammar
@@ -32,14 +33,17 @@ _SIGNATURE_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SyntaxDefinition:
-    """A definition; what `codur.tools.code.definitions.Defined` says, and what else its tree tells.
+class Place:
+    """One definition, of whatever language; all have a `signature` (what introduces it, as one line), too, and a `doc`
+    (the first line of its docstring; empty if it has none).
 
     Attributes:
-        inside: the number of the innermost definition around it; -1 for none.
-        bases: of a class, the names that its head and its embedded fields mention.
-        own: what a method calls its own object.
-        test: it is marked as a test.
+        qualname: the names of the classes and functions around it and its own, with dots.
+        kind: a `method` is a function directly in a class; a `module` is a namespace, or a group of tests.
+        line: 1-based line of `def` or `class`, or of what comes first after annotations.
+        start: 1-based first line; decorators, and comments above it where they belong to it, included.
+        end: 1-based last line.
+        top: whether no function or class is around it.
     """
 
     name: str
@@ -49,6 +53,19 @@ class SyntaxDefinition:
     start: int
     end: int
     top: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyntaxDefinition(Place):
+    """A definition, and what else its tree tells.
+
+    Attributes:
+        inside: the number of the innermost definition around it; -1 for none.
+        bases: of a class, the names that its head and its embedded fields mention.
+        own: what a method calls its own object.
+        test: it is marked as a test.
+    """
+
     signature: str
     inside: int = -1
     bases: tuple[str, ...] = ()
@@ -80,12 +97,14 @@ def _installed(package: str) -> bool:
     return find_spec("tree_sitter") is not None and find_spec(package) is not None
 
 
+def _tree_sitter() -> ModuleType:
+    return import_module("tree_sitter")
+
+
 @cache
 def _loaded(grammar: Grammar) -> tuple[Language, Query]:
-    from tree_sitter import Language, Query  # noqa: PLC0415 - lazy: only for files of other languages
-
-    language = Language(getattr(import_module(grammar.package), grammar.function)())
-    return language, Query(language, grammar.query)
+    language = _tree_sitter().Language(getattr(import_module(grammar.package), grammar.function)())
+    return language, _tree_sitter().Query(language, grammar.query)
 
 
 @dataclass(slots=True)
@@ -105,12 +124,10 @@ class Syntax:
     """A source text as its grammar reads it; a text with mistakes is read as far as that goes."""
 
     def __init__(self, grammar: Grammar, text: str) -> None:
-        from tree_sitter import Parser, QueryCursor  # noqa: PLC0415 - lazy: only for files of other languages
-
         language, query = _loaded(grammar)
         self._source = text.encode("utf-8", "replace")
-        self._root = Parser(language).parse(self._source).root_node
-        self._matches: list[tuple[int, dict[str, list[Node]]]] = QueryCursor(query).matches(self._root)
+        self._root = _tree_sitter().Parser(language).parse(self._source).root_node
+        self._matches: list[tuple[int, dict[str, list[Node]]]] = _tree_sitter().QueryCursor(query).matches(self._root)
 
     @cached_property
     def definitions(self) -> Sequence[SyntaxDefinition]:

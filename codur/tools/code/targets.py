@@ -6,8 +6,8 @@ import ast
 from collections.abc import Sequence
 from typing import TypeVar
 
-from codur.tools.code.definitions import Defined, Definition, names_of
-from codur.tools.code.new_code import NewCode
+from codur.tools.code.definitions import PYTHON_SUFFIXES, Defined, Definition, names_of
+from codur.tools.code.new_code import GivenCode, NewCode
 from codur.tools.tool import ToolError
 
 D = TypeVar("D", bound=Defined)
@@ -47,7 +47,25 @@ def classes(path: str, found: Sequence[D], name: str) -> list[D]:
     return named
 
 
-def one(path: str, kind: str, name: str, candidates: list[Definition], code: NewCode) -> Definition:
+def methods(path: str, found: Sequence[D], class_name: str, name: str) -> list[D]:
+    """Methods of a class; where methods may stand outside of it, the class itself need not be in the file.
+
+    Raises:
+        ToolError: `not_found` with the names there are.
+    """
+    label, every = f"{class_name}.{name}", [item for item in found if item.kind == "method"]
+    if path.endswith(PYTHON_SUFFIXES):
+        owners = {item.qualname for item in classes(path, found, class_name)}
+        every = [item for item in every if item.qualname.rpartition(".")[0] in owners]
+        named = [item for item in every if item.name == name]
+    else:
+        named = [item for item in every if f".{item.qualname}".endswith(f".{label}")]
+    if not named:
+        raise ToolError("not_found", f"no method named {label} in {path}; {names_of(every)}")
+    return named
+
+
+def one(path: str, given: GivenCode, candidates: Sequence[Definition], code: NewCode) -> Definition:
     """The one that is meant: the only one, or the only one with the decorators that the new code has.
 
     Code without decorators can also mean the one implementation beside `@overload` declarations.
@@ -67,7 +85,7 @@ def one(path: str, kind: str, name: str, candidates: list[Definition], code: New
     )
     raise ToolError(
         "many_matches",
-        f"{path} defines {kind} {name} {len(candidates)} times ({places}); give the decorators of the one "
+        f"{path} defines {given.kind} {given.label} {len(candidates)} times ({places}); give the decorators of the one "
         "that is meant, or use replace_in_file",
     )
 

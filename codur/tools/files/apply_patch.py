@@ -2,45 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Annotated
 
 from codur.errors import WorkspaceError
-from codur.tools.arguments import argument
-from codur.tools.code.definitions import parse
+from codur.tools.code.definitions import PYTHON_SUFFIXES, parse
 from codur.tools.code.new_code import without_fence
 from codur.tools.files.patch_text import FilePatch, Hunk, read_patch
 from codur.tools.flow.outputs import Edit, Edits
-from codur.tools.tool import WRITING_TASKS, ToolContext, ToolError, tool
+from codur.tools.tool import WRITING_TASKS, Arg, ToolContext, ToolError, tool
 from codur.types import ToolResult
 
 _MAX_FILES = 100
 _MAX_FUZZ = 2
-_PYTHON_SUFFIXES = (".py", ".pyi", ".pyw")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApplyPatch:
-    patch: str = argument(
-        "Unified diff as git diff or diff -u writes it, paths relative to the workspace.", accepts="diff"
-    )
+@tool(Edits, side_effect="write", task_types=WRITING_TASKS)
+def apply_patch(
+    context: ToolContext,
+    patch: Annotated[
+        str, Arg("Unified diff as git diff or diff -u writes it, paths relative to the workspace.", "diff")
+    ],
+) -> ToolResult:
+    """Apply a unified diff that changes, makes, deletes or renames files: all of it or nothing.
 
-
-@tool(
-    ApplyPatch,
-    Edits,
-    "Apply a unified diff that changes, makes, deletes or renames files: all of it or nothing.",
-    side_effect="write",
-    task_types=WRITING_TASKS,
-)
-def apply_patch(context: ToolContext, given: ApplyPatch) -> ToolResult:
-    """Change the files as the diff says; a hunk goes to where its old lines are, if that is one place."""
-    patches = read_patch(without_fence(given.patch))
+    A hunk goes to where its old lines are, if that is one place.
+    """
+    patches = read_patch(without_fence(patch))
     if len(patches) > _MAX_FILES:
         raise ToolError("too_large", f"the patch has more than {_MAX_FILES} files")
     planned: dict[str, str | None] = {}
     edits: dict[str, Edit] = {}
-    for patch in patches:
-        _plan(context, patch, planned, edits)
+    for file in patches:
+        _plan(context, file, planned, edits)
     _carry_out(context, planned)
     lines = [f"{edit.action} {path}" for path, edit in edits.items()]
     return ToolResult(text="\n".join(lines), data=Edits(edits=tuple(edits.values())), changed_files=tuple(edits))
@@ -65,7 +58,7 @@ def _plan(context: ToolContext, patch: FilePatch, planned: dict[str, str | None]
         planned[str(source)] = None
         edits[str(source)] = Edit(path=str(source), action="deleted")
         return
-    if target.endswith(_PYTHON_SUFFIXES):
+    if target.endswith(PYTHON_SUFFIXES):
         _require_python(target, before, after)
     planned[target] = after
     edits[target] = Edit(path=target, action="changed" if source == target else "made", count=len(patch.hunks))
@@ -90,13 +83,13 @@ def _carry_out(context: ToolContext, planned: dict[str, str | None]) -> None:
     """Write what was planned, or leave everything as it was."""
     workspace = context.workspace
     before = workspace.snapshot()
-    moved = {path: None for path, text in planned.items() if text is None}
     try:
         for path, text in planned.items():
             if text is not None:
                 context.write(path, text)
-        for path in moved:
-            workspace.delete(path)
+        for path, text in planned.items():
+            if text is None:
+                workspace.delete(path)
     except (ToolError, WorkspaceError):
         workspace.restore(before)
         raise

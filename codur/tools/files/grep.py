@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Annotated
 
-from codur.tools.arguments import argument
 from codur.tools.files.ripgrep import candidates, required_bytes
 from codur.tools.flow.outputs import Matches, Place
-from codur.tools.tool import ToolContext, ToolError, tool
+from codur.tools.tool import Arg, ToolContext, ToolError, tool
 from codur.types import ToolResult
 from codur.workspace.problems import FileError
 from codur.workspace.workspace import Workspace
@@ -53,22 +53,32 @@ json.dump(found, sys.stdout)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GrepFiles:
-    pattern: str = argument("Text to find, or a Python regular expression if regex is true.", accepts="symbol")
-    path: str = argument("File or directory to search; the workspace if left out.", "", accepts=("path", "directory"))
-    glob: str | None = argument("Only files that match this glob, such as *.py.", None)
-    regex: bool = argument("Read pattern as a regular expression.", default=False)
-    ignore_case: bool = argument("Letter case makes no difference.", default=False)
-    limit: int = argument("Matches at most.", 100)
+class _Search:
+    """What is looked for, and where."""
+
+    pattern: str
+    path: str
+    glob: str | None
+    regex: bool
+    ignore_case: bool
 
 
-@tool(GrepFiles, Matches, "Find lines in files by text or regular expression.")
-def grep_files(context: ToolContext, given: GrepFiles) -> ToolResult:
-    """Lines that match, as path:line: text."""
-    if not given.pattern or "\n" in given.pattern:
+@tool(Matches)
+def grep_files(
+    context: ToolContext,
+    pattern: Annotated[str, Arg("Text to find, or a Python regular expression if regex is true.", "symbol")],
+    path: Annotated[str, Arg("File or directory to search; the workspace if left out.", "path", "directory")] = "",
+    glob: Annotated[str | None, Arg("Only files that match this glob, such as *.py.")] = None,
+    regex: Annotated[bool, Arg("Read pattern as a regular expression.")] = False,
+    ignore_case: Annotated[bool, Arg("Letter case makes no difference.")] = False,
+    limit: Annotated[int, Arg("Matches at most.")] = 100,
+) -> ToolResult:
+    """Find lines in files by text or regular expression."""
+    if not pattern or "\n" in pattern:
         raise ToolError("invalid", "pattern must be one line of text that is not empty")
-    limit = max(1, min(given.limit, _MAX_MATCHES))
-    search = _regex_matches if given.regex else _literal_matches
+    limit = max(1, min(limit, _MAX_MATCHES))
+    given = _Search(pattern=pattern, path=path, glob=glob, regex=regex, ignore_case=ignore_case)
+    search = _regex_matches if regex else _literal_matches
     skipped: list[str] = []
     matches = search(context, given, limit + 1, skipped)
     shown = matches[:limit]
@@ -76,7 +86,7 @@ def grep_files(context: ToolContext, given: GrepFiles) -> ToolResult:
     if len(matches) > limit:
         lines.append(f"… more than {limit} matches; narrow the pattern or the path")
     if not lines:
-        lines.append(f"no line matches {given.pattern}")
+        lines.append(f"no line matches {pattern}")
     if skipped:
         more = f" and {len(skipped) - 3} more" if len(skipped) > 3 else ""
         lines.append(f"not searched (too large, not readable, or may hold secrets): {', '.join(skipped[:3])}{more}")
@@ -85,7 +95,7 @@ def grep_files(context: ToolContext, given: GrepFiles) -> ToolResult:
     )
 
 
-def _literal_matches(context: ToolContext, given: GrepFiles, limit: int, skipped: list[str]) -> list[Place]:
+def _literal_matches(context: ToolContext, given: _Search, limit: int, skipped: list[str]) -> list[Place]:
     matches = _line_test(given)
     texts = _texts(context, given, skipped, _MAX_LITERAL_CHARS)
     return _found(((path, text) for path, text in texts if matches(text)), matches, limit)
@@ -110,14 +120,14 @@ def _surely_fast(pattern: str, texts: Sequence[tuple[str, str]]) -> bool:
     return squares * len(pattern) <= _MAX_FAST_STEPS
 
 
-def _line_test(given: GrepFiles) -> Callable[[str], bool]:
+def _line_test(given: _Search) -> Callable[[str], bool]:
     if not given.ignore_case:
         return lambda text: given.pattern in text
     pattern = re.compile(re.escape(given.pattern), re.IGNORECASE)
     return lambda text: pattern.search(text) is not None
 
 
-def _regex_matches(context: ToolContext, given: GrepFiles, limit: int, skipped: list[str]) -> list[Place]:
+def _regex_matches(context: ToolContext, given: _Search, limit: int, skipped: list[str]) -> list[Place]:
     flags = re.IGNORECASE if given.ignore_case else re.NOFLAG
     try:
         with warnings.catch_warnings():
@@ -144,7 +154,7 @@ def _regex_matches(context: ToolContext, given: GrepFiles, limit: int, skipped: 
     return [Place(path=path, line=number, text=line) for path, number, line in json.loads(outcome.stdout)]
 
 
-def _texts(context: ToolContext, given: GrepFiles, skipped: list[str], limit: int) -> Iterator[tuple[str, str]]:
+def _texts(context: ToolContext, given: _Search, skipped: list[str], limit: int) -> Iterator[tuple[str, str]]:
     """Path and text of each file that can match, up to `limit` characters.
 
     Binary files are passed over, and too large ones that surely hold no match; others that cannot be read are added to
@@ -170,7 +180,7 @@ def _texts(context: ToolContext, given: GrepFiles, skipped: list[str], limit: in
         yield name, text
 
 
-def _candidates(context: ToolContext, given: GrepFiles, skipped: list[str]) -> list[str]:
+def _candidates(context: ToolContext, given: _Search, skipped: list[str]) -> list[str]:
     workspace = context.workspace
     if not workspace.resolve(given.path).exists():
         raise ToolError("not_found", f"there is no file or directory {given.path}")
@@ -185,7 +195,7 @@ def _candidates(context: ToolContext, given: GrepFiles, skipped: list[str]) -> l
 class _TooLarge:
     """Tells of files that are too large to be read whether their bytes can hold a match."""
 
-    def __init__(self, workspace: Workspace, given: GrepFiles) -> None:
+    def __init__(self, workspace: Workspace, given: _Search) -> None:
         self._workspace = workspace
         self._expression = required_bytes(given.pattern, regex=given.regex, ignore_case=given.ignore_case)
         self._left = _MAX_SCANNED_BYTES

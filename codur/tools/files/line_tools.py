@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Annotated
 
-from codur.tools.arguments import argument
 from codur.tools.files.file_tools import lines_of
-from codur.tools.flow.outputs import Edit, FileContent, FileContents
+from codur.tools.flow.outputs import Edit, FileContent, FileContents, edited, unchanged
 from codur.tools.output_bounds import bounded
-from codur.tools.tool import WRITING_TASKS, ToolContext, ToolError, tool
+from codur.tools.tool import WRITING_TASKS, Arg, ToolContext, ToolError, tool
 from codur.types import ToolResult
 from codur.workspace.problems import FileError
 
@@ -16,22 +15,22 @@ _MAX_FILES = 50
 _MAX_TEXT = 180_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadFiles:
-    paths: tuple[str, ...] = argument("Files to read, relative to the workspace.", accepts="path")
+@tool(FileContents)
+def read_files(
+    context: ToolContext, paths: Annotated[tuple[str, ...], Arg("Files to read, relative to the workspace.", "path")]
+) -> ToolResult:
+    """Read several text files at once.
 
-
-@tool(ReadFiles, FileContents, "Read several text files at once.")
-def read_files(context: ToolContext, given: ReadFiles) -> ToolResult:
-    """Each file's text under its name; one that cannot be read is told in its place, unless none can be."""
-    paths = list(dict.fromkeys(context.workspace.relative(path) for path in given.paths))
-    if not 1 <= len(paths) <= _MAX_FILES:
+    Each file's text under its name; one that cannot be read is told in its place, unless none can be.
+    """
+    wanted = list(dict.fromkeys(context.workspace.relative(path) for path in paths))
+    if not 1 <= len(wanted) <= _MAX_FILES:
         raise ToolError("invalid", f"give 1 to {_MAX_FILES} files")
-    share = _MAX_TEXT // len(paths)
+    share = _MAX_TEXT // len(wanted)
     files: list[FileContent] = []
     problems: dict[str, FileError] = {}
     parts: list[str] = []
-    for path in paths:
+    for path in wanted:
         try:
             text = context.workspace.read_text(path).text
         except FileError as error:
@@ -47,40 +46,35 @@ def read_files(context: ToolContext, given: ReadFiles) -> ToolResult:
     return ToolResult(text="\n".join(parts), data=FileContents(files=tuple(files), failed=failed))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplaceLines:
-    path: str = argument("File to edit, relative to the workspace.", accepts="path")
-    start_line: int = argument("First line to replace, counted from 1.", accepts="line")
-    end_line: int = argument("Last line to replace, included.")
-    content: str = argument("New lines in their place; empty to delete them.")
-
-
-@tool(ReplaceLines, Edit, "Replace lines of a file by their numbers.", side_effect="write", task_types=WRITING_TASKS)
-def replace_lines(context: ToolContext, given: ReplaceLines) -> ToolResult:
-    """Exchange whole lines."""
-    path, lines = _read(context, given.path)
-    start, end = given.start_line, given.end_line
-    if not 1 <= start <= end <= len(lines):
+@tool(Edit, side_effect="write", task_types=WRITING_TASKS)
+def replace_lines(
+    context: ToolContext,
+    path: Annotated[str, Arg("File to edit, relative to the workspace.", "path")],
+    start_line: Annotated[int, Arg("First line to replace, counted from 1.", "line")],
+    end_line: Annotated[int, Arg("Last line to replace, included.")],
+    content: Annotated[str, Arg("New lines in their place; empty to delete them.")],
+) -> ToolResult:
+    """Replace lines of a file by their numbers."""
+    path, lines = _read(context, path)
+    if not 1 <= start_line <= end_line <= len(lines):
         raise ToolError("invalid", f"{path} has lines 1 to {len(lines)}; give start_line and end_line among them")
-    return _write(context, path, lines, start, end, given.content)
+    return _write(context, path, lines, (start_line, end_line), content)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InjectLines:
-    path: str = argument("File to edit, relative to the workspace.", accepts="path")
-    after_line: int = argument("Line after which they are put; 0 for the beginning of the file.", accepts="line")
-    content: str = argument("The new lines.")
-
-
-@tool(InjectLines, Edit, "Put new lines into a file after a line.", side_effect="write", task_types=WRITING_TASKS)
-def inject_lines(context: ToolContext, given: InjectLines) -> ToolResult:
-    """Add lines; nothing that is there is changed."""
-    path, lines = _read(context, given.path)
-    if not 0 <= given.after_line <= len(lines):
+@tool(Edit, side_effect="write", task_types=WRITING_TASKS)
+def inject_lines(
+    context: ToolContext,
+    path: Annotated[str, Arg("File to edit, relative to the workspace.", "path")],
+    after_line: Annotated[int, Arg("Line after which they are put; 0 for the beginning of the file.", "line")],
+    content: Annotated[str, Arg("The new lines.")],
+) -> ToolResult:
+    """Put new lines into a file after a line."""
+    path, lines = _read(context, path)
+    if not 0 <= after_line <= len(lines):
         raise ToolError("invalid", f"{path} has lines 1 to {len(lines)}; give after_line among them, or 0")
-    if not given.content:
+    if not content:
         raise ToolError("invalid", "content is empty; give the new lines")
-    return _write(context, path, lines, given.after_line + 1, given.after_line, given.content)
+    return _write(context, path, lines, (after_line + 1, after_line), content)
 
 
 def _read(context: ToolContext, given_path: str) -> tuple[str, list[str]]:
@@ -88,7 +82,9 @@ def _read(context: ToolContext, given_path: str) -> tuple[str, list[str]]:
     return path, lines_of(context.workspace.read_text(path).text)
 
 
-def _write(context: ToolContext, path: str, lines: list[str], start: int, end: int, content: str) -> ToolResult:
+def _write(context: ToolContext, path: str, lines: list[str], place: tuple[int, int], content: str) -> ToolResult:
+    """Put new lines in the place of those from the first to the last; of none if the last is before the first."""
+    start, end = place
     new = lines_of(content.replace("\r\n", "\n"))
     above, below = lines[: start - 1], lines[end:]
     if new and not new[-1].endswith("\n") and (below or not lines or lines[-1].endswith("\n")):
@@ -98,15 +94,10 @@ def _write(context: ToolContext, path: str, lines: list[str], start: int, end: i
         new[-1] = new[-1].removesuffix("\n")
     before, after = "".join(lines), "".join([*above, *new, *below])
     if before == after:
-        data = Edit(path=path, action="none", count=0)
-        return ToolResult(text=f"{path} has these lines already", data=data)
+        return unchanged(path, "these lines")
     context.write(path, after)
     what = f"replaced lines {start}-{end} of" if end >= start else f"put {len(new)} lines after line {end} of"
-    return ToolResult(
-        text=f"{what} {path}",
-        data=Edit(path=path, action="changed", start_line=start, end_line=end),
-        changed_files=(path,),
-    )
+    return edited(f"{what} {path}", Edit(path=path, action="changed", start_line=start, end_line=end))
 
 
 TOOLS = (read_files, replace_lines, inject_lines)

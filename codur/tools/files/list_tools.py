@@ -2,96 +2,91 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Annotated
 
-from codur.tools.arguments import argument
 from codur.tools.flow.outputs import DirectoryList, FileList, Tree
-from codur.tools.tool import ToolContext, ToolError, tool
+from codur.tools.tool import Arg, ToolContext, ToolError, tool
 from codur.types import ToolResult
 
 _MAX_LISTED = 2_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListFiles:
-    path: str = argument("Directory to list; the workspace if left out.", "", accepts="directory")
-    pattern: str | None = argument("Glob such as *.py or src/**/*.txt.", None)
+@tool(FileList)
+def list_files(
+    context: ToolContext,
+    path: Annotated[str, Arg("Directory to list; the workspace if left out.", "directory")] = "",
+    pattern: Annotated[str | None, Arg("Glob such as *.py or src/**/*.txt.")] = None,
+) -> ToolResult:
+    """List the files below a directory; what .gitignore names is left out."""
+    found = context.workspace.list_files(path, pattern=pattern, limit=_MAX_LISTED + 1)
+    return _files(found, f"no files{f' match {pattern}' if pattern else ''} in {path or '.'}")
 
 
-@tool(ListFiles, FileList, "List the files below a directory; what .gitignore names is left out.")
-def list_files(context: ToolContext, given: ListFiles) -> ToolResult:
-    """The files below a directory."""
-    found = context.workspace.list_files(given.path, pattern=given.pattern, limit=_MAX_LISTED + 1)
-    return _listing(found, f"no files{f' match {given.pattern}' if given.pattern else ''} in {given.path or '.'}")
+def _files(found: list[str], nothing: str) -> ToolResult:
+    shown, text, complete = _shown(found, "files; give a narrower path or pattern")
+    return ToolResult(text=text or nothing, data=FileList(files=shown, complete=complete))
 
 
-def _listing(found: list[str], nothing: str) -> ToolResult:
-    shown = found[:_MAX_LISTED]
-    more = [f"… more than {_MAX_LISTED} files; give a narrower path or pattern"] if len(found) > len(shown) else []
-    return ToolResult(text="\n".join([*shown, *more]) or nothing, data=FileList(files=tuple(shown), complete=not more))
+def _shown(found: list[str], rest: str) -> tuple[tuple[str, ...], str, bool]:
+    """As many as are shown, their text with what is said of the others, and whether there are no others."""
+    shown, complete = found[:_MAX_LISTED], len(found) <= _MAX_LISTED
+    text = "\n".join(shown if complete else [*shown, f"… more than {_MAX_LISTED} {rest}"])
+    return tuple(shown), text, complete
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListDirs:
-    path: str = argument("Directory to list; the workspace if left out.", "", accepts="directory")
-    depth: int | None = argument("Levels to go down; all if left out.", None)
-
-
-@tool(ListDirs, DirectoryList, "List the directories below a directory; what .gitignore names is left out.")
-def list_dirs(context: ToolContext, given: ListDirs) -> ToolResult:
-    """The directories below a directory."""
-    if given.depth is not None and given.depth < 1:
+@tool(DirectoryList)
+def list_dirs(
+    context: ToolContext,
+    path: Annotated[str, Arg("Directory to list; the workspace if left out.", "directory")] = "",
+    depth: Annotated[int | None, Arg("Levels to go down; all if left out.")] = None,
+) -> ToolResult:
+    """List the directories below a directory; what .gitignore names is left out."""
+    if depth is not None and depth < 1:
         raise ToolError("invalid", "depth must be 1 or more")
-    base = context.workspace.relative(given.path)
-    deepest = (base.count("/") + 1 if base else 0) + (given.depth or 10_000)
+    base = context.workspace.relative(path)
+    deepest = (base.count("/") + 1 if base else 0) + (depth or 10_000)
     every = context.workspace.list_directories(base, limit=200_000)
-    found = [path for path in every if path.count("/") < deepest]
-    shown = found[:_MAX_LISTED]
-    more = [f"… more than {_MAX_LISTED} directories; give a path or a depth"] if len(found) > len(shown) else []
+    found = [below for below in every if below.count("/") < deepest]
+    shown, text, complete = _shown(found, "directories; give a path or a depth")
     return ToolResult(
-        text="\n".join([*shown, *more]) or f"no directories in {base or '.'}",
-        data=DirectoryList(directories=tuple(shown), complete=not more),
+        text=text or f"no directories in {base or '.'}", data=DirectoryList(directories=shown, complete=complete)
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchFiles:
-    query: str = argument("Part of the file's name in any letter case, or a glob.")
-    path: str = argument("Directory to search; the workspace if left out.", "", accepts="directory")
-
-
-@tool(SearchFiles, FileList, "Find files by name.")
-def search_files(context: ToolContext, given: SearchFiles) -> ToolResult:
-    """Files whose name matches."""
-    if not given.query.strip():
+@tool(FileList)
+def search_files(
+    context: ToolContext,
+    query: Annotated[str, Arg("Part of the file's name in any letter case, or a glob.")],
+    path: Annotated[str, Arg("Directory to search; the workspace if left out.", "directory")] = "",
+) -> ToolResult:
+    """Find files by name."""
+    if not query.strip():
         raise ToolError("invalid", "query is empty; give a part of the name")
-    query = given.query.strip()
+    query = query.strip()
     if any(char in query for char in "*?["):
-        found = context.workspace.list_files(given.path, pattern=query, limit=_MAX_LISTED + 1)
+        found = context.workspace.list_files(path, pattern=query, limit=_MAX_LISTED + 1)
     else:
         part = query.casefold()
-        everything = context.workspace.list_files(given.path, limit=200_000)
-        found = [path for path in everything if part in (path if "/" in part else path.rpartition("/")[2]).casefold()]
-    return _listing(found, f"no file's name matches {query}")
+        everything = context.workspace.list_files(path, limit=200_000)
+        found = [file for file in everything if part in (file if "/" in part else file.rpartition("/")[2]).casefold()]
+    return _files(found, f"no file's name matches {query}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileTree:
-    path: str = argument("Directory to show; the workspace if left out.", "", accepts="directory")
-    depth: int = argument("Levels of directories to show.", 3)
-
-
-@tool(FileTree, Tree, "Show directories and files as a tree.")
-def file_tree(context: ToolContext, given: FileTree) -> ToolResult:
-    """Directories and files as an indented tree."""
-    if given.depth < 1:
+@tool(Tree)
+def file_tree(
+    context: ToolContext,
+    path: Annotated[str, Arg("Directory to show; the workspace if left out.", "directory")] = "",
+    depth: Annotated[int, Arg("Levels of directories to show.")] = 3,
+) -> ToolResult:
+    """Show directories and files as a tree."""
+    if depth < 1:
         raise ToolError("invalid", "depth must be 1 or more")
-    base = context.workspace.relative(given.path)
+    base = context.workspace.relative(path)
     prefix = f"{base}/" if base else ""
     entries: dict[str, bool] = {}
-    for path in context.workspace.list_files(base, limit=200_000):
-        parts = path[len(prefix) :].split("/")
-        for level in range(1, min(len(parts), given.depth) + 1):
+    for file in context.workspace.list_files(base, limit=200_000):
+        parts = file[len(prefix) :].split("/")
+        for level in range(1, min(len(parts), depth) + 1):
             entries["/".join(parts[:level]) + ("/" if level < len(parts) else "")] = level < len(parts)
     shown = list(entries)[:_MAX_LISTED]
     lines = [f"{base or '.'}/", *(_tree_line(entry) for entry in shown)]

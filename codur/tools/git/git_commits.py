@@ -7,10 +7,10 @@ from pathlib import Path
 from codur.structs import replace
 from codur.tools.flow.code_outputs import Commit
 from codur.tools.git.git_hardening import DIFF_OPTIONS
-from codur.tools.git.git_repository import REVISION, Repository
+from codur.tools.git.git_repository import Repository, require_revision
 from codur.tools.tool import ToolError
 
-_FORMAT = "--format=%H%x1f%an%x1f%aI%x1f%s"
+FORMAT = "%H%x1f%an%x1f%aI%x1f%s"
 _GENERATED = ("*.py", "*.so", "*.pyd", "*.json")
 _MAX_GENERATED = 200
 
@@ -21,12 +21,10 @@ def commit_of(repository: Repository, revision: str) -> str:
     Raises:
         ToolError: `not_found` if there is none; others as `Repository.call`.
     """
-    if not REVISION.fullmatch(revision):
-        raise ToolError("invalid", f"{revision!r:.60} is no revision; give a commit, branch or tag such as HEAD~1")
     try:
-        return repository.safe("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}").strip()
+        return repository.safe("rev-parse", "--verify", "--quiet", f"{require_revision(revision)}^{{commit}}").strip()
     except ToolError as error:
-        if error.code in ("timeout", "refused"):
+        if error.code in ("timeout", "refused", "invalid"):
             raise
         reason = (
             "the repository has no commits yet" if revision == "HEAD" else f"git knows no such revision: {revision}"
@@ -36,10 +34,15 @@ def commit_of(repository: Repository, revision: str) -> str:
 
 def described(repository: Repository, commit: str) -> tuple[Commit, str]:
     """A commit, and which files it changed by how many lines."""
-    options = [_FORMAT, "--no-show-signature", "--no-notes", "--stat=100", "-m", "--first-parent", *DIFF_OPTIONS]
-    head, _, stat = repository.safe("show", *options, commit).partition("\n")
-    hash_, author, date, subject = head.split("\x1f")
-    return Commit(hash=hash_, author=author, date=date, subject=subject), stat.strip("\n")
+    options = ["--no-show-signature", "--no-notes", "--stat=100", "-m", "--first-parent", *DIFF_OPTIONS]
+    head, _, stat = repository.safe("show", f"--format={FORMAT}", *options, commit).partition("\n")
+    return read_commit(head), stat.strip("\n")
+
+
+def read_commit(line: str) -> Commit:
+    """The commit that git told of by `FORMAT`."""
+    hash_, author, date, subject = line.strip("\n").split("\x1f")
+    return Commit(hash=hash_, author=author, date=date, subject=subject)
 
 
 def first_parents(repository: Repository, commit: str, limit: int) -> list[str]:

@@ -42,47 +42,16 @@ ALWAYS: tuple[tuple[str, str], ...] = (
     ("protocol.allow", "never"),
 )
 
-_BY_LAST_NAME: dict[str, str] = {
-    "clean": "",
-    "smudge": "",
-    "process": "",
-    "required": "false",
-    "textconv": "cat",
-    "command": "true",
-    "external": "true",
-    "fsmonitor": "false",
-    "hookspath": "/dev/null",
-    "pager": "cat",
-    "editor": "true",
-    "askpass": "true",
-    "sshcommand": "false",
-    "gitproxy": "",
-    "program": "false",
-    "defaultkeycommand": "false",
-    "helper": "",
-    "driver": "true",
-    "cmd": "true",
-    "tool": "",
-    "difffilter": "cat",
-    "vcs": "",
-    "uploadpack": "false",
-    "receivepack": "false",
-    "alternaterefscommand": "true",
-    "packobjectshook": "true",
-    "showsignature": "false",
-    "promisor": "false",
-    "allow": "never",
-    "skiplist": "",
-    "templatedir": "",
-    "template": "/dev/null",
-    "excludesfile": "/dev/null",
-    "attributesfile": "/dev/null",
-    "orderfile": "/dev/null",
-    "file": "/dev/null",
-    "signaturefile": "/dev/null",
-    "allowedsignersfile": "/dev/null",
-    "revocationfile": "/dev/null",
+_HARMLESS = {
+    "": "clean smudge process gitproxy helper tool vcs skiplist templatedir",
+    "false": "required fsmonitor sshcommand program defaultkeycommand uploadpack receivepack showsignature promisor",
+    "cat": "textconv pager difffilter",
+    "true": "command external editor askpass driver cmd alternaterefscommand packobjectshook",
+    "/dev/null": "hookspath template excludesfile attributesfile orderfile file signaturefile allowedsignersfile "
+    "revocationfile",
+    "never": "allow",
 }
+_BY_LAST_NAME = {name: value for value, names in _HARMLESS.items() for name in names.split()}
 """Harmless value by the last part of a key; an empty filter lets content through as it is.
 
 Keys that name files are among them: git tells lines of what it cannot understand. (`include.path` cannot be overridden;

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codur.structs import replace
+from codur.structs import Struct, field, replace
 from codur.tools.git.git_hardening import DIFF_OPTIONS
 from codur.tools.git.git_patches import MARK, CommitPatch, FilePatch, Trail, read_patches
-from codur.tools.git.git_repository import REVISION, Repository, own_repository
+from codur.tools.git.git_repository import NO_COMMITS, REVISION, Repository, own_repository, require_revision
 from codur.tools.tool import ToolError
 
 if TYPE_CHECKING:
@@ -26,8 +25,7 @@ _GLOBS = (("GIT_LITERAL_PATHSPECS", "0"),)
 _PYTHON = ("--", "*.py")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hunk:
+class Hunk(Struct):
     """Lines of the present text that a commit put there, or the gap that it left.
 
     Attributes:
@@ -47,8 +45,7 @@ class Hunk:
     age: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Version:
+class Version(Struct):
     """A file as it was before a commit (or, without one, before what is not committed)."""
 
     path: str
@@ -58,8 +55,7 @@ class Version:
     age: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class History:
+class History(Struct):
     """What is known of the past of some files.
 
     Attributes:
@@ -98,9 +94,7 @@ def read_history(
         the repository belongs to somebody else.
     """
     try:
-        if since and not REVISION.fullmatch(since):
-            raise ToolError("invalid", f"{since!r:.60} is no revision; give a commit, branch or tag such as HEAD~1")
-        return _read(own_repository(root, launcher, timeout_s), text_of, since)
+        return _read(own_repository(root, launcher, timeout_s), text_of, since and require_revision(since))
     except ToolError as error:
         return History(reason=error.message)
 
@@ -160,7 +154,7 @@ def _log(repository: Repository, since: str) -> str:
     try:
         return repository.safe("log", *options, form, *_PATCH_OPTIONS, *revisions, *_PYTHON, variables=_GLOBS)
     except ToolError as error:
-        if "does not have any commits" not in error.message:
+        if NO_COMMITS not in error.message:
             raise
         raise ToolError("not_found", "the repository has no commits yet") from error
 

@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Annotated
 
-from codur.tools.arguments import argument
 from codur.tools.flow.code_outputs import Blame, BlamedLine, ChangedFile, Commit, Commits, Diff, RepositoryStatus
+from codur.tools.git.git_commits import FORMAT, read_commit
 from codur.tools.git.git_hardening import DIFF_OPTIONS
-from codur.tools.git.git_repository import REVISION, repository_of
-from codur.tools.tool import GIT_TASKS, ToolContext, ToolError, tool
+from codur.tools.git.git_repository import NO_COMMITS, repository_of, require_revision
+from codur.tools.tool import GIT_TASKS, Arg, ToolContext, ToolError, tool
 from codur.types import ToolResult
 
 _MAX_LOG = 500
 _MAX_LINE = 300
 _MAX_BLAMED = 2_000
-_LOG_FORMAT = "%H%x1f%an%x1f%aI%x1f%s%x1e"
 _SHOW_FORMAT = "commit %H%nAuthor: %an%nDate:   %aI%n%n%w(0,4,4)%B"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GitStatus:
-    pass
-
-
-@tool(GitStatus, RepositoryStatus, "Show the branch and the changed files.", task_types=GIT_TASKS)
-def git_status(context: ToolContext, given: GitStatus) -> ToolResult:  # noqa: ARG001 - every tool takes its input
-    """Branch and changed files."""
+@tool(RepositoryStatus, task_types=GIT_TASKS)
+def git_status(context: ToolContext) -> ToolResult:
+    """Show the branch and the changed files."""
     repository = repository_of(context)
     output = repository.safe(
         "status", "--porcelain=v1", "-z", "--branch", "--no-renames", "--ignore-submodules=all", "--", "."
@@ -46,64 +40,53 @@ def git_status(context: ToolContext, given: GitStatus) -> ToolResult:  # noqa: A
     return ToolResult(text="\n".join(lines), data=RepositoryStatus(branch=branch, entries=entries))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GitDiff:
-    path: str = argument("Only this file or directory.", "", accepts=("path", "directory"))
-    staged: bool = argument("Show what is staged instead of what is not.", default=False)
-    revision: str = argument("Compare with this commit instead of the index.", "", accepts="revision")
+@tool(Diff, task_types=GIT_TASKS)
+def git_diff(
+    context: ToolContext,
+    path: Annotated[str, Arg("Only this file or directory.", "path", "directory")] = "",
+    staged: Annotated[bool, Arg("Show what is staged instead of what is not.")] = False,
+    revision: Annotated[str, Arg("Compare with this commit instead of the index.", "revision")] = "",
+) -> ToolResult:
+    """Show changes that are not committed."""
+    options = ["--cached"] if staged else []
+    words = [*options, *_revision(context, revision), "--", _path(context, path)]
+    output = _shown(context, repository_of(context).safe("diff", *DIFF_OPTIONS, *words))
+    return ToolResult(text=output or "no differences", data=Diff(revision=revision, files=_files(output)))
 
 
-@tool(GitDiff, Diff, "Show changes that are not committed.", task_types=GIT_TASKS)
-def git_diff(context: ToolContext, given: GitDiff) -> ToolResult:
-    """Changes of the working tree."""
-    options = ["--cached"] if given.staged else []
-    revision = [_revision(context, given.revision)] if given.revision else []
-    output = repository_of(context).safe("diff", *DIFF_OPTIONS, *options, *revision, "--", _path(context, given.path))
-    output = _shown(context, output)
-    return ToolResult(text=output or "no differences", data=Diff(revision=given.revision, files=_files(output)))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GitLog:
-    limit: int = argument("Commits at most.", 10)
-    path: str = argument("Only commits that changed this file or directory.", "", accepts=("path", "directory"))
-    revision: str = argument("Where to start; HEAD if left out.", "", accepts="revision")
-
-
-@tool(GitLog, Commits, "Show the latest commits.", task_types=GIT_TASKS)
-def git_log(context: ToolContext, given: GitLog) -> ToolResult:
-    """The latest commits."""
-    limit = max(1, min(given.limit, _MAX_LOG))
+@tool(Commits, task_types=GIT_TASKS)
+def git_log(
+    context: ToolContext,
+    limit: Annotated[int, Arg("Commits at most.")] = 10,
+    path: Annotated[str, Arg("Only commits that changed this file or directory.", "path", "directory")] = "",
+    revision: Annotated[str, Arg("Where to start; HEAD if left out.", "revision")] = "",
+) -> ToolResult:
+    """Show the latest commits."""
     repository = repository_of(context)
-    revision = [_revision(context, given.revision)] if given.revision else []
-    path = ["--", _path(context, given.path)] if given.path else ["--"]
-    options = [f"--max-count={limit}", "--no-show-signature", "--no-color", f"--format={_LOG_FORMAT}"]
+    words = [*_revision(context, revision), "--", *([_path(context, path)] if path else [])]
+    most = f"--max-count={max(1, min(limit, _MAX_LOG))}"
     try:
-        output = repository.safe("log", *options, *revision, *path)
+        output = repository.safe("log", most, "--no-show-signature", "--no-color", f"--format={FORMAT}%x1e", *words)
     except ToolError as error:
-        if "does not have any commits" not in error.message:
+        if NO_COMMITS not in error.message:
             raise
         output = ""
-    records = [record.strip("\n").split("\x1f") for record in output.split("\x1e") if record.strip()]
-    commits = tuple(Commit(hash=item[0], author=item[1], date=item[2], subject=item[3]) for item in records)
+    commits = tuple(read_commit(record) for record in output.split("\x1e") if record.strip())
     lines = [f"{item.hash[:10]} {item.date[:10]} {item.author}: {item.subject}" for item in commits]
     return ToolResult(text="\n".join(lines) or "no commits yet", data=Commits(commits=commits))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GitShow:
-    revision: str = argument("Commit to show.", "HEAD", accepts="revision")
-    path: str = argument("Only this file or directory.", "", accepts=("path", "directory"))
-
-
-@tool(GitShow, Diff, "Show one commit with its changes.", task_types=GIT_TASKS)
-def git_show(context: ToolContext, given: GitShow) -> ToolResult:
-    """One commit with its changes."""
-    path = ["--", _path(context, given.path)] if given.path else ["--"]
+@tool(Diff, task_types=GIT_TASKS)
+def git_show(
+    context: ToolContext,
+    revision: Annotated[str, Arg("Commit to show.", "revision")] = "HEAD",
+    path: Annotated[str, Arg("Only this file or directory.", "path", "directory")] = "",
+) -> ToolResult:
+    """Show one commit with its changes."""
+    words = [*_revision(context, revision), "--", *([_path(context, path)] if path else [])]
     options = ["--no-show-signature", f"--format={_SHOW_FORMAT}", *DIFF_OPTIONS]
-    output = repository_of(context).safe("show", *options, _revision(context, given.revision), *path)
-    output = _shown(context, output)
-    return ToolResult(text=output, data=Diff(revision=given.revision, files=_files(output)))
+    output = _shown(context, repository_of(context).safe("show", *options, *words))
+    return ToolResult(text=output, data=Diff(revision=revision, files=_files(output)))
 
 
 def _files(diff: str) -> tuple[str, ...]:
@@ -112,27 +95,24 @@ def _files(diff: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GitBlame:
-    path: str = argument("File to look at, relative to the workspace.", accepts="path")
-    start_line: int | None = argument("First line, counted from 1; the whole file if left out.", None, accepts="line")
-    end_line: int | None = argument("Last line, included.", None)
-    revision: str = argument("As it was in this commit instead of now.", "", accepts="revision")
-
-
-@tool(GitBlame, Blame, "Show which commit changed each line of a file last.", task_types=GIT_TASKS)
-def git_blame(context: ToolContext, given: GitBlame) -> ToolResult:
-    """Commit, date and author before each line."""
-    start, end = given.start_line or 1, given.end_line
-    if start < 1 or (end is not None and end < start):
+@tool(Blame, task_types=GIT_TASKS)
+def git_blame(
+    context: ToolContext,
+    path: Annotated[str, Arg("File to look at, relative to the workspace.", "path")],
+    start_line: Annotated[int | None, Arg("First line, counted from 1; the whole file if left out.", "line")] = None,
+    end_line: Annotated[int | None, Arg("Last line, included.")] = None,
+    revision: Annotated[str, Arg("As it was in this commit instead of now.", "revision")] = "",
+) -> ToolResult:
+    """Show which commit changed each line of a file last."""
+    start = start_line or 1
+    if start < 1 or (end_line is not None and end_line < start):
         raise ToolError("invalid", "give start_line and end_line counted from 1, the first one first")
-    last = min(end or start + _MAX_BLAMED - 1, start + _MAX_BLAMED - 1)
-    revision = [_revision(context, given.revision)] if given.revision else []
-    options = ["--line-porcelain", f"-L{start},{last}"]
-    path = _path(context, given.path)
+    last = min(end_line or start + _MAX_BLAMED - 1, start + _MAX_BLAMED - 1)
+    words = ["--line-porcelain", f"-L{start},{last}", *_revision(context, revision)]
+    path = _path(context, path)
     _require_shown(context, path)
     try:
-        output = repository_of(context).safe("blame", *options, *revision, "--", path)
+        output = repository_of(context).safe("blame", *words, "--", path)
     except ToolError as error:
         if "invalid object name: " not in error.message:
             raise
@@ -179,11 +159,12 @@ def _require_shown(context: ToolContext, path: str) -> None:
         raise ToolError("refused", f"{path} may hold keys or passwords, which no model is shown")
 
 
-def _revision(context: ToolContext, text: str) -> str:
-    if not REVISION.fullmatch(text):
-        raise ToolError("invalid", f"{text!r:.60} is no revision; give a commit, branch or tag such as HEAD~1")
-    _require_shown(context, text.partition(":")[2])  # COMMIT:PATH is a file's content
-    return text
+def _revision(context: ToolContext, text: str) -> list[str]:
+    """The revision as a word of a command; none if none is given."""
+    if not text:
+        return []
+    _require_shown(context, require_revision(text).partition(":")[2])  # COMMIT:PATH is a file's content
+    return [text]
 
 
 def _path(context: ToolContext, given: str) -> str:

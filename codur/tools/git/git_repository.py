@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 REVISION = re.compile(r"[\w@][\w./@^~{}:+-]*")
 """What may name a commit: never an option."""
+NO_COMMITS = "does not have any commits"
+"""What git says of a repository without a commit."""
 _MAX_OUTPUT = 4_000_000
 _MAX_PROBLEM = 65_536
 _DEADLINE_S = 30.0
@@ -185,6 +187,17 @@ def _commands(path: str) -> Any:
             return self._run(command)
 
     return Commands
+
+
+def require_revision(text: str) -> str:
+    """The text, if it may name a commit.
+
+    Raises:
+        ToolError: `invalid`.
+    """
+    if not REVISION.fullmatch(text):
+        raise ToolError("invalid", f"{text!r:.60} is no revision; give a commit, branch or tag such as HEAD~1")
+    return text
 
 
 def _not_installed(path: str) -> ToolError:

@@ -2,49 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Annotated
 
-from codur.tools.arguments import argument
-from codur.tools.flow.code_outputs import Commit, Commits
+from codur.tools.flow.code_outputs import Commits
 from codur.tools.flow.outputs import FileList
+from codur.tools.git.git_commits import FORMAT, read_commit
 from codur.tools.git.git_repository import Repository, repository_of
-from codur.tools.tool import GIT_TASKS, ToolContext, ToolError, tool
+from codur.tools.tool import GIT_TASKS, Arg, ToolContext, ToolError, tool
 from codur.types import ToolResult
 
-_FORMAT = "%H%x1f%an%x1f%aI%x1f%s"
 _MAX_PATHS = 1_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StageFiles:
-    paths: tuple[str, ...] = argument("Files to stage, also deleted ones.", accepts="path")
+@tool(FileList, side_effect="write", task_types=GIT_TASKS, permission="allow_git_write")
+def git_stage_files(
+    context: ToolContext, paths: Annotated[tuple[str, ...], Arg("Files to stage, also deleted ones.", "path")]
+) -> ToolResult:
+    """Stage changed files for the next commit.
 
-
-@tool(
-    StageFiles,
-    FileList,
-    "Stage changed files for the next commit.",
-    side_effect="write",
-    task_types=GIT_TASKS,
-    permission="allow_git_write",
-)
-def git_stage_files(context: ToolContext, given: StageFiles) -> ToolResult:
-    """Put the files' present contents into the index; all of them or none."""
+    Put the files' present contents into the index; all of them or none.
+    """
     workspace = context.workspace
-    paths = sorted({workspace.relative(path) for path in given.paths})
-    if not 1 <= len(paths) <= _MAX_PATHS:
+    wanted = sorted({workspace.relative(path) for path in paths})
+    if not 1 <= len(wanted) <= _MAX_PATHS:
         raise ToolError("invalid", f"give 1 to {_MAX_PATHS} files")
     repository = repository_of(context)
-    for path in paths:
+    for path in wanted:
         if not path or workspace.is_dir(path):
             raise ToolError("not_a_file", f"{path or 'the workspace'} is a directory; name its files")
         if not workspace.exists(path) and not repository.safe("ls-files", "-z", "--", path):
             raise ToolError("not_found", f"there is no file {path}, and git knows none")
-    _require_no_filter(repository, paths)
-    repository.safe("add", "--all", "--", *paths, writable=repository.own)
-    return ToolResult(
-        text="\n".join(f"staged {path}" for path in paths), data=FileList(files=tuple(paths), complete=True)
-    )
+    _require_no_filter(repository, wanted)
+    repository.safe("add", "--all", "--", *wanted, writable=repository.own)
+    text = "\n".join(f"staged {path}" for path in wanted)
+    return ToolResult(text=text, data=FileList(files=tuple(wanted), complete=True))
 
 
 def _require_no_filter(repository: Repository, paths: list[str]) -> None:
@@ -57,23 +48,16 @@ def _require_no_filter(repository: Repository, paths: list[str]) -> None:
             )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MakeCommit:
-    message: str = argument("Commit message: one line, then an empty line and more if needed.")
+@tool(Commits, side_effect="write", task_types=GIT_TASKS, permission="allow_git_write")
+def git_commit(
+    context: ToolContext,
+    message: Annotated[str, Arg("Commit message: one line, then an empty line and more if needed.")],
+) -> ToolResult:
+    """Commit what is staged.
 
-
-@tool(
-    MakeCommit,
-    Commits,
-    "Commit what is staged.",
-    side_effect="write",
-    task_types=GIT_TASKS,
-    permission="allow_git_write",
-    name="git_commit",
-)
-def git_commit(context: ToolContext, given: MakeCommit) -> ToolResult:
-    """Make a commit, unsigned and without hooks."""
-    message = given.message.strip()
+    Make a commit, unsigned and without hooks.
+    """
+    message = message.strip()
     if not message or "\0" in message:
         raise ToolError("invalid", "message must not be empty")
     repository = repository_of(context)
@@ -83,13 +67,9 @@ def git_commit(context: ToolContext, given: MakeCommit) -> ToolResult:
         "commit", "--quiet", "--no-verify", "--no-gpg-sign", "--no-edit", "--no-status", "--cleanup=whitespace",
         f"--message={message}", variables=_identity(context, repository), writable=repository.own,
     )  # fmt: skip
-    hash_, author, date, subject = (
-        repository.safe("log", "--max-count=1", "--no-show-signature", "--no-color", f"--format={_FORMAT}")
-        .strip("\n")
-        .split("\x1f")
-    )
-    commit = Commit(hash=hash_, author=author, date=date, subject=subject)
-    return ToolResult(text=f"committed {hash_[:10]}: {subject}", data=Commits(commits=(commit,)))
+    options = ("--max-count=1", "--no-show-signature", "--no-color")
+    commit = read_commit(repository.safe("log", *options, f"--format={FORMAT}"))
+    return ToolResult(text=f"committed {commit.hash[:10]}: {commit.subject}", data=Commits(commits=(commit,)))
 
 
 def _identity(context: ToolContext, repository: Repository) -> tuple[tuple[str, str], ...]:
@@ -102,11 +82,10 @@ def _identity(context: ToolContext, repository: Repository) -> tuple[tuple[str, 
         if not value:
             raise ToolError("refused", f"git does not know who commits; set {key} with git config")
         found[key] = value
-    return (
-        ("GIT_AUTHOR_NAME", found["user.name"]),
-        ("GIT_AUTHOR_EMAIL", found["user.email"]),
-        ("GIT_COMMITTER_NAME", found["user.name"]),
-        ("GIT_COMMITTER_EMAIL", found["user.email"]),
+    return tuple(
+        (f"GIT_{who}_{what}", found[f"user.{what.lower()}"])
+        for who in ("AUTHOR", "COMMITTER")
+        for what in ("NAME", "EMAIL")
     )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import Final, Literal, Protocol
+from collections.abc import Callable, Sequence
+from typing import Final, Literal
 
 from codur.structs import Struct
 from codur.ui.sanitise import Shown, sanitise
@@ -104,8 +104,11 @@ class Progress:
         )
 
 
-class BatchDisplay(Protocol):
-    """Shows a batch while it goes on; may be called from one other thread than the one that closes it."""
+class BatchDisplay:
+    """Shows a batch while it goes on; may be called from one other thread than the one that closes it.
+
+    This one shows nothing.
+    """
 
     def begin(self, progress: Progress) -> None:
         """It begins."""
@@ -126,29 +129,7 @@ class BatchDisplay(Protocol):
         """Give the terminal back."""
 
 
-class NoDisplay:
-    """Shows nothing."""
-
-    def begin(self, progress: Progress) -> None:
-        """See `BatchDisplay`."""
-
-    def started(self, number: int, title: str) -> None:
-        """See `BatchDisplay`."""
-
-    def phase(self, number: int, phase: str, calls: int) -> None:
-        """See `BatchDisplay`."""
-
-    def finished(self, number: int, row: BatchRow) -> None:
-        """See `BatchDisplay`."""
-
-    def again(self, number: int) -> None:
-        """See `BatchDisplay`."""
-
-    def close(self) -> None:
-        """See `BatchDisplay`."""
-
-
-class LineDisplay(NoDisplay):
+class LineDisplay(BatchDisplay):
     """A line for each piece of work that is done: for pipes, logs and simple terminals."""
 
     def __init__(self, stream: SafeStream) -> None:
@@ -193,33 +174,13 @@ def batch_table(rows: Sequence[BatchRow], *, color: bool = False, width: int = 1
         rows: in the order to show them.
         color: use colours and fold long cells to `width` columns.
     """
-    agents = len({row.agent for row in rows}) > 1
-    attempts = any(row.attempt > 1 for row in rows)
-    columns = (
-        Column("challenge"),
-        *((Column("agent"),) if agents else ()),
-        *((Column("attempt", right=True),) if attempts else ()),
-        Column("result"),
-        Column("solved by"),
-        Column("calls", right=True),
-        Column("tokens", right=True),
-        Column("cost", right=True),
-        Column("seconds", right=True),
-        Column("note"),
-    )
-    cells = [
-        (
-            line(row.name),
-            *((line(row.agent or "(default)"),) if agents else ()),
-            *((line(str(row.attempt)),) if attempts else ()),
-            line((row.status, STATUS_STYLES[row.status])),
-            line(_way(row)),
-            *_figures(row.calls, row.tokens, row.cost, row.seconds),
-            line(row.note),
-        )
-        for row in rows
-    ]
-    return table(columns, cells, _totals(rows, empty=agents + attempts), color=color, width=width)
+    several = {"agent": len({row.agent for row in rows}) > 1, "attempt": any(row.attempt > 1 for row in rows)}
+    titles = [title for title in _CELLS if several.get(title, True)]
+    columns = [Column(title, right=title in _FIGURES) for title in titles]
+    cells = [[_CELLS[title](row) for title in titles] for row in rows]
+    totals = _totals(rows, attempts=any(several.values()))
+    footer = [line(totals.get(title, "")) for title in titles]
+    return table(columns, cells, footer, color=color, width=width)
 
 
 def challenges_table(rows: Sequence[tuple[str, str, str]], *, color: bool = False, width: int = 100) -> Shown:
@@ -235,28 +196,35 @@ def _way(row: BatchRow) -> str:
     return worker(row.solved_by) if row.solved_by in ("pattern", "repair") else f"{worker(row.solved_by)} ({row.tier})"
 
 
-def _figures(calls: int, tokens: int, cost: float, seconds: float) -> tuple[Line, Line, Line, Line]:
-    return line(f"{calls:,}"), line(f"{tokens:,}"), line(money(cost)), line(f"{seconds:.1f}")
-
-
-def _totals(rows: Sequence[BatchRow], *, empty: int) -> tuple[Line, ...]:
+def _totals(rows: Sequence[BatchRow], *, attempts: bool) -> dict[str, str]:
+    """The cells of the last row, by their titles."""
     solved = [row for row in rows if row.status == "solved"]
-    return (
-        line(f"{len(solved)} of {count(len(rows), 'attempt') if empty else len(rows)} solved"),
-        *[line("")] * empty,
-        line(""),
-        line(f"{sum(row.calls == 0 for row in solved)} without a model"),
-        *_figures(
-            sum(row.calls for row in rows),
-            sum(row.tokens for row in rows),
-            sum(row.cost for row in rows),
-            sum(row.seconds for row in rows),
-        ),
-        line(""),
-    )
+    return {
+        "challenge": f"{len(solved)} of {count(len(rows), 'attempt') if attempts else len(rows)} solved",
+        "solved by": f"{sum(row.calls == 0 for row in solved)} without a model",
+        "calls": f"{sum(row.calls for row in rows):,}",
+        "tokens": f"{sum(row.tokens for row in rows):,}",
+        "cost": money(sum(row.cost for row in rows)),
+        "seconds": f"{sum(row.seconds for row in rows):.1f}",
+    }
 
 
 def _time(seconds: float) -> str:
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+_FIGURES = frozenset({"attempt", "calls", "tokens", "cost", "seconds"})
+_CELLS: dict[str, Callable[[BatchRow], Line]] = {
+    "challenge": lambda row: line(row.name),
+    "agent": lambda row: line(row.agent or "(default)"),
+    "attempt": lambda row: line(str(row.attempt)),
+    "result": lambda row: line((row.status, STATUS_STYLES[row.status])),
+    "solved by": lambda row: line(_way(row)),
+    "calls": lambda row: line(f"{row.calls:,}"),
+    "tokens": lambda row: line(f"{row.tokens:,}"),
+    "cost": lambda row: line(money(row.cost)),
+    "seconds": lambda row: line(f"{row.seconds:.1f}"),
+    "note": lambda row: line(row.note),
+}

@@ -1,24 +1,30 @@
-"""Draws a directed graph into a PNG: nodes in rows by their distance from the start, no service and no network."""
+"""Draws a directed graph as SVG: nodes in rows by their distance from the start, no service and no network."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from io import BytesIO
-from math import atan2, cos, pi, sin
-
-from PIL import Image, ImageDraw, ImageFont
+from html import escape
 
 BOX = (190, 46)
 GAP = (70, 120)
-MARGIN = 110
-ARROW = 11
-INK, PAPER, FILL, LINE, BACK = "#1b1f24", "#ffffff", "#eaf2fb", "#4a6b8a", "#b06a3b"
+MARGIN, LANE = 50, 9
+LINE, BACK = "steelblue", "sienna"
+_HEAD = """\
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"
+ font-family="sans-serif" font-size="17" text-anchor="middle" dominant-baseline="central" fill="none" stroke-width="2">
+<rect width="100%" height="100%" fill="#ffffff"/>"""
+_ARROW = """\
+<marker id="{0}" viewBox="0 0 10 8" refX="10" refY="4" markerWidth="6" markerHeight="5" orient="auto">\
+<path d="M0,0 L10,4 L0,8 z" fill="{0}" stroke="none"/></marker>"""
+_BOX = """\
+<rect x="{x:.1f}" y="{y:.1f}" width="{0[0]}" height="{0[1]}" rx="9" fill="#eaf2fb" stroke="steelblue"/>
+<text x="{middle[0]:.1f}" y="{middle[1]:.1f}" fill="#1b1f24">{name}</text>"""
 
 _Point = tuple[float, float]
 
 
-def graph_png(edges: Mapping[str, Sequence[str]], *, start: str = "start") -> bytes:
-    """The graph as PNG bytes.
+def graph_svg(edges: Mapping[str, Sequence[str]], *, start: str = "start") -> str:
+    """The graph as the text of an SVG file.
 
     Edges to the next row are straight; longer ones run down the left side, and those that lead back run up the right
     side in another colour, each in a lane of its own, so that no edge crosses a box.
@@ -28,28 +34,28 @@ def graph_png(edges: Mapping[str, Sequence[str]], *, start: str = "start") -> by
         start: the node of the first row.
     """
     rows = _rows(edges, start)
-    centres = _centres(rows)
-    width = int(max(x for x, _ in centres.values()) + BOX[0] / 2 + 2 * MARGIN)
-    height = int(max(y for _, y in centres.values()) + BOX[1] / 2 + MARGIN / 2)
-    image = Image.new("RGB", (width, height), PAPER)
-    draw = ImageDraw.Draw(image)
-    font = ImageFont.load_default(size=17)
     level = {name: number for number, row in enumerate(rows) for name in row}
-    lanes = 0
-    for source, targets in edges.items():
-        for target in targets:
-            step = level[target] - level[source]
-            if step == 1:
-                _straight(draw, centres[source], centres[target])
-                continue
-            lanes += 1
-            side = MARGIN / 2 + 9 * lanes if step > 1 else width - MARGIN / 2 - 9 * lanes
-            _round(draw, centres[source], centres[target], side, shift=7 * lanes, colour=LINE if step > 1 else BACK)
-    for name, centre in centres.items():
-        _box(draw, name, centre, font)
-    data = BytesIO()
-    image.save(data, format="PNG", optimize=True)
-    return data.getvalue()
+    links = [(source, target) for source, targets in edges.items() for target in targets]
+    ahead = [link for link in links if level[link[1]] > level[link[0]] + 1]
+    back = [link for link in links if level[link[1]] <= level[link[0]]]
+    left, right = (MARGIN + LANE * len(lanes) for lanes in (ahead, back))
+    middles = _middles(rows, left)
+    width = max(x for x, _ in middles.values()) + BOX[0] / 2 + right
+    height = max(y for _, y in middles.values()) + BOX[1] / 2 + MARGIN
+    parts = [_HEAD.format(width=width, height=height), *map(_ARROW.format, (LINE, BACK))]
+    for source, target in links:
+        begin, end = middles[source], middles[target]
+        if (source, target) in ahead:
+            place = ahead.index((source, target))
+            parts.append(_line(_around(begin, end, left - MARGIN / 2 - LANE * place, place), LINE))
+        elif (source, target) in back:
+            place = back.index((source, target))
+            parts.append(_line(_around(begin, end, width - right + MARGIN / 2 + LANE * place, place), BACK))
+        else:
+            parts.append(_line([(begin[0], begin[1] + BOX[1] / 2), (end[0], end[1] - BOX[1] / 2)], LINE))
+    for name, (x, y) in middles.items():
+        parts.append(_BOX.format(BOX, x=x - BOX[0] / 2, y=y - BOX[1] / 2, middle=(x, y), name=escape(name)))
+    return "\n".join([*parts, "</svg>\n"])
 
 
 def _rows(edges: Mapping[str, Sequence[str]], start: str) -> list[list[str]]:
@@ -67,45 +73,26 @@ def _rows(edges: Mapping[str, Sequence[str]], start: str) -> list[list[str]]:
     return [row for row in [*rows, sorted(ends)] if row]
 
 
-def _centres(rows: Sequence[Sequence[str]]) -> dict[str, _Point]:
+def _middles(rows: Sequence[Sequence[str]], margin: float) -> dict[str, _Point]:
     widest = max(len(row) for row in rows)
-    middle = 2 * MARGIN + (widest * (BOX[0] + GAP[0]) - GAP[0]) / 2
-    centres: dict[str, _Point] = {}
+    middle = margin + (widest * (BOX[0] + GAP[0]) - GAP[0]) / 2
+    middles: dict[str, _Point] = {}
     for number, row in enumerate(rows):
         left = middle - (len(row) - 1) * (BOX[0] + GAP[0]) / 2
-        y = MARGIN / 2 + BOX[1] / 2 + number * (BOX[1] + GAP[1])
-        for index, name in enumerate(row):
-            centres[name] = (left + index * (BOX[0] + GAP[0]), y)
-    return centres
+        y = MARGIN + BOX[1] / 2 + number * (BOX[1] + GAP[1])
+        middles |= {name: (left + index * (BOX[0] + GAP[0]), y) for index, name in enumerate(row)}
+    return middles
 
 
-def _straight(draw: ImageDraw.ImageDraw, source: _Point, target: _Point) -> None:
-    begin = (source[0], source[1] + BOX[1] / 2)
-    end = (target[0], target[1] - BOX[1] / 2)
-    draw.line([begin, end], fill=LINE, width=2)
-    _arrow(draw, begin, end, LINE)
+def _around(begin: _Point, end: _Point, lane: float, place: int) -> list[_Point]:
+    """The corners of an edge out of the bottom of one box, along a lane, into the top of the other."""
+    shift = place * 7 % (BOX[0] - 24)
+    out_x, in_x = (x - BOX[0] / 2 + 12 + shift for x in (begin[0], end[0]))
+    bottom, top = begin[1] + BOX[1] / 2, end[1] - BOX[1] / 2
+    below, above = bottom + 8 + shift / 4, top - 14 - shift / 4
+    return [(out_x, bottom), (out_x, below), (lane, below), (lane, above), (in_x, above), (in_x, top)]
 
 
-def _round(draw: ImageDraw.ImageDraw, source: _Point, target: _Point, x: float, *, shift: float, colour: str) -> None:
-    """An edge out of the bottom of one box, along the lane at `x`, into the top of the other."""
-    out_x, in_x = source[0] - BOX[0] / 2 + 12 + shift, target[0] - BOX[0] / 2 + 12 + shift
-    below, above = source[1] + BOX[1] / 2 + 8 + shift / 2, target[1] - BOX[1] / 2 - 14 - shift / 2
-    end = (in_x, target[1] - BOX[1] / 2)
-    corners = [(out_x, source[1] + BOX[1] / 2), (out_x, below), (x, below), (x, above), (in_x, above), end]
-    draw.line(corners, fill=colour, width=2)
-    _arrow(draw, (in_x, above), end, colour)
-
-
-def _arrow(draw: ImageDraw.ImageDraw, begin: _Point, end: _Point, colour: str) -> None:
-    angle = atan2(end[1] - begin[1], end[0] - begin[0])
-    wings = [(end[0] - ARROW * cos(angle + turn), end[1] - ARROW * sin(angle + turn)) for turn in (pi / 7, -pi / 7)]
-    draw.polygon([end, *wings], fill=colour)
-
-
-def _box(
-    draw: ImageDraw.ImageDraw, name: str, centre: _Point, font: ImageFont.FreeTypeFont | ImageFont.ImageFont
-) -> None:
-    x, y = centre
-    corners = (x - BOX[0] / 2, y - BOX[1] / 2, x + BOX[0] / 2, y + BOX[1] / 2)
-    draw.rounded_rectangle(corners, radius=9, fill=FILL, outline=LINE, width=2)
-    draw.text(centre, name, fill=INK, font=font, anchor="mm")
+def _line(points: Sequence[_Point], colour: str) -> str:
+    corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return f'<polyline points="{corners}" stroke="{colour}" marker-end="url(#{colour})"/>'

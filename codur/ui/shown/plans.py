@@ -96,26 +96,22 @@ def _effect_lines(effects: PlanEffects) -> list[Line]:
         named = [_some(effects.files)] if effects.files else []
         rest = ["files that its steps choose"] if effects.other_files else []
         lines.append(line(("     changes: ", "dim"), " and ".join([*named, *rest]) or "nothing that it names"))
-    lines += [
-        line(("     runs: ", "dim"), clip(command, width=_MOST_OF_A_COMMAND))
-        for command in effects.commands[:_MOST_SHOWN]
-    ]
-    if len(effects.commands) > _MOST_SHOWN:
-        lines.append(line(("     runs: ", "dim"), f"{len(effects.commands) - _MOST_SHOWN} more, see the steps"))
-    if effects.check:
-        lines.append(line(("     checked by: ", "dim"), clip(effects.check, width=_MOST_OF_A_COMMAND)))
-    lines += [
-        line(("     asks the network: ", "dim"), clip(address, width=_MOST_OF_A_COMMAND))
-        for address in effects.addresses[:_MOST_SHOWN]
-    ]
-    if len(effects.addresses) > _MOST_SHOWN:
-        lines.append(line(("     asks the network: ", "dim"), f"{len(effects.addresses) - _MOST_SHOWN} more"))
+    lines += _named("runs", effects.commands, rest=" more, see the steps")
+    lines += _named("checked by", (effects.check,) if effects.check else ())
+    lines += _named("asks the network", effects.addresses)
     told = {"run"} if effects.commands or effects.check else set[str]()
     told |= {"network"} if effects.addresses else set()
     others = [_WORDS[kind] for kind in effects.kinds if kind in _WORDS and kind not in told]
     if others:
         lines.append(line(("     also: ", "dim"), ", ".join(others)))
     return lines or [line(("     changes nothing and runs nothing", "dim"))]
+
+
+def _named(what: str, items: Sequence[str], *, rest: str = " more") -> list[Line]:
+    """A line for each of the first items, and one for how many more there are."""
+    shown = [clip(item, width=_MOST_OF_A_COMMAND) for item in items[:_MOST_SHOWN]]
+    more = [f"{len(items) - _MOST_SHOWN}{rest}"] if len(items) > _MOST_SHOWN else []
+    return [line((f"     {what}: ", "dim"), text) for text in (*shown, *more)]
 
 
 def _some(files: Sequence[str]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from codur.events import (
     AgentMessage,
     AnswerDelta,
@@ -185,8 +187,6 @@ class Status:
 
     def words(self, width: int) -> list[Shown]:
         """Give the last lines of an answer that is coming, none wider than `width` columns; nothing if none is."""
-        import textwrap  # noqa: PLC0415 - lazy: only where an answer is shown while it comes
-
         if not self._words:
             return []
         rows = [

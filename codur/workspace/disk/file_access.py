@@ -160,9 +160,8 @@ def write_image(root: Root, relative: str, data: bytes, *, mode: int | None, dur
     """
     made: list[str] = []
     with reported(relative), root.parent(relative, made) as (directory, name):
-        temporary = temporary_name(name)
-        descriptor = os.open(temporary, _CREATE, 0o666 if mode is None else _PRIVATE, dir_fd=directory)
-        try:
+        with _replacing(directory, name) as temporary:
+            descriptor = os.open(temporary, _CREATE, 0o666 if mode is None else _PRIVATE, dir_fd=directory)
             with os.fdopen(descriptor, "wb") as stream:
                 stream.write(data)
                 stream.flush()
@@ -170,14 +169,22 @@ def write_image(root: Root, relative: str, data: bytes, *, mode: int | None, dur
                 found = stat.S_IMODE(os.fstat(stream.fileno()).st_mode)
                 if durable:
                     os.fsync(stream.fileno())
-            os.replace(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
-        except BaseException:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(temporary, dir_fd=directory)
-            raise
         if durable:
             os.fsync(directory)
     return Written(mode=found, directories=tuple(made))
+
+
+@contextlib.contextmanager
+def _replacing(directory: int, name: str) -> Iterator[str]:
+    """A temporary name for what is then put in the place of `name` in one step, or taken away if that fails."""
+    temporary = temporary_name(name)
+    try:
+        yield temporary
+        os.replace(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary, dir_fd=directory)
+        raise
 
 
 def _dress(descriptor: int, directory: int, name: str, mode: int | None) -> None:
@@ -250,15 +257,8 @@ def write_link(root: Root, relative: str, target: str) -> tuple[str, ...]:
         FileError: it cannot be made.
     """
     made: list[str] = []
-    with reported(relative), root.parent(relative, made) as (directory, name):
-        temporary = temporary_name(name)
+    with reported(relative), root.parent(relative, made) as (directory, name), _replacing(directory, name) as temporary:
         os.symlink(target, temporary, dir_fd=directory)
-        try:
-            os.replace(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
-        except BaseException:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(temporary, dir_fd=directory)
-            raise
     return tuple(made)
 
 

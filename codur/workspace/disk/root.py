@@ -1,21 +1,24 @@
 """A workspace's root directory, and opening the directories beneath it without following a link.
 
-A path is opened from the root's descriptor by openat2(2), or part by part with `O_NOFOLLOW` where there is no openat2.
-So a directory that is exchanged for a symbolic link between a check and its use cannot lead out (openat(2), "Rationale
-for openat"). Relative paths arrive normal and resolved (`paths.real`).
+A path is opened from the root's descriptor, part by part with `O_NOFOLLOW`. So a directory that is exchanged for a
+symbolic link between a check and its use cannot lead out (openat(2), "Rationale for openat"). Relative paths arrive
+normal and resolved (`paths.real`).
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from codur.workspace.disk.openat2 import open_beneath
 from codur.workspace.problems import FileError, from_os_error
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+_MAX_BYTES = 4095
+"""As for a path that the kernel is given whole: what is nested deeper cannot keep a walk busy."""
 
 
 class Root:
@@ -23,15 +26,13 @@ class Root:
 
     Args:
         path: absolute and without links.
-        walk: open part by part even where there is openat2.
 
     Raises:
         FileError: there is none.
     """
 
-    def __init__(self, path: Path, *, walk: bool = False) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._walk = walk
         try:
             status = path.stat()
         except OSError as error:
@@ -75,7 +76,7 @@ class Root:
         descriptor = self.open()
         try:
             if relative:
-                below = self._below(descriptor, relative, made)
+                below = _walked(descriptor, relative, made)
                 os.close(descriptor)
                 descriptor = below
             yield descriptor
@@ -89,20 +90,10 @@ class Root:
         with self.directory(above, made) as descriptor:
             yield descriptor, name or "."
 
-    def _below(self, descriptor: int, relative: str, made: list[str] | None) -> int:
-        if not self._walk:
-            try:
-                found = open_beneath(descriptor, relative, _DIRECTORY)
-            except FileNotFoundError:
-                if made is None:
-                    raise
-                found = None
-            if found is not None:
-                return found
-        return _walked(descriptor, relative, made)
-
 
 def _walked(descriptor: int, relative: str, made: list[str] | None) -> int:
+    if len(os.fsencode(relative)) > _MAX_BYTES:
+        raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), relative)
     parts = relative.split("/")
     current = os.dup(descriptor)
     try:

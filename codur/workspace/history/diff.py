@@ -5,60 +5,73 @@ from __future__ import annotations
 import base64
 import difflib
 import hashlib
+import io
 import string
 import zlib
+from dataclasses import dataclass
 
 _NO_NEWLINE = "\\ No newline at end of file\n"
 _BINARY_LINE = 52
 _LENGTHS = string.ascii_uppercase + string.ascii_lowercase
 
 
-def unified_diff(
-    path: str,
-    before: bytes | None,
-    after: bytes | None,
-    *,
-    mode_before: int | None = None,
-    mode_after: int | None = None,
-) -> str:
-    """The change of one file from `before` to `after`; None stands for an absent file, no change gives an empty text.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange:
+    """The change of one file; None stands for an absent file."""
 
-    Bytes that are not UTF-8 are shown as replacement characters; binary files are named only. Of the modes only the
-    executable bit is told, as git does.
-    """
-    modes = (_git_mode(mode_before), _git_mode(mode_after))
-    if before == after and (before is None or modes[0] == modes[1]):
-        return ""
-    old_name = "/dev/null" if before is None else f"a/{path}"
-    new_name = "/dev/null" if after is None else f"b/{path}"
-    head = _header(path, before, after, modes)
-    if before == after:
-        return head
-    if b"\0" in (before or b"") or b"\0" in (after or b""):
-        return f"{head}Binary files {old_name} and {new_name} differ\n"
-    lines = difflib.unified_diff(_lines(before), _lines(after), old_name, new_name)
-    return head + "".join(line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}" for line in lines)
+    path: str
+    before: bytes | None
+    after: bytes | None
+    mode_before: int | None = None
+    mode_after: int | None = None
 
+    def diff(self) -> str:
+        """The change as a unified diff; empty if there is none.
 
-def binary_diff(
-    path: str,
-    before: bytes | None,
-    after: bytes | None,
-    *,
-    mode_before: int | None = None,
-    mode_after: int | None = None,
-) -> str:
-    """As `unified_diff`, but exact for any bytes and in ASCII alone: in the form of `git diff --binary`.
+        Bytes that are not UTF-8 are shown as replacement characters; binary files are named only. Of the modes only
+        the executable bit is told, as git does.
+        """
+        before, after = self.before, self.after
+        if before == after:
+            return "" if before is None or self._same_mode else self._header()
+        if b"\0" in (before or b"") or b"\0" in (after or b""):
+            return f"{self._header()}Binary files {self._old_name} and {self._new_name} differ\n"
+        lines = difflib.unified_diff(_lines(before), _lines(after), self._old_name, self._new_name)
+        return self._header() + "".join(line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}" for line in lines)
 
-    That holds both contents whole, deflated, in lines of up to 52 bytes: their number as a letter, then base 85
-    (gitformat-pack(5) and git's `diff.c`: `emit_binary_diff_body`).
-    """
-    modes = (_git_mode(mode_before), _git_mode(mode_after))
-    if before == after:
-        return unified_diff(path, before, after, mode_before=mode_before, mode_after=mode_after)
-    same = f" {modes[0]}" if before is not None and after is not None and modes[0] == modes[1] else ""
-    index = f"index {_blob_name(before)}..{_blob_name(after)}{same}\n"
-    return f"{_header(path, before, after, modes)}{index}GIT binary patch\n{_literal(after)}{_literal(before)}"
+    def binary_diff(self) -> str:
+        """As `diff`, but exact for any bytes and in ASCII alone: in the form of `git diff --binary`.
+
+        That holds both contents whole, deflated, in lines of up to 52 bytes: their number as a letter, then base 85
+        (gitformat-pack(5) and git's `diff.c`: `emit_binary_diff_body`).
+        """
+        before, after = self.before, self.after
+        if before == after:
+            return self.diff()
+        same = f" {_git_mode(self.mode_before)}" if None not in (before, after) and self._same_mode else ""
+        index = f"index {_blob_name(before)}..{_blob_name(after)}{same}\n"
+        return f"{self._header()}{index}GIT binary patch\n{_literal(after)}{_literal(before)}"
+
+    @property
+    def _old_name(self) -> str:
+        return "/dev/null" if self.before is None else f"a/{self.path}"
+
+    @property
+    def _new_name(self) -> str:
+        return "/dev/null" if self.after is None else f"b/{self.path}"
+
+    @property
+    def _same_mode(self) -> bool:
+        return _git_mode(self.mode_before) == _git_mode(self.mode_after)
+
+    def _header(self) -> str:
+        head = f"diff --git a/{self.path} b/{self.path}\n"
+        if self.before is None:
+            return f"{head}new file mode {_git_mode(self.mode_after)}\n"
+        if self.after is None:
+            return f"{head}deleted file mode {_git_mode(self.mode_before)}\n"
+        modes = f"old mode {_git_mode(self.mode_before)}\nnew mode {_git_mode(self.mode_after)}\n"
+        return head if self._same_mode else head + modes
 
 
 def _blob_name(data: bytes | None) -> str:
@@ -77,7 +90,8 @@ def _literal(data: bytes | None) -> str:
 
 def line_counts(before: bytes | None, after: bytes | None) -> tuple[int, int]:
     """How many lines a change adds and removes."""
-    marks = [line[:1] for line in unified_diff("file", before, after).split("\n@@", 1)[-1].split("\n")]
+    diff = FileChange(path="file", before=before, after=after).diff()
+    marks = [line[:1] for line in diff.split("\n@@", 1)[-1].split("\n")]
     return marks.count("+"), marks.count("-")
 
 
@@ -85,17 +99,5 @@ def _git_mode(mode: int | None) -> str:
     return "100755" if mode is not None and mode & 0o111 else "100644"
 
 
-def _header(path: str, before: bytes | None, after: bytes | None, modes: tuple[str, str]) -> str:
-    head = f"diff --git a/{path} b/{path}\n"
-    if before is None:
-        return f"{head}new file mode {modes[1]}\n"
-    if after is None:
-        return f"{head}deleted file mode {modes[0]}\n"
-    return head if modes[0] == modes[1] else f"{head}old mode {modes[0]}\nnew mode {modes[1]}\n"
-
-
 def _lines(data: bytes | None) -> list[str]:
-    text = (data or b"").decode("utf-8", "replace")
-    lines = text.split("\n")
-    kept = [f"{line}\n" for line in lines[:-1]]
-    return [*kept, lines[-1]] if lines[-1] else kept
+    return io.StringIO((data or b"").decode("utf-8", "replace")).readlines()

@@ -12,29 +12,13 @@ from codur.workspace.disk import file_access
 from codur.workspace.disk.file_access import Image
 from codur.workspace.disk.path_state import PathState, file_state, same
 from codur.workspace.disk.root import Root
-from codur.workspace.history.diff import unified_diff
+from codur.workspace.history.diff import FileChange
 from codur.workspace.history.disk_journal import By, DiskJournal, Entry
 from codur.workspace.history.net_changes import net_changes
 from codur.workspace.problems import FileError, require_mode
 
 _SOMETHING_ELSE = Image(data=b"", mode=-1)
 """Stands for what is no readable file: equal to no image of one."""
-
-
-class FileChange(Struct):
-    """The net change of one file; None stands for an absent file."""
-
-    path: str
-    before: bytes | None
-    after: bytes | None
-    mode_before: int | None = None
-    mode_after: int | None = None
-
-    def diff(self) -> str:
-        """The change as a unified diff."""
-        return unified_diff(
-            self.path, self.before, self.after, mode_before=self.mode_before, mode_after=self.mode_after
-        )
 
 
 class Snapshot(Struct):

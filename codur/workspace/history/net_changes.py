@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from typing import Literal
 
 from codur.structs import Struct
+from codur.types import ScopeViolation
 from codur.workspace.disk.path_state import PathState, same
 from codur.workspace.history.disk_journal import Entry
+from codur.workspace.scope import Scope
 
 
 class NetChange(Struct):
@@ -28,6 +31,23 @@ class NetChange(Struct):
     def after(self) -> PathState | None:
         """What the last entry put there."""
         return self.left[0]
+
+    @property
+    def kind(self) -> Literal["made", "changed", "deleted"]:
+        """What became of the path."""
+        return "made" if self.before is None else "deleted" if self.after is None else "changed"
+
+    @property
+    def is_directory(self) -> bool:
+        """Whether a directory is or was there."""
+        return "directory" in {state.kind for state in (self.before, self.after) if state is not None}
+
+
+class CommandChange(Struct):
+    """The net change of one path that programs, and not tools, changed."""
+
+    path: str
+    kind: Literal["made", "changed", "deleted", "mode"]
 
 
 def net_changes(entries: Iterable[Entry]) -> dict[str, NetChange]:
@@ -53,3 +73,52 @@ def net_changes(entries: Iterable[Entry]) -> dict[str, NetChange]:
 def directories_made(entries: Iterable[Entry]) -> tuple[str, ...]:
     """Directories that were made along the way, innermost first."""
     return tuple(sorted({name for entry in entries for name in entry.directories}, reverse=True))
+
+
+def command_changes(entries: Iterable[Entry]) -> tuple[CommandChange, ...]:
+    """What programs changed and is still so, by path; paths that tools changed, too, are left out."""
+    found: list[CommandChange] = []
+    for change in net_changes(entries).values():
+        before, after = change.before, change.after
+        if "command" not in change.by or "tool" in change.by:
+            continue
+        if not same(before, after):
+            found.append(CommandChange(path=change.path, kind=change.kind))
+        elif before is not None and after is not None and before.mode != after.mode:
+            found.append(CommandChange(path=change.path, kind="mode"))
+    return tuple(found)
+
+
+# --- what was out of scope --------------------------------------------------------------------------------------------
+
+
+def breaches(entries: Iterable[Entry], scope: Scope, edited: Collection[str]) -> dict[str, NetChange]:
+    """The changes of programs that are to be put back, by path: out of scope, or of more files than may change.
+
+    Args:
+        edited: paths that tools changed; they are in scope, and the first to count.
+    """
+    changes = {
+        path: change
+        for path, change in net_changes(entries).items()
+        if "command" in change.by and path not in edited and not same(change.before, change.after)
+    }
+    found = {path: change for path, change in changes.items() if not scope.allows(path)}
+    if scope.max_files:
+        allowed = [path for path, change in changes.items() if path not in found and not change.is_directory]
+        for path in allowed[max(0, scope.max_files - len(edited)) :]:
+            found[path] = changes[path]
+    return dict(sorted(found.items()))
+
+
+def violations(found: Iterable[NetChange], left: Collection[str]) -> tuple[ScopeViolation, ...]:
+    """What is told of such changes; a directory is told of by what is in it.
+
+    Args:
+        left: paths that could not be put back.
+    """
+    return tuple(
+        ScopeViolation(path=change.path, change=change.kind, reverted=change.path not in left)
+        for change in found
+        if not change.is_directory
+    )

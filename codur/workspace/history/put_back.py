@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypeGuard
 
 from codur.errors import StateError
-from codur.structs import Struct, field
+from codur.structs import Struct
 from codur.workspace import paths
 from codur.workspace.disk import file_access
 from codur.workspace.disk.path_state import PathState, present, same
@@ -33,14 +33,22 @@ class Conflict(Struct):
     copy: str = ""
 
 
-class Outcome(Struct, frozen=False, kw_only=False):
-    """What putting back came to: paths, each in one list."""
+class UndoReport(Struct):
+    """What putting back came to, or would; each path is in one of the lists.
 
-    restored: list[str] = field(default_factory=list)
-    removed: list[str] = field(default_factory=list)
-    unchanged: list[str] = field(default_factory=list)
-    conflicts: list[Conflict] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    Attributes:
+        restored: brought back to what they were.
+        removed: made by the run, and gone now.
+        unchanged: already as they were.
+        conflicts: left as they are, as someone else changed them.
+        notes: what else the user should know.
+    """
+
+    restored: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class PutBack:
@@ -64,9 +72,13 @@ class PutBack:
         self._must_record = must_record
         self._dry = dry
         self._late_modes: dict[str, int] = {}
-        self.outcome = Outcome()
+        self._restored: set[str] = set()
+        self._removed: set[str] = set()
+        self._unchanged: set[str] = set()
+        self._conflicts: dict[str, Conflict] = {}
+        self._notes: list[str] = []
 
-    def run(self, changes: Mapping[str, NetChange], directories: Iterable[str] = ()) -> Outcome:
+    def run(self, changes: Mapping[str, NetChange], directories: Iterable[str] = ()) -> UndoReport:
         """Put back all the paths.
 
         Args:
@@ -92,16 +104,13 @@ class PutBack:
                 file_access.set_mode(self._root, name, mode)
             for name in directories:
                 file_access.remove_empty_directory(self._root, name)
-        return self._sorted()
-
-    def _sorted(self) -> Outcome:
-        found = self.outcome
-        found.restored = sorted(set(found.restored))
-        found.removed = sorted(set(found.removed) - set(found.restored))
-        found.conflicts.sort(key=lambda conflict: conflict.path)
-        touched = {*found.restored, *found.removed, *(conflict.path for conflict in found.conflicts)}
-        found.unchanged = sorted(set(found.unchanged) - touched)
-        return found
+        return UndoReport(
+            restored=tuple(sorted(self._restored)),
+            removed=tuple(sorted(self._removed - self._restored)),
+            unchanged=tuple(sorted(self._unchanged - self._restored - self._removed - self._conflicts.keys())),
+            conflicts=tuple(conflict for _, conflict in sorted(self._conflicts.items())),
+            notes=tuple(self._notes),
+        )
 
     def _is_ours(self, change: NetChange) -> bool:
         """Whether the path may be touched; a journal that leads to `.git` or out of the root is not believed."""
@@ -113,7 +122,7 @@ class PutBack:
         return key == change.path and bool(key) and _GIT not in paths.fold_path(key)
 
     def _one(self, change: NetChange) -> None:
-        if any(conflict.path == change.path for conflict in self.outcome.conflicts):
+        if change.path in self._conflicts:
             return
         try:
             self._decide(change, present(self._root, change.path, max_bytes=self._journal.max_bytes))
@@ -126,7 +135,7 @@ class PutBack:
             if now is not None and wanted is not None and now.mode != wanted.mode and _left_mode(change, now):
                 self._change(change, now)
             else:
-                self.outcome.unchanged.append(change.path)
+                self._unchanged.add(change.path)
         elif any(same(now, left) for left in change.left):
             self._change(change, now)
         else:
@@ -145,7 +154,7 @@ class PutBack:
             return
         if wanted is None and now is not None and now.kind == "directory":
             if not file_access.remove_empty_directory(self._root, change.path):
-                self.outcome.unchanged.append(change.path)
+                self._unchanged.add(change.path)
                 return
             self._journal_only(change, now)
         else:
@@ -153,7 +162,7 @@ class PutBack:
         self._count(change)
 
     def _count(self, change: NetChange) -> None:
-        (self.outcome.removed if change.before is None else self.outcome.restored).append(change.path)
+        (self._removed if change.before is None else self._restored).add(change.path)
 
     def _journal_only(self, change: NetChange, now: PathState | None) -> None:
         entry = Entry(path=change.path, by=self._by, before=now, after=change.before)
@@ -183,8 +192,8 @@ class PutBack:
         except StateError as error:
             if self._must_record:
                 raise
-            if error.message not in self.outcome.notes:
-                self.outcome.notes.append(error.message)
+            if error.message not in self._notes:
+                self._notes.append(error.message)
 
     def _apply(self, path: str, now: PathState | None, wanted: PathState | None, data: bytes) -> None:
         if wanted is None:
@@ -215,7 +224,7 @@ class PutBack:
 
     def _conflict(self, change: NetChange, reason: str) -> None:
         copy = self._write_copy(change) if self._copies else ""
-        self.outcome.conflicts.append(Conflict(path=change.path, reason=reason, copy=copy))
+        self._conflicts[change.path] = Conflict(path=change.path, reason=reason, copy=copy)
 
     def _write_copy(self, change: NetChange) -> str:
         """Put the old content beside the path, unless an earlier undo did."""
@@ -231,7 +240,7 @@ class PutBack:
                 ):
                     return name
             except FileError as problem:
-                self.outcome.notes.append(f"the old content of {change.path} was not written: {problem.message}")
+                self._notes.append(f"the old content of {change.path} was not written: {problem.message}")
                 return ""
         return ""
 
@@ -257,7 +266,7 @@ def _is_plain(path: str) -> bool:
     return not path.startswith("/") and "\0" not in path and not {"", ".", ".."} & set(path.split("/"))
 
 
-def back_to(root: Root, journal: DiskJournal, position: int, *, by: By, must_record: bool) -> Outcome:
+def back_to(root: Root, journal: DiskJournal, position: int, *, by: By, must_record: bool) -> UndoReport:
     """Put every path that tools changed since a position of the journal back to how it was then; notes are kept there.
 
     Raises:

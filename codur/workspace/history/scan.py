@@ -116,19 +116,12 @@ def _is_cache(names: set[str]) -> bool:
 
 
 def _status(status: os.stat_result) -> Status:
-    mode = status.st_mode
+    mode, changed, inode = status.st_mode, status.st_ctime_ns, status.st_ino
     if stat.S_ISREG(mode):
-        return Status(
-            "file",
-            mode & 0o7777,
-            status.st_size,
-            status.st_mtime_ns,
-            status.st_ctime_ns,
-            status.st_ino,
-            status.st_nlink,
-        )
+        bits = mode & 0o7777
+        return Status("file", bits, status.st_size, status.st_mtime_ns, changed, inode, status.st_nlink)
     if stat.S_ISDIR(mode):
         return Status("directory", mode & 0o7777)
     if stat.S_ISLNK(mode):
-        return Status("link", 0, 0, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
-    return Status("other", 0, 0, 0, 0, status.st_ino)
+        return Status("link", 0, 0, status.st_mtime_ns, changed, inode)
+    return Status("other", 0, 0, 0, 0, inode)

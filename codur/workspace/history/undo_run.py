@@ -4,36 +4,18 @@ from __future__ import annotations
 
 from typing import Literal
 
-from codur.structs import Struct
+from codur.structs import Struct, replace
 from codur.workspace.disk.path_state import PathState, same
 from codur.workspace.disk.root import Root
-from codur.workspace.history.diff import unified_diff
-from codur.workspace.history.disk_journal import By, DiskJournal, Entry
+from codur.workspace.history.diff import FileChange
+from codur.workspace.history.disk_journal import DiskJournal, Entry
 from codur.workspace.history.net_changes import NetChange, directories_made, net_changes
 from codur.workspace.history.program_changes import interrupted_changes
-from codur.workspace.history.put_back import Conflict, PutBack
+from codur.workspace.history.put_back import PutBack, UndoReport
 from codur.workspace.history.sweep import sweep
 
 _MAX_DIFF_BYTES = 8 << 20
 _IN_PROGRAM = "a program was running when the run was cut off: files that it made are left where they are"
-
-
-class UndoReport(Struct):
-    """What an undo did, or would do; each path is in one of the lists.
-
-    Attributes:
-        restored: brought back to what they were.
-        removed: made by the run, and gone now.
-        unchanged: already as they were.
-        conflicts: left as they are, as someone else changed them.
-        notes: what else the user should know.
-    """
-
-    restored: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    unchanged: tuple[str, ...] = ()
-    conflicts: tuple[Conflict, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 class RunChange(Struct):
@@ -73,13 +55,15 @@ def undo(root: Root, journal: DiskJournal, *, dry: bool = False) -> UndoReport:
         if state is not None and path not in changes
     }
     all_changes = dict(sorted({**changes, **cut_off}.items()))
+    notes = [*journal.notes, *([_IN_PROGRAM] if journal.in_program else [])]
     if not dry:
         journal.begin_undo()
-    report = _put_back(root, journal, all_changes, directories_made(journal.entries), by="undo", dry=dry)
+        sweep(root, all_changes)
+    report = PutBack(root, journal, by="undo", copies=True, dry=dry).run(all_changes, directories_made(journal.entries))
     if not dry:
         journal.end_undo()
         journal.program(running=False)
-    return report
+    return replace(report, notes=(*notes, *report.notes))
 
 
 def redo(root: Root, journal: DiskJournal, *, dry: bool = False) -> UndoReport | None:
@@ -91,34 +75,13 @@ def redo(root: Root, journal: DiskJournal, *, dry: bool = False) -> UndoReport |
     position = journal.undone_at()
     if position is None:
         return None
-    report = _put_back(root, journal, net_changes(journal.entries[position:]), (), by="redo", dry=dry)
-    if not dry:
-        journal.redone()
-    return report
-
-
-def _put_back(
-    root: Root,
-    journal: DiskJournal,
-    changes: dict[str, NetChange],
-    directories: tuple[str, ...],
-    *,
-    by: By,
-    dry: bool,
-) -> UndoReport:
-    notes = list(journal.notes)
-    if journal.in_program and by == "undo":
-        notes.append(_IN_PROGRAM)
+    notes, changes = list(journal.notes), net_changes(journal.entries[position:])
     if not dry:
         sweep(root, changes)
-    found = PutBack(root, journal, by=by, copies=True, dry=dry).run(changes, directories)
-    return UndoReport(
-        restored=tuple(found.restored),
-        removed=tuple(found.removed),
-        unchanged=tuple(found.unchanged),
-        conflicts=tuple(found.conflicts),
-        notes=(*notes, *found.notes),
-    )
+    report = PutBack(root, journal, by="redo", copies=True, dry=dry).run(changes)
+    if not dry:
+        journal.redone()
+    return replace(report, notes=(*notes, *report.notes))
 
 
 Undone = Literal["", "part", "all"]
@@ -168,7 +131,7 @@ def _diff(change: NetChange, journal: DiskJournal) -> str:
     if max(sizes, default=0) > _MAX_DIFF_BYTES or not _is_kept(change, journal):
         return f"diff --git a/{change.path} b/{change.path}\nToo large to show\n"
     modes = (_mode(change.before) or None, _mode(change.after) or None)
-    return unified_diff(change.path, before, after, mode_before=modes[0], mode_after=modes[1])
+    return FileChange(path=change.path, before=before, after=after, mode_before=modes[0], mode_after=modes[1]).diff()
 
 
 def _is_kept(change: NetChange, journal: DiskJournal) -> bool:

@@ -11,14 +11,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from codur.agents.external.delegated_work import Delegated
-from codur.agents.external.delegation import ExternalAgents
+from msgspec import structs
+
+from codur.agents.external.delegated_work import Delegated, run_external
+from codur.agents.external.delegation import ExternalAgents, Terms
 from codur.agents.registry import Agent
 from codur.config.settings import AgentConfig, SandboxSettings
 from codur.events import AgentMessage, Event, ToolRan
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
-from codur.structs import replace
 from codur.workspace.workspace import Workspace
 
 PROGRAM = Path(__file__).with_name("program.py")
@@ -52,7 +53,7 @@ def config_of(directory: Path, script: Sequence[Sequence[Any]], **fields: Any) -
         readable=(str(PROGRAM), str(place)),
         timeout_s=60.0,
     )
-    return replace(config, **fields)
+    return structs.replace(config, **fields)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,13 +146,11 @@ def delegate(
         on_event(event)
 
     with agents(environ=environ, backend=backend, cancel=cancel, may_instruct=may_instruct) as external:
-        delegated = external.run_external(
+        delegated = run_external(
+            external,
             agent,
             prompt,
             workspace,
-            timeout_s=timeout_s,
-            emit=emit,
-            read_only=tuple(protected),
-            allowed=allowed,
+            Terms(timeout_s=timeout_s, emit=emit, read_only=tuple(protected), allowed=allowed),
         )
     return Did(delegated=delegated, workspace=workspace, events=events)

@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codur.agents.external.dialects.claude import ClaudeReader
-from codur.agents.external.dialects.codex import CodexReader
-from codur.agents.external.dialects.declared import PlainReader
-from codur.agents.external.dialects.gemini import GeminiReader
-from codur.agents.external.dialects.opencode import OpencodeReader
-from codur.agents.external.dialects.reader import Reader
+from codur.agents.external.dialects import (
+    ClaudeReader,
+    CodexReader,
+    GeminiReader,
+    OpencodeReader,
+    PlainReader,
+    Reader,
+)
 from codur.agents.external.json_lines import MAX_LINE, JsonLines
 from codur.agents.external.protocol import Happening, Said, Used
 from codur.types import Usage

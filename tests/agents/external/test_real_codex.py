@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from codur.config.loader import load_settings
 from codur.config.settings import AgentConfig
 from codur.events import AgentMessage, ToolRan
-from codur.structs import replace
 from tests.runs.test_external import run
 from tests.support.responses_server import ResponsesServer, call, message
 
@@ -64,7 +64,7 @@ def declared(codex: Path, server: ResponsesServer, tmp_path: Path) -> AgentConfi
     words = list(shipped.command)
     provider = f'{{name="local",base_url="{server.url}",wire_api="responses",requires_openai_auth=false}}'
     more = ["--config", f"model_providers.local={provider}", "--config", "model_provider=local", "--model", "none"]
-    return replace(shipped, command=(str(codex), *words[1:-1], *more, words[-1]), key_env=(), timeout_s=120.0)
+    return structs.replace(shipped, command=(str(codex), *words[1:-1], *more, words[-1]), key_env=(), timeout_s=120.0)
 
 
 def test_it_edits_and_the_check_passes(codex: Path, tmp_path: Path) -> None:

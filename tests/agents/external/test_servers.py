@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from codur.config.settings import AgentConfig, McpServer, Settings
 from codur.events import ignore
 from codur.session.task_run import run_task
-from codur.structs import replace
 from codur.types import RunResult, Task
 from tests.mcp.kit import HONEST, LONG_S
 from tests.runs.kit import contents, fill, host
@@ -33,11 +34,11 @@ def run(
     fill(project, FILES)
     config = AgentConfig(type="mcp", server="helper", tool="work", **fields)
     settings = Settings()
-    settings = replace(
+    settings = structs.replace(
         settings,
-        agents=replace(settings.agents, configs={**settings.agents.configs, "its": config}),
+        agents=structs.replace(settings.agents, configs={**settings.agents.configs, "its": config}),
         mcp_servers={"helper": McpServer(command=HONEST, timeout_s=LONG_S)} if servers is None else servers,
-        repair=replace(settings.repair, mode="off"),
+        repair=structs.replace(settings.repair, mode="off"),
     )
     task = Task(prompt=prompt, workspace=str(project), agent="its", check_command=check, check_is_goal=True)
     return run_task(task, settings, host=host(key=None), emit=ignore)

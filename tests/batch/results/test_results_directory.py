@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
 from datetime import datetime
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from codur.batch.discovery import find_challenges
 from codur.batch.results.challenge_record import ChallengeResult
@@ -87,12 +89,28 @@ def test_a_place_that_cannot_be_used_is_named(tmp_path: Path) -> None:
         pass
 
 
-def test_a_full_disk_is_told_with_what_to_do(tmp_path: Path) -> None:
-    (tmp_path / "results.jsonl").symlink_to("/dev/full")
-    with ResultsDirectory(tmp_path) as directory, pytest.raises(UsageError) as caught:
-        directory.add(RESULT, "the patch")
-    assert caught.value.message == f"the results cannot be kept in {tmp_path}: no space left on device"
+def test_what_cannot_be_written_is_told_with_what_to_do(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with ResultsDirectory(tmp_path) as directory:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+        try:
+            with pytest.raises(UsageError) as caught:
+                directory.add(replace(RESULT, patch=""), "")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert caught.value.message == f"the results cannot be kept in {tmp_path}: file too large"
     assert "--resume" in caught.value.remedy
+
+
+@pytest.mark.parametrize("name", ["results.jsonl", "patches", "runs"])
+def test_no_link_is_written_through(name: str, tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / name).symlink_to(victim / "x" if name == "results.jsonl" else victim)
+    with pytest.raises(UsageError, match="cannot be used"), ResultsDirectory(tmp_path / "out"):
+        pass
+    assert list(victim.iterdir()) == []
 
 
 @pytest.mark.parametrize("how", ["removed", "moved", "replaced"])
@@ -196,7 +214,7 @@ def test_the_key_follows_from_what_matters(tmp_path: Path) -> None:
     assert len(seen) == 4
     settings = settings_hash(Settings(), Limits(), offline=False)
     assert settings == settings_hash(
-        replace(Settings(), state=replace(Settings().state, max_runs=1)), Limits(), offline=False
+        structs.replace(Settings(), state=structs.replace(Settings().state, max_runs=1)), Limits(), offline=False
     )
     keys = {
         key_of("c", "", 1, settings),
@@ -221,7 +239,7 @@ def test_the_hash_of_a_change_is_that_of_the_changed_directory(tmp_path: Path) -
 
 def test_a_setup_survives_the_way_to_the_worker() -> None:
     made = setup(
-        replace(Settings(), llm=replace(Settings().llm, fallback_profiles=(), max_attempts=2)),
+        structs.replace(Settings(), llm=structs.replace(Settings().llm, fallback_profiles=(), max_attempts=2)),
         max_tokens=5,
         max_cost_usd=0.5,
         jobs=7,

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
-from codur.checks.confirmation.confirm import confirm
-from codur.checks.discover import find_check
+from codur.checks.confirmation.confirm import Change, confirm
+from codur.checks.discover import CheckRequest, find_check
 from codur.config.settings import VerificationSettings
 from codur.errors import Interrupted
 from codur.sandbox.cancel import CancelToken
@@ -43,10 +44,15 @@ def checker(
     cancel: CancelToken | None = None,
 ) -> tuple[Checker, Workspace, Check]:
     workspace = Workspace.open(fill(directory, files))
-    check = find_check(workspace, prompt="fix app.py", files=(), settings=VerificationSettings(), command=command)
+    check = find_check(workspace, VerificationSettings(), CheckRequest(prompt="fix app.py", command=command))
     assert check is not None
     launcher = Launcher({"PATH": os.environ["PATH"]}, cancel=cancel, python=sys.executable)
-    judge = Checker(workspace, launcher, VerificationSettings(), python=sys.executable, allow_run=allow_run)
+    judge = Checker(
+        workspace,
+        VerificationSettings(),
+        CheckPrograms(workspace, launcher, python=sys.executable),
+        allow_run=allow_run,
+    )
     judge.guard(check)
     return judge, workspace, check
 
@@ -62,7 +68,7 @@ def after(
     verdict = judge.run(check)
     if verdict.passed:
         originals = {change.path: change.before for change in workspace.changes()}
-        verdict = confirm(judge, check, verdict, originals, prompt)
+        verdict = confirm(judge, check, verdict, Change(before=originals, prompt=prompt))
     return verdict.status, verdict.note
 
 
@@ -218,7 +224,7 @@ def test_settings_of_a_pass_need_the_prompt(path: str, prompt: str, wanted: tupl
     text = '[tool.pytest.ini_options]\naddopts = "-q"\n' if path.endswith("toml") else "x = 1\n"
     workspace.write_text(path, text)
     originals = {change.path: change.before for change in workspace.changes()}
-    verdict = confirm(judge, check, judge.run(check), originals, prompt)
+    verdict = confirm(judge, check, judge.run(check), Change(before=originals, prompt=prompt))
     assert (verdict.status, verdict.note) == wanted
 
 
@@ -235,7 +241,7 @@ def test_settings_that_a_program_writes_are_tampering(tmp_path: Path) -> None:
     workspace.write_text("app.py", source)
     verdict = judge.run(check)
     assert verdict.passed  # written after pytest read its settings
-    confirmed = confirm(judge, check, verdict, {"app.py": b""}, "fix app.py")
+    confirmed = confirm(judge, check, verdict, Change(before={"app.py": b""}, prompt="fix app.py"))
     assert (confirmed.status, confirmed.note) == ("tampered", f"pytest.ini was made, {SETTING}")
 
 
@@ -255,7 +261,11 @@ def test_tests_may_go_if_the_prompt_let_their_file_be_changed(tmp_path: Path) ->
     judge, workspace, check = checker(tmp_path, {**APP, "test_app.py": TWO})
     assert judge.run(check).status == "failed"
     workspace.unprotect(["test_app.py"])
-    freed = Checker(workspace, Launcher({"PATH": os.environ["PATH"]}), VerificationSettings(), python=sys.executable)
+    freed = Checker(
+        workspace,
+        VerificationSettings(),
+        CheckPrograms(workspace, Launcher({"PATH": os.environ["PATH"]}), python=sys.executable),
+    )
     check = replace(check, protected=())
     freed.guard(check)
     assert freed.run(check).status == "failed"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codur.checks.discover import find_check
+from codur.checks.discover import CheckRequest, find_check
 from codur.config.settings import VerificationSettings
 from codur.types import Check
 from codur.workspace.workspace import Workspace
@@ -32,10 +32,8 @@ def check(
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
-    return find_check(
-        Workspace.open(root), prompt="fix it", files=named, settings=VerificationSettings(), command=command,
-        changed=lambda: changed,
-    )  # fmt: skip
+    request = CheckRequest(prompt="fix it", files=named, command=command, changed=lambda: changed)
+    return find_check(Workspace.open(root), VerificationSettings(), request)
 
 
 CASES: list[tuple[dict[str, str], tuple[str, ...], str]] = [

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from codur.checks.suites.run_problem import RunProblem, missing_modules, run_problem
+from codur.structs import replace
 from codur.types import Check, Verdict
 
 CHECK = Check(kind="tests", argv=("{python}", "-m", "pytest"), source="the tests")
@@ -27,7 +28,7 @@ def run(root: Path, files: dict[str, str], *words: str) -> RunProblem | None:
         (root / path).write_text(text)
     argv = [sys.executable, "-m", *(words or ("pytest", "-q", "--tb=short", "-p", "no:cacheprovider"))]
     result = subprocess.run(argv, cwd=root, capture_output=True, text=True, check=False)
-    return run_problem(CHECK, FAILED, result.stdout + result.stderr, root=root, python=sys.executable)
+    return run_problem(CHECK, replace(FAILED, error=result.stdout + result.stderr), root=root, python=sys.executable)
 
 
 def test_missing_packages_are_named_with_the_others_that_are_declared(tmp_path: Path) -> None:
@@ -57,7 +58,7 @@ def test_command_that_installs_what_is_missing(tmp_path: Path, files: dict[str, 
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     output = "E   ModuleNotFoundError: No module named 'absent_one.part'"
-    found = run_problem(CHECK, FAILED, output, root=tmp_path, python=sys.executable)
+    found = run_problem(CHECK, replace(FAILED, error=output), root=tmp_path, python=sys.executable)
     assert found is not None
     assert found.remedy == f"Run `{command.format(python=sys.executable)}`, then try again."
 
@@ -95,7 +96,7 @@ def test_tests_that_fail_are_no_problem(tmp_path: Path) -> None:
 
 def test_no_tests_and_tests_that_pass(tmp_path: Path) -> None:
     def kind(check: Check | None, verdict: Verdict) -> tuple[str, str]:
-        problem = run_problem(check, verdict, "", root=tmp_path, python=sys.executable)
+        problem = run_problem(check, verdict, root=tmp_path, python=sys.executable)
         assert problem is not None
         return problem.kind, problem.text
 
@@ -108,7 +109,7 @@ def test_no_tests_and_tests_that_pass(tmp_path: Path) -> None:
 def test_file_without_its_package_beside_tests_that_run_is_no_problem_of_the_run(tmp_path: Path) -> None:
     output = "E   ModuleNotFoundError: No module named 'absent_one.part'"
     some = Verdict(status="failed", check=CHECK.label, tests_passed=3, tests_total=5)
-    assert run_problem(CHECK, some, output, root=tmp_path, python=sys.executable) is None
+    assert run_problem(CHECK, replace(some, error=output), root=tmp_path, python=sys.executable) is None
     assert missing_modules(output, tmp_path, sys.executable) == ["absent_one"]
     (tmp_path / "absent_one.py").touch()
     assert missing_modules(output, tmp_path, sys.executable) == []
@@ -122,13 +123,15 @@ def test_module_that_is_still_to_be_written_is_not_missing(tmp_path: Path, task:
     name = "absent_one" if "absent" in task or not task else "bank"
     output = f"E   ModuleNotFoundError: No module named '{name if task != 'make the tests pass' else 'else_where'}'"
     check = Check(kind="tests", argv=CHECK.argv, protected=("bank_test.py",), source="the tests")
-    found = run_problem(check, FAILED, output, root=tmp_path, python=sys.executable, task=task)
+    found = run_problem(check, replace(FAILED, error=output), root=tmp_path, python=sys.executable, task=task)
     assert (found is not None) is known
 
 
 def test_declared_package_is_missing_whatever_the_task_names(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(METADATA)
     output = "E   ModuleNotFoundError: No module named 'absent_one'"
-    found = run_problem(CHECK, FAILED, output, root=tmp_path, python=sys.executable, task="mend absent_one")
+    found = run_problem(
+        CHECK, replace(FAILED, error=output), root=tmp_path, python=sys.executable, task="mend absent_one"
+    )
     assert found is not None
     assert found.kind == "not_installed"

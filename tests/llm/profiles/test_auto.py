@@ -7,24 +7,26 @@ import threading
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from codur.config.settings import AUTO, LlmSettings, Profile, Provider, Settings
 from codur.errors import ModelUnavailable
 from codur.events import ModelChosen
 from codur.llm.profiles.auto import server_problem
 from codur.llm.profiles.local_models import served_models
-from codur.llm.replay.scripted import ScriptedModel
-from codur.structs import replace
 from tests.llm.kit import KEYS, Client
 from tests.support.groq_server import GroqServer, ServerReply, hold, raw, text
 from tests.support.ollama_server import OllamaServer
+from tests.support.scripted_model import ScriptedModel
 
 
 def at(url: str, **llm: Any) -> Settings:
     """The default settings, with Ollama's place."""
     given = Settings()
-    ollama = replace(given.providers["ollama"], base_url=url)
-    return replace(given, providers={**given.providers, "ollama": ollama}, llm=replace(given.llm, **llm))
+    ollama = structs.replace(given.providers["ollama"], base_url=url)
+    return structs.replace(
+        given, providers={**given.providers, "ollama": ollama}, llm=structs.replace(given.llm, **llm)
+    )
 
 
 def test_groq_if_its_key_is_set_without_a_look_elsewhere() -> None:
@@ -60,8 +62,8 @@ def test_else_a_model_that_ollama_has(pulled: list[str], model: str) -> None:
 def test_a_model_without_a_tag_is_the_latest() -> None:
     with OllamaServer(["a:1", "qwen3:latest"]) as server:
         given = at(server.openai_url)
-        local = replace(given.llm.profiles["local"], model="qwen3")
-        given = replace(given, llm=replace(given.llm, profiles={**given.llm.profiles, "local": local}))
+        local = structs.replace(given.llm.profiles["local"], model="qwen3")
+        given = structs.replace(given, llm=structs.replace(given.llm, profiles={**given.llm.profiles, "local": local}))
         assert Client(given, environ={}).pool.profile(AUTO).model == "qwen3:latest"
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from collections import Counter
 
 import pytest
 
 from codur.errors import LimitReached
-from codur.events import ModelWaiting, ignore
+from codur.events import ModelWaiting
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
-from codur.llm.rate_limits.request_queue import Schedule
-from codur.llm.rate_limits.shared_limits import Asking, SharedModels
+from codur.llm.pool_options import PoolOptions
+from codur.llm.rate_limits.demand import Demand, Rules
+from codur.llm.rate_limits.shared_limits import SharedModels
 from codur.llm.request_failure import ServiceFailure
 from codur.types import Limits, Message
 from tests.llm.simulated import (
@@ -21,6 +21,7 @@ from tests.llm.simulated import (
     Crowd,
     FixedWindow,
     Service,
+    SimulatedClock,
     SimulatedModel,
     crowd,
     ideal_s,
@@ -111,8 +112,7 @@ def test_who_comes_first_is_served_first() -> None:
 def test_a_wait_is_told_and_a_cancelled_run_gives_its_place_back() -> None:
     async def play() -> tuple[Crowd, Service, list[ModelWaiting]]:
         service = free()
-        loop = asyncio.get_running_loop()
-        shared = SharedModels(clock=loop.time, random=random.Random(3).random)
+        shared = SharedModels(clock=SimulatedClock())
         settings, profile = settings_for()
         waits: list[ModelWaiting] = []
         found = Crowd()
@@ -122,10 +122,11 @@ def test_a_wait_is_told_and_a_cancelled_run_gives_its_place_back() -> None:
                 settings,
                 {},
                 Limits(),
-                emit=lambda event: waits.append(event) if isinstance(event, ModelWaiting) else None,
-                models={"main": SimulatedModel(service, "main", profile)},
-                sleep=asyncio.sleep,
-                shared=shared,
+                PoolOptions(
+                    emit=lambda event: waits.append(event) if isinstance(event, ModelWaiting) else None,
+                    models={"main": SimulatedModel(service, "main", profile)},
+                    shared=shared,
+                ),
             )
             message = Message(role="user", content="x" * 3500)
             await pool.complete("main", ChatRequest(messages=(message,), purpose="test", max_completion_tokens=6000))
@@ -157,25 +158,26 @@ def test_a_wait_beyond_the_runs_time_ends_it_with_the_time_to_come_back() -> Non
 
 
 def test_the_first_request_goes_alone_and_a_failed_one_does_not_hold_up_the_others() -> None:
-    schedule = Schedule(clock=lambda: 0.0, random=lambda: 0.5)
+    models = SharedModels()
 
-    def asking() -> Asking:
-        return Asking(provider="p", model="m", tokens=10, answer_tokens=5, cost_usd=0.0, probes=True)
+    def demand() -> Demand:
+        return Demand(provider="p", model="m", tokens=10, answer_tokens=5, cost_usd=0.0, rules=Rules(probes=True))
 
-    first, second, third = asking(), asking(), asking()
-    assert schedule.wait_s(first, 100.0) == 0.0
-    assert schedule.wait_s(second, 100.0) > 0.0
-    schedule.done(first, answered=False)
-    assert schedule.wait_s(second, 100.0) == 0.0, "the first was broken off, so the next one goes alone"
-    assert schedule.wait_s(third, 100.0) > 0.0
-    schedule.done(second, answered=False, outcome=ServiceFailure("Down.", kind="service"))
-    assert [schedule.wait_s(item, 100.0) for item in (third, asking(), asking())] == [0.0] * 3
+    first, second, third = demand(), demand(), demand()
+    assert models.wait_s(first, 100.0) == 0.0
+    assert models.wait_s(second, 100.0) > 0.0
+    models.done(first)
+    assert models.wait_s(second, 100.0) == 0.0, "the first was broken off, so the next one goes alone"
+    assert models.wait_s(third, 100.0) > 0.0
+    models.done(second, ServiceFailure("Down.", kind="service"))
+    assert [models.wait_s(item, 100.0) for item in (third, demand(), demand())] == [0.0] * 3
 
 
 def test_a_prompt_that_is_too_large_is_not_sent() -> None:
     settings, profile = settings_for(tokens_per_minute=1000)
     service = free()
-    pool = ModelPool(settings, {}, Limits(), emit=ignore, models={"main": SimulatedModel(service, "main", profile)})
+    options = PoolOptions(models={"main": SimulatedModel(service, "main", profile)})
+    pool = ModelPool(settings, {}, Limits(), options)
     message = Message(role="user", content="x" * 3500)
 
     async def ask() -> ChatReply:

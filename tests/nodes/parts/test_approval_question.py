@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from codur.config.settings import McpServer
 from codur.nodes.parts.approval_question import effects
 from codur.nodes.run_state import initial_state
-from codur.session.task_run import opened
-from codur.structs import replace
 from codur.types import Plan, Step, Task
 from tests.runs.kit import host, settings_for
 from tests.support.groq_server import GroqServer
+from tests.support.opened import opened
 
 SERVERS = {
     "far": McpServer(url="https://mcp.example/"),
@@ -44,7 +44,7 @@ def test_a_server_that_is_reached_over_the_network_uses_it(
     step = Step(id="ask", action="tool", capability=tool, arguments=arguments)
     task = Task(prompt="ask", workspace=str(tmp_path))
     with GroqServer([]) as server:
-        settings = replace(settings_for(server), mcp_servers=SERVERS)
+        settings = structs.replace(settings_for(server), mcp_servers=SERVERS)
         with opened(task, settings, host=host(), emit=lambda event: None) as context:
             does = effects(Plan(steps=(step,), origin="user"), initial_state(task), context)
     assert does.kinds == (("run", "network") if network else ("run",))

@@ -9,12 +9,12 @@ from codur.config.settings import AgentPreferences, Settings
 from codur.nodes.parts.external_step import delegate_to
 from codur.nodes.review import review
 from codur.nodes.run_state import RunState, RunUpdate, initial_state
-from codur.session.task_run import opened
 from codur.types import Check, Discovery, Plan, Step, Task, Verdict
 from codur.workspace.copies import MAX_BYTES
 from tests.agents.external.kit import config_of
 from tests.runs.kit import NEEDS_MODEL, fill, host, settings_for
 from tests.support.groq_server import GroqServer
+from tests.support.opened import opened
 
 RED = Verdict(status="failed", signature="s", progress=0.0)
 CHECK = Check(kind="output", argv=("{python}", "main.py"), entry="main.py", expected_file="expected.txt", source="x")

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codur.planning.plans.command_text import unprotected
-from codur.planning.plans.step_references import Output, escaped, filled, filled_step, named_command
+from codur.planning.plans.step_references import Output, escaped, filled, filled_step, named_command, unprotected
 from codur.types import Step
 
 EVIL = [

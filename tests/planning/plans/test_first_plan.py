@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from codur.errors import ModelUnavailable
 from codur.planning.plans.first_plan import first_plan, says_more
-from codur.types import Discovery, Verdict
+from codur.types import Discovery, Task, Verdict
 
 FIX = Discovery(task_type="code_fix", files=("app/main.py",), entry="app/main.py")
 RED = Verdict(status="failed")
 GREEN = Verdict(status="passed", check="python main.py")
-NO_MODEL = ModelUnavailable("no key")
+NO_MODEL = "no key"
 
 
 @pytest.mark.parametrize(
@@ -31,18 +30,18 @@ def test_says_more(prompt: str, more: bool) -> None:
 @pytest.mark.parametrize(
     ("prompt", "discovery", "before", "repair", "no_model", "steps", "outcome"),
     [
-        ("fix main.py", FIX, RED, True, None, ["repair"], "done"),
+        ("fix main.py", FIX, RED, True, "", ["repair"], "done"),
         ("fix main.py", FIX, RED, True, NO_MODEL, ["repair"], "done"),
-        ("fix main.py", FIX, RED, False, None, None, None),
+        ("fix main.py", FIX, RED, False, "", None, None),
         ("fix main.py", FIX, RED, False, NO_MODEL, ["respond"], "no_model"),
-        ("fix main.py", FIX, GREEN, False, None, ["respond"], "done"),
-        ("fix main.py, it is too slow", FIX, GREEN, False, None, None, None),
+        ("fix main.py", FIX, GREEN, False, "", ["respond"], "done"),
+        ("fix main.py, it is too slow", FIX, GREEN, False, "", None, None),
         (
             "fix gone.py",
             Discovery(task_type="code_fix", missing_files=("gone.py",)),
             None,
             False,
-            None,
+            "",
             ["respond"],
             "usage",
         ),
@@ -51,11 +50,11 @@ def test_says_more(prompt: str, more: bool) -> None:
             Discovery(task_type="code_generation", missing_files=("new.py",)),
             None,
             False,
-            None,
+            "",
             None,
             None,
         ),
-        ("what is it for?", Discovery(task_type="explanation"), None, False, None, None, None),
+        ("what is it for?", Discovery(task_type="explanation"), None, False, "", None, None),
         ("what is it for?", Discovery(task_type="explanation"), None, False, NO_MODEL, ["respond"], "no_model"),
     ],
 )
@@ -64,11 +63,12 @@ def test_first_plan(
     discovery: Discovery,
     before: Verdict | None,
     repair: bool,
-    no_model: ModelUnavailable | None,
+    no_model: str,
     steps: list[str] | None,
     outcome: str | None,
 ) -> None:
-    plan = first_plan(prompt, discovery, before, repair=repair, no_model=no_model)
+    task = Task(prompt=prompt, workspace="")
+    plan = first_plan(task, discovery, before, repair=repair, no_model=no_model)
     if plan is None:
         assert (steps, outcome) == (None, None)
     else:

@@ -79,7 +79,11 @@ def test_what_is_written_is_read_back(objective: str, arguments: dict[str, objec
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("objective: Find", "objectiv: Find", ":8: steps[0].objectiv: there is no such key | Did you mean objective?"),
+        (
+            "objective: Find",
+            "objectiv: Find",
+            ":8: steps[0].objectiv: there is no such key | Did you mean steps[0].objective?",
+        ),
         (
             "task: find",
             "goal: find",

@@ -17,6 +17,8 @@ KNOWN = Capabilities(
         "fetch_page": "network",
         **dict.fromkeys(("git_commit", "git_stage_files", "delete_file", "apply_patch"), "write"),
     },
+    allowed=ToolSettings(),
+    max_steps=9,
     agents=("codur-coding", "codur-explaining"),
     codes=lambda name: name in ("codur-coding", "llm:gpt-oss-20b"),
     only_codes=lambda name: name == "codur-coding",
@@ -101,7 +103,7 @@ def tool(name: str, *, key: str = "a", inputs: tuple[str, ...] = ()) -> Step:
     ],
 )
 def test_find_problem(given: Plan, allowed: ToolSettings, problem: Problem | None) -> None:
-    found = find_problem(given, KNOWN, allowed, max_steps=3, asked=Asked(prompt="do it"))
+    found = find_problem(given, replace(KNOWN, allowed=allowed, max_steps=3), Asked(prompt="do it"))
     assert (found.text, found.refused) == (problem.text, problem.refused) if found and problem else found == problem
 
 
@@ -141,7 +143,7 @@ def test_steps_come_after_those_they_need() -> None:
 def problem_of(*steps: Step, prompt: str = "do it", only_looks: bool = False, origin: Origin = "plan") -> str:
     given = complete(Plan(steps=steps, origin=origin), explainer="codur-explaining")
     asked = Asked(prompt=prompt, only_looks=only_looks)
-    found = find_problem(given, KNOWN, ToolSettings(), max_steps=9, asked=asked, outputs=("earlier",))
+    found = find_problem(given, KNOWN, asked, ("earlier",))
     return found.text if found else ""
 
 
@@ -168,9 +170,7 @@ def test_arguments_are_looked_at_unless_they_are_not_known_yet() -> None:
 
     def problem(step: Step) -> Problem | None:
         earlier = tool("read_file", key="earlier")
-        return find_problem(
-            plan(replace(earlier, arguments={"path": "x"}), step), known, ToolSettings(), max_steps=9, asked=asked
-        )
+        return find_problem(plan(replace(earlier, arguments={"path": "x"}), step), known, asked)
 
     bad = problem(tool("read_file"))
     assert bad is not None

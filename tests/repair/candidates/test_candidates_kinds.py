@@ -184,7 +184,7 @@ def verdicts(
 ) -> tuple[Judge, dict[str, object]]:
     """What a number of workers makes of each candidate."""
     before = replace(found.before, duration_s=max(found.before.duration_s, 0.6))  # time enough on a busy machine
-    with Judge(found.workspace, found.checker, found.check, before, workers=workers) as judge:
+    with Judge(found.checker, found.check, before, workers=workers) as judge:
         told = judge.judge_apart(list(candidates.values()), patient=workers > 0)
         return judge, dict(zip(candidates, map(essence, told), strict=True))
 

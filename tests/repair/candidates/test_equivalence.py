@@ -42,7 +42,7 @@ def test_a_value_that_is_not_new_counts_less(operator: str, expected: list[tuple
 
 
 def test_without_samples_every_candidate_counts() -> None:
-    found = factors(Observed(), "comparison boundary", "comparison swapped", "variable replaced", "exit inserted")
+    found = factors(Observed(), "comparison boundary", "comparison swapped", "variable replaced", "value shifted")
     assert len(found) > 7
     assert {factor for _, factor in found} == {1.0}
 

@@ -16,7 +16,7 @@ from codur.repair.code.node_context import Context
 from codur.repair.code.source_file import parse_source
 from codur.repair.evidence.failing_lines import Failure, Raised
 from codur.repair.evidence.observed_values import Observed
-from codur.repair.operators.statements import condition_bounds, loop_updates
+from codur.repair.operators import conditions, loops
 from codur.repair.operators.table import OPERATORS
 from codur.repair.suspicion.localise import Suspicion
 from codur.types import Verdict
@@ -144,7 +144,7 @@ RAISED = ("NameError", "AttributeError", "ZeroDivisionError", "IndexError", "Key
 def test_no_offer_weighs_more_than_its_operator_says(kinds: tuple[str, ...]) -> None:
     rows = {row.name: row for row in OPERATORS}
     raised = tuple(Raised(kind=kind, message="name 'total' is not defined; NoneType") for kind in kinds)
-    texts = [Path(str(each.__file__)).read_text() for each in (condition_bounds, source_edits, loop_updates)]
+    texts = [Path(str(each.__file__)).read_text() for each in (conditions, source_edits, loops)]
     for text in (*texts, module(1), "while a:\n    b = +c\n    A = a.b(a)\n    print('x', [b] + c)\n"):
         for offer in offers(Context.of(source_of(text), Failure(raised=raised))):
             row = rows[offer.operator]

@@ -132,7 +132,7 @@ def test_conditions_are_evaluated_without_running_anything(text: str, expected: 
 def test_values_are_recorded_by_line(tmp_path: Path) -> None:
     text = "def f(a, b=None):\n    c = [a]\n    return c * 30\n\n\nf(1)\nf(2)\nprint(len(f('x' * 600)))\n"
     prepared = bench(tmp_path, {"main.py": text, "expected.txt": "1\n"})
-    seen = Observed.of(run_traced(prepared.checker, tmp_path, OUTPUT, prepared.before), "main.py")
+    seen = Observed.of(run_traced(prepared.checker, OUTPUT, prepared.before), "main.py")
     assert seen.samples[3] == (
         {"a": "1", "b": "None", "c": "[1]"},
         {"a": "2", "b": "None", "c": "[2]"},

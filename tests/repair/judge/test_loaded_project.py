@@ -140,7 +140,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 def test_a_change_of_any_kind_is_seen(shop: Bench, kind: str) -> None:
     check, before = narrow(shop, f"test_{kind}")
     assert before.failing == check.tests
-    with Judge(shop.workspace, shop.checker, check, before, workers=1) as judge:
+    with Judge(shop.checker, check, before, workers=1) as judge:
         judge.prepare()
         right, same = judge.judge_many(
             [{PATH: MODULE.replace(*EDITS[kind])}, {PATH: MODULE.replace("self.size - by", "self.size * by")}]
@@ -155,7 +155,7 @@ def test_a_change_of_any_kind_is_seen(shop: Bench, kind: str) -> None:
 def test_a_new_statement_outside_of_functions_needs_a_process(shop: Bench) -> None:
     check, before = narrow(shop, "test_plain")
     new = {PATH: MODULE.replace("LIMIT = 3\n", "LIMIT = 3\nOTHER = 1\n")}
-    with Judge(shop.workspace, shop.checker, check, before, workers=1) as judge:
+    with Judge(shop.checker, check, before, workers=1) as judge:
         judge.prepare()
         assert list(judge.judge_many([new])) == [None]
         assert judge.judge(new).status == "failed"
@@ -165,7 +165,7 @@ def test_a_new_statement_outside_of_functions_needs_a_process(shop: Bench) -> No
 def test_changes_do_not_add_up(shop: Bench) -> None:
     check, before = narrow(shop, "test_plain", "test_method")
     texts = [{PATH: MODULE.replace(*EDITS[kind])} for kind in ("plain", "method") * 8]
-    with Judge(shop.workspace, shop.checker, check, before, workers=2) as judge:
+    with Judge(shop.checker, check, before, workers=2) as judge:
         judge.prepare()
         verdicts = list(judge.judge_many(texts))
     assert [verdict and verdict.passed for verdict in verdicts] == [False] * 16
@@ -177,7 +177,7 @@ def test_what_breaks_another_test_does_not_pass(tmp_path: Path) -> None:
                    "def test_b(): assert shop.plain(3, 3) == 0 or shop.plain(3, 3) == 6\n")  # fmt: skip
     check, before = narrow(made, "test_a")
     wrong, right = MODULE.replace("return a - b", "return 4"), MODULE.replace("return a - b", "return a + b")
-    with Judge(made.workspace, made.checker, check, before, workers=1) as judge:
+    with Judge(made.checker, check, before, workers=1) as judge:
         judge.prepare()
         verdicts = [verdict for verdict in judge.judge_many([{PATH: wrong}, {PATH: right}]) if verdict]
     assert [verdict.status for verdict in verdicts] == ["failed", "passed"]
@@ -187,7 +187,7 @@ def test_an_endless_loop_ends_one_candidate(shop: Bench) -> None:
     check, before = narrow(shop, "test_plain")
     loop = MODULE.replace("return a - b", "while True: pass")
     texts = [{PATH: loop}, {PATH: MODULE.replace(*EDITS["plain"])}, {PATH: loop}]
-    with Judge(shop.workspace, shop.checker, check, before, workers=1) as judge:
+    with Judge(shop.checker, check, before, workers=1) as judge:
         judge.prepare()
         verdicts = list(judge.judge_many(texts))
     assert [verdict and (verdict.status, verdict.timed_out) for verdict in verdicts] == [
@@ -204,7 +204,7 @@ def test_a_candidate_that_spoils_the_process_spoils_no_other(shop: Bench) -> Non
     leaves = MODULE.replace("return a - b", "__import__('os')._exit(0)")
     right = MODULE.replace(*EDITS["plain"])
     texts = [{PATH: text} for text in (spoils, right, leaves, right)]
-    with Judge(shop.workspace, shop.checker, check, before, workers=1) as judge:
+    with Judge(shop.checker, check, before, workers=1) as judge:
         judge.prepare()
         verdicts = list(judge.judge_many(texts))
     assert [bool(verdict and verdict.passed) for verdict in verdicts] == [False, True, False, True]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
 from codur.config.settings import VerificationSettings
 from codur.errors import Interrupted
@@ -104,6 +105,8 @@ STAYS = {
     "dataclass": "from dataclasses import dataclass\n@dataclass\nclass A:\n    x: int\nprint(A(1))\n",
     "pickles": "import pickle\nclass A: pass\nprint(type(pickle.loads(pickle.dumps(A()))) is A)\n",
     "source": "import inspect\ndef f(): return 1\nprint(inspect.getsource(f))\n",
+    "finders": "import sys\nprint(1, [getattr(each, '__name__', type(each)) for each in sys.meta_path])\n",
+    "a part of the worker": "print(1)\nimport fork\n",
 }
 """Judged in the worker, but for those of which the interpreter itself reads the source's file to show a line."""
 SHOWN = ("syntax", "indentation", "raises at exit", "thread raises")
@@ -147,8 +150,8 @@ def both(found: Bench, candidates: Sequence[Mapping[str, str]], workers: int = 1
     """Judges for the plain and for the warm way, after they have agreed on the candidates."""
     before = replace(found.before, duration_s=max(found.before.duration_s, 0.6))  # time enough on a busy machine
     with (
-        Judge(found.workspace, found.checker, found.check, before) as plain,
-        Judge(found.workspace, found.checker, found.check, before, workers=workers) as warm,
+        Judge(found.checker, found.check, before) as plain,
+        Judge(found.checker, found.check, before, workers=workers) as warm,
     ):
         names = [repr(candidate) for candidate in candidates]
         expected = dict(zip(names, map(essence, plain.judge_apart(candidates)), strict=True))
@@ -164,6 +167,19 @@ def test_scripts_are_judged_alike(tmp_path: Path) -> None:
     plain, warm = both(found, [{"main.py": text} for text in STAYS.values()])
     assert (warm.note, warm.warm, warm.plain) == ("", len(STAYS) - len(SHOWN), len(SHOWN))
     assert (plain.warm, plain.plain) == (0, 1 + len(STAYS))  # and the unchanged program, to see whether it is flaky
+
+
+def test_tracebacks_are_told_as_by_plain_processes(tmp_path: Path) -> None:
+    found = bench(tmp_path, FILES, STDIN)
+    names = ["raises", "raises from", "imports broken", "exit with a text"]
+    texts = [{"main.py": STAYS[name]} for name in names]
+    with (
+        Judge(found.checker, found.check, found.before) as plain,
+        Judge(found.checker, found.check, found.before, workers=1) as warm,
+    ):
+        expected = [verdict.error for verdict in plain.judge_apart(texts)]
+        assert [verdict.error for verdict in warm.judge_apart(texts, patient=True)] == expected
+        assert warm.warm == len(texts)
 
 
 @pytest.mark.parametrize("name", LEAVES)
@@ -233,15 +249,15 @@ def test_encodings_and_line_ends(tmp_path: Path, source: bytes, text: str) -> No
 )
 def test_a_program_that_forbids_the_warm_way_is_judged_in_plain_processes(tmp_path: Path, text: str, note: str) -> None:
     found = bench(tmp_path, {"main.py": text, "expected.txt": "1\n2\n"}, OUTPUT)
-    with Judge(found.workspace, found.checker, found.check, found.before, workers=2) as judge:
+    with Judge(found.checker, found.check, found.before, workers=2) as judge:
         found_now = [verdict.progress for verdict in judge.judge_apart([{"main.py": f"print({n})\n"} for n in (1, 2)])]
     assert (judge.note, judge.warm, judge.plain, found_now) == (note, 0, 3, [0.5, 0.0])
 
 
 def test_a_worker_that_is_distrusted_is_not_asked_again(tmp_path: Path) -> None:
     found = bench(tmp_path, {"main.py": "print(1)\n", "expected.txt": "1\n2\n"}, OUTPUT)
-    told = "import sys\nprint(1)\nprint(2 if '_repair_worker_inside' in sys.modules else 3)\n"
-    with Judge(found.workspace, found.checker, found.check, found.before, workers=1) as judge:
+    told = "import sys\nprint(1)\nprint(2 if '_repair_worker.fork' in sys.modules else 3)\n"
+    with Judge(found.checker, found.check, found.before, workers=1) as judge:
         assert [judge.judge({"main.py": told}).status, judge.warm, judge.plain] == ["passed", 1, 0]
         judge.distrust("it was wrong")
         statuses = [verdict.status for verdict in judge.judge_apart([{"main.py": told}, {"main.py": told + "#"}])]
@@ -251,12 +267,12 @@ def test_a_worker_that_is_distrusted_is_not_asked_again(tmp_path: Path) -> None:
 def test_a_worker_may_be_started_before_it_is_needed(tmp_path: Path) -> None:
     found = bench(tmp_path, {"main.py": "print(1)\n", "expected.txt": "1\n2\n"}, OUTPUT)
     for workers, judged in ((0, (0, 2)), (1, (1, 0)), (3, (1, 0))):
-        with Judge(found.workspace, found.checker, found.check, found.before, workers=workers) as judge:
+        with Judge(found.checker, found.check, found.before, workers=workers) as judge:
             judge.prepare()
             judge.prepare()
             assert judge.judge({"main.py": "print(2)\n"}).progress == 0.0
             assert (judge.warm, judge.plain) == judged
-    with Judge(found.workspace, found.checker, found.check, found.before, workers=1) as unused:
+    with Judge(found.checker, found.check, found.before, workers=1) as unused:
         unused.prepare()
     assert sorted(found.contents()) == ["expected.txt", "main.py"]
 
@@ -264,7 +280,7 @@ def test_a_worker_may_be_started_before_it_is_needed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["print(1)\nwhile True: pass\n", "print(1)\nimport time\ntime.sleep(60)\n"])
 def test_a_program_that_runs_out_of_time_shows_how_far_it_came(tmp_path: Path, text: str) -> None:
     found = bench(tmp_path, {"main.py": "print(3)\n", "expected.txt": "1\n2\n"}, OUTPUT)
-    with Judge(found.workspace, found.checker, found.check, found.before, workers=1) as judge:
+    with Judge(found.checker, found.check, found.before, workers=1) as judge:
         verdict = judge.judge({"main.py": text})
     assert (verdict.timed_out, verdict.progress, judge.warm) == (True, 0.5, 1)
 
@@ -276,7 +292,7 @@ def test_the_order_does_not_depend_on_the_number_of_workers(tmp_path: Path, work
     fast = "print(1)\nprint(9)\n"
     writes = "print(1)\nprint(2)\nopen('out.txt', 'w')\n"
     texts = [slow, fast, fast, writes, slow, fast, "1 / 0\n"] * 3
-    with Judge(found.workspace, found.checker, found.check, found.before, workers=workers) as judge:
+    with Judge(found.checker, found.check, found.before, workers=workers) as judge:
         verdicts = list(judge.judge_apart([{"main.py": text} for text in texts]))
     assert [round(each.progress, 2) for each in verdicts] == [0.67, 0.33, 0.33, 0.67, 0.67, 0.33, 0.0] * 3
     assert (judge.note, judge.warm, judge.plain) == ("", 18, 3)
@@ -284,7 +300,7 @@ def test_the_order_does_not_depend_on_the_number_of_workers(tmp_path: Path, work
 
 def test_a_search_may_stop_in_the_middle_of_a_batch(tmp_path: Path) -> None:
     found = bench(tmp_path, {"main.py": "print(0)\n", "expected.txt": "1\n2\n"}, OUTPUT)
-    with Judge(found.workspace, found.checker, found.check, found.before, workers=2) as judge:
+    with Judge(found.checker, found.check, found.before, workers=2) as judge:
         batch = judge.judge_apart([{"main.py": f"print({n})\n"} for n in range(20)])
         assert [next(batch).progress, next(batch).progress] == [0.0, 0.5]
         del batch
@@ -296,9 +312,11 @@ def test_what_is_interrupted_as_it_is_asked_says_so(tmp_path: Path) -> None:
     found = bench(tmp_path, {"main.py": "print(0)\n", "expected.txt": "1\n"}, OUTPUT)
     cancel = CancelToken()
     launcher = Launcher({"PATH": os.environ["PATH"]}, cancel=cancel)
-    checker = Checker(found.workspace, launcher, VerificationSettings(), python=sys.executable)
+    checker = Checker(
+        found.workspace, VerificationSettings(), CheckPrograms(found.workspace, launcher, python=sys.executable)
+    )
     checker.guard(OUTPUT)
-    with Judge(found.workspace, checker, found.check, found.before, workers=1) as judge:
+    with Judge(checker, found.check, found.before, workers=1) as judge:
         assert judge.judge({"main.py": "print(2)\n"}).status == "failed"
         cancel.cancel()
         with pytest.raises(Interrupted):
@@ -307,7 +325,7 @@ def test_what_is_interrupted_as_it_is_asked_says_so(tmp_path: Path) -> None:
 
 def test_a_candidate_that_cannot_be_written_is_refused_as_before(tmp_path: Path) -> None:
     found = bench(tmp_path, {"main.py": b"# coding: ascii\nprint(1)\n", "expected.txt": "2\n"}, OUTPUT)
-    with Judge(found.workspace, found.checker, found.check, found.before, workers=1) as judge:
+    with Judge(found.checker, found.check, found.before, workers=1) as judge:
         with pytest.raises(Exception, match="ascii"):
             judge.judge({"main.py": "# coding: ascii\nprint('ä')\n"})
         assert judge.judge({"main.py": "# coding: ascii\nprint(3)\n"}).status == "failed"

@@ -15,7 +15,7 @@ import pytest
 from codur.repair.judge.candidate_judge import Judge
 from codur.repair.judge.warm_worker import Answer, Limits, Worker
 from codur.repair.judge.worker_job import job_of
-from codur.sandbox.launcher import Launcher
+from codur.structs import replace
 from tests.repair.support import OUTPUT, Bench, bench
 
 LIMITS = Limits(cpu_s=0.4, keep=10_000)
@@ -28,10 +28,9 @@ def found(tmp_path: Path) -> Bench:
 
 @pytest.fixture
 def worker(found: Bench) -> Iterator[Worker]:
-    launcher = Launcher({"PATH": os.environ["PATH"]})
-    job, reason = job_of(OUTPUT, found.workspace, launcher, python=sys.executable, stdin=b"x" * 200_000, env={})
+    job, reason = job_of(OUTPUT, found.checker)
     assert job is not None, reason
-    started = Worker.start(launcher, job)
+    started = Worker.start(found.checker.programs.launcher, replace(job, stdin=b"x" * 200_000, hidden=()))
     assert started is not None
     assert started.problem() == ""
     started.ask_adopt({})
@@ -105,7 +104,7 @@ def below(pid: int) -> list[int]:
 
 def is_worker(pid: int) -> bool:
     try:
-        return b"A program that judges candidates" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        return b"_repair_worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
     except FileNotFoundError:
         return False
 
@@ -118,7 +117,7 @@ def workers_below(pid: int) -> list[int]:
 
 
 def test_a_worker_that_is_lost_is_made_up_for_by_plain_processes(found: Bench) -> None:
-    with Judge(found.workspace, found.checker, found.check, found.before, workers=1) as judge:
+    with Judge(found.checker, found.check, found.before, workers=1) as judge:
         assert judge.judge({"main.py": "print(1)\nprint(3)\n"}).progress == 0.5
         (worker,) = workers_below(os.getpid())
         os.kill(worker, signal.SIGKILL)
@@ -132,7 +131,7 @@ from pathlib import Path
 from codur.repair.judge.candidate_judge import Judge
 from tests.repair.support import bench, OUTPUT, Bench
 found = bench(Path(sys.argv[1]), {"main.py": "print(1)\\n", "expected.txt": "1\\n2\\n"})
-judge = Judge(found.workspace, found.checker, found.check, found.before, workers=2)
+judge = Judge(found.checker, found.check, found.before, workers=2)
 judge.judge({"main.py": "print(1)\\nprint(5)\\n"})
 print("judged", flush=True)
 hang = "import time\\nprint(1)\\ntime.sleep(60)\\n"

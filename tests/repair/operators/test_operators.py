@@ -11,9 +11,7 @@ import pytest
 from codur.repair.code.source_edits import apply_edits
 from codur.repair.evidence.failing_lines import Failure, Raised
 from codur.repair.operators.table import OPERATORS
-from tests.repair.operators.test_operators_missing import MISSING
-from tests.repair.operators.test_operators_projects import PROJECTS
-from tests.repair.operators.test_operators_slips import SLIPS
+from tests.repair.operators.test_operators_everyday import EVERYDAY
 from tests.repair.operators.test_operators_values import VALUES, VALUES_ANSWERS
 from tests.repair.support import all_offers, made_by
 
@@ -443,10 +441,7 @@ def test_operator_that_answers_an_exception(operator: str, failure: Failure, tex
 
 
 def test_every_operator_has_a_case() -> None:
-    cases = [
-        operator
-        for operator, *_ in (*ONE_LINE, *BLOCKS, *ANSWERS, *VALUES, *VALUES_ANSWERS, *MISSING, *SLIPS, *PROJECTS)
-    ]
+    cases = [operator for operator, *_ in (*ONE_LINE, *BLOCKS, *ANSWERS, *VALUES, *VALUES_ANSWERS, *EVERYDAY)]
     assert {row.name for row in OPERATORS} == set(cases)
 
 

@@ -63,19 +63,6 @@ VALUES: list[tuple[str, str, list[str]]] = [
         ],
     ),
     (
-        "operand added",
-        "def f(a: int, b: int):\n    return a",
-        [
-            "def f(a: int, b: int):\n    return a - b",
-            "def f(a: int, b: int):\n    return a + b",
-            "def f(a: int, b: int):\n    return a * b",
-            "def f(a: int, b: int):\n    return a * 2",
-            "def f(a: int, b: int):\n    return a // 2",
-            "def f(a: int, b: int):\n    return a % 2",
-            "def f(a: int, b: int):\n    return -a",
-        ],
-    ),
-    (
         "constant replaced",
         "x = f(0.5)",
         ["x = f(0)", "x = f(1)", "x = f(2)", "x = f(-1)", "x = f(10)", "x = f(2)"],
@@ -161,16 +148,6 @@ VALUES: list[tuple[str, str, list[str]]] = [
         ["def f(a: list, i: int):\n    return a[i]"],
     ),
     (
-        "subscript removed",
-        "x = a[i]",
-        ["x = a", "x = i"],
-    ),
-    (
-        "subscript removed",
-        "x = a[1:]",
-        ["x = a"],
-    ),
-    (
         "method wrapped",
         "x = 'a'\ny = x",
         ["x = 'a'\ny = x.lower()", "x = 'a'\ny = x.upper()", "x = 'a'\ny = x.strip()", "x = 'a'\ny = x.split()"],
@@ -186,22 +163,9 @@ VALUES: list[tuple[str, str, list[str]]] = [
         ["f(set(a))", "f(str(a))", "f(abs(a))", "f(int(a))"],
     ),
     (
-        "function applied",
-        "def f(a):\n    return a\ndef g(a):\n    return a + 1\n",
-        [
-            "def f(a):\n    return g(a)\ndef g(a):\n    return a + 1\n",
-            "def f(a):\n    return a\ndef g(a):\n    return f(a + 1)\n",
-        ],
-    ),
-    (
         "method removed",
         "a = 1\nx = a.b(c)",
         ["a = 1\nx = a"],
-    ),
-    (
-        "choice removed",
-        "x = max(a, b)",
-        ["x = a", "x = b"],
     ),
     (
         "choice added",
@@ -211,14 +175,6 @@ VALUES: list[tuple[str, str, list[str]]] = [
             "for i in a:\n    x = min(x, i + 1)",
             "for i in a:\n    x = max(0, i + 1)",
             "for i in a:\n    x = min(0, i + 1)",
-        ],
-    ),
-    (
-        "choice extended",
-        "def f(a: int, b: int, c: int):\n    return max(a, b)",
-        [
-            "def f(a: int, b: int, c: int):\n    return max(a, b, 0)",
-            "def f(a: int, b: int, c: int):\n    return max(a, b, c)",
         ],
     ),
     (
@@ -318,16 +274,6 @@ VALUES: list[tuple[str, str, list[str]]] = [
         ["n = 1\nwhile n < 3:\n    f(n)\n    n += 1", "n = 1\nwhile n < 3:\n    f(n)\n    n -= 1"],
     ),
     (
-        "sorted before",
-        "a = [1]\nfor b in a:\n    f(b)",
-        ["a = [1]\na.sort()\nfor b in a:\n    f(b)"],
-    ),
-    (
-        "statement copied",
-        "a = 1\nb = 2",
-        ["b = 2\na = 1\nb = 2", "a = 1\na = 1\nb = 2", "a = 1\nb = 2\na = 1"],
-    ),
-    (
         "truth compared",
         "if a:\n    pass",
         [
@@ -365,14 +311,6 @@ VALUES: list[tuple[str, str, list[str]]] = [
         ],
     ),
     (
-        "else conditioned",
-        "def f(a: bool):\n    if b:\n        return 1\n    else:\n        return 2\n",
-        [
-            "def f(a: bool):\n    if b:\n        return 1\n    elif a:\n        return 2\n",
-            "def f(a: bool):\n    if b:\n        return 1\n    elif not a:\n        return 2\n",
-        ],
-    ),
-    (
         "filter added",
         "x = [a for a in 'ab']",
         [
@@ -386,18 +324,6 @@ VALUES: list[tuple[str, str, list[str]]] = [
         "statement guarded",
         "def f(a: bool):\n    print(a)\n",
         ["def f(a: bool):\n    if a:\n        print(a)\n", "def f(a: bool):\n    if not a:\n        print(a)\n"],
-    ),
-    (
-        "exit inserted",
-        "def f(a: bool):\n    print(a)\n",
-        [
-            "def f(a: bool):\n    if a:\n        return 0\n    print(a)\n",
-            "def f(a: bool):\n    if a:\n        return None\n    print(a)\n",
-            'def f(a: bool):\n    if a:\n        return ""\n    print(a)\n',
-            "def f(a: bool):\n    if not a:\n        return 0\n    print(a)\n",
-            "def f(a: bool):\n    if not a:\n        return None\n    print(a)\n",
-            'def f(a: bool):\n    if not a:\n        return ""\n    print(a)\n',
-        ],
     ),
     (
         "input read",

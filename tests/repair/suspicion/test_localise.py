@@ -113,7 +113,7 @@ def test_a_program_is_traced(tmp_path: Path) -> None:
     files = {"main.py": PROGRAM, "part.py": "def twice(a):\n    return a + a\n", "expected.txt": "5\n"}
     prepared = bench(tmp_path, files)
     contents = prepared.contents()
-    found = run_traced(prepared.checker, tmp_path, OUTPUT, prepared.before)
+    found = run_traced(prepared.checker, OUTPUT, prepared.before)
     lines = {("main.py", line) for line in (2, 3, 5, 8, 9)} | {("part.py", 1), ("part.py", 2)}
     assert found is not None
     assert replace(found, values={}) == Coverage(lines=frozenset(lines), printed=((1, ("main.py", 8)),))
@@ -126,7 +126,7 @@ def test_a_program_is_traced(tmp_path: Path) -> None:
 def test_a_program_that_does_not_end_shows_where_it_was(tmp_path: Path) -> None:
     prepared = bench(tmp_path, {"main.py": "print(1)\n", "expected.txt": "1\n"})
     (tmp_path / "main.py").write_text("def f():\n    while True:\n        pass\n\nf()\n")
-    found = run_traced(prepared.checker, tmp_path, OUTPUT, prepared.before)
+    found = run_traced(prepared.checker, OUTPUT, prepared.before)
     assert found is not None
     assert found.stack[0] == ("main.py", 5)
     assert found.stack[1] in {("main.py", 2), ("main.py", 3)}
@@ -143,7 +143,7 @@ def test_tests_are_traced_one_by_one(tmp_path: Path) -> None:
         "pytest.ini": QUICK_PYTEST,
     }
     prepared = bench(tmp_path, files, TESTS)
-    found = run_traced(prepared.checker, tmp_path, TESTS, prepared.before)
+    found = run_traced(prepared.checker, TESTS, prepared.before)
     assert found is not None
     shown = {
         name: (test.failed, sorted(line for path, line in test.lines if path == "main.py"))
@@ -163,7 +163,7 @@ def test_the_report_of_a_test_that_takes_too_long_is_not_cut_off(tmp_path: Path)
     failing = ("test_main.py::test_low", "test_main.py::test_bad")
     prepared = bench(tmp_path, files, replace(TESTS, timeout_s=5.0))
     check = replace(TESTS, tests=failing)
-    found = run_traced(prepared.checker, tmp_path, check, replace(prepared.before, failing=failing), most_s=3.0)
+    found = run_traced(prepared.checker, check, replace(prepared.before, failing=failing), most_s=3.0)
     assert found is not None
     assert {name: test.failed for name, test in found.tests.items()} == dict.fromkeys(failing, True)
 
@@ -171,7 +171,7 @@ def test_the_report_of_a_test_that_takes_too_long_is_not_cut_off(tmp_path: Path)
 def test_a_command_that_is_no_python_program_is_not_traced(tmp_path: Path) -> None:
     prepared = bench(tmp_path, {"main.py": "print(1)\n", "expected.txt": "1\n"})
     check = Check(kind="command", argv=("true",), source="given")
-    assert run_traced(prepared.checker, tmp_path, check, prepared.before) is None
+    assert run_traced(prepared.checker, check, prepared.before) is None
 
 
 def line(number: int) -> tuple[str, int]:

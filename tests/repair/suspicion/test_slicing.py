@@ -71,7 +71,7 @@ def test_a_longer_way_weighs_less() -> None:
 
 def test_what_printed_the_first_wrong_line_is_found(tmp_path: Path) -> None:
     prepared = bench(tmp_path, {"main.py": TOTALS, "expected.txt": "6\n57\n"})
-    coverage = run_traced(prepared.checker, tmp_path, prepared.check, prepared.before)
+    coverage = run_traced(prepared.checker, prepared.check, prepared.before)
     assert coverage is not None
     assert coverage.printed == ((1, ("main.py", 7)), (2, ("main.py", 8)))
     flow = flow_of(coverage, {"main.py": TOTALS}, prepared.before.difference)
@@ -80,7 +80,7 @@ def test_what_printed_the_first_wrong_line_is_found(tmp_path: Path) -> None:
 
 def test_an_output_that_is_too_short_is_laid_to_the_last_print(tmp_path: Path) -> None:
     prepared = bench(tmp_path, {"main.py": TOTALS, "expected.txt": "6\n56\n1\n"})
-    coverage = run_traced(prepared.checker, tmp_path, OUTPUT, prepared.before)
+    coverage = run_traced(prepared.checker, OUTPUT, prepared.before)
     flow = flow_of(coverage, {"main.py": TOTALS}, Difference(line=3, expected="1", actual=None))
     assert ("main.py", 8) in flow
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 
 import pytest
 
 from codur.repair.judge.warm_worker import Limits, Worker
 from codur.repair.judge.worker_job import job_of
-from codur.repair.worker.worker_conftest import Conftests
-from codur.sandbox.launcher import Launcher
+from codur.repair.worker.conftest_files import Conftests
 from codur.structs import replace
 from tests.repair.judge.test_warm_worker import both
 from tests.repair.support import QUICK_PYTEST, TESTS, Bench, bench
@@ -75,10 +72,9 @@ def made(root: Path, conftest: str) -> Bench:
 
 def way_of(found: Bench) -> str:
     """How a worker runs the program as it is, once it has seen a normal run."""
-    launcher = Launcher({"PATH": os.environ["PATH"]})
-    job, reason = job_of(found.check, found.workspace, launcher, python=sys.executable, stdin=b"", env={})
+    job, reason = job_of(found.check, found.checker)
     assert job is not None, reason
-    worker = Worker.start(launcher, job)
+    worker = Worker.start(found.checker.programs.launcher, job)
     try:
         limits = Limits(cpu_s=10, session_s=10, idle_s=10, keep=100_000)
         assert worker.problem() == ""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codur.repair.worker.worker_room import TURNS, import_lines, is_pure
+from codur.repair.worker.shared_fork import TURNS, import_lines, is_pure
 from tests.repair.judge.test_warm_worker import both
 from tests.repair.support import QUICK_PYTEST, TESTS, bench
 

@@ -224,8 +224,8 @@ def test_errors_are_told_as_by_a_whole_session(tmp_path: Path) -> None:
     found = bench(tmp_path, files_of({"test_main.py": PLAIN_TESTS}), TESTS)
     texts = [{"main.py": text} for name, text in CANDIDATES.items() if "import" not in name and name != "syntax"]
     with (
-        Judge(found.workspace, found.checker, found.check, found.before) as plain,
-        Judge(found.workspace, found.checker, found.check, found.before, workers=1) as warm,
+        Judge(found.checker, found.check, found.before) as plain,
+        Judge(found.checker, found.check, found.before, workers=1) as warm,
     ):
         expected = [ADDRESS.sub("0x0", verdict.error) for verdict in plain.judge_apart(texts)]
         assert [ADDRESS.sub("0x0", verdict.error) for verdict in warm.judge_apart(texts)] == expected
@@ -298,7 +298,7 @@ def test_a_program_that_hangs_shows_its_tests_all_the_same(tmp_path: Path) -> No
     check = replace(TESTS, timeout_s=4.0)
     found = bench(tmp_path, files_of({"test_main.py": PLAIN_TESTS}) | {"main.py": hangs}, check)
     texts = [CANDIDATES["raises"], hangs + "\n", CANDIDATES["fails at import"], CANDIDATES["box"]]
-    with Judge(found.workspace, found.checker, found.check, found.before, workers=1) as judge:
+    with Judge(found.checker, found.check, found.before, workers=1) as judge:
         verdicts = list(judge.judge_apart([{"main.py": text} for text in texts]))
     told = [(each.status, each.timed_out, each.tests_passed, each.tests_total) for each in verdicts]
     assert found.before.timed_out

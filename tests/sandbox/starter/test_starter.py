@@ -12,10 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from codur.config.settings import SandboxSettings
 from codur.sandbox.launcher import Launcher, ProcessResult
-from codur.structs import replace
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the process starter needs Linux")
 
@@ -58,7 +58,7 @@ launcher.run([sys.executable, "-c", sys.argv[1]], cwd=Path(sys.argv[2]), timeout
 
 
 def launcher(*, memory_mb: int = 2048, processes: int = 256, file_mb: int = 256) -> Launcher:
-    settings = replace(NO_CONTAINMENT, memory_mb=memory_mb, processes=processes, file_mb=file_mb)
+    settings = structs.replace(NO_CONTAINMENT, memory_mb=memory_mb, processes=processes, file_mb=file_mb)
     return Launcher(ENVIRON, sandbox=settings)
 
 

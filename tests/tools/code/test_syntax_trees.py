@@ -13,7 +13,7 @@ from codur.context.excerpts import fit
 from codur.context.index import RepositoryIndex
 from codur.context.outline import outline_of
 from codur.context.places import places_in
-from codur.context.selection import Want, select
+from codur.context.selection import Clues, Want, select
 from codur.tools.code.syntax_trees import Syntax, grammar_of
 from codur.workspace.workspace import Workspace
 from tests.cli.kit import environment
@@ -339,7 +339,7 @@ def test_a_failing_line_leads_to_its_test_and_to_what_that_calls(language: str, 
     files, failure, test, function = PROJECTS[language]
     workspace = Workspace.open(fill(tmp_path, files))
     index = RepositoryIndex(workspace, max_files=100)
-    selection = select(index, workspace.list_files(), task="mend it", named=(), failure=failure)
+    selection = select(index, workspace.list_files(), Clues(task="mend it", named=(), failure=failure))
     needed = [(want.path, want.line) for want in selection.wants if want.need == "needed"]
     assert test in needed
     assert function in needed
@@ -348,7 +348,7 @@ def test_a_failing_line_leads_to_its_test_and_to_what_that_calls(language: str, 
 def test_what_a_task_calls_by_name(tmp_path: Path) -> None:
     workspace = Workspace.open(fill(tmp_path, SOURCES))
     index = RepositoryIndex(workspace, max_files=100)
-    selection = select(index, workspace.list_files(), task="why does `Stack.Push` fail?", named=())
+    selection = select(index, workspace.list_files(), Clues(task="why does `Stack.Push` fail?", named=()))
     assert (selection.wants[0].path, selection.wants[0].line) == ("stack.go", 17)
 
 
@@ -541,13 +541,13 @@ def test_without_the_extra_text_alone_is_shown_and_changed(tmp_path: Path) -> No
         "from pathlib import Path\n"
         "from codur.context.excerpts import fit\n"
         "from codur.context.index import RepositoryIndex\n"
-        "from codur.context.selection import Want, select\n"
+        "from codur.context.selection import Clues, Want, select\n"
         "from codur.workspace.workspace import Workspace\n"
         "from tests.tools.conftest import toolbox_on\n"
         "toolbox = toolbox_on(Path(sys.argv[1]))\n"
         "workspace = Workspace.open(Path(sys.argv[1]))\n"
         "index = RepositoryIndex(workspace, max_files=9)\n"
-        "chosen = select(index, workspace.list_files(), task='x', named=['stack.go'])\n"
+        "chosen = select(index, workspace.list_files(), Clues(task='x', named=['stack.go']))\n"
         "print(chosen.paths, chosen.ranked)\n"
         "want = Want(path='stack.go', line=400)\n"
         "print(len(fit({'stack.go': 'x\\n' * 900}, budget_chars=2000, wants=[want])[0].ranges))\n"

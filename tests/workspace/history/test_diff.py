@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from codur.workspace.history.diff import binary_diff, line_counts
+from codur.workspace.history.diff import FileChange, line_counts
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,8 @@ def test_git_applies_a_binary_diff_to_the_byte_and_takes_it_back(
     file.parent.mkdir(exist_ok=True)
     if before is not None:
         file.write_bytes(before)
-    patch = binary_diff(path, before, after, mode_before=0o644, mode_after=0o755)
+    change = FileChange(path=path, before=before, after=after, mode_before=0o644, mode_after=0o755)
+    patch = change.binary_diff()
     for words, wanted in (((), after), (("-R",), before)):
         subprocess.run(["git", "apply", *words], cwd=tmp_path, input=patch.encode(), check=True)
         assert (file.read_bytes() if file.exists() else None) == wanted

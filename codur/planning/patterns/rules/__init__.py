@@ -1,1 +1,1 @@
-"""The phrases that settle a request: a module for each kind. A new phrase is a row there."""
+"""What requests of known phrases settle on: a module for each kind. A new phrase is a line of `vocabulary.txt`."""

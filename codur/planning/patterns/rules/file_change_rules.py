@@ -4,34 +4,31 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from functools import partial
 
 from codur.errors import WorkspaceError
 from codur.planning.patterns.named_paths import SOURCE_SUFFIXES, Mention, suffix_of
 from codur.planning.patterns.prompt_tokens import Token
-from codur.planning.patterns.rules.rule import Found, Rule, Settled, call, say, say_missing
+from codur.planning.patterns.rules.rule import Found, Rule, Settled, call, missing, say
 from codur.structs import replace
+from codur.tools.code.definitions import parse
+from codur.tools.tool import ToolError
 
 _STATEMENTS = (ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
 
 
-def _copy(found: Found) -> Settled | None:
-    return _to_target("copy_file", "Copy", found)
-
-
-def _move(found: Found) -> Settled | None:
-    return _to_target("move_file", "Move", found)
-
-
-def _to_target(tool: str, verb: str, found: Found) -> Settled | None:
+def _to_target(tool: str, found: Found) -> Settled | None:
     source: Mention = found["FILE"]
     if source.path is None or not source.exact:
-        return say_missing(source, found.names) if source.missing else None
+        return missing(source, found.names)
     target = _free_target(source.path, found)
     if target is None or (tool == "move_file" and found.names.workspace.is_protected(source.path)):
         return None
-    return call(tool, f"{verb} {source.path} to {target}.", source=source.path, target=target)
+    return _transfer(tool, source.path, target)
+
+
+def _transfer(tool: str, source: str, target: str) -> Settled:
+    return call(tool, f"{tool.partition('_')[0].title()} {source} to {target}.", source=source, target=target)
 
 
 def _free_target(source: str, found: Found) -> str | None:
@@ -57,10 +54,8 @@ def _write(found: Found) -> Settled | None:
 def _is_program(text: str) -> bool:
     """Whether it can only be meant as Python: it sets, imports, defines or calls something."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an odd escape in quoted text is no warning for the user
-            body = ast.parse(text).body
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        body = parse("", text).body
+    except ToolError:
         return False
     return bool(body) and all(
         isinstance(node, _STATEMENTS) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
@@ -87,8 +82,7 @@ def _make(path: str, token: Token, found: Found) -> Settled | None:
 
 def _append(found: Found) -> Settled | None:
     mention, token = found["FILE"], found["TEXT"]
-    usable = mention.exact and "\\" not in token.text and not found.names.workspace.is_protected(mention.path)
-    if not usable:
+    if not mention.exact or "\\" in token.text or found.names.workspace.is_protected(mention.path):
         return None
     return call("append_file", f"Add to the end of {mention.path}.", path=mention.path, content=token.text)
 
@@ -100,9 +94,9 @@ def _add(found: Found) -> Settled | None:
 
 def _delete(found: Found) -> Settled | None:
     mention: Mention = found["FILE"]
-    if mention.missing:
-        return say_missing(mention, found.names)
-    if not mention.exact or mention.path is None or found.names.workspace.is_protected(mention.path):
+    if mention.path is None or not mention.exact:
+        return missing(mention, found.names)
+    if found.names.workspace.is_protected(mention.path):
         return None
     return call("delete_file", f"Delete {mention.path}.", path=mention.path)
 
@@ -111,6 +105,8 @@ def _replace(found: Found) -> Settled | None:
     """In a program a quoted text that is there once: which of several is meant is a question, and what a word means.
     In any other file also a word, in all its places. What a part of a word is, is a question in both.
     """
+    if "FILE" not in found or "FILE2" in found:
+        return None
     mention: Mention = found["FILE"]
     pieces: tuple[Token, Token] = (found["PIECE"], found["PIECE2"])
     old, new = (piece.text for piece in pieces)
@@ -135,16 +131,9 @@ def _replace(found: Found) -> Settled | None:
 
 def _places(text: str, piece: str) -> int:
     """How often `piece` is in the text as whole words; 0 if it is also there as a part of one, or overlaps itself."""
-    starts = [found.start() for found in re.finditer(f"(?={re.escape(piece)})", text)]
-    ends = [start + len(piece) for start in starts]
-    apart = all(end <= start for end, start in zip(ends, starts[1:], strict=False))
-    within = any(_joined(text, start) or _joined(text, end) for start, end in zip(starts, ends, strict=True))
-    return len(starts) if apart and not within else 0
-
-
-def _joined(text: str, at: int) -> bool:
-    """Whether a word goes on from before this place to after it."""
-    return all(char.isalnum() or char == "_" for char in text[max(at - 1, 0) : at + 1]) and 0 < at < len(text)
+    anywhere = re.findall(f"(?={re.escape(piece)})", text)
+    whole = re.findall(rf"(?:(?<!\w)|(?=\W)){re.escape(piece)}(?:(?!\w)|(?<=\W))", text)
+    return len(whole) if len(whole) == len(anywhere) else 0
 
 
 # --- commands of a shell ----------------------------------------------------------------------------------------------
@@ -154,117 +143,35 @@ def _command(tool: str, found: Found) -> Settled | None:
     """`cp` or `mv` of one file. Where it cannot go, the tool says: beyond the workspace, on a file that is there."""
     source, target = found["FILE"], found["PATH"]
     if source.path is None or not source.exact:
-        return say_missing(source, found.names) if source.missing else None
+        return missing(source, found.names)
     if target.endswith("/") and found.names.directory(target) is None:
         return say(f"There is no directory {target} in this workspace.", "not_achieved")
-    return call(tool, f"{tool.partition('_')[0].title()} {source.path} to {target}.", source=source.path, target=target)
+    return _transfer(tool, source.path, target)
 
 
 def _remove(found: Found) -> Settled | None:
     """As a shell does it nothing could be taken back, so whoever types `rm` is asked once more."""
     mention: Mention = found["FILE"]
     if mention.path is None or not mention.exact:
-        return say_missing(mention, found.names) if mention.missing else None
+        return missing(mention, found.names)
     asks = not found.names.workspace.is_protected(mention.path)
     return replace(call("delete_file", f"Delete {mention.path}.", path=mention.path), asks=asks)
 
 
-_THE_TEXT = "[the] [text|string|word|line]"
-_EVERY = (
-    "(all|every|each|all [of] [the] (occurrences|instances|mentions) of|(every|each) (occurrence|instance|mention) of)"
-)
-_THAT_HOLDS = "(that|which) (contains|holds|has)"
-_TO_NEW = "(to|into|in|as) [a|the] [new] [text] [file] [called|named] NEW"
-_MAKE_NEW = "(create|make|write|add) [a|the] [new] [text] [file] [called|named] NEW"
-
 RULES = (
-    Rule(
-        name="copy a file",
-        phrases=(
-            "(copy|duplicate) [the] [file] FILE (to|into|as) [the] [folder|directory] DIR [folder|directory]",
-            "(copy|duplicate) [the] [file] FILE (to|into|as) [a] [new] [file] [called|named] NEW",
-            "(make|create) a copy of [the] [file] FILE (called|named|as|in|at|to|under the name) NEW",
-        ),
-        build=_copy,
-        writes=True,
-    ),
-    Rule(
-        name="move a file",
-        phrases=(
-            "(move|rename) [the] [file] FILE (to|into|in) [the] [folder|directory] DIR [folder|directory]",
-            "(move|rename) [the] [file] FILE (to|into|as) NEW",
-        ),
-        build=_move,
-        writes=True,
-    ),
-    Rule(
-        name="write a file",
-        phrases=(
-            f"(write|save|put|store) [the] [text|line|content|following] [:] TEXT {_TO_NEW}",
-            f"(write|save|put) [this|the following] [text|content|line] {_TO_NEW} [:] TEXT",
-            f"{_MAKE_NEW} (with|containing|{_THAT_HOLDS}|that says) TEXT",
-            f"{_MAKE_NEW} [,] and (write|put|save|store) TEXT (in|into|to|inside) it",
-        ),
-        build=_write,
-        writes=True,
-    ),
-    Rule(
-        name="make a file with a given content",
-        phrases=(
-            f"{_MAKE_NEW} (with [the|this|following|the following] (content|contents|text)|with this|containing"
-            f"|{_THAT_HOLDS}) [:] TEXT",
-            f"{_MAKE_NEW} whose (content|contents) (is|are) [:] TEXT",
-        ),
-        build=_write_content,
-        writes=True,
-    ),
-    Rule(
-        name="make an empty file",
-        phrases=("(create|make|add) [an] empty [text] [file] [called|named] NEW", "touch NEW"),
-        build=_write_empty,
-        writes=True,
-    ),
-    Rule(
-        name="append to a file",
-        phrases=(
-            "append [the] [line|text] [:] TEXT (to|at) [the] [end of] [the] [file] FILE",
-            "append to [the] [file] FILE [:] TEXT",
-            "append to [the] end of [the] [file] FILE [:] TEXT",
-            "(put|insert|write) [the] [line|text] TEXT (to|at) the [very] end of [the] [file] FILE",
-            "add [the] [line|text] TEXT as [the|a] [new] last line (of|to|in) [the] [file] FILE",
-            "add [the] [line|text] TEXT (to|at) the end of [the] [file] FILE",
-        ),
-        build=_append,
-        writes=True,
-    ),
-    Rule(
-        name="add to a file",
-        phrases=("add [the] [line|text] TEXT to [the] [file] FILE",),
-        build=_add,
-        writes=True,
-    ),
-    Rule(
-        name="replace a text",
-        phrases=(
-            f"replace [{_EVERY}] {_THE_TEXT} PIECE (with|by) {_THE_TEXT} PIECE [everywhere] in [the] [file] FILE",
-            f"change {_THE_TEXT} PIECE (to|into) {_THE_TEXT} PIECE in [the] [file] FILE",
-            f"in [the] [file] FILE [,] change {_THE_TEXT} PIECE (to|into) {_THE_TEXT} PIECE",
-            f"in [the] [file] FILE [,] replace [{_EVERY}] {_THE_TEXT} PIECE (with|by) {_THE_TEXT} PIECE",
-        ),
-        build=_replace,
-        writes=True,
-    ),
-    Rule(
-        name="delete a file",
-        phrases=("(delete|remove|erase|get rid of) [the|my] [file] [called|named] FILE [file]",),
-        build=_delete,
-        writes=True,
-    ),
+    Rule("copy a file", partial(_to_target, "copy_file"), writes=True),
+    Rule("move a file", partial(_to_target, "move_file"), writes=True),
+    Rule("write a file", _write, writes=True),
+    Rule("make a file with a given content", _write_content, writes=True),
+    Rule("make an empty file", _write_empty, writes=True),
+    Rule("append to a file", _append, writes=True),
+    Rule("add to a file", _add, writes=True),
+    Rule("replace a text", _replace, writes=True),
+    Rule("delete a file", _delete, writes=True),
 )
-
 COMMANDS = (
-    Rule(name="cp", phrases=("cp FILE PATH",), build=partial(_command, "copy_file"), writes=True),
-    Rule(name="mv", phrases=("mv FILE PATH",), build=partial(_command, "move_file"), writes=True),
-    Rule(name="rm", phrases=("rm FILE",), build=_remove, writes=True),
+    Rule("cp", partial(_command, "copy_file"), writes=True),
+    Rule("mv", partial(_command, "move_file"), writes=True),
+    Rule("rm", _remove, writes=True),
 )
 """The only commands of a shell that are carried out, by the tools; every other command line is passed on."""

@@ -1,14 +1,20 @@
-"""What a rule is: phrases, and the tool call or answer that a request of such words settles on."""
+"""What a rule is: a name, under which `vocabulary.txt` has phrases, and what a request of such words settles on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from codur.planning.patterns.named_paths import FileNames, Mention
 from codur.planning.patterns.phrases import Captures
+from codur.planning.patterns.prompt_tokens import Token
+from codur.planning.patterns.vocabulary import phrases
 from codur.types import Outcome, Step
+
+_HOLES = {"PYTHON": ["FILE"], "PLACE": ["FILE", "DIR"]}
+_SLOT = r"\{(\w+)(?:\|([^}]*))?\}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,41 +51,83 @@ class Found:
         """Whether a file was named with lines."""
         return any(isinstance(value, Mention) and value.lines is not None for value in self.captures.values())
 
-    def get(self, hole: str, default: Any = None) -> Any:
-        """What the hole took, or `default` if the phrase matched without it."""
-        return self.captures.get(hole, default)
+    def first(self, *holes: str, default: Any = None) -> Any:
+        """What the first of the holes took that the phrase matched with, or `default`."""
+        return next((self.captures[hole] for hole in holes if hole in self.captures), default)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+Build = Callable[[Found], Settled | None]
+"""The step for what a phrase's holes took, or None if the rule does not settle the request after all."""
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
-    """One row of a strategy's table.
+    """One row of the table of rules.
 
     Attributes:
         name: what the request is, for the reason that is given.
-        phrases: the forms of the request, see `phrases`.
-        build: the step for the phrase's captures, or None if this rule does not settle them after all.
+        build: see `Build`.
         writes: it changes files, so a question is not enough to ask for it.
         takes_lines: a file may be named with lines (`app.py:3-9`); elsewhere that asks for more than the rule does.
     """
 
     name: str
-    phrases: tuple[str, ...]
-    build: Callable[[Found], Settled | None]
+    build: Build
     writes: bool = False
     takes_lines: bool = False
+
+    @property
+    def phrases(self) -> Sequence[str]:
+        """The forms of the request, see `codur.planning.patterns.phrases`."""
+        return phrases(self.name)
+
+
+class Call:
+    """The call of a tool with what holes took, as a `Build`.
+
+    Args:
+        objective: with `{argument}` for an argument's value, `{argument|words}` with what stands for an empty one.
+        holes: `argument=HOLE` or `argument=HOLE|OTHER`, the first that took something. `PYTHON` is a `FILE` with Python
+            in it, of which a word is said if it is missing; `PLACE` a `FILE` or `DIR`, of which none is.
+        fixed: arguments that do not depend on a hole.
+    """
+
+    def __init__(self, tool: str, objective: str, holes: str = "", **fixed: Any) -> None:
+        self._tool, self._objective, self._fixed = tool, objective, fixed
+        self._holes: Mapping[str, str] = dict(pair.split("=") for pair in holes.split())
+
+    def __call__(self, found: Found) -> Settled | None:
+        """The call; a word about a file that is missing; None if something is not clear."""
+        arguments = dict(self._fixed)
+        for argument, hole in self._holes.items():
+            value = found.first(*_HOLES.get(hole, hole.split("|")))
+            if isinstance(value, Mention):
+                if value.path is None:
+                    return missing(value, found.names) if hole == "PYTHON" else None
+                value = value.path
+            value = value.text if isinstance(value, Token) else value
+            if value == 0 or _is_odd(value) or (hole == "PYTHON" and not value.endswith(".py")):
+                return None
+            if value not in ("", None):
+                arguments[argument] = value
+        objective = re.sub(_SLOT, lambda slot: str(arguments.get(slot[1]) or slot[2]), self._objective)
+        return call(self._tool, objective, **arguments)
+
+
+def _is_odd(value: Any) -> bool:
+    """Whether a text says nothing, or more than one line."""
+    return isinstance(value, str) and value != "" and ("\n" in value or not value.strip())
 
 
 def call(tool: str, objective: str, **arguments: Any) -> Settled:
     """One tool call."""
-    step = Step(id=tool, action="tool", capability=tool, objective=objective, arguments=arguments)
-    return Settled(step=step)
+    return Settled(step=Step(id=tool, action="tool", capability=tool, objective=objective, arguments=arguments))
 
 
 def say(text: str, outcome: Outcome = "done") -> Settled:
     """An answer that needs no tool."""
-    return Settled(
-        step=Step(id="answer", action="respond", objective="Answer.", arguments={"text": text}), outcome=outcome
-    )
+    step = Step(id="answer", action="respond", objective="Answer.", arguments={"text": text})
+    return Settled(step=step, outcome=outcome)
 
 
 def not_allowed(what: str, setting: str) -> Settled:
@@ -88,37 +136,10 @@ def not_allowed(what: str, setting: str) -> Settled:
     return say(text, "refused")
 
 
-def say_missing(mention: Mention, names: FileNames) -> Settled:
-    """That the file does not exist, with the names most like it."""
+def missing(mention: Mention, names: FileNames) -> Settled | None:
+    """That the file does not exist, with the names most like it; None if it is not clear, or outside."""
+    if not mention.missing:
+        return None
     near = names.near(mention.name)
     hint = f" Nearest: {', '.join(near)}." if near else ""
     return say(f"There is no file {mention.name} in this workspace.{hint}", "not_achieved")
-
-
-def on_file(mention: Mention, names: FileNames, build: Callable[[str], Settled | None]) -> Settled | None:
-    """`build` for the file that is meant; a word about it if it is missing; None if it is not clear or outside."""
-    if mention.path is not None:
-        return build(mention.path)
-    return say_missing(mention, names) if mention.missing else None
-
-
-def place(found: Found) -> str:
-    """The path that a phrase's `FILE` or `DIR` names as the place of a search; empty for the workspace.
-
-    A missing file gives its name, which the tool reports.
-    """
-    mention = found.get("FILE")
-    if isinstance(mention, Mention):
-        return mention.path or mention.name
-    return str(found.get("DIR", ""))
-
-
-def unclear(found: Found) -> bool:
-    """Whether a named place is no file that is there."""
-    mention = found.get("FILE")
-    return isinstance(mention, Mention) and mention.path is None
-
-
-def only_given(**arguments: Any) -> dict[str, Any]:
-    """The arguments that say something: without empty texts and None."""
-    return {name: value for name, value in arguments.items() if value not in ("", None)}

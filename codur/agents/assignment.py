@@ -1,0 +1,83 @@
+"""An agent at work: who answers, and with what."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from codur.agents.registry import Agent
+from codur.config.prompts import PromptLibrary
+from codur.config.settings import Profile
+from codur.context.brief import CodingBrief
+from codur.events import Emit, ignore
+from codur.llm.pool import ModelPool
+from codur.tools.toolbox import Toolbox
+from codur.workspace.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """Who answers, and with what.
+
+    Attributes:
+        profile: the profile that answers.
+        instructions: the end of the system prompt: what the user and the project want.
+    """
+
+    agent: Agent
+    profile: Profile
+    pool: ModelPool
+    prompts: PromptLibrary
+    toolbox: Toolbox
+    emit: Emit = ignore
+    instructions: str = ""
+
+    @property
+    def native(self) -> bool:
+        """Whether tools are called by the service's own calls, not in text."""
+        return self.profile.tool_calls == "native"
+
+    def system_prompt(self, default: str, *, short: bool = False, **values: str) -> str:
+        """The prompt that the agent's settings name, or the text that they hold.
+
+        Args:
+            default: name of the prompt for an agent whose settings say nothing.
+            short: take the short form of the prompt, if there is one.
+            values: what prompts of the library may have holes for; a text of the settings is taken as it is.
+        """
+        prompts, wanted = self.prompts, self.agent.config.prompt or default
+        if short and prompts.has(f"{wanted}.short"):
+            wanted = f"{wanted}.short"
+        if not prompts.has(wanted):
+            return wanted
+        holes = prompts.holes(wanted)
+        return prompts.render(wanted, **{name: value for name, value in values.items() if name in holes})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodingTask:
+    """One step of the coding agent.
+
+    Attributes:
+        target: the file to be changed, and meant by an answer that is bare code; None if no single file is meant.
+        read_text_calls: whether tool calls written as text count.
+        source_tokens: tokens of source text at most; None: as many as the profile has room for.
+        max_looks: answers that may look at more, before the one with the edits.
+        run_check: runs the check on the files as they are, and gives what it said; None if there is none.
+        asking: whether the user can be asked, or was.
+        temperature: instead of the profile's, if that has one.
+        elsewhere: gives a copy to look and to edit in, instead; it is waited for when the first answer is there.
+    """
+
+    brief: CodingBrief
+    workspace: Workspace
+    target: str | None
+    whole_file_lines: int
+    read_text_calls: bool
+    source_tokens: int | None = None
+    max_looks: int = 0
+    run_check: Callable[[], str] | None = None
+    asking: Literal["user", "nobody", "asked"] = "nobody"
+    temperature: float | None = None
+    elsewhere: Callable[[], Awaitable[tuple[Toolbox, Workspace]]] | None = None

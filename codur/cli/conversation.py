@@ -1,0 +1,291 @@
+"""`codur` without arguments, at a terminal: a conversation, one task after the other, each as `codur TASK` does it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.formatted_text import FormattedText
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+
+from codur import __version__
+from codur.checks.discover import CheckRequest, find_check
+from codur.cli import machine
+from codur.cli.line_completion import LineCompleter
+from codur.cli.slash_commands import Asked, Sets, help_text, read_line
+from codur.config.settings import Settings
+from codur.errors import CodurError, UsageError
+from codur.llm.pool import ModelPool
+from codur.llm.pool_options import PoolOptions
+from codur.session.stop import INTERRUPTED, code_of
+from codur.session.turns import Turn, Turns, earlier_text, turn_of
+from codur.store.directory import StateDirectory
+from codur.structs import replace
+from codur.types import Limits, Plan, Step, Task
+from codur.ui.output_formats import show
+from codur.ui.sanitise import sanitise
+from codur.ui.shown.tables import error_text
+from codur.workspace.workspace import Workspace
+
+_PROMPT = "codur> "
+_LEAVE_WITHIN_S = 2.0
+_UNDONE = "What the last task changed was put back."
+_TRY = ('"the tests fail, fix the bug"', '"explain FILE"', "/help")
+
+Command = Callable[[], int]
+
+
+@dataclass(kw_only=True)
+class Choices:
+    """What holds for all tasks until it is changed; None and empty: as the settings say."""
+
+    check: str | None = None
+    agent: str | None = None
+    offline: bool = False
+    scope: tuple[str, ...] = ()
+    asks: bool = False
+
+
+class Conversation:
+    """One conversation in a directory.
+
+    Args:
+        run: carries out a command line of Codur's.
+        guarded: carries out a piece of work, tells its errors, and gives its exit code; Ctrl-C ends the work alone.
+        goes_on: with what is kept of the last conversation there.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        run: Callable[[Sequence[str]], int],
+        guarded: Callable[[Command], int],
+        goes_on: bool = False,
+    ) -> None:
+        self._directory = directory
+        self._run = run
+        self._guarded = guarded
+        self._choices = Choices()
+        state = machine.state_directory()
+        self._kept = Turns(StateDirectory(state).conversations if state else None, directory)
+        self._turns = self._kept.read()
+        if not goes_on:
+            self._turns = []
+            self._kept.forget()
+
+    def hold(self) -> int:
+        """Take one line after the other until the user leaves; gives the exit code."""
+        settings = machine.settings_for(self._directory, None, {}).settings
+        _say(_greeting(self._directory, settings, len(self._turns)))
+        session = self._session(settings)
+        stopped_at = float("-inf")
+        while True:
+            try:
+                line = session.prompt(_PROMPT, handle_sigint=False)
+            except EOFError:
+                return 0
+            except KeyboardInterrupt as stop:
+                if code_of(stop) != INTERRUPTED:
+                    raise
+                if time.monotonic() - stopped_at < _LEAVE_WITHIN_S:
+                    return 0
+                stopped_at = time.monotonic()
+                _say("Ctrl-C once more leaves; so does Ctrl-D.")
+                continue
+            if line.strip() and not self._take(line):
+                return 0
+
+    def _take(self, line: str) -> bool:
+        """Do what a line asks for; whether to go on."""
+        try:
+            asked = read_line(line)
+        except UsageError as error:
+            show(error_text(error), sys.stderr)
+            return True
+        if asked.sets == "quit":
+            return False
+        if asked.sets:
+            self._set(asked.sets, asked.value)
+        elif asked.words:
+            if self._run(asked.words) == 0 and asked.words[0] == "undo":
+                self._remember(Turn(asked=line, outcome="done", said=_UNDONE))
+        else:
+            self._guarded(partial(self._work, asked))
+        return True
+
+    def _work(self, asked: Asked) -> int:
+        """Carry out a task or a program, and remember it."""
+        from codur.cli.actions.run import carried_out, shown_result  # noqa: PLC0415 - lazy: the prompt comes first
+
+        chosen = self._choices
+        task = Task(
+            prompt=asked.task or f"!{asked.program}",
+            workspace=str(self._directory.absolute()),
+            agent=chosen.agent,
+            offline=chosen.offline,
+            earlier=earlier_text(self._turns),
+        )
+        if asked.program:
+            step = Step(id="run", action="tool", capability="run_command", arguments={"command": asked.program})
+            task = replace(task, plan=Plan(steps=(step,), origin="user"), approved=True, offline=True)
+        else:
+            check = chosen.check
+            task = replace(task, check_command=check, check_is_goal=check is not None, show_plan=chosen.asks)
+        overrides = {"scope": {"allow": list(chosen.scope)}} if chosen.scope else {}
+        result, output = carried_out(task, machine.Showing(), overrides=overrides)
+        self._remember(turn_of(task.prompt, result))
+        return shown_result(result, output, explain_route=False)
+
+    def _remember(self, turn: Turn) -> None:
+        self._turns.append(turn)
+        self._kept.add(turn)
+
+    def _set(self, what: Sets, value: str | None) -> None:
+        """Show or change what holds for later tasks."""
+        chosen = self._choices
+        if what == "help":
+            _say(help_text())
+        elif what == "context":
+            _say(earlier_text(self._turns) or "nothing yet: later tasks are told of earlier ones")
+        elif what == "compact":
+            self._compact()
+        elif what == "check":
+            chosen.check = _unless(value, "auto", chosen.check)
+            _say(f"check: {chosen.check or 'as found'}")
+        elif what == "agent":
+            chosen.agent = _unless(value, "auto", chosen.agent)
+            _say(f"agent: {chosen.agent or 'as the settings say'}")
+        elif what == "scope":
+            words = _unless(value, "all", " ".join(chosen.scope) or None)
+            chosen.scope = tuple((words or "").split())
+            _say(f"may change: {' '.join(chosen.scope) or 'as the settings say'}")
+        elif what == "offline":
+            chosen.offline = _one_of(value, ("on", "off"), chosen.offline, "/offline")
+            _say("no model is asked" if chosen.offline else "models are asked where it takes one")
+        elif what == "permissions":
+            chosen.asks = _one_of(value, ("ask", "edit"), chosen.asks, "/permissions")
+            _say("each plan is shown and asked about" if chosen.asks else "edits are made without asking")
+
+    def _compact(self) -> None:
+        last: list[Turn] = self._turns[-1:]
+        self._kept.forget()
+        for turn in last:
+            self._kept.add(turn)
+        self._turns = last
+        _say(f"{len(last)} task is remembered" if last else "nothing is remembered")
+
+    def _session(self, settings: Settings) -> PromptSession[str]:
+        state = machine.state_directory()
+        return PromptSession(
+            history=_history(StateDirectory(state).conversations if state else None, self._kept.path),
+            completer=LineCompleter(
+                partial(_files, self._directory),
+                {
+                    "agent": lambda: [
+                        "auto",
+                        *settings.agents.configs,
+                        *(f"llm:{name}" for name in settings.llm.profiles),
+                    ],
+                    "offline": lambda: ["on", "off"],
+                    "permissions": lambda: ["ask", "edit"],
+                    "check": lambda: ["auto"],
+                    "scope": lambda: ["all"],
+                    "repair": partial(_files, self._directory),
+                },
+            ),
+            key_bindings=_keys(),
+            bottom_toolbar=self._toolbar,
+            enable_history_search=True,
+        )
+
+    def _toolbar(self) -> FormattedText:
+        chosen = self._choices
+        parts = [f"check: {chosen.check or 'as found'}", f"agent: {chosen.agent or 'auto'}"]
+        parts += ["offline"] if chosen.offline else []
+        parts += [f"scope: {' '.join(chosen.scope)}"] if chosen.scope else []
+        return FormattedText([("", sanitise(" · ".join(parts)))])
+
+
+def _keys() -> KeyBindings:
+    """Alt-Enter begins a new line, Esc clears."""
+    keys = KeyBindings()
+
+    @keys.add("escape", "enter")
+    def _new_line(event: KeyPressEvent) -> None:
+        event.current_buffer.insert_text("\n")
+
+    @keys.add("escape")
+    def _clear(event: KeyPressEvent) -> None:
+        event.current_buffer.reset()
+
+    return keys
+
+
+def _history(directory: Path | None, turns: Path | None) -> History:
+    """What was typed in this project, for its owner alone."""
+    if directory is None or turns is None:
+        return InMemoryHistory()
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = turns.with_suffix(".history")
+    path.touch(mode=0o600)
+    return FileHistory(path)
+
+
+def _files(directory: Path) -> Sequence[str]:
+    try:
+        return Workspace.open(directory, home=machine.home()).list_files()
+    except CodurError:  # a place in which no task works either, and that then is told
+        return ()
+
+
+def _greeting(directory: Path, settings: Settings, remembered: int) -> str:
+    """Which model is asked and why, what decides, and what to try."""
+    lines = [
+        f"codur {__version__} in {directory.absolute()}",
+        f"model: {_model(settings)}",
+        f"check: {_check(directory, settings)}",
+    ]
+    lines += [f"{remembered} earlier tasks are remembered (/context)"] if remembered else []
+    return "\n".join([*lines, f"try: {', '.join(_TRY)}"])
+
+
+def _model(settings: Settings) -> str:
+    pool = ModelPool(settings, os.environ, Limits(), PoolOptions())
+    choice = pool.chosen()
+    name = choice.default if choice.found else ""
+    return f"{name} ({pool.profile(name).model}): {choice.reason}" if name else f"none: {choice.reason}"
+
+
+def _check(directory: Path, settings: Settings) -> str:
+    try:
+        workspace = Workspace.open(directory, home=machine.home())
+        found = find_check(workspace, settings.verification, CheckRequest())
+    except CodurError as error:
+        return error.message
+    return "none found" if found is None else found.label
+
+
+def _unless(value: str | None, back: str, before: str | None) -> str | None:
+    return before if value is None else None if value == back else value
+
+
+def _one_of(value: str | None, words: tuple[str, str], before: bool, name: str) -> bool:
+    """Whether the first of two words was said; as before if nothing was."""
+    if value is None:
+        return before
+    if value not in words:
+        show(error_text(UsageError(f"{name} takes {' or '.join(words)}", remedy=f"Say {name} {words[0]}.")), sys.stderr)
+        return before
+    return value == words[0]
+
+
+def _say(text: str) -> None:
+    show(sanitise(text), sys.stderr)

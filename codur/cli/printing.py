@@ -1,0 +1,49 @@
+"""How commands print, and say that a file cannot be used: sanitised, as text or as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from codur.errors import Refused, UsageError
+from codur.ui.output_formats import show
+from codur.ui.sanitise import sanitise
+
+
+def say(text: str) -> None:
+    """Print on standard output."""
+    show(sanitise(text), sys.stdout)
+
+
+def say_json(value: object) -> None:
+    """Print as one line of JSON on standard output."""
+    say(json.dumps(value))
+
+
+def tell(text: str) -> None:
+    """Print on standard error."""
+    show(sanitise(text), sys.stderr)
+
+
+def warn(text: str) -> None:
+    """Print a warning of one line on standard error."""
+    show(sanitise(f"warning: {text}", keep_newlines=False), sys.stderr)
+
+
+def require_yes(question: str, *, refused: str, unasked: str, declined: str) -> None:
+    """Ask the user, and go on only after a yes.
+
+    Raises:
+        Refused: the answer is no, or there is no terminal to ask in; `declined` and `unasked` say what to do then.
+    """
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise Refused(f"{refused}: there is no terminal to ask in", remedy=unasked)
+    say(f"{question} [y/N]")
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise Refused(refused, remedy=declined)
+
+
+def unwritable(path: Path | str, error: OSError, remedy: str) -> UsageError:
+    """The error for a file that cannot be written."""
+    return UsageError(f"{path}: cannot be written: {(error.strerror or 'unknown error').lower()}", remedy=remedy)

@@ -1,0 +1,140 @@
+"""What a line of a conversation asks for: a command after `/`, a program after `!`, else a task."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Final, Literal
+
+from codur.errors import UsageError
+
+Sets = Literal["", "check", "agent", "offline", "scope", "quit", "help", "context", "compact", "permissions"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlashCommand:
+    """A command of the conversation.
+
+    Attributes:
+        takes: what may follow it, as the help shows it.
+        words: the command line of Codur's that it stands for, in front of what follows.
+        sets: what of the conversation itself it shows or changes.
+        as_one: what follows is one argument, as a task is.
+    """
+
+    name: str
+    takes: str = ""
+    help: str
+    words: tuple[str, ...] = ()
+    sets: Sets = ""
+    as_one: bool = False
+
+
+COMMANDS: Final = (
+    SlashCommand(name="help", help="Show this list.", sets="help"),
+    SlashCommand(name="plan", takes="TASK", help="Plan, and ask first.", words=("run", "--plan", "--"), as_one=True),
+    SlashCommand(name="route", takes="TASK", help="Show what would happen first.", words=("route", "--"), as_one=True),
+    SlashCommand(name="repair", takes="[FILE…]", help="Search for a repair without a model.", words=("repair",)),
+    SlashCommand(name="diff", takes="[RUN]", help="Show what the last task changed.", words=("diff",)),
+    SlashCommand(name="undo", takes="[RUN]", help="Put that back.", words=("undo",)),
+    SlashCommand(name="show", takes="[RUN]", help="Show what the last task did.", words=("show",)),
+    SlashCommand(name="runs", help="List the tasks of this project.", words=("runs",)),
+    SlashCommand(name="resume", takes="[RUN]", help="Go on with a task that was stopped.", words=("resume",)),
+    SlashCommand(name="check", takes="[CMD|auto]", help="Show or set what decides what is done.", sets="check"),
+    SlashCommand(name="agent", takes="[NAME|auto]", help="Show or set who works on tasks.", sets="agent"),
+    SlashCommand(name="agents", help="List the agents.", words=("agents", "list")),
+    SlashCommand(name="offline", takes="[on|off]", help="Ask no model, or ask again.", sets="offline"),
+    SlashCommand(name="scope", takes="[GLOB…|all]", help="Show or set which files may change.", sets="scope"),
+    SlashCommand(name="permissions", takes="[ask|edit]", help="Ask before each plan, or not.", sets="permissions"),
+    SlashCommand(name="context", help="Show what later tasks are told of earlier ones.", sets="context"),
+    SlashCommand(name="compact", help="Forget all but the last task.", sets="compact"),
+    SlashCommand(name="tools", help="List the tools.", words=("tools",)),
+    SlashCommand(name="trust", help="Look at the project's settings and instructions.", words=("trust",)),
+    SlashCommand(name="config", help="Show the settings.", words=("config", "show")),
+    SlashCommand(name="doctor", help="Show how programs are contained, and which models there are.", words=("doctor",)),
+    SlashCommand(name="quit", help="Leave (so does Ctrl-D).", sets="quit"),
+)  # fmt: skip
+BY_NAME: Final = {command.name: command for command in COMMANDS}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a line asks for: exactly one of these, or nothing.
+
+    Attributes:
+        task: a task in words.
+        program: a command line for the shell.
+        words: a command line of Codur's.
+        sets, value: what of the conversation is shown or set, and to what; None: shown.
+    """
+
+    task: str = ""
+    program: str = ""
+    words: Sequence[str] = ()
+    sets: Sets = ""
+    value: str | None = None
+
+
+def read_line(text: str) -> Asked:
+    """What a line asks for.
+
+    Raises:
+        UsageError: there is no such command, or it takes something else.
+    """
+    line = text.strip()
+    if line.startswith("!"):
+        return Asked(program=line[1:].strip())
+    if _UNDO.fullmatch(line):
+        return Asked(words=("undo",))
+    if not line.startswith("/"):
+        return Asked(task=_without_marks(line))
+    name, _, rest = line[1:].partition(" ")
+    rest = rest.strip()
+    if not name:
+        return Asked(sets="help")
+    if (command := BY_NAME.get(name)) is None:
+        if "/" in name or "." in name:  # a path, and so the beginning of a task
+            return Asked(task=_without_marks(line))
+        near = get_close_matches(name, BY_NAME, n=1, cutoff=0.6)
+        raise UsageError(
+            f"there is no command /{name}{f'; did you mean /{near[0]}?' if near else ''}", remedy="/help lists them."
+        )
+    if rest and not command.takes:
+        raise UsageError(f"/{name} takes nothing", remedy=f"Say /{name} alone.")
+    if not rest and command.takes and not command.takes.startswith("["):
+        raise UsageError(f"/{name} takes {command.takes}", remedy=f"Say it after it: /{name} {command.takes}")
+    if command.sets:
+        return Asked(sets=command.sets, value=rest or None)
+    return Asked(words=(*command.words, *([rest] if command.as_one else _split(name, rest))))
+
+
+def _split(name: str, rest: str) -> list[str]:
+    try:
+        return shlex.split(rest)
+    except ValueError as error:
+        raise UsageError(f"/{name}: a quotation mark is not closed", remedy="Close it, or leave it out.") from error
+
+
+_UNDO = re.compile(
+    r"(please )?(undo|revert)( (that|it|this|the last( one| task| change)?|your last change))?[.!]?", re.I
+)
+
+
+def _without_marks(line: str) -> str:
+    """A task's words; `@file` stands for the file's name."""
+    return " ".join(word[1:] if word.startswith("@") and len(word) > 1 else word for word in line.split(" "))
+
+
+def help_text() -> str:
+    """All commands, one a line."""
+    shown = [(f"/{command.name} {command.takes}".rstrip(), command.help) for command in COMMANDS]
+    wide = max(len(left) for left, _ in shown)
+    more = [
+        ("!COMMAND", "Run a program of yours, contained; later tasks know its output."),
+        ("@FILE", "In a task: name a file (Tab completes)."),
+        ("Alt-Enter", "Begin a new line."),
+    ]
+    return "\n".join(f"  {left.ljust(wide)}  {right}" for left, right in (*shown, *more))

@@ -1,0 +1,29 @@
+"""What waits go by: the time, sleep, and the chance that spreads them."""
+
+from __future__ import annotations
+
+import time
+
+
+class Clock:
+    """The real ones; replayed runs and tests bring their own."""
+
+    def now(self) -> float:
+        """The Unix time, in seconds."""
+        return time.time()
+
+    def monotonic(self) -> float:
+        """Seconds that only grow."""
+        return time.monotonic()
+
+    def random(self) -> float:
+        """A uniform number from 0 to 1."""
+        from random import random  # noqa: PLC0415 - lazy: only needed where requests have to wait
+
+        return random()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        import asyncio  # noqa: PLC0415 - lazy: this module is loaded for runs that ask no model
+
+        await asyncio.sleep(seconds)

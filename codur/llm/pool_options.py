@@ -1,0 +1,61 @@
+"""What a run's models are asked with, beside its settings and limits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from codur.events import ignore
+from codur.llm.clock import Clock
+
+if TYPE_CHECKING:
+    from codur.events import Emit, ModelPrompted
+    from codur.llm.model import ChatModel
+    from codur.llm.rate_limits.shared_limits import SharedModels
+    from codur.llm.remembered_sizes import Remembered
+    from codur.llm.replay.model_recording import Recorder
+    from codur.redaction import Redactor
+    from codur.types import Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolOptions:
+    """How one run asks.
+
+    Attributes:
+        emit: gets an event for every request, answer, wait and switch.
+        offline: ask nobody.
+        models: models by profile name, instead of the ones that the settings describe; they need no key.
+        clock: what waits go by.
+        time_left: seconds left of the run; None if it has no end.
+        redactor: takes secrets out of all that is sent to a model; None: one that knows the secrets of the environment
+            and the keys of all providers.
+        spent: what an earlier part of the run has spent; it counts.
+        shared: the budget and the rate limits that this run shares with others; None if it goes on alone.
+        waiting: what this run's wait for its turn among others is wrapped in, so that it can be counted.
+        recorder: keeps each exchange.
+        prompted: gets each request as it is sent.
+        stream: tell answers in words while they come (`AnswerDelta`), if the settings allow it.
+        remembered: what services have told of how large requests may be, in earlier runs; None keeps nothing.
+    """
+
+    emit: Emit = ignore
+    offline: bool = False
+    models: Mapping[str, ChatModel] = field(default_factory=dict)
+    clock: Clock = field(default_factory=Clock)
+    time_left: Callable[[], float] | None = None
+    redactor: Redactor | None = None
+    spent: Usage | None = None
+    shared: SharedModels | None = None
+    waiting: Callable[[], AbstractContextManager[None]] | None = None
+    recorder: Recorder | None = None
+    prompted: Callable[[ModelPrompted], None] | None = None
+    stream: bool = False
+    remembered: Remembered | None = None
+
+    def left(self) -> float:
+        """Seconds left of the run; infinity if it has no end."""
+        return math.inf if self.time_left is None else self.time_left()

@@ -1,0 +1,218 @@
+"""What is known of the limits of one model at one service, and who waits for it."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from codur.llm.model import ChatReply
+from codur.llm.rate_limit import Quota, Unit
+from codur.llm.rate_limits.told_limits import SaidLimit
+from codur.llm.rate_limits.window import MINUTE_S, OVERTAKING_S, SentLog, ToldWindow
+from codur.llm.request_failure import ServiceFailure
+from codur.llm.request_retry import jitter, spoken
+from codur.structs import replace
+
+if TYPE_CHECKING:
+    from codur.llm.clock import Clock
+    from codur.llm.rate_limits.demand import Demand
+
+_SAMPLES = 16
+_SURE = 3
+_MARGIN = 1.03
+_SMALL_PROMPT = 100
+_DAILY_REQUESTS = 100_000
+"""Groq tells requests a day, not those a minute (console.groq.com/docs/rate-limits); below this, a plan is free."""
+_FREE_RPM, _PAID_RPM = 30.0, 1000.0
+TINY_S = 1e-4
+"""Shorter waits come from rounding alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Most:
+    """The tokens that a request may come to, its answer among them; infinity where that is not known.
+
+    Attributes:
+        window: for the model's window.
+        a_minute: for the limit of a minute.
+    """
+
+    window: float = math.inf
+    a_minute: float = math.inf
+
+
+@dataclass(slots=True)
+class ModelLimits:
+    """One model's limits, the requests under way, and the queue.
+
+    After the service has refused a request because of its rate limit, nobody asks it before the time it names, and
+    after that fewer ask at the same time; with each answer there may be more again.
+
+    Attributes:
+        queue: who waits, first come first.
+        until: nobody asks before this time (monotonic), because of `why`.
+        known: a first request has come back, so that what the service tells of its limits is known.
+        width: how many may ask at the same time.
+    """
+
+    queue: list[Demand] = field(default_factory=list)
+    until: float = 0.0
+    why: ServiceFailure | None = None
+    known: bool = False
+    width: float = math.inf
+    _refused: int = 0
+    _newest: float = -math.inf
+    _flights: list[tuple[Demand, float]] = field(default_factory=list)
+    _told: dict[Unit, ToldWindow] = field(default_factory=dict)
+    _untold: ToldWindow | None = None
+    _log: SentLog = field(default_factory=SentLog)
+    _ratios: deque[float] = field(default_factory=lambda: deque(maxlen=_SAMPLES))
+    _said: Most = Most()
+    _recalled_a_minute: float = math.inf
+
+    @property
+    def most(self) -> Most:
+        """What is known of how large a request may be."""
+        told = [window.most for unit, window in self._told.items() if unit in {"tokens", "input_tokens"}]
+        return Most(self._said.window, min([self._said.a_minute, *(told or [self._recalled_a_minute])]))
+
+    def recall(self, most: Most) -> None:
+        """Take over what was known before, or what a local server tells; limits that come with an answer count more."""
+        self._said = replace(self._said, window=most.window)
+        self._recalled_a_minute = most.a_minute
+
+    def prompt_tokens(self, estimate: int) -> int:
+        """A prompt's estimated tokens, corrected by how much the model's own counts exceeded the last estimates."""
+        factor = max(self._ratios, default=1.0) * (_MARGIN if self._ratios else 1.0)
+        return max(1, round(estimate * (factor if len(self._ratios) >= _SURE else max(1.0, factor))))
+
+    def leave(self, demand: Demand) -> int:
+        """Take a request out of the queue; gives its place there: the end, if it was not in it."""
+        place = self.queue.index(demand) if demand in self.queue else len(self.queue)
+        del self.queue[place : place + 1]
+        return place
+
+    def wait_s(self, demand: Demand, ahead: Sequence[Demand], now: float, look_again_s: float) -> float:
+        """Seconds until a request can be sent after those `ahead`; `look_again_s` where answers are waited for."""
+        if self.until > now:
+            return self.until - now
+        wait = self._window_wait_s(demand, ahead, now)
+        before = len(self._flights) + len(ahead)
+        probing = demand.rules.probes and not self.known and before > 0
+        return max(wait, look_again_s) if probing or before + 1 > self.width else wait
+
+    def at_once(self, demand: Demand, most: int, now: float) -> int:
+        """How many such requests could be sent now without waiting; `most` at most."""
+        demand = replace(demand, rules=replace(demand.rules, probes=False))
+        number = 0
+        while number < most and self.wait_s(demand, [*self.queue, *[demand] * number], now, 1.0) <= TINY_S:
+            number += 1
+        return number
+
+    def require_in_time(self, demand: Demand, now: float, time_left_s: float) -> None:
+        """Make sure that the service takes a request before the run's time is over, others left aside.
+
+        Raises:
+            ServiceFailure: it does not.
+        """
+        why, rest = self.why, self.until - now
+        if why is not None and 0 < rest >= time_left_s:
+            raise ServiceFailure(why.message, kind=why.kind, remedy=why.remedy, retry_after_s=rest)
+        rest = max(rest, self._window_wait_s(demand, (), now))
+        if 0 < rest >= time_left_s:
+            raise ServiceFailure(
+                f"The rate limit of {demand.provider} ({demand.model}) is reached.",
+                kind="rate_limit",
+                remedy=f"Try again in {spoken(rest)}, or use another profile.",
+                retry_after_s=rest,
+            )
+
+    def send(self, demand: Demand, now: float) -> None:
+        """A request is sent."""
+        self._flights.append((demand, now))
+        self._log.add(demand.tokens, now)
+        for window in self._windows(demand):
+            window.take(demand.amount(window.unit), now)
+
+    def end(self, demand: Demand, outcome: ChatReply | ServiceFailure | None, now: float) -> None:
+        """A request has come to an end: what is known of the limits now."""
+        flight = next(item for item in self._flights if item[0] is demand)
+        self._flights.remove(flight)
+        if outcome is None:
+            return
+        self.known = True
+        if isinstance(outcome, ChatReply):  # there may be more requests at a time again
+            self._refused = 0
+            self.width += 1.0 / self.width
+            if demand.estimate >= _SMALL_PROMPT:
+                self._count(demand, outcome.usage.prompt_tokens)
+        if outcome.limits and flight[1] > self._newest - OVERTAKING_S:
+            self._newest = max(self._newest, flight[1])
+            self._tell(outcome.limits, flight[1], now)
+
+    def refuse(self, failure: ServiceFailure, clock: Clock) -> float:
+        """A request was refused because of a limit; gives the seconds until the next may be sent."""
+        now = clock.monotonic()
+        if now >= self.until:  # of many that are refused together, the first one counts
+            self.width = max(1.0, min(self.width, len(self._flights) + 1.0) / 2)
+            self._refused += 1
+        wait = failure.retry_after_s or jitter(self._refused - 1, clock) + 0.1
+        self.until = max(self.until, now + wait)
+        self.why = failure
+        return self.until - now
+
+    def learn(self, demand: Demand, said: SaidLimit | None) -> None:
+        """A request was refused as too large: how large it may be, and how the service counts.
+
+        Where the service gives no figure, half of what was refused is tried.
+        """
+        if said is None:
+            self._said = replace(self._said, window=min(self._said.window, demand.tokens / 2))
+            return
+        if said.window:
+            self._said = replace(self._said, window=float(said.limit))
+        else:
+            self._said = replace(self._said, a_minute=min(self._said.a_minute, float(said.limit)))
+        self._count(demand, said.prompt or said.requested - demand.answer_tokens)
+
+    def _count(self, demand: Demand, counted: int) -> None:
+        if demand.estimate and counted > 0:
+            self._ratios.append(min(4.0, max(0.25, counted / demand.estimate)))
+
+    def _window_wait_s(self, demand: Demand, ahead: Sequence[Demand], now: float) -> float:
+        """Seconds until all limits have room for a request, after those `ahead` of it were sent."""
+
+        def taken(unit: Unit) -> float:
+            return sum(other.amount(unit) for other in ahead)
+
+        waits = [window.wait_s(demand.amount(window.unit), taken(window.unit), now) for window in self._windows(demand)]
+        limits: dict[Unit, int | None] = {
+            "tokens": demand.rules.tokens_per_minute,
+            "requests": demand.rules.requests_per_minute,
+        }
+        for unit, limit in limits.items():
+            if limit:
+                waits.append(self._log.wait_s(unit, limit, demand.amount(unit), taken(unit), now))
+        return max(waits, default=0.0)
+
+    def _tell(self, quotas: Sequence[Quota], sent_at: float, now: float) -> None:
+        doubtful = [demand for demand, at in self._flights if at > sent_at - OVERTAKING_S]
+        for quota in quotas:
+            uncounted = sum(demand.amount(quota.unit) for demand in doubtful)
+            if quota.unit in self._told:
+                self._told[quota.unit].tell(quota, uncounted, now, sent_at=sent_at)
+            else:
+                self._told[quota.unit] = ToldWindow(quota, uncounted, now, sent_at=sent_at)
+        daily = self._told.get("requests")
+        if daily is not None and daily.is_daily and self._untold is None:
+            limit = _FREE_RPM if daily.limit < _DAILY_REQUESTS else _PAID_RPM
+            missing = max(1, self._log.requests(now))
+            quota = Quota(unit="requests", limit=limit, remaining=limit - missing, reset_s=missing * MINUTE_S / limit)
+            self._untold = ToldWindow(quota, 0, now, sent_at=sent_at)
+
+    def _windows(self, demand: Demand) -> list[ToldWindow]:
+        untold = self._untold if not demand.rules.requests_per_minute else None
+        return [*self._told.values(), *([untold] if untold is not None else [])]

@@ -1,0 +1,91 @@
+"""What is known of a request about code: the check that applies, the program, and the files that it is about."""
+
+from __future__ import annotations
+
+import re
+
+from codur.checks.discover import CheckRequest, find_check, find_entry
+from codur.context.index import RepositoryIndex
+from codur.planning.patterns.classify import Classification
+from codur.planning.patterns.named_paths import SOURCE_SUFFIXES, suffix_of
+from codur.planning.patterns.request import MAX_CANDIDATES, Request
+from codur.planning.patterns.vocabulary import words
+from codur.structs import replace
+from codur.tools.git.git_history import uncommitted
+from codur.types import Check, Discovery, TaskType
+
+SMALL_WORKSPACE = 8
+"""Up to this many source files, those that the program imports belong to the files in question."""
+_MADE = r"\b(?:into|create|creating|new|called|named|write|add|extract|split|move|put)\b[^.;\n]{{0,80}}{}"
+"""A name after one of these words is that of a file to be made."""
+_CHECK_CHARS = 100_000
+"""Of a prompt, this much is searched for an expected output."""
+
+
+def discover_code(request: Request, found: Classification) -> Discovery:
+    """The kind and the files, the check that applies, the program, and the sources it imports.
+
+    Raises:
+        UsageError: `expect_file` does not exist, or a file that defines the check is wrong.
+    """
+    discovery = request.discovery(found)
+    if _names_absent_source(request, found.task_type):
+        return discovery
+    workspace = request.names.workspace
+    named = request.files or _modules(request)
+    check = _check(request, named)
+    entry = check.entry if check is not None and check.entry else find_entry(workspace, named)
+    entry = entry if entry is not None and workspace.is_file(entry) else None
+    files = _involved(request, *named, *([entry] if entry else [])) or _tested_files(request, check)
+    return replace(discovery, files=files, entry=entry, check=check)
+
+
+def _involved(request: Request, *known: str) -> tuple[str, ...]:
+    """The known files, then the sources that they import, directly or not, if the workspace is small."""
+    sources = request.names.sources
+    found = list(dict.fromkeys(known))
+    if len(sources) <= SMALL_WORKSPACE:
+        files = list(dict.fromkeys((*found, *sources)))
+        view = RepositoryIndex(request.names.workspace, max_files=len(files)).view(files)
+        for path in found:  # which grows meanwhile
+            if path.endswith(".py"):
+                found += [far for far in view.imports(path) if far not in found]
+    return tuple(found)
+
+
+def _tested_files(request: Request, check: Check | None) -> tuple[str, ...]:
+    """What the tests import, for a request that names no file ("make the tests pass")."""
+    if check is None or check.kind != "tests":
+        return ()
+    tests = tuple(path for path in check.protected if path.endswith(".py"))
+    return tuple(path for path in _involved(request, *tests) if path not in tests)
+
+
+def _names_absent_source(request: Request, kind: TaskType) -> bool:
+    """Whether the source that is to be changed is not there; another one must not be taken in its place."""
+    text = request.task.prompt[:_CHECK_CHARS]
+    absent = any(
+        suffix_of(name) in SOURCE_SUFFIXES and not re.search(_MADE.format(re.escape(name)), text, re.IGNORECASE)
+        for name in request.missing
+    )
+    return absent and not request.files and kind != "code_generation" and not request.task.check_command
+
+
+def _check(request: Request, files: tuple[str, ...]) -> Check | None:
+    workspace, launcher = request.names.workspace, request.launcher
+    wanted = CheckRequest(
+        prompt=request.task.prompt[:_CHECK_CHARS],
+        files=files,
+        command=request.task.check_command,
+        expect_file=request.task.expect_file,
+        changed=lambda: uncommitted(workspace.root, launcher) if launcher else (),
+    )
+    return find_check(workspace, request.settings.verification, wanted)
+
+
+def _modules(request: Request) -> tuple[str, ...]:
+    """Sources whose name without suffix is a word of the prompt ("fix the parser"), if no file is named."""
+    said = {token.key for token in request.text.tokens if token.kind in {"word", "code"}} - words("no modules")
+    stems = ((path, path.rpartition("/")[2].partition(".")[0].casefold()) for path in request.names.sources)
+    found = tuple(path for path, stem in stems if len(stem) >= 3 and stem in said)
+    return found if len(found) <= MAX_CANDIDATES else ()

@@ -1,0 +1,56 @@
+"""A prompt, and what is needed to find out more about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from codur.planning.patterns.classify import Classification
+from codur.planning.patterns.named_paths import FileNames, Mention
+from codur.planning.patterns.prompt_tokens import PromptText
+from codur.types import Discovery, Task
+
+if TYPE_CHECKING:
+    from codur.config.settings import Settings
+    from codur.sandbox.launcher import Launcher
+
+MAX_CANDIDATES = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A prompt, and what is needed to find out more about it.
+
+    Attributes:
+        mentions: the files that it names.
+        launcher: starts git; None if nothing is to be started.
+    """
+
+    task: Task
+    text: PromptText
+    names: FileNames
+    mentions: tuple[Mention, ...]
+    settings: Settings
+    launcher: Launcher | None = None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The existing files that it names; of a name that may stand for several, the first few at the end."""
+        clear = [mention.path for mention in self.mentions if mention.path is not None]
+        unclear = [path for mention in self.mentions for path in mention.candidates[:MAX_CANDIDATES]]
+        return tuple(dict.fromkeys((*clear, *unclear)))
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The files that it names and that are not there."""
+        return tuple(dict.fromkeys(mention.name for mention in self.mentions if mention.missing))
+
+    def discovery(self, found: Classification) -> Discovery:
+        """The kind, and the files that the prompt names."""
+        return Discovery(
+            task_type=found.task_type,
+            confidence=found.confidence,
+            files=self.files,
+            missing_files=self.missing,
+            reason=found.reason,
+        )

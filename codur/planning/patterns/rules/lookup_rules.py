@@ -1,0 +1,145 @@
+"""Requests that look: into git, files, the workspace and the web. What is to be made of it needs a model."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from codur.planning.patterns.named_paths import FileNames, Mention, suffix_of
+from codur.planning.patterns.prompt_tokens import Token
+from codur.planning.patterns.rules.rule import Call, Found, Rule, Settled, call, missing
+from codur.planning.patterns.vocabulary import words
+from codur.types import Step
+
+GIT_WRITES = frozenset({"git_stage_files"})
+NETWORK_TOOLS = frozenset({"duckduckgo_search", "fetch_webpage"})
+_MOST_WORDS = 16
+_ONLINE = (("online",), ("on", "the", "web"), ("on", "the", "internet"), ("in", "the", "web"))
+_PYTHON_ONLY = frozenset({"py", "pyi", "sh", "bash", "zsh", "sql", "bat", "ps1"})
+_GREP = Call(
+    "grep_files",
+    "Search for {pattern} in {path|all files}.",
+    "pattern=LITERAL|PLAIN|GREP|CODENAME|MARKER|TEXT path=PLACE",
+)
+_DEFINITION = Call("find_definition", "Find where {name} is defined.", "name=NAME|CLASSNAME path=PLACE")
+_LIST = Call("list_files", "List files in {path|the workspace}.", "path=DIR pattern=GLOB|KIND")
+
+
+def _stage(found: Found) -> Settled | None:
+    """Files that are there under just that name, and names of files that are not: git may know those."""
+    mentions = [found["FILE"]] if "FILE" in found else [_named(found.names, token) for token in found["ARGS"]]
+    paths = tuple(item.path or item.name for item in mentions if item is not None and (item.exact or item.missing))
+    return call("git_stage_files", f"Stage {', '.join(paths)}.", paths=paths) if len(paths) == len(mentions) else None
+
+
+def _named(names: FileNames, token: Token) -> Mention | None:
+    return names.find(token.text) if token.kind in {"word", "quote", "code"} else None
+
+
+def _explain(found: Found) -> Settled | None:
+    """A file that is there; another one's name may stand for what such files are in general."""
+    path = found["FILE"].path
+    return Settled(step=Step(id="explain", action="respond"), explains=path) if path else None
+
+
+def _definition(found: Found) -> Settled | None:
+    """Definitions can be found in Python alone; where other languages are too, a miss would prove nothing."""
+    sources = found.names.sources
+    return _DEFINITION(found) if sources and {suffix_of(path) for path in sources} <= _PYTHON_ONLY else None
+
+
+def _find_file(found: Found) -> Settled | None:
+    mention: Mention = found["FILE"]
+    return None if mention.outside else call("search_files", f"Find files named {mention.name}.", query=mention.name)
+
+
+def _read(found: Found) -> Settled | None:
+    return _read_lines(found, *(found["FILE"].lines or (None, None)))
+
+
+def _read_some(found: Found) -> Settled | None:
+    return _read_lines(found, *found.first("RANGE", default=(found.first("NUM"), found.first("NUM2", "NUM"))))
+
+
+def _read_head(found: Found, default: int = 10) -> Settled | None:
+    return _read_lines(found, 1, found.first("NUM", "DASHNUM", default=default))
+
+
+def _read_lines(found: Found, first: int | None, last: int | None) -> Settled | None:
+    mention: Mention = found["FILE"]
+    if mention.path is None:
+        return missing(mention, found.names)
+    if first is None or last is None:
+        return call("read_file", f"Show {mention.path}.", path=mention.path)
+    what = f"Show {mention.path}, lines {first} to {last}."
+    lines: dict[str, Any] = {"start_line": first, "end_line": last}
+    return call("read_file", what, path=mention.path, **lines) if 1 <= first <= last else None
+
+
+def _list_plain(found: Found) -> Settled | None:
+    """`list tests` may ask for the tests themselves, as with every directory named after what is in it."""
+    return None if found["DIR"].rpartition("/")[2].casefold() in words("named after their content") else _LIST(found)
+
+
+def _search(found: Found) -> Settled | None:
+    return _search_for(found["ARGS"], found.names)
+
+
+def _search_online(found: Found) -> Settled | None:
+    """The words before `online`; without it, the search is one in the workspace."""
+    tokens: tuple[Token, ...] = found["ARGS"]
+    said = tuple(token.key for token in tokens)
+    end = next((ending for ending in _ONLINE if said[-len(ending) :] == ending), None)
+    return _search_for(tokens[: -len(end)], found.names) if end else None
+
+
+def _search_for(tokens: tuple[Token, ...], names: FileNames) -> Settled | None:
+    plain = all(token.kind in {"word", "quote", "code"} and "\n" not in token.text for token in tokens)
+    unclear = any(token.key in words("more") | words("pointing") or "://" in token.text for token in tokens)
+    if not tokens or len(tokens) > _MOST_WORDS or not plain or unclear:
+        return None
+    if any((mention := names.find(token.text)) is not None and mention.path for token in tokens):
+        return None  # what is searched for depends on what is in that file
+    query = " ".join(f'"{token.text}"' if token.kind == "quote" and len(tokens) > 1 else token.text for token in tokens)
+    return call("duckduckgo_search", "Search the web.", query=query) if query.strip() else None
+
+
+GIT_RULES = (
+    Rule("git status", Call("git_status", "Show the branch and the changed files.")),
+    Rule("staged changes", Call("git_diff", "Show what is staged.", staged=True)),
+    Rule("git diff", Call("git_diff", "Show the changes of {path|all files}.", "path=PLACE revision=REVISION")),
+    Rule("changes since the last commit", Call("git_diff", "Show the changes since the last commit.", revision="HEAD")),
+    Rule("git log", Call("git_log", "Show the latest commits.", "limit=NUM|DASHNUM path=PLACE")),
+    Rule("last commit message", Call("git_log", "Show the latest commit.", limit=1)),
+    Rule("git add", _stage, writes=True),
+    Rule("git show", Call("git_show", "Show commit {revision}.", "revision=REVISION", revision="HEAD")),
+)
+STRUCTURE_RULES = (
+    Rule("explain a file", _explain),
+    Rule("outline of a file", Call("python_ast_outline", "Outline {path}.", "path=PYTHON")),
+    Rule("imports of a file", Call("python_ast_dependencies", "Show the imports of {path}.", "path=PYTHON")),
+)
+SEARCH_RULES = (
+    Rule("find files by name", Call("search_files", "Find files named {query}.", "query=GLOB|KIND path=DIR")),
+    Rule("find a file by name", _find_file),
+    Rule("list markers", _GREP),
+    Rule("find a definition", _definition),
+    Rule("find where a name is used", _GREP),
+    Rule("search for a quoted text", _GREP),
+    Rule("search for a text", _GREP),
+)
+READING_RULES = (
+    Rule("show a file", _read, takes_lines=True),
+    Rule("show lines of a file", _read_some),
+    Rule("show the beginning of a file", _read_head),
+    Rule("show the first line of a file", partial(_read_head, default=1)),
+    Rule("list files", _LIST),
+    Rule("list a directory", _list_plain),
+    Rule("list directories", Call("list_dirs", "List the directories in {path|the workspace}.", "path=DIR")),
+    Rule("show the tree", Call("file_tree", "Show the tree of {path|the workspace}.", "path=DIR")),
+)
+WEB_RULES = (
+    Rule("read a web page", Call("fetch_webpage", "Read a web page.", "url=URL")),
+    Rule("search the web", _search),
+    Rule("search online", _search_online),
+)

@@ -1,0 +1,267 @@
+"""Operators on conditions and branches. What is new is made from what is in scope, as Nopol (2017) and SPR (2015) do.
+
+Conditions that are equally true in every recorded environment of a line are one condition, and one that would change
+nothing there is none: both are told apart by evaluating them on the recorded values, without running the program.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from codur.repair.code.evaluate import UNKNOWN, outcomes
+from codur.repair.code.node_context import Context
+from codur.repair.code.node_shapes import (
+    has_multiline_text,
+    is_called,
+    is_pure,
+    is_read,
+    last_line,
+)
+from codur.repair.code.source_edits import Proposal
+from codur.repair.evidence.observed_values import Environment
+from codur.repair.operators.constants import constants
+
+_MAX_TERMS, _MAX_CONDITIONS, _UNSEEN_CONDITIONS, _MAX_NEEDS = 9, 30, 8, 8
+_SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Break, ast.Continue)
+_HOLDERS = ("list", "text", "dict", "set")
+_COMPARED = ("is not None", "> 0", ">= 0", "!= 0", "is None", "== 0", "< 0", "> 1", "== 1")
+_RAISED = ("IndexError", "KeyError", "AttributeError", "TypeError", "ValueError")
+Tested = ast.If | ast.While | ast.IfExp
+Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Term:
+    """An expression that conditions are made of: its text, its kind, and how near it is."""
+
+    text: str
+    kind: str | None
+    near: float
+
+
+def condition_extended(context: Context, node: Tested) -> Iterator[Proposal]:
+    """`if C` → `if C and A`, → `if C or A`."""
+    test = node.test
+    if isinstance(test, ast.Constant) or not is_pure(test):
+        return
+    code, environments = context.code(test), context.observed.environments(test.lineno)
+    truths = outcomes(code, environments)
+    for symbol, settled, idle in (("and", "F", "T"), ("or", "T", "F")):
+        pairs = zip(environments, truths, strict=True) if truths else ((each, UNKNOWN) for each in environments)
+        open_ones = [each for each, truth in pairs if truth != settled]
+        for text, weight in _conditions(context, test, open_ones, idle=idle):
+            new = f"{_bracketed(test, code, symbol)} {symbol} {text}"
+            yield context.whole(test, new, f"needs `{symbol} {text}`", weight)
+
+
+def _bracketed(test: ast.expr, code: str, symbol: str) -> str:
+    """A condition as it can stand beside `and` or `or`."""
+    other = ast.Or if symbol == "and" else ast.And
+    loose = isinstance(test, ast.IfExp | ast.Lambda | ast.NamedExpr)
+    return f"({code})" if loose or (isinstance(test, ast.BoolOp) and isinstance(test.op, other)) else code
+
+
+def condition_replaced(context: Context, node: Tested) -> Iterator[Proposal]:
+    """`if a` → `if a > 0`, `if a is not None`: the truth of a value becomes a comparison."""
+    if isinstance(node.test, ast.Name | ast.Subscript | ast.Attribute) and is_pure(node.test):
+        code = context.code(node.test)
+        yield from context.ranked(node.test, (f"{code} {rest}" for rest in _COMPARED), 0.8)
+
+
+def condition_guarded(context: Context, node: Tested | ast.Return) -> Iterator[Proposal]:
+    """`if C` → `if A and C`, → `if not A or C`, with an `A` without which `C` may fail."""
+    test = node.value if isinstance(node, ast.Return) else node.test
+    if test is None or (isinstance(node, ast.Return) and not isinstance(test, ast.Compare | ast.BoolOp)):
+        return
+    likely = 2.0 if context.raised(test, *_RAISED) else 0.5
+    code, source = context.code(test), context.source
+    asking = (ast.BoolOp, ast.If, ast.While, ast.IfExp, ast.Return)
+    asked = {context.code(each) for each in source.nodes(test, ast.expr) if isinstance(source.parent(each), asking)}
+    for rank, (guard, opposite) in enumerate(_needs(context, test).items()):
+        if guard not in asked:
+            for symbol, first, weight in (("and", guard, 1.0), ("or", opposite, 0.8)):
+                new = f"{first} {symbol} {_bracketed(test, code, symbol)}"
+                yield context.whole(test, new, f"needs `{first} {symbol}` before it", weight * likely * 0.9**rank)
+
+
+def _needs(context: Context, test: ast.expr) -> dict[str, str]:
+    """Conditions without which the test may raise, with their opposites, in the order of the text."""
+    found: dict[str, str] = {}
+    for each in context.source.nodes(test, ast.Subscript, ast.Attribute, ast.Compare):
+        if isinstance(each, ast.Subscript):
+            found |= _within(context, each)
+        elif isinstance(each, ast.Attribute):
+            owner, parent = context.code(each.value), context.source.parent(each)
+            if is_called(parent, each):
+                found |= {owner: f"not {owner}"} if each.attr in ("pop", "popleft") else {}
+            elif owner not in ("self", "cls") and is_pure(each.value):
+                found |= {f"{owner} is not None": f"{owner} is None"}
+        elif isinstance(each, ast.Compare) and context.raised(test, "TypeError"):
+            found |= _not_none(context, each)
+    return dict(list(found.items())[:_MAX_NEEDS])
+
+
+def _within(context: Context, node: ast.Subscript) -> dict[str, str]:
+    """For an item: it is there."""
+    owner, index = context.code(node.value), context.code(node.slice)
+    if not is_pure(node) or isinstance(node.slice, ast.Slice):
+        return {}
+    if context.kinds.of(node.value) == "dict":
+        return {f"{index} in {owner}": f"{index} not in {owner}"}
+    if isinstance(node.slice, ast.Constant | ast.UnaryOp):
+        return {owner: f"not {owner}"}
+    return {f"{index} < len({owner})": f"{index} >= len({owner})", f"{index} >= 0": f"{index} < 0"}
+
+
+def _not_none(context: Context, node: ast.Compare) -> dict[str, str]:
+    """For an ordering: neither side is None."""
+    ordered = any(isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for op in node.ops)
+    sides = (node.left, *node.comparators) if ordered else ()
+    named = (each for each in sides if isinstance(each, ast.Name | ast.Subscript | ast.Attribute) and is_pure(each))
+    return {f"{context.code(each)} is not None": f"{context.code(each)} is None" for each in named}
+
+
+def statement_guarded(context: Context, node: ast.stmt) -> Iterator[Proposal]:
+    """A statement moves into `if A:`."""
+    source = context.source
+    indent = source.indent(node)
+    if not isinstance(node, _SIMPLE) or not indent or has_multiline_text(node):
+        return
+    first, last = node.lineno, last_line(node)
+    lines = "\n".join(source.indent_unit + line if line.strip() else line for line in source.lines[first - 1 : last])
+    for text, weight in _conditions(context, node, context.observed.environments(first), idle="T"):
+        new = f"{indent}if {text}:\n{lines}"
+        yield context.span(source.line_start(first), source.line_end(last), new, f"should run only if `{text}`", weight)
+
+
+def filter_added(context: Context, node: Comprehension) -> Iterator[Proposal]:
+    """A comprehension's `for x in a` → `for x in a if A`, with a condition on its variables."""
+    for generator in node.generators:
+        names = [each.id for each in ast.walk(generator.target) if isinstance(each, ast.Name)]
+        last, word = (generator.ifs[-1], "and") if generator.ifs else (generator.iter, "if")
+        code = context.fit(last, context.code(last)) if generator.ifs else context.code(last)
+        for name in names[:2]:
+            kind = context.kinds.named(generator, name)
+            for rank, text in enumerate(_alone(_Term(text=name, kind=kind, near=1.0))):
+                yield context.whole(last, f"{code} {word} {text}", f"needs `{word} {text}`", 0.85**rank)
+
+
+# --- branches ---------------------------------------------------------------------------------------------------------
+
+
+def else_added(context: Context, node: ast.If) -> Iterator[Proposal]:
+    """`if` without `else`: the opposite jump, or the return of the opposite truth, in an `else`."""
+    indent, last = context.source.indent(node), node.body[-1]
+    inner = context.source.indent(last)
+    if node.orelse or indent is None or inner is None:
+        return
+    texts = ["break", "continue"] if context.source.in_loop(node) else []
+    if isinstance(last, ast.AugAssign) and isinstance(last.op, ast.Add | ast.Sub):
+        other = "-" if isinstance(last.op, ast.Add) else "+"
+        texts.insert(0, f"{context.code(last.target)} {other}= {context.code(last.value)}")
+    if isinstance(last, ast.Assign) and len(last.targets) == 1:
+        texts.insert(0, f"{context.code(last.targets[0])} = 0")
+    end = context.source.line_end(last_line(last))
+    for rank, text in enumerate(texts):
+        yield context.insert(end, f"\n{indent}else:\n{inner}{text}", f"needs `{text}` otherwise", 0.8**rank)
+
+
+def branch_joined(context: Context, node: ast.If) -> Iterator[Proposal]:
+    """`if` behind an `if` ↔ `elif`."""
+    source, start = context.source, context.source.span(node)[0]
+    if source.is_elif(node):
+        if source.text[start : start + 4] == "elif" and not node.orelse:
+            yield context.span(start, start + 4, "if", "should be asked in any case")
+        return
+    block = source.block(node)
+    before = block[block.index(node) - 1] if block.index(node) else None
+    if isinstance(before, ast.If) and not before.orelse:
+        yield context.span(start, start + 2, "elif", "should be asked only otherwise")
+
+
+# --- what conditions are made of --------------------------------------------------------------------------------------
+
+
+def _conditions(
+    context: Context, node: ast.expr | ast.stmt, environments: list[Environment], *, idle: str
+) -> Iterator[tuple[str, float]]:
+    """Conditions that differ in the environments, likely ones first; one that is always `idle` would change nothing."""
+    terms = _terms(context, node)
+    made = sorted(_made(terms, _numbers(context, node)), key=lambda each: -each[1])
+    seen: set[tuple[str, ...]] = set()
+    given = unseen = 0
+    for text, weight in made:
+        truths = outcomes(text, environments)
+        if not truths or UNKNOWN in truths:
+            unseen += 1
+            if unseen > _UNSEEN_CONDITIONS:
+                continue
+        elif truths in seen or set(truths) == {idle}:
+            continue
+        seen.add(truths)
+        given += 1
+        if given > _MAX_CONDITIONS:
+            return
+        yield text, weight
+
+
+def _terms(context: Context, node: ast.expr | ast.stmt) -> list[_Term]:
+    """Variables in scope, and the subscripts that the statement already uses."""
+    statement = context.source.statement(node)
+    close = context.source.names(statement or node)
+    found = {
+        name: _Term(text=name, kind=context.kinds.named(node, name), near=1.0 if name in close else 0.5)
+        for name in context.scopes.variables(node)
+    }
+    for each in context.source.nodes(statement, ast.Subscript) if statement else ():
+        if is_read(each) and is_pure(each) and not isinstance(each.slice, ast.Slice):
+            text = context.code(each)
+            found.setdefault(text, _Term(text=text, kind=context.kinds.of(each), near=0.8))
+    return sorted(found.values(), key=lambda term: -term.near)[:_MAX_TERMS]
+
+
+def _numbers(context: Context, node: ast.expr | ast.stmt) -> list[str]:
+    """Whole numbers that the function holds."""
+    found = constants(context.source, context.source.scope(node))
+    return list(dict.fromkeys(str(each) for each in found if type(each) is int))[:4]
+
+
+def _made(terms: list[_Term], numbers: list[str]) -> Iterable[tuple[str, float]]:
+    for term in terms:
+        for rank, text in enumerate(_alone(term)):
+            yield text, term.near * 0.9**rank
+        if term.kind in (None, "number"):
+            for number in numbers:
+                yield f"{term.text} == {number}", 0.4 * term.near
+    for index, left in enumerate(terms):
+        for right in terms[index + 1 :]:
+            if left.text in right.text or right.text in left.text:
+                continue  # a sequence and its own item
+            for rank, text in enumerate(_pair(left, right)):
+                yield text, 0.8 * min(left.near, right.near) * 0.92**rank
+
+
+def _alone(term: _Term) -> tuple[str, ...]:
+    """Conditions on one value, by its kind."""
+    text = term.text
+    number = tuple(f"{text} {rest}" for rest in ("> 0", "% 2 == 1", "% 2 == 0", "!= 0", "== 0", "< 0", "> 1"))
+    if term.kind == "number":
+        return number
+    truths = (text, f"not {text}")
+    if term.kind in _HOLDERS:
+        return (*truths, f"len({text}) > 1", f"len({text}) == 1")
+    return truths if term.kind == "bool" else (*truths, f"{text} is not None", *number[:5])
+
+
+def _pair(left: _Term, right: _Term) -> tuple[str, ...]:
+    """Conditions on two values, where their kinds allow it."""
+    for holder, item in ((left, right), (right, left)):
+        if holder.kind in _HOLDERS and item.kind not in ("list", "dict", "set", holder.kind):
+            return (f"{item.text} in {holder.text}", f"{item.text} not in {holder.text}")
+    if None not in (left.kind, right.kind) and left.kind != right.kind:
+        return ()
+    symbols = ("!=", "==", "<", ">", "<=", ">=")
+    orders = left.kind in (None, "number", "text")
+    return tuple(f"{left.text} {symbol} {right.text}" for symbol in (symbols if orders else symbols[:2]))

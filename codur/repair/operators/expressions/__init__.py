@@ -1,1 +1,0 @@
-"""Operators that change a part of a statement."""

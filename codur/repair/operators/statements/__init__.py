@@ -1,1 +1,0 @@
-"""Operators that change, add or remove whole statements."""

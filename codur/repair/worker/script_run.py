@@ -1,0 +1,72 @@
+"""How a candidate's fork runs a script, a module or code as `__main__`."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import runpy
+import signal
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+from .effect_guard import tell
+from .fork import Work
+from .fork_end import Caught, depth, finish, out_of_time, show
+from .memory_sources import outside
+from .service import Runner, Service
+
+
+class Script(Runner):
+    """A program that is run as `__main__`."""
+
+    def work(self, way: str) -> Work:
+        return self.run
+
+    def run(self, report: int) -> int:
+        """In the fork: run the program to its end; gives its exit status."""
+        main = types.ModuleType("__main__")
+        sys.modules["__main__"] = main
+        sys.path[0], sys.argv = self.task["path"], list(self.task["argv"])
+        start = self.program(main)
+        self.guard.start(report)
+        signal.signal(signal.SIGXCPU, lambda *_: out_of_time())
+        with Caught() as caught:
+            sys.setrecursionlimit(sys.getrecursionlimit() + depth() + 1)
+            start()
+        status: int = finish(self.ended(caught.error))
+        if self.learning:
+            modules, inside = outside(self.sources)
+            tell(report, {"modules": modules, "inside": inside})
+        if caught.error is not None and isinstance(caught.error, KeyboardInterrupt):
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            signal.raise_signal(signal.SIGINT)
+        return status
+
+    def program(self, main: types.ModuleType) -> Callable[[], None]:
+        if self.task["kind"] == "module":
+            run_module: Callable[[str], Any] = vars(runpy)["_run_module_as_main"]
+            return lambda: run_module(self.task["target"])
+        if self.task["kind"] == "code":
+            return lambda: exec(compile(self.task["target"], "<string>", "exec"), main.__dict__)
+        path = self.task["target"]
+        main.__dict__.update(__file__=path, __cached__=None, __builtins__=sys.modules["builtins"])
+        main.__loader__ = importlib.machinery.SourceFileLoader("__main__", path)
+        return lambda: exec(self.sources.code(path), main.__dict__)
+
+    def ended(self, error: BaseException | None) -> int:
+        """The exit status, with what the interpreter says of an exception."""
+        if error is None:
+            return 0
+        if isinstance(error, SystemExit):
+            if error.code is None or isinstance(error.code, int):
+                return (error.code or 0) & 0xFF
+            with Caught():
+                sys.stderr.write(f"{error.code}\n")
+            return 1
+        show(error)
+        return 1
+
+
+def main(start: dict[str, Any]) -> None:
+    Script(Service(start)).serve()

@@ -1,0 +1,136 @@
+"""What a conversation remembers of its tasks: kept on disk, and told to later tasks within a bound."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from codur.store.atomic import PRIVATE_DIRECTORY, PRIVATE_FILE, state_errors
+from codur.types import RunResult
+
+MAX_CHARS = 12_000
+"""Of what is told of all earlier turns: about 3,000 tokens of a request."""
+_SHARE = 2
+"""A turn may take one part in so many of what is left: the latest half, the one before it a quarter, and so on."""
+_KEPT = 200
+_LEAST_CHARS = 200
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Turn(msgspec.Struct, frozen=True, kw_only=True):
+    """One task of a conversation, and what came of it.
+
+    Attributes:
+        asked: the user's words; a command line after `!`.
+        outcome: how its run ended.
+        said: its answer, explanation or reason.
+        diff: what it changed.
+        run_id: the run's name; empty if it was not kept.
+    """
+
+    asked: str
+    outcome: str
+    said: str = ""
+    diff: str = ""
+    run_id: str = ""
+
+
+def turn_of(asked: str, result: RunResult) -> Turn:
+    """What is remembered of a run."""
+    said = "\n".join(filter(None, (result.answer, result.explanation, result.reason)))
+    return Turn(asked=asked, outcome=result.outcome, said=said, diff=result.diff, run_id=result.run_id)
+
+
+def earlier_text(turns: Sequence[Turn], limit: int = MAX_CHARS) -> str:
+    """What later tasks are told of earlier ones, the oldest first.
+
+    The latest gets half of the room, the one before it half of the rest; what does not fit is cut at its
+    end and says so, and the oldest are left out.
+
+    Args:
+        limit: characters.
+    """
+    told: list[str] = []
+    left = limit
+    for turn in reversed(turns):
+        room = max(left // _SHARE, _LEAST_CHARS)
+        if left < _LEAST_CHARS:
+            break
+        told.append(_cut(_text(turn), room))
+        left -= len(told[-1])
+    return "\n\n".join(reversed(told))
+
+
+def _text(turn: Turn) -> str:
+    parts = [f"User: {turn.asked}", f"Outcome: {turn.outcome}"]
+    parts += [turn.said] if turn.said else []
+    parts += [f"Changed:\n{turn.diff}"] if turn.diff else []
+    return "\n".join(parts)
+
+
+def _cut(text: str, room: int) -> str:
+    if len(text) <= room:
+        return text
+    whole = text[:room].rpartition("\n")[0] or text[:room]
+    return f"{whole}\n[{len(text) - len(whole)} characters left out]"
+
+
+class Turns:
+    """A project's conversation on disk.
+
+    Args:
+        directory: of all conversations; None: nothing is kept.
+        workspace: the project's directory.
+    """
+
+    def __init__(self, directory: Path | None, workspace: Path) -> None:
+        name = hashlib.sha256(os.fsencode(workspace.resolve())).hexdigest()[:32]
+        self.path = directory / f"{name}.jsonl" if directory is not None else None
+
+    def read(self) -> list[Turn]:
+        """The turns that are kept, the oldest first; a line that is damaged is left out.
+
+        Raises:
+            StateError: they cannot be read.
+        """
+        if self.path is None or not self.path.is_file():
+            return []
+        with state_errors(self.path):
+            lines = self.path.read_bytes().splitlines()
+        found = []
+        for line in lines[-_KEPT:]:
+            try:
+                found.append(msgspec.json.decode(line, type=Turn))
+            except msgspec.DecodeError:
+                continue
+        return found
+
+    def add(self, turn: Turn) -> None:
+        """Keep one more.
+
+        Raises:
+            StateError: it cannot be written.
+        """
+        if self.path is None:
+            return
+        with state_errors(self.path):
+            self.path.parent.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
+            descriptor = os.open(self.path, _APPEND, PRIVATE_FILE)
+            try:
+                os.write(descriptor, msgspec.json.encode(turn) + b"\n")
+            finally:
+                os.close(descriptor)
+
+    def forget(self) -> None:
+        """Begin anew.
+
+        Raises:
+            StateError: what is kept cannot be removed.
+        """
+        if self.path is not None:
+            with state_errors(self.path):
+                self.path.unlink(missing_ok=True)

@@ -1,0 +1,211 @@
+"""`codur` alone at a terminal: what is typed, what is shown, what later tasks know."""
+
+from __future__ import annotations
+
+import json
+import signal
+import stat
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+
+from codur.cli.slash_commands import COMMANDS, Asked, read_line
+from codur.errors import UsageError
+from codur.session.turns import Turn, Turns, earlier_text
+from tests.cli.kit import codur, environment
+from tests.runs.kit import KEY, REPAIRABLE, fill
+from tests.support.groq_server import GroqServer, hold, json_reply, text
+from tests.support.terminal import CTRL_C, CTRL_D, Terminal
+
+READY = "codur>"
+EXPLAINED = json_reply(
+    {
+        "task_type": "explanation",
+        "confidence": 0.95,
+        "detected_files": [],
+        "suggested_action": "explain",
+        "reasoning": ".",
+    }
+)
+Opens = Callable[..., AbstractContextManager[Terminal]]
+
+
+@pytest.fixture
+def opens(project: Path, home: Path) -> Opens:
+    """Begins a conversation."""
+
+    def begin(*words: str, **variables: str) -> Terminal:
+        environ = environment(home, PROMPT_TOOLKIT_NO_CPR="1", **variables)
+        return Terminal([sys.executable, "-m", "codur", *words], cwd=project, environ=environ)
+
+    return begin
+
+
+def say(terminal: Terminal, words: str) -> None:
+    terminal.until(READY)
+    terminal.press(f"{words}\r")
+
+
+def test_a_fix_its_undoing_and_what_is_remembered(opens: Opens, project: Path, home: Path) -> None:
+    fill(project, REPAIRABLE)
+    with opens() as terminal:
+        assert "model: none: GROQ_API_KEY is not set" in terminal.until("try: ")
+        say(terminal, "fix main.py")
+        terminal.until("solved by offline repair")
+        assert (project / "main.py").read_text() != REPAIRABLE["main.py"]
+        say(terminal, "undo that")
+        terminal.until("restored: main.py")
+        assert (project / "main.py").read_text() == REPAIRABLE["main.py"]
+        say(terminal, "!echo $((6 * 7))")
+        terminal.until("42")
+        say(terminal, "/context")
+        told = terminal.until("Outcome: done\n42")
+        assert told.index("User: fix main.py") < told.index("What the last task changed was put back.")
+        say(terminal, CTRL_D)
+        assert terminal.ended() == 0
+    kept = home / ".local/state/codur/conversations"
+    assert {stat.S_IMODE(path.stat().st_mode) for path in kept.iterdir()} == {0o600}
+    assert "+fix main.py" in next(kept.glob("*.history")).read_text()
+    with opens("--continue") as terminal:
+        terminal.until("3 earlier tasks are remembered")
+        say(terminal, "/quit")
+        assert terminal.ended() == 0
+    with opens() as terminal:
+        say(terminal, "/context")
+        terminal.until("nothing yet")
+
+
+def test_a_later_task_knows_the_earlier_ones(opens: Opens, project: Path, home: Path) -> None:
+    fill(project, {"notes.txt": "milk\n"})
+    with GroqServer([EXPLAINED, text("The answer is heron."), EXPLAINED, text("Because of the lake.")]) as server:
+        fill(home, {".config/codur/config.yaml": f"providers:\n  groq: {{api: groq, base_url: '{server.url}'}}\n"})
+        with opens(GROQ_API_KEY=KEY) as terminal:
+            say(terminal, "what bird would that be?")
+            terminal.until("The answer is heron.")
+            say(terminal, "and why?")
+            terminal.until("Because of the lake.")
+        first, last = (json.dumps(server.requests[number].body) for number in (1, -1))
+    assert "Earlier in this conversation" not in first
+    assert "what bird would that be?" in last
+    assert "heron" in last
+
+
+def test_ctrl_c_stops_the_work_and_keeps_the_conversation(opens: Opens, project: Path, home: Path) -> None:
+    fill(project, {"notes.txt": "milk\n"})
+    with GroqServer([EXPLAINED, hold(), EXPLAINED, text("Here I am.")]) as server:
+        fill(home, {".config/codur/config.yaml": f"providers:\n  groq: {{api: groq, base_url: '{server.url}'}}\n"})
+        with opens(GROQ_API_KEY=KEY) as terminal:
+            say(terminal, "what bird would that be?")
+            assert server.holding.wait(60)
+            terminal.press(CTRL_C)
+            terminal.until("interrupted")
+            server.release()
+            say(terminal, "where are you?")
+            terminal.until("Here I am.")
+            say(terminal, CTRL_C)
+            terminal.until("Ctrl-C once more leaves")
+            terminal.press(CTRL_C)
+            assert terminal.ended() == 0
+
+
+def test_a_signal_of_the_system_ends_it(opens: Opens) -> None:
+    with opens() as terminal:
+        terminal.until(READY)
+        terminal.process.send_signal(signal.SIGTERM)
+        assert terminal.ended() == 143
+
+
+def test_what_holds_for_later_tasks_and_what_is_wrong(opens: Opens, project: Path) -> None:
+    fill(project, {"notes.txt": "milk\n", ".gitignore": "secret.txt\n", "secret.txt": "x\n"})
+    with opens() as terminal:
+        for typed, shown in (
+            ("/check false", "check: false"),
+            ("/check", "check: false"),
+            ("/check auto", "check: as found"),
+            ("/agent codex", "agent: codex"),
+            ("/agent auto", "agent: as the settings say"),
+            ("/scope *.txt", "may change: *.txt"),
+            ("/offline on", "no model is asked"),
+            ("/offline maybe", "/offline takes on or off"),
+            ("/permissions ask", "each plan is shown"),
+            ("/compact", "nothing is remembered"),
+            ("/dif", "did you mean /diff?"),
+            ("/tools now", "/tools takes nothing"),
+            ("/plan", "/plan takes TASK"),
+            ("/show 'x", "a quotation mark is not closed"),
+            ("/show nosuch", "nosuch"),
+        ):
+            terminal.press(f"{typed}\r")
+            terminal.until(shown)
+        terminal.press("show me @not\t")
+        terminal.until("@notes.txt")
+        terminal.press("\r")
+        terminal.until("milk")
+        terminal.press("/help\r")
+        listed = terminal.until("@FILE")
+        assert all(f"/{command.name}" in listed for command in COMMANDS)
+
+
+def test_without_a_terminal(project: Path, home: Path) -> None:
+    ran = codur("--continue", cwd=project, home=home)
+    assert (ran.code, ran.out) == (2, "")
+    assert "a conversation takes a terminal" in ran.err
+
+
+LINES = {
+    "fix main.py": Asked(task="fix main.py"),
+    " explain @src/app.py and @ ": Asked(task="explain src/app.py and @"),
+    "/etc/hosts is read, why?": Asked(task="/etc/hosts is read, why?"),
+    "!ls -l": Asked(program="ls -l"),
+    "/": Asked(sets="help"),
+    "/plan rename a b": Asked(words=("run", "--plan", "--", "rename a b")),
+    "/diff 'a b' c": Asked(words=("diff", "a b", "c")),
+    "/check": Asked(sets="check"),
+    "/check make test": Asked(sets="check", value="make test"),
+    "undo": Asked(words=("undo",)),
+    "Undo the last change.": Asked(words=("undo",)),
+    "undo the rename in app.py": Asked(task="undo the rename in app.py"),
+}
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_what_a_line_asks_for(line: str) -> None:
+    assert read_line(line) == LINES[line]
+
+
+@pytest.mark.parametrize("line", ["/nosuch", "/undoo", "/plan ", "/quit now", "/repair 'a"])
+def test_lines_that_are_refused(line: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read_line(line)
+    assert caught.value.remedy
+
+
+def test_what_is_told_of_earlier_tasks_is_bounded_and_the_latest_most() -> None:
+    turns = [Turn(asked=f"task {number}", outcome="done", said="line\n" * 2000) for number in range(200)]
+    told = earlier_text(turns, 4000)
+    assert 1000 < len(told) < 4400
+    assert told.index("task 198") < told.index("task 199")
+    assert "task 0\n" not in told
+    assert told.count("characters left out]") == told.count("User: ")
+    assert earlier_text([], 4000) == ""
+    assert earlier_text(turns[:1]).count("line\n") > 1000
+
+
+def test_turns_on_disk(tmp_path: Path) -> None:
+    kept = Turns(tmp_path / "kept", tmp_path)
+    assert kept.read() == []
+    turns = [Turn(asked=str(number), outcome="done") for number in range(3)]
+    for turn in turns:
+        kept.add(turn)
+    assert kept.path is not None
+    with kept.path.open("ab") as stream:
+        stream.write(b'{"asked": 1}\nno\n')
+    assert Turns(tmp_path / "kept", tmp_path).read() == turns
+    assert Turns(tmp_path / "kept", tmp_path / "kept").read() == []
+    kept.forget()
+    kept.forget()
+    assert kept.read() == []
+    assert Turns(None, tmp_path).read() == []

@@ -1,0 +1,275 @@
+"""Operators for what goes wrong in everyday code and in larger programs, on small sources: all that each makes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.repair.support import made_by
+
+OVERRIDES = """
+class A:
+    def pay(self, day):
+        return 1
+
+class B(A):
+    def pay(self, day):
+        return self.fee + self.month()
+"""
+FAMILY = """\
+class Base: pass
+class ClassScope(Base): pass
+class FunctionScope(Base): pass
+class Token: pass
+if isinstance(a, FunctionScope): pass
+"""
+CATCHES = """\
+try:
+    f()
+except KeyError:
+    pass
+except (ValueError, OSError):
+    pass
+"""
+PREFIXED = """\
+class A:
+    def f(self, prefix, uri=None):
+        self.a[prefix] = uri
+        return self.g('x')
+"""
+SHARING = """\
+def f(a):
+    b = a
+    b.append(1)
+    return b
+"""
+INDEXED = "def f(a):\n    b[int(a)] = 1\n    return b[a - 1] + c[a]\n"
+FIELDS = """\
+class A:
+    def f(self, a, b):
+        self.a = a
+        self.c = a + self.b + b
+"""
+STRIPPED = """\
+def f(a, b):
+    c = b.strip("/")
+    d.update()
+    return [a.items()]
+"""
+EVERYDAY: list[tuple[str, str, list[str]]] = [
+    ("default given", "a.get(k)", ["a.get(k, 0)", "a.get(k, '')", "a.get(k, [])", "a.get(k, {})"]),
+    ("default given", "next(x for x in a)", ["next((x for x in a), None)"]),
+    ("default given", "next(a)", ["next(a, None)"]),
+    ("default given", "a.pop(k)", ["a.pop(k, None)"]),
+    ("default given", "a.get(k, 1)", []),
+    ("default given", "get(k)", []),
+    ("other end taken", "a.pop()", ["a.pop(0)"]),
+    ("other end taken", "a.pop(0)", ["a.pop()"]),
+    ("other end taken", "a.pop(1)", []),
+    ("duration whole", "a = (b - c).seconds / 60", ["a = (b - c).total_seconds() / 60"]),
+    ("duration whole", "a.seconds = 1", []),
+    ("format swapped", "a = f'{b:>10.1f} {c:.2%}'", ["a = f'{b:>10.1%} {c:.2%}'", "a = f'{b:>10.1f} {c:.2f}'"]),
+    (
+        "format swapped",
+        "a.strftime('%Y-%M-%d')",
+        ["a.strftime('%y-%M-%d')", "a.strftime('%Y-%m-%d')", "a.strftime('%Y-%M-%j')"],
+    ),
+    ("format swapped", "a = '100%d' % b", []),
+    ("condition grouped", "x = a or b > 1 and not c", ["x = (a or b > 1) and not c"]),
+    ("condition grouped", "x = a and b or c", ["x = a and (b or c)"]),
+    ("condition grouped", "x = a and (b or c)", []),
+    ("condition grouped", "x = a or (b and c)", []),
+    (
+        "inherited called",
+        OVERRIDES,
+        [
+            OVERRIDES.replace("        return self.fee", "        super().pay(day)\n        return self.fee"),
+        ],
+    ),
+    ("inherited called", OVERRIDES.replace("self.fee", "super().pay(day)"), []),
+    ("inherited called", OVERRIDES.replace("def pay(self, day):\n        return 1", "x = 1"), []),
+    (
+        "update inserted",
+        "s = set()\nfor x in a:\n    if x not in s:\n        print(x)\n",
+        [
+            "s = set()\nfor x in a:\n    if x not in s:\n        print(x)\n    s.add(x)\n",
+            "s = set()\nfor x in a:\n    if x not in s:\n        print(x)\n        s.add(x)\n",
+        ],
+    ),
+    (
+        "update inserted",
+        "def f(a):\n    while a:\n        print(a.item)\n    return a.next\n",
+        [
+            "def f(a):\n    while a:\n        print(a.item)\n        a = a.next\n    return a.next\n",
+            "def f(a):\n    while a:\n        print(a.item)\n        a = a.item\n    return a.next\n",
+        ],
+    ),
+    ("update inserted", "def f(a, n):\n    print(n)\n", []),
+    (
+        "seen guarded",
+        "def f(seen, a):\n    for x in a:\n        seen.add(x)\n",
+        [
+            "def f(seen, a):\n    for x in a:\n        if x in seen:\n            continue\n        seen.add(x)\n",
+            "def f(seen, a):\n    for x in a:\n        if x in seen:\n            return 0\n        seen.add(x)\n",
+            "def f(seen, a):\n    for x in a:\n        if x in seen:\n            return None\n        seen.add(x)\n",
+            'def f(seen, a):\n    for x in a:\n        if x in seen:\n            return ""\n        seen.add(x)\n',
+        ],
+    ),
+    (
+        "seen guarded",
+        "def f(n, memo):\n    memo[n] = 1\n",
+        [
+            "def f(n, memo):\n    if n in memo:\n        return 0\n    memo[n] = 1\n",
+            "def f(n, memo):\n    if n in memo:\n        return None\n    memo[n] = 1\n",
+            'def f(n, memo):\n    if n in memo:\n        return ""\n    memo[n] = 1\n',
+            "def f(n, memo):\n    if n in memo:\n        return\n    memo[n] = 1\n",
+        ],
+    ),
+    ("seen guarded", "a.append(b)", []),
+    (
+        "result used",
+        "def f(a):\n    f(a.b)\n    yield a\n",
+        ["def f(a):\n    yield from f(a.b)\n    yield a\n", "def f(a):\n    return f(a.b)\n    yield a\n"],
+    ),
+    ("result used", "def f(a, b):\n    return a\nf(x, 1)\n", ["def f(a, b):\n    return a\nx = f(x, 1)\n"]),
+    ("result used", "def f(a):\n    f(a[1:])\n", ["def f(a):\n    return f(a[1:])\n"]),
+    ("result used", "print(a)", []),
+    (
+        "yield swapped",
+        "def f(a):\n    yield 1\n    return a\n",
+        ["def f(a):\n    return 1\n    return a\n", "def f(a):\n    yield 1\n    yield a\n"],
+    ),
+    (
+        "yield swapped",
+        "def f(a):\n    yield\n",
+        [
+            "def f(a):\n    yield []\n",
+            "def f(a):\n    yield 0\n",
+            'def f(a):\n    yield ""\n',
+            "def f(a):\n    yield ()\n",
+        ],
+    ),
+    ("yield swapped", "def f(a):\n    yield from a\n", ["def f(a):\n    yield a\n"]),
+    ("yield swapped", "def f(a):\n    return a\n", []),
+    ("sign added", "x = (0, 1)", ["x = (0, -1)"]),
+    ("sign added", "x = a + 1", []),
+    (
+        "condition guarded",
+        "def f(a: list, i: int):\n    while a[i] > 0:\n        i += 1\n",
+        [
+            "def f(a: list, i: int):\n    while i < len(a) and a[i] > 0:\n        i += 1\n",
+            "def f(a: list, i: int):\n    while i >= len(a) or a[i] > 0:\n        i += 1\n",
+            "def f(a: list, i: int):\n    while i >= 0 and a[i] > 0:\n        i += 1\n",
+            "def f(a: list, i: int):\n    while i < 0 or a[i] > 0:\n        i += 1\n",
+        ],
+    ),
+    (
+        "condition guarded",
+        "if a.b or c:\n    pass\n",
+        ["if a is not None and (a.b or c):\n    pass\n", "if a is None or a.b or c:\n    pass\n"],
+    ),
+    (
+        "condition guarded",
+        "if a.pop() is b:\n    pass\n",
+        ["if a and a.pop() is b:\n    pass\n", "if not a or a.pop() is b:\n    pass\n"],
+    ),
+    ("condition guarded", "if a:\n    pass\n", []),
+    (
+        "condition guarded",
+        "def f(a: dict, i: int):\n    return a[i] < i\n",
+        [
+            "def f(a: dict, i: int):\n    return i in a and a[i] < i\n",
+            "def f(a: dict, i: int):\n    return i not in a or a[i] < i\n",
+        ],
+    ),
+    (
+        "choice added",
+        "a = 1\na = (b, c)\n",
+        [
+            "a = 1\na = (max(a[0], b), c)\n",
+            "a = 1\na = (min(a[0], b), c)\n",
+            "a = 1\na = (b, max(a[1], c))\n",
+            "a = 1\na = (b, min(a[1], c))\n",
+        ],
+    ),
+    (
+        "class added",
+        FAMILY,
+        [FAMILY.replace("a, FunctionScope", "a, (FunctionScope, ClassScope)")],
+    ),
+    ("class added", "isinstance(a, str)", ["isinstance(a, (str, bytes))"]),
+    ("class added", "isinstance(a, (int, Decimal))", ["isinstance(a, (int, Decimal, float))"]),
+    ("class added", "isinstance(a, b.C)", []),
+    ("class added", "f(a, str)", []),
+    (
+        "class added",
+        CATCHES,
+        [
+            CATCHES.replace("except KeyError", f"except (KeyError, {name})")
+            for name in ("IndexError", "AttributeError", "ValueError")
+        ]
+        + [CATCHES.replace("OSError)", f"OSError, {name})") for name in ("KeyError", "TypeError")],
+    ),
+    ("class replaced", FAMILY, [FAMILY.replace("a, FunctionScope", f"a, {name}") for name in ("Base", "ClassScope")]),
+    ("class replaced", "isinstance(a, (int, str))", ["isinstance(a, int)", "isinstance(a, str)"]),
+    ("class replaced", "f(a, (int, str))", []),
+    (
+        "fallback given",
+        PREFIXED,
+        [PREFIXED.replace("= uri", f"= uri or {text}") for text in ("''", "[]", "{}", "0")],
+    ),
+    (
+        "fallback given",
+        "a.b = None\nfor x in a.b: f(1)",
+        ["a.b = None\nfor x in a.b or []: f(1)", "a.b = None\nfor x in a.b or {}: f(1)"],
+    ),
+    ("fallback given", "a.b = len + d + 1", []),
+    ("fallback given", "if a: print(a)", []),
+    (
+        "conversion added",
+        INDEXED,
+        [INDEXED.replace("int(a)", f"{name}(int(a))") for name in ("str", "len")]
+        + [INDEXED.replace("c[a]", f"c[{name}(a)]") for name in ("int", "str", "len")],
+    ),
+    ("conversion added", "def is_a(x):\n    return x.y\n", ["def is_a(x):\n    return bool(x.y)\n"]),
+    ("conversion added", "def f(a) -> str:\n    return a.b\n", ["def f(a) -> str:\n    return str(a.b)\n"]),
+    (
+        "conversion added",
+        "def f(a, b):\n    return to_text(a), b\n",
+        ["def f(a, b):\n    return to_text(a), to_text(b)\n"],
+    ),
+    ("conversion added", "[a for a in b]", [f"[{name}(a) for a in b]" for name in ("str", "int", "tuple", "list")]),
+    ("conversion added", "if a: b = c", []),
+    (
+        "copy taken",
+        SHARING,
+        [SHARING.replace("b = a", f"b = {text}") for text in ("a.copy()", "list(a)", "dict(a)")]
+        + [SHARING.replace("return b", f"return {text}") for text in ("b.copy()", "list(b)", "dict(b)")],
+    ),
+    (
+        "copy taken",
+        "import copy\na = []\nb = a\nb[0] = 1\n",
+        [
+            f"import copy\na = []\nb = {text}\nb[0] = 1\n"
+            for text in ("list(a)", "a[:]", "copy.copy(a)", "copy.deepcopy(a)")
+        ],
+    ),
+    ("copy taken", "a = 1\nb = a\n", []),
+    ("copy taken", "def f(a):\n    b = a\n    return b\n", []),
+    ("call unwrapped", "x = copy.deepcopy(a)", ["x = a"]),
+    (
+        "self toggled",
+        FIELDS,
+        [FIELDS.replace("= a + self.b", f"= {text}") for text in ("self.a + self.b", "a + b")],
+    ),
+    ("self toggled", "def f(self, a):\n    return self.a + a\n", []),
+    (
+        "method wrapped",
+        STRIPPED,
+        [STRIPPED.replace('("/")', f'("/"){text}') for text in (".lower()", ".upper()", ".split()")],
+    ),
+]
+
+
+@pytest.mark.parametrize(("operator", "text", "expected"), EVERYDAY)
+def test_operator_for_everyday_code(operator: str, text: str, expected: list[str]) -> None:
+    assert made_by(operator, text) == expected
