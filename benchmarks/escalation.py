@@ -26,7 +26,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from msgspec import structs
@@ -44,6 +44,7 @@ from codur.nodes.policy import policy
 from codur.nodes.run_state import RunContext, RunState, apply, initial_state
 from codur.session.host import Host
 from codur.session.task_run import run_task
+from codur.structs import replace
 from codur.types import Limits, Task, ToolCall
 from tests.support.opened import opened
 from tests.support.scripted_model import Reply, ScriptedModel

@@ -27,7 +27,6 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from msgspec import structs
@@ -57,6 +56,7 @@ from codur.planning.plans.full_plan import tool_lines
 from codur.planning.repair_choice import ToolQuestion
 from codur.planning.replies import Asker
 from codur.sandbox.launcher import Launcher
+from codur.structs import replace
 from codur.tools.catalogue import ALL
 from codur.tools.compatibility import ends_of
 from codur.tools.tool import EVERY_TASK

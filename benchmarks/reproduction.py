@@ -19,7 +19,6 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from msgspec import structs
@@ -32,6 +31,7 @@ from codur.nodes.pattern_plan import pattern_plan
 from codur.nodes.run_state import RunContext, RunUpdate, apply, initial_state
 from codur.planning.pre_plan import edit_plan
 from codur.session.host import Host
+from codur.structs import replace
 from codur.types import Check, Limits, Task
 from tests.support.opened import opened
 

@@ -22,9 +22,11 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from codur.structs import replace
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
 from codur.questions import PlanEffects, Question
+from codur.structs import Struct
 from codur.types import Origin, Plan, RunResult, Tier, Verdict
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunStarted:
-    kind: Literal["run_started"] = "run_started"
+class _Event(Struct, tag_field="event"):
+    @property
+    def kind(self) -> str:
+        """Its name in a trace and in JSON."""
+        return str(self.__struct_config__.tag)
+
+
+class RunStarted(_Event, tag="run_started"):
     prompt: str
     workspace: str
     sandbox: str = "none"
@@ -20,17 +25,13 @@ class RunStarted:
     run_id: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeEntered:
-    kind: Literal["node_entered"] = "node_entered"
+class NodeEntered(_Event, tag="node_entered"):
     node: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decided:
+class Decided(_Event, tag="decided"):
     """A node has decided: where the run goes, who decided, and why."""
 
-    kind: Literal["decided"] = "decided"
     node: str
     route: str
     origin: Origin
@@ -38,90 +39,72 @@ class Decided:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Asked(_Event, tag="asked"):
     """The user is asked, and the run waits for the answer."""
 
-    kind: Literal["asked"] = "asked"
     question: Question
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanShown:
+class PlanShown(_Event, tag="plan_shown"):
     """A plan that the user wants to see, and has approved of beforehand, is about to be carried out."""
 
-    kind: Literal["plan_shown"] = "plan_shown"
     plan: Plan
     effects: PlanEffects
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestMade:
+class TestMade(_Event, tag="test_made"):
     """A test was made for the task and is used without a question; `failure` is how it fails now."""
 
     __test__ = False  # not a test class
 
-    kind: Literal["test_made"] = "test_made"
     path: str
     text: str
     failure: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckRan:
+class CheckRan(_Event, tag="check_ran"):
     """The check has run: `before` any change, or after an `attempt`, of which `number` says which it is (from 1)."""
 
-    kind: Literal["check_ran"] = "check_ran"
     when: Literal["before", "attempt"]
     verdict: Verdict
     number: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelCalled:
+class ModelCalled(_Event, tag="model_called"):
     """A request is about to be sent."""
 
-    kind: Literal["model_called"] = "model_called"
     profile: str
     model: str
     purpose: str
     prompt_chars: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelPrompted:
+class ModelPrompted(_Event, tag="model_prompted"):
     """A request as it is sent, without secrets; told only where that is asked for."""
 
-    kind: Literal["model_prompted"] = "model_prompted"
     profile: str
     model: str
     purpose: str
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelChosen:
+class ModelChosen(_Event, tag="model_chosen"):
     """What `auto` stands for in this run; `profile` and `model` are empty if no model is at hand."""
 
-    kind: Literal["model_chosen"] = "model_chosen"
     profile: str
     model: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerDelta:
+class AnswerDelta(_Event, tag="answer_delta"):
     """The next words of an answer that is streamed; a new request begins a new answer."""
 
-    kind: Literal["answer_delta"] = "answer_delta"
     profile: str
     purpose: str
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelAnswered:
-    kind: Literal["model_answered"] = "model_answered"
+class ModelAnswered(_Event, tag="model_answered"):
     profile: str
     purpose: str
     prompt_tokens: int
@@ -130,34 +113,27 @@ class ModelAnswered:
     cost_usd: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelWaiting:
+class ModelWaiting(_Event, tag="model_waiting"):
     """A request failed in a way that passes; it is sent again after `seconds`."""
 
-    kind: Literal["model_waiting"] = "model_waiting"
     profile: str
     seconds: float
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSwitched:
-    kind: Literal["model_switched"] = "model_switched"
+class ModelSwitched(_Event, tag="model_switched"):
     from_profile: str
     to_profile: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolRan:
-    kind: Literal["tool_ran"] = "tool_ran"
+class ToolRan(_Event, tag="tool_ran"):
     tool: str
     code: str
     summary: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolChosen:
+class ToolChosen(_Event, tag="tool_chosen"):
     """The next tool of an agent or of a plan's step: what could follow and who was left to choose (the tier).
 
     Attributes:
@@ -169,7 +145,6 @@ class ToolChosen:
         tokens: what the model's answer cost, with its request.
     """
 
-    kind: Literal["tool_chosen"] = "tool_chosen"
     after: str
     tier: Tier
     candidates: tuple[str, ...]
@@ -181,25 +156,20 @@ class ToolChosen:
     tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentMessage:
+class AgentMessage(_Event, tag="agent_message"):
     """An external agent said something on its way; its last word is the step's output."""
 
-    kind: Literal["agent_message"] = "agent_message"
     agent: str
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileChanged:
-    kind: Literal["file_changed"] = "file_changed"
+class FileChanged(_Event, tag="file_changed"):
     path: str
     added: int = 0
     removed: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepairProgress:
+class RepairProgress(_Event, tag="repair_progress"):
     """The offline search so far.
 
     Attributes:
@@ -208,7 +178,6 @@ class RepairProgress:
         place: where it looks.
     """
 
-    kind: Literal["repair_progress"] = "repair_progress"
     tried: int
     best: float
     place: str = ""
@@ -216,18 +185,14 @@ class RepairProgress:
     best_place: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
+class Note(_Event, tag="note"):
     """One line that the user should see."""
 
-    kind: Literal["note"] = "note"
     level: Literal["info", "warning"] = "info"
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunFinished:
-    kind: Literal["run_finished"] = "run_finished"
+class RunFinished(_Event, tag="run_finished"):
     result: RunResult
 
 

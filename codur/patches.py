@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from codur.structs import Struct
 
 RepairTier = Literal["deterministic", "guided"]
 """Whether one repair clearly wins, or several that pass differ (or nothing tells how sure the first one is)."""
@@ -11,8 +12,7 @@ RepairTier = Literal["deterministic", "guided"]
 ChosenBy = Literal["", "rank", "model", "user"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Distinction:
+class Distinction(Struct):
     """An input on which a repair answers otherwise than the first one.
 
     Attributes:
@@ -25,8 +25,7 @@ class Distinction:
     other: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Patch:
+class Patch(Struct):
     """A repair that passes the check.
 
     Attributes:
@@ -41,8 +40,7 @@ class Patch:
     distinction: Distinction | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepairReport:
+class RepairReport(Struct):
     """What a search for a repair came to.
 
     Attributes:
@@ -71,8 +69,7 @@ class RepairReport:
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepairRequest:
+class RepairRequest(Struct):
     """A task that is a search for a repair and nothing else.
 
     Attributes:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from codur.structs import Struct
 from codur.types import Check, Plan
 
 Effect = Literal["write", "run", "network", "git", "delegate"]
@@ -12,8 +12,7 @@ EFFECTS: tuple[Effect, ...] = ("write", "run", "network", "git", "delegate")
 """What a plan may do beyond reading: change files, run programs, use the network, write to git, call in an agent."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanEffects:
+class PlanEffects(Struct):
     """What carrying out a plan will do, as far as that is known before.
 
     Attributes:
@@ -36,8 +35,7 @@ class PlanEffects:
     most_calls: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(Struct):
     """What the user is asked.
 
     Attributes:
@@ -59,8 +57,7 @@ class Question:
 Decision = Literal["approve", "reject", "edit", "answer", "nobody"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Struct):
     """What came back.
 
     Attributes:

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from typing import Any
+
+from codur.structs import Struct, is_data, names, replace
 
 REDACTED = "[redacted]"
 MIN_SECRET = 8
@@ -71,8 +72,7 @@ def _env_value(found: str) -> bool:
     return _mixed(found) and not found.lower().startswith("your")
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
+class _Shape(Struct, kw_only=False):
     """A kind of key: only texts that hold `trigger` are searched; group 1 (if there is one) is what goes."""
 
     trigger: str
@@ -157,7 +157,7 @@ def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def redact_value(value: Any, redactor: Callable[[str], str]) -> Any:
-    """`value` with every text in it redacted: dataclasses, mappings (keys too), lists, tuples, sets and plain types.
+    """`value` with every text in it redacted: data, mappings (keys too), lists, tuples, sets and plain types.
 
     Gives `value` itself where nothing was found. What is nested more than 50 deep is replaced as a whole.
     """
@@ -169,8 +169,8 @@ def _redacted(value: Any, redactor: Callable[[str], str], depth: int) -> Any:
         return redactor(value)
     if depth == 0:
         return REDACTED if isinstance(value, (Mapping, Sequence, set, frozenset)) else value
-    if is_dataclass(value) and not isinstance(value, type):
-        return _dataclass(value, redactor, depth - 1)
+    if is_data(value) and not isinstance(value, type):
+        return _data(value, redactor, depth - 1)
     if isinstance(value, Mapping):
         pairs = [(_redacted(k, redactor, depth - 1), _redacted(v, redactor, depth - 1)) for k, v in value.items()]
         unchanged = all(k is key and v is value[key] for (k, v), key in zip(pairs, value, strict=True))
@@ -183,8 +183,8 @@ def _redacted(value: Any, redactor: Callable[[str], str], depth: int) -> Any:
     return value
 
 
-def _dataclass(value: Any, redactor: Callable[[str], str], depth: int) -> Any:
-    present = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+def _data(value: Any, redactor: Callable[[str], str], depth: int) -> Any:
+    present = {name: getattr(value, name) for name in names(value)}
     new = {name: _redacted(item, redactor, depth) for name, item in present.items()}
     changed = {name: item for name, item in new.items() if item is not present[name]}
     return replace(value, **changed) if changed else value

@@ -1,7 +1,7 @@
 """The values that travel through Codur: immutable, serialisable, without I/O.
 
-They are plain dataclasses. What comes from outside (settings, model replies, plan files) is checked where it enters,
-against `msgspec` structs with these same types.
+They are structs. What comes from outside (settings, model replies, plan files) is checked where it enters, against
+`msgspec` structs with these same types.
 
 `Task` (what is asked) → `Plan` (ordered `Step`s) → `StepRecord`s (what was done) → `Verdict` (what the check said)
 → `RunResult` (what the user gets). Texts that can grow are bounded where they are made; whole files and tool outputs
@@ -12,10 +12,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
+from msgspec import to_builtins
+from msgspec.structs import astuple
+
 from codur.patches import RepairReport, RepairRequest
+from codur.structs import Struct, field, replace
 
 TaskType = Literal[
     "greeting",
@@ -76,8 +79,7 @@ ToolCode = Literal[
 # --- the task ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(Struct):
     """Hard limits of one run; 0 means that nothing of it is allowed."""
 
     max_iterations: int = 10
@@ -92,8 +94,7 @@ class Limits:
         return 1.1 * self.max_runtime_s + 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScopeRules:
+class ScopeRules(Struct):
     """Which files may change.
 
     Attributes:
@@ -110,8 +111,7 @@ class ScopeRules:
 CheckKind = Literal["command", "output", "tests", "syntax"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class Check(Struct):
     """How a run's result is judged.
 
     Attributes:
@@ -158,8 +158,7 @@ class Check:
         return f"{words} < {self.stdin_file}" if self.stdin_file else words
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class Task(Struct):
     """One request: the prompt, where it applies and the limits.
 
     Attributes:
@@ -209,8 +208,7 @@ class Task:
 # --- what Phase 0 finds out -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Discovery:
+class Discovery(Struct):
     """What is known about the task without a model (and, later, what the classification added).
 
     Attributes:
@@ -241,8 +239,7 @@ class Discovery:
 # --- plans ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(Struct):
     """One step of a plan.
 
     Attributes:
@@ -273,7 +270,14 @@ class Step:
     max_candidates: int = -1
     min_compatibility: float = -1.0
     fallback_tool: str = ""
-    place: str = field(default="", compare=False)
+    place: str = ""
+
+    def __eq__(self, other: object) -> bool:
+        """Where it was read from makes no other step of it."""
+        return isinstance(other, Step) and astuple(self)[:-1] == astuple(other)[:-1]
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
 
     @property
     def undecided(self) -> bool:
@@ -281,8 +285,7 @@ class Step:
         return self.decide == "guided" and self.action == "tool" and not self.capability
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(Struct):
     """Ordered steps, and who made them. A single decision is a plan of one step.
 
     Attributes:
@@ -298,8 +301,7 @@ class Plan:
     asks: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepRecord:
+class StepRecord(Struct):
     """What one step did.
 
     Attributes:
@@ -331,8 +333,7 @@ class StepRecord:
 VerdictStatus = Literal["passed", "failed", "no_check", "flaky", "tampered"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class Difference(Struct):
     """The first line (1-based) at which the output differs; a missing line is None."""
 
     line: int
@@ -340,8 +341,7 @@ class Difference:
     actual: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(Struct):
     """What a check said.
 
     Attributes:
@@ -381,8 +381,7 @@ class Verdict:
         return self.status == "passed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class Attempt(Struct):
     """One try at the task, as later tries and the report see it.
 
     Attributes:
@@ -401,8 +400,7 @@ class Attempt:
     others: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BestAttempt:
+class BestAttempt(Struct):
     """The attempt that came furthest in a run in which none passed.
 
     Attributes:
@@ -420,8 +418,7 @@ class BestAttempt:
 # --- models -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
+class Usage(Struct):
     """What models cost. `retries` counts requests that had to be sent again; `calls` answers received, and
     requests that were broken off, whose prompts count by our own estimate.
     """
@@ -458,8 +455,7 @@ class Usage:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolSpec:
+class ToolSpec(Struct):
     """A tool as a model sees it; `parameters` is a JSON schema object."""
 
     name: str
@@ -467,8 +463,7 @@ class ToolSpec:
     parameters: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCall:
+class ToolCall(Struct):
     """A model's wish to call a tool.
 
     Attributes:
@@ -481,8 +476,7 @@ class ToolCall:
     repaired: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class Message(Struct):
     """One message of a chat, in the order of the OpenAI chat protocol."""
 
     role: Literal["system", "user", "assistant", "tool"]
@@ -491,8 +485,7 @@ class Message:
     tool_call_id: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolResult:
+class ToolResult(Struct):
     """What a tool call gave back.
 
     Attributes:
@@ -514,8 +507,7 @@ class ToolResult:
 # --- results ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScopeViolation:
+class ScopeViolation(Struct):
     """A change out of scope that a program made.
 
     Attributes:
@@ -528,8 +520,7 @@ class ScopeViolation:
     reverted: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RouteStep:
+class RouteStep(Struct):
     """One super-step of a run: which node ran, where it went, who decided and why."""
 
     node: str
@@ -539,8 +530,7 @@ class RouteStep:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunResult:
+class RunResult(Struct):
     """What a run ends with; `codur --json` prints it (schema in `docs/run-result.schema.json`).
 
     Attributes:
@@ -588,4 +578,5 @@ class RunResult:
 
     def to_json(self) -> dict[str, Any]:
         """The result as plain JSON types."""
-        return asdict(self)
+        plain: dict[str, Any] = to_builtins(self)
+        return plain

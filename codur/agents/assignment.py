@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Literal
 
 from codur.agents.registry import Agent
@@ -12,12 +11,12 @@ from codur.config.settings import Profile
 from codur.context.brief import CodingBrief
 from codur.events import Emit, ignore
 from codur.llm.pool import ModelPool
+from codur.structs import Struct
 from codur.tools.toolbox import Toolbox
 from codur.workspace.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assignment:
+class Assignment(Struct):
     """Who answers, and with what.
 
     Attributes:
@@ -55,8 +54,7 @@ class Assignment:
         return prompts.render(wanted, **{name: value for name, value in values.items() if name in holes})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CodingTask:
+class CodingTask(Struct):
     """One step of the coding agent.
 
     Attributes:

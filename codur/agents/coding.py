@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 from codur.agents.assignment import Assignment, CodingTask
@@ -18,6 +18,7 @@ from codur.llm.model import ChatReply
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.parsing.code import code_from_text
 from codur.parsing.tool_calls import tool_calls_from_text
+from codur.structs import replace
 from codur.tools.files.file_tools import nearest_line
 from codur.tools.toolbox import Toolbox
 from codur.types import ToolCall, ToolCode

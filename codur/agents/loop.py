@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 
 from msgspec import structs
@@ -19,6 +18,7 @@ from codur.events import ToolChosen, ToolRan
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.parsing.tool_calls import is_call_alone, tool_calls_from_text
+from codur.structs import Struct, replace
 from codur.tools.output_bounds import beginning, bounded
 from codur.types import Message, Tier, ToolCall, ToolResult, ToolSpec
 
@@ -36,8 +36,7 @@ SMALL_CHARS = 1000
 LAST_WORD = "This is your last step: answer now, in words, from what you know by now."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoopOutcome:
+class LoopOutcome(Struct):
     """The agent's answer; `error` is one sentence if there is none."""
 
     text: str
@@ -67,8 +66,7 @@ async def run_agent(task: str, work: Assignment, offering: Offering = EVERYTHING
     return conversation.outcome("", f"{agent.name} has no steps to work with; raise its max_steps")
 
 
-@dataclass(frozen=True, slots=True)
-class _Output:
+class _Output(Struct, kw_only=False):
     """Where the output of a call stands among the messages."""
 
     place: int

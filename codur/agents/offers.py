@@ -7,10 +7,10 @@ services keep in their caches, changes a few times at first and then no more.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from codur.config.settings import ToolSettings
+from codur.structs import Struct, field, replace
 from codur.tools.compatibility import Available, CompatibilityGraph, Edge, promoted_after
 from codur.tools.toolbox import Toolbox
 from codur.types import TaskType, Tier, ToolCall, ToolSpec
@@ -21,8 +21,7 @@ START_COMPATIBILITY = 0.25
 """Before any result, all that lacks nothing but what the model writes can be used."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Offering:
+class Offering(Struct):
     """How tools are offered.
 
     Attributes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 
 from msgspec import structs
@@ -11,14 +10,14 @@ from msgspec import structs
 from codur.config.reading.agent_files import shipped_agent, shipped_names
 from codur.config.settings import AUTO, EXTERNAL_TYPES, AgentConfig, Settings
 from codur.errors import UsageError
+from codur.structs import Struct
 from codur.types import CODE_TASKS, Discovery, TaskType
 
 CODING_AGENT = "codur-coding"
 EXPLAINING_AGENT = "codur-explaining"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agent:
+class Agent(Struct):
     """A configured agent with its profile settled.
 
     Attributes:

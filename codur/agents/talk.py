@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from codur.agents.assignment import Assignment, CodingTask
 from codur.agents.instruction_text import SHARE_OF_REQUEST
@@ -14,6 +13,7 @@ from codur.context.brief import Briefing, brief_text
 from codur.context.room import Room, is_small, offered, share
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.tokens import BYTES_PER_TOKEN
+from codur.structs import replace
 from codur.tools.output_bounds import bounded
 from codur.types import Message, ToolCall, ToolSpec
 

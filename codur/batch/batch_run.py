@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codur.batch.results.challenge_record import ChallengeResult
@@ -23,6 +22,7 @@ from codur.errors import CodurError, Refused, UsageError
 from codur.sandbox.backends.probe import choose_backend
 from codur.session.host import Host
 from codur.session.stop import TERMINATED, code_of
+from codur.structs import Struct, replace
 from codur.types import EXIT_CODES
 
 Begins = Callable[[Sequence[Work], Sequence[ChallengeResult], str], None]
@@ -31,8 +31,7 @@ GRACE_S, SHORT_GRACE_S = 10.0, 1.0
 """Seconds in which what runs may end in good order, after the user's and after the system's signal."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchResult:
+class BatchResult(Struct):
     """What came of a batch.
 
     Attributes:

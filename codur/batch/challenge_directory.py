@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from codur.errors import UsageError
+from codur.structs import Struct
 
 PROMPT_FILE = "prompt.txt"
 DEFAULT_PROMPT = "Fix the program so that its check passes."
 MAX_PROMPT_CHARS = 100_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Challenge:
+class Challenge(Struct):
     """One challenge.
 
     Attributes:

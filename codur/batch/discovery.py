@@ -6,13 +6,13 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codur.batch.challenge_directory import PROMPT_FILE, Challenge
 from codur.checks.discover import EXPECTED_NAMES
 from codur.checks.entry import MAKEFILES, is_pytest_file, is_test_file
 from codur.errors import UsageError
+from codur.structs import Struct, replace
 
 RESULTS_NAME = "codur-results"
 """Where results are put by default; never a challenge, nor part of one."""
@@ -27,8 +27,7 @@ _SOURCES = frozenset(
 _SKIPPED = frozenset({"node_modules", "site-packages", "__pycache__", "venv", RESULTS_NAME})
 
 
-@dataclass(frozen=True, slots=True)
-class _Listing:
+class _Listing(Struct, kw_only=False):
     """What is directly in a directory: names of files, and of directories that may be entered."""
 
     files: frozenset[str]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +10,11 @@ from msgspec import convert, structs, to_builtins
 
 from codur.config.settings import Settings
 from codur.session.host import Host
+from codur.structs import Struct, field
 from codur.types import Limits
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Keeping:
+class Keeping(Struct):
     """What is kept of each attempt.
 
     Attributes:
@@ -31,8 +30,7 @@ class Keeping:
     prompts: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setup:
+class Setup(Struct):
     """The same for all challenges of a batch.
 
     Attributes:
@@ -63,9 +61,9 @@ class Setup:
         paths = {"home": host.home, "state": host.state, "cache": host.cache}
         return {
             "settings": to_builtins(self.settings),
-            "limits": asdict(self.limits),
+            "limits": to_builtins(self.limits),
             "host": {"environ": dict(host.environ)} | {key: path and str(path) for key, path in paths.items()},
-            "keeping": asdict(self.keeping),
+            "keeping": to_builtins(self.keeping),
             **{name: getattr(self, name) for name in _PLAIN},
         }
 

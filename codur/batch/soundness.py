@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codur.batch.challenge_directory import DEFAULT_PROMPT, PROMPT_FILE, Challenge
@@ -17,14 +16,14 @@ from codur.python.interpreter import find_python
 from codur.sandbox.launcher import Launcher
 from codur.sandbox.scratch import private_directory, temporary_base
 from codur.session.host import Host
+from codur.structs import Struct, replace
 from codur.types import Check, Task, Verdict
 from codur.workspace.workspace import Workspace
 
 _NO_PROGRAM = 127
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Soundness:
+class Soundness(Struct):
     """What was found out about a challenge.
 
     Attributes:

@@ -5,18 +5,17 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from codur.batch.challenge_directory import Challenge
 from codur.errors import UsageError
+from codur.structs import Struct
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _MAX_NAME = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class Work(Struct):
     """One attempt at a challenge with an agent.
 
     Attributes:

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import selectors
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import replace
-from typing import Any
 
 from codur.batch.results.challenge_outcome import over_budget
-from codur.batch.results.challenge_record import ChallengeResult, result_from
+from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.results.progress import Cancelled, Ended, Finished, Running, Spent, Watch
 from codur.batch.setup import Setup
 from codur.batch.work import Work
 from codur.batch.worker.attempt import Job
-from codur.batch.worker.worker_main import job_to
+from codur.batch.worker.messages import (
+    AllSpent,
+    Cancel,
+    Done,
+    FromWorker,
+    Phase,
+    Prompted,
+    Ready,
+    Start,
+    Started,
+    Waits,
+)
 from codur.batch.worker.worker_process import WorkerProcess
 from codur.errors import CodurError
-from codur.events import ModelPrompted
 from codur.llm.rate_limits.shared_limits import OVER_BUDGET
+from codur.structs import replace
 
 OBEY_S = 10.0
 """So long it may take to end after it was cancelled, before its worker is ended; less at the end of its time."""
@@ -145,7 +153,7 @@ class Supervisor:
             key=key,
             file=work.file,
         )
-        self._worker.send({"start": job_to(job)})
+        self._worker.send(Start(job=job))
 
     # --- listening ----------------------------------------------------------------------------------------------------
 
@@ -162,39 +170,40 @@ class Supervisor:
             self._end("stopped", "stop")
             self._stop_at = time.monotonic() + (0.0 if is_again else self._grace_s)
         if worker.frames in ready:
-            for frame in worker.frames.take():
-                self._take(frame)
+            for message in worker.frames.take():
+                self._take(message)
             if worker.frames.ended:
                 self._lost(worker.kill())
 
-    def _take(self, frame: dict[str, Any]) -> None:
-        if "finished" in frame:
-            self._finished(frame)
-        elif "phase" in frame:
-            running = self._running[frame["phase"]]
-            running.calls, running.tokens, running.cost_usd = frame["spent"]
-            self._watch.phase(running.work, frame["name"], running.calls)
-        elif "prompted" in frame:
-            self._watch.prompted(self._running[frame["prompted"]].work, ModelPrompted(**frame["event"]))
-        elif "waits" in frame:
-            self._running[frame["waits"]].wait(time.monotonic(), begins=frame["now"])
-        elif "spent" in frame:
-            self._spent = Spent(*frame["spent"])
-            if self._keep_spent is not None:
-                self._keep_spent(self._spent.tokens, self._spent.cost_usd)
-        elif "started" in frame:
-            running = self._running[frame["started"]]
-            running.seen, running.began = True, time.monotonic()
-            self._watch.started(running.work)
-        elif "ready" in frame and self._worker is not None:
-            self._worker.is_ready = True
-            self._failed_starts = 0
+    def _take(self, message: FromWorker) -> None:
+        match message:
+            case Done():
+                self._finished(message)
+            case Phase():
+                running = self._running[message.number]
+                running.calls, running.tokens, running.cost_usd = message.calls, message.tokens, message.cost_usd
+                self._watch.phase(running.work, message.name, running.calls)
+            case Prompted():
+                self._watch.prompted(self._running[message.number].work, message.event)
+            case Waits():
+                self._running[message.number].wait(time.monotonic(), begins=message.now)
+            case AllSpent():
+                self._spent = Spent(message.tokens, message.cost_usd)
+                if self._keep_spent is not None:
+                    self._keep_spent(message.tokens, message.cost_usd)
+            case Started():
+                running = self._running[message.number]
+                running.seen, running.began = True, time.monotonic()
+                self._watch.started(running.work)
+            case Ready() if self._worker is not None:
+                self._worker.is_ready = True
+                self._failed_starts = 0
 
-    def _finished(self, frame: dict[str, Any]) -> None:
-        running = self._running.pop(frame["finished"])
-        result = result_from(frame["result"])
+    def _finished(self, done: Done) -> None:
+        running = self._running.pop(done.number)
+        result = done.result
         self._deaths.pop(running.work.number, None)
-        if frame["interrupted"]:
+        if done.interrupted:
             if running.cancelled in ("", "stop"):  # it has not come to an end: it is done again
                 if running.cancelled:
                     self._watch.again(running.work)
@@ -202,8 +211,7 @@ class Supervisor:
                     self._waiting.appendleft(running.work)
                 return
             result = replace(result, status="limit", reason=self._why_cancelled(running))
-        files = {path: None if data is None else base64.b64decode(data) for path, data in frame["files"].items()}
-        self._done(running.work, result, frame["patch"], files)
+        self._done(running.work, result, done.patch, done.files)
         if over_budget(result):
             self._end("budget", "budget")
 
@@ -224,7 +232,7 @@ class Supervisor:
     def _cancel(self, running: Running, why: Cancelled) -> None:
         running.cancelled, running.cancelled_at = why, time.monotonic()
         if self._worker is not None:
-            self._worker.send({"cancel": running.work.number})
+            self._worker.send(Cancel(number=running.work.number))
 
     def _lost(self, how: str, hung: int | None = None) -> None:
         """The worker is gone: what ran in it is done again, one at a time, for one of it may be to blame.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Meta, Struct, convert
+from msgspec import Meta, convert
 
 from codur.errors import WorkspaceError
+from codur.structs import Struct
 
 if TYPE_CHECKING:
     from codur.config.reading.origin import Source

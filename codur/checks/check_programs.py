@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -16,12 +15,12 @@ from codur.python.pytest_runner import pytest_words
 from codur.python.test_run import reported_argv
 from codur.sandbox.cancel import CancelToken, Until
 from codur.sandbox.launcher import Launcher, ProcessResult
+from codur.structs import Struct, replace
 from codur.types import Check
 from codur.workspace.workspace import Workspace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestFiles:
+class TestFiles(Struct):
     """Where a run of pytest writes what becomes of its tests.
 
     Attributes:

@@ -6,7 +6,6 @@ import copy
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -24,6 +23,7 @@ from codur.config.settings import VerificationSettings
 from codur.python.test_run import TestEnd, TestRun, read_run
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher, ProcessResult
+from codur.structs import replace
 from codur.types import Check, Verdict
 from codur.workspace.workspace import Workspace
 

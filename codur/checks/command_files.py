@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from posixpath import basename, dirname, join, normpath
 
 from codur.checks.entry import MAKEFILES, TEST_SUPPORT, is_pytest_file, is_test_file
 from codur.errors import WorkspaceError
+from codur.structs import Struct
 from codur.workspace.workspace import Workspace
 
 _WORDS = re.compile(r"[\s;|&<>()'\"=]+")
@@ -41,8 +41,7 @@ _RUNS_MAKE = re.compile(r"(?:^|[\s;|&(])g?make\b")
 _RUNS_NPM = re.compile(r"(?:^|[\s;|&(])(?:npm|npx|yarn|pnpm|bun)\b")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Part:
+class _Part(Struct):
     """One simple command: its words, and whether its output is what is compared."""
 
     words: tuple[str, ...]

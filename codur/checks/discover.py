@@ -6,7 +6,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from posixpath import basename, dirname, join
 from typing import TYPE_CHECKING
@@ -28,6 +28,7 @@ from codur.checks.expectation import files_to_edit, stated_output
 from codur.checks.suites.find_suites import Suite, Suites
 from codur.errors import ConfigError, UsageError, WorkspaceError
 from codur.python.test_command import PYTHON, read_command
+from codur.structs import Struct, replace
 from codur.types import Check
 
 if TYPE_CHECKING:
@@ -46,8 +47,7 @@ _DECLARING = frozenset({"npm", "make"})
 """Runners whose file says what a test run does; for the others it only names the package."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckRequest:
+class CheckRequest(Struct):
     """What a check is looked for by.
 
     Attributes:

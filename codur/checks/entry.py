@@ -8,10 +8,10 @@ import re
 import tomllib
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codur.errors import WorkspaceError
+from codur.structs import Struct
 
 if TYPE_CHECKING:
     from codur.workspace.workspace import Workspace
@@ -40,8 +40,7 @@ _CREATES = re.compile(
 _MODEL_OF = r"(?i)\b(?:like|similar to|based on|modelled on|as in)\s+(?:the one in\s+)?[`\"']?(?:\./)?{}\b"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Module:
+class Module(Struct):
     """What a look at a Python file shows.
 
     Attributes:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from codur.checks.entry import MAKEFILES, is_test_file
+from codur.structs import Struct
 
 
 def _words(text: str) -> frozenset[str]:
@@ -81,8 +81,7 @@ _WRAPPED = re.compile(r"(?<![: \t])[ \t]*\n[ \t]*(?![^\w\n]{0,9}\w+(?: \w+)?:)")
 """A line end inside a sentence: not after a colon, not before a label (`Actual: …`)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Part:
+class _Part(Struct):
     """A stretch of plain text, or the text between fences."""
 
     text: str

@@ -10,7 +10,6 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +18,7 @@ from posixpath import basename, dirname, join, normpath
 from codur.checks.describe import plain
 from codur.errors import Interrupted, WorkspaceError
 from codur.sandbox.launcher import Launcher
+from codur.structs import Struct
 from codur.workspace.workspace import Workspace
 
 MOST_S = 60.0
@@ -42,8 +42,7 @@ _UNREAD = re.compile(r"syntax|cannot parse", re.IGNORECASE)
 """In what is said of a file that could not be read as code: nothing else was looked for in it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Linter:
+class Linter(Struct):
     """A program that a project may have its files looked at with.
 
     Attributes:
@@ -149,8 +148,7 @@ LINTERS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, kw_only=False):
     """What a program found in a file."""
 
     path: str
@@ -166,8 +164,7 @@ class Finding:
         return ":".join(filter(None, (self.path, self.line))) + f": {self.text[:_CHARS]}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
+class _Job(Struct, kw_only=False):
     """A program, the directory of its configuration, and the changed files that it is for."""
 
     linter: Linter

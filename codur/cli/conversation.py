@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from codur.llm.pool_options import PoolOptions
 from codur.session.stop import INTERRUPTED, code_of
 from codur.session.turns import Turn, Turns, earlier_text, turn_of
 from codur.store.directory import StateDirectory
+from codur.structs import replace
 from codur.types import Limits, Plan, Step, Task
 from codur.ui.output_formats import show
 from codur.ui.sanitise import sanitise

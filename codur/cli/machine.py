@@ -6,7 +6,6 @@ import os
 import shutil
 import sys
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from codur.session.host import Host, close_to_others
 from codur.store.directory import StateDirectory
 from codur.store.run_records import RunStore
 from codur.store.trusted_files import TrustStore
+from codur.structs import Struct
 from codur.types import Limits
 from codur.ui.output_formats import Output, OutputKind, choose_kind, make_output
 
@@ -134,8 +134,7 @@ def limits_of(settings: Settings) -> Limits:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Showing:
+class Showing(Struct):
     """How a run is to be shown, as the options say."""
 
     json: bool = False

@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final, Literal
 
 from codur.errors import UsageError
+from codur.structs import Struct
 
 Sets = Literal["", "check", "agent", "offline", "scope", "quit", "help", "context", "compact", "permissions"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlashCommand:
+class SlashCommand(Struct):
     """A command of the conversation.
 
     Attributes:
@@ -60,8 +59,7 @@ COMMANDS: Final = (
 BY_NAME: Final = {command.name: command for command in COMMANDS}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Asked(Struct):
     """What a line asks for: exactly one of these, or nothing.
 
     Attributes:

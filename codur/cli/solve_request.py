@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from codur.batch.results.earlier import Mode
 from codur.cli import options
+from codur.structs import Struct
 
 _NOT_AGAIN = frozenset({"directories", "results", "mode", "list"})
 """What is not asked for in the same words when a batch is gone on with."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SolveRequest:
+class SolveRequest(Struct):
     """The options, each under its own name.
 
     Attributes:

@@ -7,13 +7,13 @@ that a service that caches the beginnings of requests finds the same beginning a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 from codur.checks.describe import attempts_text, check_text, plain, verdict_text
 from codur.context.excerpts import Excerpt, fit
 from codur.context.outline import NOTHING_ELSE, Outline
 from codur.context.selection import Want
 from codur.llm.tokens import BYTES_PER_TOKEN
+from codur.structs import Struct, field
 from codur.tools.code.grammars import BY_SUFFIX
 from codur.tools.output_bounds import bounded
 from codur.types import Attempt, Check, Verdict
@@ -30,8 +30,7 @@ _INPUT_SHARE = 0.5
 _OUTLINE_CHARS = 4000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Briefing:
+class Briefing(Struct):
     """A request's user message.
 
     Attributes:
@@ -42,8 +41,7 @@ class Briefing:
     shown: Mapping[str, tuple[range, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Limits:
+class _Limits(Struct, kw_only=False):
     """Characters of one program output and of one earlier diff."""
 
     output: int
@@ -53,8 +51,7 @@ class _Limits:
 _LIMITS = (_Limits(8000, 8000), _Limits(4000, 4000), _Limits(2000, 2000), _Limits(1000, 1000), _Limits(250, 0))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CodingBrief:
+class CodingBrief(Struct):
     """The facts of one coding request, or of a question.
 
     Attributes:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
+from codur.structs import Struct, replace
 from codur.tools.code.definitions import Defined, definitions_in
 from codur.tools.code.syntax_trees import grammar_of
 from codur.tools.tool import ToolError
@@ -16,8 +16,7 @@ SPLIT_LINES = 40
 _LINE_END = re.compile(r"\r\n?|\n")
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, kw_only=False):
     """A definition (or the code between two), as 0-based half-open lines.
 
     Attributes:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 
 from codur.context.code_parts import Part, lines_of, parts_of
 from codur.context.selection import Want
+from codur.structs import Struct, field
 
 SHOWN_NAMES = 6
 MIN_WINDOW_CHARS = 200
@@ -21,8 +21,7 @@ HEAD_CHARS = 700
 _NOTE_CHARS = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(Struct, kw_only=False):
     """A file as a model sees it.
 
     Attributes:
@@ -65,18 +64,17 @@ def fit(
     return [file.excerpt() for file in files.values() if file.kept]
 
 
-@dataclass(slots=True)
-class _File:
+class _File(Struct, frozen=False, kw_only=False):
     """A file, and what is shown of it: half-open ranges of 0-based lines."""
 
     path: str
     text: str
     frame: int
     kept: list[range] = field(default_factory=list)
-    _lines: list[str] = field(init=False, default_factory=list)
-    _sizes: list[int] = field(init=False, default_factory=list)
-    _parts: list[Part] | None = field(init=False, default=None)
-    _size: int = field(init=False, default=0)
+    _lines: list[str] = field(default_factory=list)
+    _sizes: list[int] = field(default_factory=list)
+    _parts: list[Part] | None = None
+    _size: int = 0
 
     def meet(self, want: Want, room: int) -> int:
         """Show what is wanted if it takes no more than `room` characters; gives the characters that it takes."""

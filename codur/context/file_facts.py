@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from codur.context.file_order import standing
+from codur.structs import Struct
 from codur.tools.code.syntax_trees import Syntax, SyntaxDefinition, grammar_of
 
 MODULE = ""
@@ -28,8 +28,7 @@ _DELEGATE = re.compile(r"\b(?:self|cls|super\([^()]*\))\.([^\W\d]\w*)")
 _COMMENT = re.compile(r"#[^\n]*")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class Block(Struct):
     """A function, a method, the head of a class, or what is outside of all definitions (`MODULE`).
 
     Attributes:
@@ -51,8 +50,7 @@ class Block:
     test: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class Facts(Struct):
     """What a file defines and mentions.
 
     Attributes:

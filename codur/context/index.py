@@ -9,10 +9,10 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from codur.context.file_facts import Facts, facts_of
 from codur.errors import WorkspaceError
+from codur.structs import Struct
 from codur.tools.code.syntax_trees import family_of, grammar_of
 from codur.workspace.workspace import Workspace
 
@@ -30,8 +30,7 @@ Node = tuple[str, int]
 """A block: its file and its number in it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Seen:
+class _Seen(Struct):
     stamp: tuple[int, int]
     facts: Facts | None
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 
 from codur.context.file_order import standing
+from codur.structs import Struct
 from codur.tools.code.definitions import Defined, definitions_in, is_read
 from codur.tools.tool import ToolError
 
@@ -18,8 +18,7 @@ _DATA_ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".toml", ".yaml", ".yml", ".
 _NAMES_SHARE = 0.3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outline:
+class Outline(Struct):
     """What can be said of files that are not shown, the most relevant first.
 
     Attributes:

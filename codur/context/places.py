@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+
+from codur.structs import Struct
 
 _FRAME = re.compile(r'File "([^"\n]+)", line (\d+)(?:, in (\S+))?')
 """A frame as Python prints it."""
@@ -23,8 +24,7 @@ _HUNK = re.compile(r"@@ -(\d+)")
 _HUNK_CONTEXT = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(Struct):
     """A line (1-based; 0 if only the function is known) in a file of the workspace."""
 
     path: str

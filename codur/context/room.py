@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from codur.config.settings import Profile
 from codur.context.brief import CodingBrief
 from codur.llm.tokens import estimate_tokens
+from codur.structs import Struct
 from codur.types import ToolSpec
 
 SMALL_REQUEST = 12_000
@@ -21,8 +21,7 @@ _LINE_TOKENS = 12
 _SITUATION_TOKENS = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(Struct, kw_only=False):
     """Tokens for the answer and for the user message, both 0 where the task and the code to be changed cannot be told.
 
     Attributes:

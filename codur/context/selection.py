@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Literal
 
@@ -13,6 +12,7 @@ from codur.context.file_order import standing
 from codur.context.index import Node, RepositoryIndex, View
 from codur.context.places import Place, places_in
 from codur.context.ranking import TestRun, executed, identified, mentions, ranks, seeds
+from codur.structs import Struct
 
 MAX_FILES = 16
 """Files that are read for one request at most, beside those that the task names."""
@@ -32,8 +32,7 @@ _SET_UP = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Want:
+class Want(Struct):
     """A part of a file that should be shown: the one around a line, a range of lines, or all of it.
 
     Attributes:
@@ -52,8 +51,7 @@ class Want:
     need: Literal["asked", "needed", "useful"] = "useful"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class Selection(Struct):
     """What to show, the most useful first.
 
     Attributes:
@@ -70,8 +68,7 @@ class Selection:
         return tuple(dict.fromkeys(want.path for want in self.wants))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Clues:
+class Clues(Struct):
     """What is known of a task that tells which files it is about.
 
     Attributes:

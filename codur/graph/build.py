@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Protocol, cast
 
@@ -20,10 +19,10 @@ from codur.graph.walk import Done, step_limit_reached
 from codur.graph.wiring import MODEL_NODES, PLAIN_NODES, ROUTES, START_NODE, STEP_LIMIT, route
 from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate
 from codur.questions import Answer, Question
+from codur.structs import Struct, replace
 
 
-@dataclass(frozen=True, slots=True)
-class GraphContext:
+class GraphContext(Struct, kw_only=False):
     """LangGraph's run-scoped context.
 
     Attributes:

@@ -7,19 +7,18 @@ routes; when it comes to a node that needs a model, what was done so far is hand
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from codur.errors import LimitReached, UsageError
 from codur.graph.observe import Finished, keep_nothing, run_plain
 from codur.graph.wiring import MODEL_NODES, START_NODE, STEP_LIMIT, route
 from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate, apply
+from codur.structs import Struct
 
 Done = tuple[NodeName, RunUpdate]
 """A node that has run, with its update."""
 
 
-@dataclass(frozen=True, slots=True)
-class Walked:
+class Walked(Struct, kw_only=False):
     """How far a walk came.
 
     Attributes:

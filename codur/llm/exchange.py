@@ -9,7 +9,6 @@ import asyncio
 import math
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codur.errors import ModelError
@@ -22,6 +21,7 @@ from codur.llm.request_retry import Patience
 from codur.llm.services.service_model import ServiceModel
 from codur.llm.tokens import SMALLEST_ANSWER, prompt_chars
 from codur.redaction import redact_value
+from codur.structs import replace
 from codur.types import Message, Usage
 
 if TYPE_CHECKING:

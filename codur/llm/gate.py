@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codur.events import ModelWaiting
@@ -14,6 +13,7 @@ from codur.llm.rate_limits.shared_limits import SharedModels
 from codur.llm.rate_limits.told_limits import said_limit
 from codur.llm.request_failure import ServiceFailure
 from codur.llm.tokens import SMALLEST_ANSWER, answer_tokens, prompt_tokens
+from codur.structs import replace
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from codur.llm.rate_limit import Quota
+from codur.structs import Struct, field
 from codur.types import Message, ToolCall, ToolSpec, Usage
 
 if TYPE_CHECKING:
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 ToolChoice = Literal["auto", "required", "none"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatRequest:
+class ChatRequest(Struct):
     """One question.
 
     Attributes:
@@ -40,8 +39,7 @@ class ChatRequest:
     max_completion_tokens: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatReply:
+class ChatReply(Struct):
     """One answer.
 
     Attributes:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,6 +23,7 @@ from codur.llm.request_retry import come_back
 from codur.llm.sizing import Sizing
 from codur.llm.tokens import answer_tokens
 from codur.redaction import Redactor, secrets_of
+from codur.structs import replace
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile, Settings

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from codur.events import ignore
 from codur.llm.clock import Clock
+from codur.structs import Struct, field
 
 if TYPE_CHECKING:
     from codur.events import Emit, ModelPrompted
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from codur.types import Usage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PoolOptions:
+class PoolOptions(Struct):
     """How one run asks.
 
     Attributes:

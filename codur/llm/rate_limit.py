@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from codur.structs import Struct
 
 Unit = Literal["requests", "tokens", "input_tokens", "output_tokens"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quota:
+class Quota(Struct):
     """One limit as it stood when a response was made.
 
     Attributes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,6 +15,7 @@ from codur.mcp.server_errors import McpError, McpRefused, McpUsage
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
 from codur.sandbox.process.output_stream import Stream
+from codur.structs import Struct
 from codur.web.lookup import Resolve, addresses_of
 from codur.web.page_errors import FetchRefused
 
@@ -28,8 +28,7 @@ Ask = Callable[["Session"], Awaitable[T]]
 _STOP_S = 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(Struct):
     """Where servers are started, and with what.
 
     Attributes:

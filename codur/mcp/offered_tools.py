@@ -6,10 +6,10 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from codur.mcp.server_text import one_line
+from codur.structs import Struct
 
 MAX_TOOLS = 128
 MAX_RESOURCES = 256
@@ -26,8 +26,7 @@ _ODD = re.compile(r"[^A-Za-z0-9_-]")
 _DIGITS = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Definition:
+class Definition(Struct):
     """A tool as its server describes it.
 
     Attributes:
@@ -47,8 +46,7 @@ class Definition:
     digest: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class Listing(Struct):
     """A server's tools in its order.
 
     Attributes:
@@ -59,8 +57,7 @@ class Listing:
     left_out: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceEntry:
+class ResourceEntry(Struct):
     """A resource as its server describes it, cleaned and cut; `size` in bytes is -1 if it is not told."""
 
     uri: str
@@ -70,8 +67,7 @@ class ResourceEntry:
     size: int = -1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Struct):
     """What a tool call or a read resource gave.
 
     Attributes:

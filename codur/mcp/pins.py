@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -14,6 +13,7 @@ import msgspec
 from codur.errors import StateError
 from codur.store.atomic import PRIVATE_DIRECTORY, state_errors, write_private
 from codur.store.flock import exclusive
+from codur.structs import Struct, field
 
 _MAX_BYTES = 16 * 1024**2
 
@@ -21,8 +21,7 @@ PinState = Literal["accepted", "changed", "new"]
 """Whether a tool is as it was accepted, was accepted otherwise, or came after its server's tools were accepted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pinned:
+class Pinned(Struct):
     """What is accepted of a server.
 
     Attributes:
@@ -41,8 +40,7 @@ class Pinned:
         return "accepted" if known == digest else "changed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _File:
+class _File(Struct):
     version: Literal[1]
     servers: Mapping[str, Pinned]
 

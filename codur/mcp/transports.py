@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -21,6 +20,7 @@ from codur.mcp.server_errors import McpError
 from codur.mcp.server_text import one_line
 from codur.sandbox.process.output import BoundedOutput
 from codur.sandbox.process.output_stream import Stream
+from codur.structs import Struct
 
 MAX_MESSAGE = 4 * 1024**2
 """Bytes of one message."""
@@ -36,8 +36,7 @@ _END_S = 1.0
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
 
 
-@dataclass(slots=True)
-class Trouble:
+class Trouble(Struct, frozen=False, kw_only=False):
     """Why a session ended, if this side knows it."""
 
     error: McpError | None = None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from codur.errors import LimitReached, ModelError
 from codur.nodes.parts.step_criteria import Left, left_open, not_met
 from codur.nodes.parts.updates import current_step, go, origin_of
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.planning.acceptance import Claim, judge_claims
+from codur.structs import replace
 from codur.types import Step
 
 _REMEDY = (

@@ -6,7 +6,6 @@ Without an answer, the first of the ranking is taken; of tools, what the plan sa
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 from codur.errors import LimitReached, ModelError
 from codur.nodes.parts.tool_decision import decided
@@ -14,6 +13,7 @@ from codur.nodes.parts.updates import go
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.patches import RepairReport
 from codur.planning.repair_choice import choose_patch
+from codur.structs import replace
 
 
 async def choose(state: RunState, context: RunContext) -> RunUpdate:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 
 from codur.agents.assignment import CodingTask
 from codur.agents.coding import CodingOutcome, write_code
@@ -21,6 +20,7 @@ from codur.nodes.parts.updates import current_step, go, hint_of, not_answered, o
 from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate
 from codur.python.interpreter import python_version
 from codur.questions import Question
+from codur.structs import replace
 from codur.types import Check, StepRecord, Verdict
 
 _LOOKED = 8

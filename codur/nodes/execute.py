@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 from codur.agents.loop import LoopOutcome, run_agent
 from codur.agents.offers import Offering
@@ -17,6 +16,7 @@ from codur.nodes.parts.sources import assignment, inputs, instruction_notes, mat
 from codur.nodes.parts.step_criteria import held_to
 from codur.nodes.parts.updates import current_step, edits, go, origin_of, outcome_of
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
+from codur.structs import replace
 from codur.types import CODE_TASKS, StepRecord
 
 

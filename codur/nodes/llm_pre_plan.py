@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.parts.updates import delegated, go, plan_after_model_error, plannable, require_room
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
@@ -11,6 +9,7 @@ from codur.planning.plans.first_plan import is_settled
 from codur.planning.plans.full_plan import PlanningBrief
 from codur.planning.pre_plan import Workers, classify, edit_plan, plan_from
 from codur.planning.replies import PrePlanReply
+from codur.structs import replace
 from codur.types import CODE_TASKS, LOOKING_TASKS, Discovery, ToolSpec
 from codur.workspace.workspace import Workspace
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from codur.checks.entry import is_pytest_file
 from codur.checks.made_check import made_check, text_problem, why_not_red
@@ -19,6 +18,7 @@ from codur.nodes.parts.updates import current_step, go, may_make_check
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.planning.check_request import TestWriter
 from codur.questions import Answer, Question
+from codur.structs import replace
 from codur.types import Check
 
 TRIES = 2

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from codur.checks.suites.run_problem import RunProblem
 from codur.nodes.parts.attempt_verdict import check_before
 from codur.nodes.parts.plan_rules import completed, problem_of
@@ -13,6 +11,7 @@ from codur.patches import RepairRequest
 from codur.planning.patterns.classify import lists_steps
 from codur.planning.patterns.decide import decide
 from codur.planning.plans.first_plan import first_plan, repair_plan
+from codur.structs import replace
 from codur.types import CODE_TASKS, Discovery, Plan, Step, Verdict
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import replace
 from pathlib import Path
 
 from codur.checks.python_syntax import syntax_problem
@@ -13,6 +12,7 @@ from codur.nodes.parts.updates import can_ask, go, tell_changes, worker
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.patches import RepairReport
 from codur.repair.engine import Effort, Fault, RepairOutcome, search
+from codur.structs import replace
 from codur.tools.git.git_history import read_history, revision_problem
 from codur.types import Check, Origin, StepRecord, ToolCode, Verdict
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
 from functools import cache
 from operator import add
 from pathlib import Path
@@ -14,6 +13,7 @@ from codur.events import Emit
 from codur.patches import RepairReport
 from codur.planning.replies import Asker
 from codur.questions import Answer, PlanEffects, Question
+from codur.structs import Struct, field
 from codur.types import (
     Attempt,
     Check,
@@ -195,8 +195,7 @@ def _reducers() -> dict[str, Callable[[Any, Any], Any]]:
     return {key: hint.__metadata__[0] for key, hint in hints.items() if hasattr(hint, "__metadata__")}
 
 
-@dataclass(slots=True)
-class BestState:
+class BestState(Struct, frozen=False, kw_only=False):
     """The best state of the workspace so far, which `--keep` leaves behind, and where the next attempt starts from.
 
     They differ only after an agent took over that starts from the clean workspace.
@@ -226,8 +225,7 @@ class BestState:
         self.start, self.start_progress = None, progress
 
 
-@dataclass(slots=True)
-class Latest:
+class Latest(Struct, frozen=False, kw_only=False):
     """The state after the last node that ran, so that a run that is stopped can still tell what it did."""
 
     state: RunState | None = None
@@ -237,8 +235,7 @@ def _kept_nowhere(_: Plan) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunContext:
+class RunContext(Struct):
     """What nodes work with and the state must not hold: configuration, clients, the workspace.
 
     Attributes:

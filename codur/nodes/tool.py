@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from typing import Any
 
 from codur.events import ToolRan
@@ -15,6 +14,7 @@ from codur.nodes.parts.updates import blocked, current_step, edits, go, origin_o
 from codur.nodes.run_state import DATA, DEPENDENCIES, RunContext, RunState, RunUpdate
 from codur.planning.plans.step_references import UnresolvedReference, filled_step
 from codur.planning.plans.step_schedule import side_by_side
+from codur.structs import Struct, replace
 from codur.types import Plan, Step, StepRecord, ToolCode, ToolResult
 
 SMALL_LISTING = 5
@@ -22,8 +22,7 @@ _MOST_DATA = 50_000
 """Longest typed output that later steps may refer to, in characters of its JSON."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Ran:
+class _Ran(Struct):
     """One step that has run."""
 
     step: Step

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from codur.structs import Struct
 
 _THINK = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _OPEN_THINK = re.compile(r"\A\s*<think(?:ing)?>.*\Z", re.DOTALL | re.IGNORECASE)
@@ -11,8 +12,7 @@ _THINK_END = re.compile(r"\A(?:(?!<think).)*?</think(?:ing)?>", re.DOTALL | re.I
 _FENCE = re.compile(r"^[ \t]*(?P<ticks>`{3,}|~{3,})[ \t]*(?P<info>[^\n`]*)$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class Block(Struct):
     """A fenced block: the first word after its opening fence (lower case), its text, and whether it is closed.
 
     Attributes:

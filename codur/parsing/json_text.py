@@ -10,10 +10,10 @@ import ast
 import json
 import re
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 from codur.parsing.fences import fenced_blocks, strip_thinking
+from codur.structs import Struct
 
 _STARTS_VALUE = re.compile(r"""[{\[]\s*(?:["'{\[\]}]|-?\d|true|false|null|\Z)""")
 _CLOSING = {"{": "}", "[": "]"}
@@ -25,8 +25,7 @@ _MOST_STARTS = 500
 """Brackets that are looked at in one text; bounds the work on hostile input."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundJson:
+class FoundJson(Struct):
     """The objects and lists of a text in order, none inside another.
 
     Attributes:

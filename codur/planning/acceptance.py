@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import Profile
 from codur.llm.model import ChatRequest
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.planning.replies import Asker, CriteriaReply, CriterionReply, messages
+from codur.structs import Struct
 from codur.tools.output_bounds import bounded
 
 ANSWER_TOKENS = 700
@@ -18,8 +18,7 @@ MOST_CHARS = 24_000
 PROMPT_CHARS = 2000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class Claim(Struct):
     """A criterion with what there is to judge it by.
 
     Attributes:

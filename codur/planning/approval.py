@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from codur.config.settings import PlanningSettings
 from codur.mcp.offered_tools import server_of
 from codur.planning.plans.step_references import referred
 from codur.questions import EFFECTS, Effect, PlanEffects
+from codur.structs import Struct
 from codur.tools.files.patch_text import read_patch
 from codur.tools.tool import ToolError
 from codur.types import Plan, SideEffect, Step
@@ -22,8 +22,7 @@ _REACHES_FURTHER = "rename_symbol"
 """It names one file and changes every file that uses the name."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
+class Means(Struct):
     """What the steps of a plan may use.
 
     Attributes:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from codur.llm.model import ChatRequest
 from codur.parsing.code import code_from_text
 from codur.parsing.fences import strip_thinking
 from codur.planning.replies import Asker, messages
+from codur.structs import Struct
 from codur.types import Message
 
 _NONE = re.compile(r"\A\W*NONE\b\W*(?P<reason>[^\n]*)")
 _OUTPUT_CHARS = 2_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class Written(Struct):
     """What a model answered.
 
     Attributes:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from posixpath import basename, dirname
 
 from codur.checks.entry import look
 from codur.errors import WorkspaceError
+from codur.structs import Struct
 from codur.tools.code.definitions import PYTHON_SUFFIXES, Defined, definitions_in, parse
 from codur.tools.code.python_outline import dependencies_of
 from codur.tools.flow.code_outputs import Dependencies
@@ -88,8 +88,7 @@ def _some(names: Sequence[str]) -> str:
 # --- how it is run ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Option:
+class _Option(Struct):
     """A declared option.
 
     Attributes:

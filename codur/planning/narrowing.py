@@ -13,11 +13,11 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
+from codur.structs import Struct, field
 from codur.tools.catalogue import ALL
 from codur.tools.compatibility import (
     MAX_CANDIDATES,
@@ -39,8 +39,7 @@ NONE = "none"
 """The answer that no candidate fits."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCandidate:
+class ToolCandidate(Struct):
     """A tool that may be next.
 
     Attributes:
@@ -57,8 +56,7 @@ class ToolCandidate:
     side_effect: SideEffect = "read"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GuidedDecisionPoint:
+class GuidedDecisionPoint(Struct):
     """A choice after a step.
 
     Attributes:
@@ -92,8 +90,7 @@ class DecisionCallback(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Decision(Struct):
     """The record of one decision.
 
     Attributes:
@@ -125,8 +122,7 @@ def builtin_graph() -> CompatibilityGraph:
     return CompatibilityGraph(ALL)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Narrowing:
+class Narrowing(Struct):
     """What a choice is narrowed by, and how it is put.
 
     Attributes:

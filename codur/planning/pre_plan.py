@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from codur.checks.describe import check_text, verdict_line
 from codur.context.file_order import standing
 from codur.llm.model import ChatRequest
 from codur.planning.plans.full_plan import PlanningBrief, discovery_text, file_list, signature
 from codur.planning.replies import Asker, PrePlanReply, argument_values, messages
+from codur.structs import Struct
 from codur.types import CODE_TASKS, Action, Plan, Step, ToolSpec, Verdict
 
 ANSWER_TOKENS = 700
@@ -20,8 +20,7 @@ SHOWN_TESTS, LINE_CHARS = 5, 400
 _ERROR = re.compile(r"^(?:E\s+)?((?:\w+\.)*\w*(?:Error|Exception|Failed)\b.*|assert .*)$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workers:
+class Workers(Struct):
     """Who does what a classification alone settles: names of agents.
 
     Attributes:

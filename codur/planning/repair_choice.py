@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from codur.errors import ModelAnswerError
@@ -13,6 +12,7 @@ from codur.llm.model import ChatRequest
 from codur.patches import Patch
 from codur.planning.narrowing import ToolCandidate
 from codur.planning.replies import Asker, ToolReply, argument_values, messages
+from codur.structs import Struct, replace
 from codur.types import ToolCall, ToolSpec
 
 ANSWER_TOKENS = 400
@@ -52,8 +52,7 @@ async def choose_patch(prompt: str, patches: Sequence[Patch], sources: Mapping[s
     return read_choice(reply.text, len(patches))
 
 
-@dataclass(frozen=True, slots=True)
-class ToolQuestion:
+class ToolQuestion(Struct, kw_only=False):
     """Asks the fast model which of a few tools is next and with what, once; a `DecisionCallback`.
 
     Attributes:

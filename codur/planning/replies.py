@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypeVar
 
@@ -19,6 +19,7 @@ from codur.errors import ModelAnswerError
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import Make, ModelPool
 from codur.parsing.json_text import parse_json_object
+from codur.structs import replace
 from codur.tools.synonyms import meant
 from codur.types import Message, TaskType, ToolSpec
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from codur.structs import Struct
 from codur.types import Attempt, Outcome, Verdict
 
 Move = Literal["retry", "steer", "escalate", "near_miss", "stop"]
@@ -13,8 +13,7 @@ Move = Literal["retry", "steer", "escalate", "near_miss", "stop"]
 UNAFFORDABLE = "what is left of the limits does not pay for an attempt of the next agent"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Situation:
+class Situation(Struct):
     """What the decision rests on.
 
     Attributes:
@@ -44,8 +43,7 @@ class Situation:
     affordable: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Decision(Struct):
     """The next move.
 
     Attributes:

@@ -7,7 +7,6 @@ import configparser
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from codur.python.project_files import (
     table,
     words,
 )
+from codur.structs import Struct
 
 _PIECE = re.compile(r"""[^\s"'\\$`;&|<>()*?~#]|'[^']*'|"[^"$`\\]*"|(?<=\S)[~#]""")
 _SUBSTITUTION = re.compile(r"\{(posargs|args)(?::([^{}]*))?\}")
@@ -32,8 +32,7 @@ _ASSIGNED = re.compile(r"^(\w+)\s*(?:\?|:{1,2})?=\s*(.*)$", re.MULTILINE)
 _USED = re.compile(r"\$[({](\w+)[)}]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Declared:
+class Declared(Struct):
     """What a tool would run.
 
     Attributes:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from codur.python.installed import distributions, normal_name
 from codur.python.project_files import ProjectFiles, read_ini, read_project, read_text, table, words
+from codur.structs import Struct
 
 _NAME = re.compile(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^]]*])?([^;#]*)(?:;(.*))?")
 _TESTING = re.compile(r"(?:unit|dev|ci)?[-_]?tests?(?:ing|s)?|dev(?:elop(?:ment)?)?|all", re.IGNORECASE)
@@ -20,8 +20,7 @@ _REQUIREMENTS = (
 _MAX_INCLUDED = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dependencies:
+class Dependencies(Struct):
     """Normal names of distributions, without those that only some interpreters or systems need.
 
     Attributes:

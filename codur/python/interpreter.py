@@ -7,7 +7,6 @@ import re
 import sys
 from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from itertools import takewhile
 from pathlib import Path
@@ -16,14 +15,14 @@ from codur.python.dependencies import declared_dependencies, lacking
 from codur.python.installed import is_importable
 from codur.python.project_files import read_text, read_toml, table
 from codur.sandbox.launcher import Launcher
+from codur.structs import Struct
 
 _NAMES = ("python3", "python")
 _VERSION = re.compile(r"[0-9][\w.+-]*")
 _SHOWN_NAMES = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interpreter:
+class Interpreter(Struct):
     """The interpreter for a workspace's programs.
 
     Attributes:
@@ -35,8 +34,7 @@ class Interpreter:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Candidate:
+class _Candidate(Struct):
     """An interpreter, what it is called, and what it lacks of what the project declares."""
 
     path: str

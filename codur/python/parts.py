@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from posixpath import basename, dirname
+
+from codur.structs import Struct
 
 _MARKS = ("pyproject.toml", "setup.py", "setup.cfg")
 _NO_PARTS = frozenset({"tests", "test", "docs", "doc", "examples", "example", "vendor", "third_party", "templates"})
 _SHOWN = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
+class Parts(Struct):
     """The projects below a repository's top, and the one that is meant.
 
     Attributes:

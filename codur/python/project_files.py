@@ -8,15 +8,15 @@ import tomllib
 import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from codur.structs import Struct, field
 
 MAX_BYTES = 500_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectFiles:
+class ProjectFiles(Struct):
     """The declarations of one project; what is absent or broken is empty.
 
     Attributes:

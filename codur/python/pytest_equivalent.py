@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from codur.python.installed import installed_plugins
 from codur.python.project_files import read_text
 from codur.python.test_command import PYTHON, TestCommand, read_argv
+from codur.structs import Struct
 
 _SETTINGS_MODULE = re.compile(r"DJANGO_SETTINGS_MODULE['\"]\s*,\s*['\"]([\w.]+)")
 _OWN_TESTS = re.compile(r"^[ \t]*def load_tests\b", re.MULTILINE)
@@ -21,8 +21,7 @@ _ONLY_CASES = ("-o", "addopts=", "-o", "python_classes=", "-o", "python_function
 """Only what the other runner would collect as well, without what the settings add for pytest."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Discovery:
+class _Discovery(Struct):
     """What a unittest command looks for.
 
     Attributes:

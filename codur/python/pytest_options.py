@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from codur.structs import Struct
 
 SEARCH_VARIABLES = {"PYTHONHASHSEED": "0"}
 """Environment variables of a run of tests in a search."""
@@ -13,8 +14,7 @@ _UNRECOGNIZED = re.compile(r"unrecognized arguments: (.*)")
 _UNKNOWN_SETTING = "Unknown config option"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Plugin:
+class _Plugin(Struct):
     """What a plugin adds to pytest's command line.
 
     Attributes:

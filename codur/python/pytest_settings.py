@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from codur.python.project_files import read_ini, read_toml, table
+from codur.structs import Struct, field, replace
 
 SETTINGS_FILES = (
     "pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg",
@@ -19,8 +19,7 @@ _WHOLE = frozenset({"pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini"})
 """They count even if they are empty."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PytestSettings:
+class PytestSettings(Struct):
     """The settings of one directory.
 
     Attributes:

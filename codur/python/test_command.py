@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from codur.python.declared_commands import Declared, declared_command, simple_words
+from codur.structs import Struct, replace
 
 Kind = Literal["pytest", "unittest", "doctest", "django", "script"]
 PYTHON = "{python}"
@@ -30,8 +30,7 @@ _ELSEWHERE = frozenset({"--project", "--directory", "--package", "-C"})
 _MAX_STEPS = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestCommand:
+class TestCommand(Struct):
     """One simple command that runs tests.
 
     Attributes:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
+
+from codur.structs import Struct, field
 
 _PROGRAM = Path(__file__).with_name("pytest_program.py")
 _LEAST_TEST_S = 5.0
@@ -32,8 +33,7 @@ _NETWORK = "gaierror"
 When = Literal["collect", "setup", "call", "teardown"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestEnd:
+class TestEnd(Struct):
     """How a test ended.
 
     Attributes:
@@ -54,8 +54,7 @@ class TestEnd:
     outside: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestRun:
+class TestRun(Struct):
     """What a run told.
 
     Attributes:

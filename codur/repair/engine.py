@@ -11,7 +11,6 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -38,6 +37,7 @@ from codur.repair.search import Bounds, Means, Search
 from codur.repair.suspicion.localise import Suspicion, flow_of, localise, moved
 from codur.repair.suspicion.mentions import named_lines, named_tables, names_in_tests
 from codur.sandbox.cancel import CancelToken
+from codur.structs import Struct, replace
 from codur.tools.git.git_history import History
 from codur.types import Check, Verdict
 from codur.workspace.workspace import Workspace
@@ -67,8 +67,7 @@ _FAIL_TOGETHER = "The tests that fail pass when they are run by themselves: they
 _BROKEN = "raise SystemExit('this text stands for one that fails in another way')\n"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class Fault(Struct):
     """What is to be repaired.
 
     Attributes:
@@ -93,8 +92,7 @@ class Fault:
         return self.checker.workspace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effort:
+class Effort(Struct):
     """What a search may use.
 
     Attributes:
@@ -199,8 +197,7 @@ def _alike(one: Verdict, other: Verdict) -> bool:
     return not first or not second or bool(first & second)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Scene:
+class _Scene(Struct):
     """What is known before the first candidate is judged.
 
     Attributes:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from codur.repair.evidence.tracing import Line
 from codur.repair.suspicion.mentions import named_lines
+from codur.structs import Struct
 
 _EARLIER = 3.0
 """How much earlier a kind of mistake that a hint names is judged, and a place."""
@@ -27,8 +27,7 @@ _LINE = re.compile(r"\bline (\d+)\b", re.IGNORECASE)
 _QUOTED = re.compile(r"`([^`\n]{1,80})`")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Kind:
+class _Kind(Struct):
     """A kind of mistake: its name, the words that mean it, the operators that mend it, and the code it is found in."""
 
     name: str
@@ -201,8 +200,7 @@ KINDS: tuple[_Kind, ...] = (
 """What words mean which mistakes; each operator is in one row at least."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hints:
+class Hints(Struct):
     """What is judged earlier.
 
     Attributes:

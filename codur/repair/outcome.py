@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from codur.patches import Patch, RepairTier
+from codur.structs import Struct
 from codur.types import Verdict
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repair:
+class Repair(Struct):
     """A repair that passes the check: new text by path, and the patch that it is."""
 
     files: Mapping[str, str]
     patch: Patch
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepairOutcome:
+class RepairOutcome(Struct):
     """What a search ends with.
 
     Attributes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
 from math import sqrt
 
 from codur.errors import LimitReached
@@ -19,6 +18,7 @@ from codur.repair.choice.ranked_repairs import Choice, Doubts, Passed, changed, 
 from codur.repair.judge.candidate_judge import Judge
 from codur.repair.outcome import Repair, RepairOutcome
 from codur.sandbox.cancel import CancelToken
+from codur.structs import Struct, replace
 from codur.types import Verdict
 
 _BATCH = 16
@@ -46,8 +46,7 @@ Confirm = Callable[[Mapping[str, str]], Verdict]
 Changes = Callable[[Program, Verdict, Which], Iterable[Candidate | Prospect]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
+class Means(Struct):
     """What makes candidates, and what tells which are right."""
 
     judge: Judge
@@ -56,8 +55,7 @@ class Means:
     confirm: Confirm
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class Bounds(Struct):
     """How far a search goes.
 
     Attributes:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from codur.sandbox.program_policy import FileRules, Mount, Policy
+from codur.structs import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Confined:
+class Confined(Struct):
     """How a program is started so that it is contained.
 
     Attributes:
@@ -89,8 +88,7 @@ class NoBackend:
         return Confined(argv=tuple(argv), env=dict(env), cwd=cwd)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class Chosen(Struct):
     """The back end in use.
 
     Attributes:

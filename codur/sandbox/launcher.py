@@ -15,7 +15,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -34,6 +33,7 @@ from codur.sandbox.program_limits import limits_of
 from codur.sandbox.program_policy import Limits, Policy
 from codur.sandbox.scratch import private_directory, temporary_base
 from codur.sandbox.tripwire.watch import ProgramObserver, WorkspaceWatch
+from codur.structs import replace
 
 if TYPE_CHECKING:
     from codur.sandbox.processor_turns import SharedPrograms, Waited

@@ -6,8 +6,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from codur.structs import Struct, field
 
 if TYPE_CHECKING:
     from codur.sandbox.backend import Chosen
@@ -95,8 +96,7 @@ class Waited:
                 self._tell(not before)
 
 
-@dataclass(slots=True, kw_only=True)
-class SharedPrograms:
+class SharedPrograms(Struct, frozen=False):
     """What several launchers of one process have in common.
 
     Attributes:

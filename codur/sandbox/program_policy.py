@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from codur.structs import Struct
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+
+class Policy(Struct):
     """What a program may read, write and reach.
 
     Attributes:
@@ -36,8 +36,7 @@ class Policy:
     network: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(Struct):
     """Bounds of a program; 0 means no bound.
 
     Attributes:
@@ -56,8 +55,7 @@ class Limits:
     open_files: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileRules:
+class FileRules(Struct):
     """Paths, and the rights (bits as in `linux/landlock.h`) at each and at all below it; all else is denied.
 
     Attributes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
 from itertools import count
 from math import log2
 from pathlib import Path
@@ -22,6 +21,7 @@ from codur.sandbox.launcher import Launcher
 from codur.sandbox.scratch import remove_tree
 from codur.session.host import Host
 from codur.session.scratch_directory import scratch_directories
+from codur.structs import Struct, field, replace
 from codur.tools.flow.code_outputs import Commit
 from codur.tools.git import git_commits as commits
 from codur.tools.git.git_repository import Repository, own_repository
@@ -40,8 +40,7 @@ _NOT_COLLECTED = (2, 3, 4, 5)
 Word = Literal["passes", "fails", "cannot be tested"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(Struct):
     """One commit that was judged.
 
     Attributes:
@@ -59,8 +58,7 @@ class Step:
     tests: Literal["", "present", "own"] = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bisection:
+class Bisection(Struct):
     """What came of it.
 
     Attributes:
@@ -85,8 +83,7 @@ class Bisection:
     steps: tuple[Step, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class Wanted(Struct):
     """What is looked for.
 
     Attributes:
@@ -168,8 +165,7 @@ def _check(workspace: Workspace, settings: Settings, launcher: Launcher, wanted:
     return check
 
 
-@dataclass(slots=True, kw_only=True)
-class _Judging:
+class _Judging(Struct, frozen=False):
     """Runs the check over a commit's files, in a copy.
 
     Attributes:
@@ -241,8 +237,7 @@ class _Judging:
         return "cannot be tested" if untestable else "fails"
 
 
-@dataclass(slots=True, kw_only=True)
-class _Bisecting:
+class _Bisecting(Struct, frozen=False):
     """Narrows down which commit it is."""
 
     judging: _Judging

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from codur.redaction import Redactor, secrets_of
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.processor_turns import Waited
 from codur.session.record.exchanges import Exchanges, SkippedTime
+from codur.structs import Struct, field
 
 if TYPE_CHECKING:
     from codur.config.prompts import PromptLibrary
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 _PR_SET_DUMPABLE = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shared:
+class Shared(Struct):
     """What runs that go on side by side in one process have in common; safe to use from several threads.
 
     Attributes:
@@ -41,8 +40,7 @@ class Shared:
     prompts: PromptLibrary
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Host:
+class Host(Struct):
     """What a run takes from the machine; only `cli` reads it there.
 
     Attributes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +40,7 @@ from codur.session.scoping import scoped
 from codur.session.scratch_directory import Scratch, scratch_directories
 from codur.store.blobs import BlobStore
 from codur.store.directory import StateDirectory
+from codur.structs import Struct, replace
 from codur.tools.toolbox import Toolbox, ToolContext
 from codur.types import Plan, Task, Usage
 from codur.workspace.artifacts import ArtifactStore
@@ -162,8 +162,7 @@ def journal_of(settings: Settings, record: Recording) -> Iterator[DiskJournal | 
         journal.close()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Opening:
+class _Opening(Struct):
     """What a run stands on; each method makes one thing that nodes work with."""
 
     task: Task

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from codur.checks.challenge_file import read_challenge
 from codur.config.settings import ScopeSettings, Settings
@@ -11,6 +10,7 @@ from codur.events import Note
 from codur.nodes.run_state import RunContext
 from codur.session.scratch_directory import Scratch
 from codur.store.blobs import BlobStore
+from codur.structs import replace
 from codur.types import RunResult, ScopeRules, ScopeViolation, Task
 from codur.workspace.history.disk_journal import DiskJournal
 from codur.workspace.scope import Scope

@@ -7,12 +7,12 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
 from codur.sandbox.scratch import remove_tree
 from codur.store.flock import open_lock, try_lock
+from codur.structs import Struct
 
 _PREFIX = "codur-scratch-"
 _LOCK = ".lock"
@@ -20,8 +20,7 @@ _YOUNG_S = 60.0
 """What is younger may just be made, and not locked yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scratch:
+class Scratch(Struct, kw_only=False):
     """Makes numbered empty directories below the run's temporary one."""
 
     root: Path

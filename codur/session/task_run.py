@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from pathlib import Path
 
 from codur.config.settings import Settings
@@ -31,6 +30,7 @@ from codur.session.scoping import within_scope
 from codur.session.stop import code_of
 from codur.store.directory import StateDirectory
 from codur.store.run_records import RunDirectory
+from codur.structs import replace
 from codur.types import RunResult, Task
 
 _SHOWN_PATHS = 5

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from codur.config.settings import Settings
@@ -13,6 +12,7 @@ from codur.session.host import Host, redactor_of
 from codur.session.opening import journal_of, open_workspace
 from codur.session.record.run_recording import recording
 from codur.store.directory import StateDirectory
+from codur.structs import replace
 from codur.types import RunResult, Task
 
 

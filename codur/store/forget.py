@@ -13,7 +13,6 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from codur.store.flock import exclusive
 from codur.store.run_record import RunRecord
 from codur.store.run_records import RunStore
 from codur.store.workspace_lock import running
+from codur.structs import Struct
 
 _REFERENCE = re.compile(rb"[0-9a-f]{64}")
 _REFERRING = ("journal.jsonl", "base.json")
@@ -33,8 +33,7 @@ _GOAL = 0.8
 """Go down to this part of the size, so that it is not done again at every start."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Forgotten:
+class Forgotten(Struct):
     """What was removed: run ids, and bytes of contents."""
 
     runs: tuple[str, ...] = ()

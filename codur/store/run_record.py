@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, Final, Literal, cast, get_args
+from typing import Any, Final, Literal
+
+from msgspec import ValidationError, convert
+
+from codur.structs import Struct, field, names
 
 RunStatus = Literal["running", "finished", "interrupted", "crashed"]
 
 SCHEMA: Final = 1
+_LATER = {"graph"}
+"""Fields that older records do not have."""
 
 
 class UnusableRecord(ValueError):
     """A record is no record, or not one of this version; the text says why."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunSummary:
+class RunSummary(Struct):
     """What a run ended with, as far as a list shows it; costs in US dollars, times in seconds."""
 
     outcome: str = ""
@@ -30,8 +34,7 @@ class RunSummary:
     changed_files: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRecord:
+class RunRecord(Struct):
     """What `run.json` holds.
 
     Attributes:
@@ -80,26 +83,10 @@ def record_from(value: Mapping[str, Any], run_id: str) -> RunRecord:
     if isinstance(schema, int) and schema > SCHEMA:
         raise UnusableRecord("it was written by a newer version of Codur")
     try:
-        value = {"graph": "", **value}  # older records do not have it
-        given = {item.name: value[item.name] for item in fields(RunRecord)}
-        summary = {item.name: given["summary"][item.name] for item in fields(RunSummary)}
-        summary["changed_files"] = tuple(map(str, summary["changed_files"]))
-        record = RunRecord(**{**given, "summary": RunSummary(**summary)})
-    except (KeyError, TypeError) as error:
+        record = convert(value, RunRecord)
+    except ValidationError as error:
         raise UnusableRecord("it is damaged") from error
-    if not _plausible(record, run_id):
+    whole = value.keys() >= {*names(RunRecord)} - _LATER and value["summary"].keys() >= {*names(RunSummary)}
+    if record.id != run_id or not whole:
         raise UnusableRecord("it is damaged")
     return record
-
-
-def _plausible(record: RunRecord, run_id: str) -> bool:
-    summary = record.summary
-    texts = (record.prompt, record.workspace, record.started, record.process, summary.outcome, summary.verdict)
-    numbers = (record.pid, record.resumed, summary.cost_usd, summary.tokens, summary.model_calls, summary.duration_s)
-    return (
-        record.id == run_id
-        and all(isinstance(text, str) for text in texts)
-        and all(isinstance(number, int | float) for number in numbers)
-        and isinstance(record.task, dict)
-        and cast("str", record.status) in get_args(RunStatus)
-    )

@@ -19,10 +19,11 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
 
 from codur.errors import UsageError
 from codur.store.append_log import AppendLog
@@ -30,6 +31,7 @@ from codur.store.atomic import PRIVATE_DIRECTORY, state_errors, write_private
 from codur.store.directory import StateDirectory
 from codur.store.processes import is_alive, mark_of
 from codur.store.run_record import RunRecord, UnusableRecord, record_from
+from codur.structs import Struct, replace
 
 _ID = re.compile(r"\d{8}-\d{4}-[a-z2-7]{3,}")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
@@ -37,8 +39,7 @@ _MAX_BYTES = 16_000_000
 _RECORD, _RESULT, _PLAN = "run.json", "result.json", "plan.yaml"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unreadable:
+class Unreadable(Struct):
     """A run whose record cannot be read, and why."""
 
     id: str
@@ -84,7 +85,7 @@ class RunDirectory:
         Raises:
             StateError: it cannot be written.
         """
-        self._replace(_RECORD, asdict(record))
+        self._replace(_RECORD, to_builtins(record))
 
     def result(self) -> dict[str, Any] | None:
         """The whole result; None if the run never came to one.

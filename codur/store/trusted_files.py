@@ -8,21 +8,21 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
+
+from msgspec import convert, to_builtins
 
 from codur.errors import StateError
 from codur.store.atomic import PRIVATE_DIRECTORY, set_aside, state_errors, write_private
 from codur.store.flock import exclusive
+from codur.structs import Struct
 
-_VERSION = 1
 _MAX_BYTES = 16 * 1024**2
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Accepted:
+class Accepted(Struct):
     """A project that the user accepted.
 
     Attributes:
@@ -30,8 +30,13 @@ class Accepted:
         files: SHA-256 by file name.
     """
 
-    when: str
+    when: str = ""
     files: Mapping[str, str]
+
+
+class _File(Struct):
+    version: Literal[1]
+    projects: dict[str, Accepted]
 
 
 class _DamagedError(Exception):
@@ -148,11 +153,8 @@ class TrustStore:
             )
 
     def _write(self, projects: Mapping[str, Accepted]) -> None:
-        entries = {
-            path: {"when": entry.when, "files": dict(sorted(entry.files.items()))}
-            for path, entry in sorted(projects.items())
-        }
-        data = json.dumps({"version": _VERSION, "projects": entries}, indent=1)
+        plain = to_builtins(_File(version=1, projects=dict(projects)), order="deterministic")
+        data = json.dumps(plain, indent=1)
         write_private(self._file, data.encode("ascii"))
 
 
@@ -171,18 +173,9 @@ def _key(workspace: Path) -> str:
 
 
 def _projects(data: bytes) -> dict[str, Accepted]:
+    if len(data) > _MAX_BYTES:
+        raise _DamagedError
     try:
-        tree = json.loads(data) if len(data) <= _MAX_BYTES else None
+        return convert(json.loads(data), _File).projects
     except (ValueError, RecursionError) as error:
         raise _DamagedError from error
-    projects = tree.get("projects") if isinstance(tree, dict) and tree.get("version") == _VERSION else None
-    if not isinstance(projects, dict):
-        raise _DamagedError
-    return {path: _entry(value) for path, value in projects.items()}
-
-
-def _entry(value: Any) -> Accepted:
-    files = value.get("files") if isinstance(value, dict) else None
-    if not isinstance(files, dict) or not all(isinstance(known, str) for known in files.values()):
-        raise _DamagedError
-    return Accepted(when=str(value.get("when", "")), files=files)

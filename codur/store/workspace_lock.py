@@ -7,24 +7,25 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import convert, to_builtins
 
 from codur.errors import WorkspaceBusy
 from codur.store.atomic import is_alive, state_errors, temporary_name, write_private
 from codur.store.flock import open_lock, try_lock
+from codur.structs import Struct, field
 
 _POLL_S = 0.2
 _MAX_BYTES = 4096
 _NO_FLOCK = "the file system of the state directory has no locks; a file with the process id stands in"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Holder:
+class Holder(Struct):
     """Who has a lock; 0 and empty if that cannot be told."""
 
     pid: int = 0
-    run_id: str = ""
+    run_id: str = field(name="run", default="")
 
 
 @contextlib.contextmanager
@@ -107,13 +108,9 @@ def _tell(descriptor: int, run_id: str) -> None:
 def _holder(path: Path) -> Holder:
     """What the lock file says; it may just be written."""
     try:
-        value = json.loads(path.read_bytes()[:_MAX_BYTES])
+        return convert(json.loads(path.read_bytes()[:_MAX_BYTES]), Holder)
     except (OSError, ValueError):
         return Holder()
-    if not isinstance(value, dict):
-        return Holder()
-    pid, run_id = value.get("pid"), value.get("run")
-    return Holder(pid=pid if isinstance(pid, int) else 0, run_id=run_id if isinstance(run_id, str) else "")
 
 
 def _busy(root: Path, holder: Holder) -> WorkspaceBusy:
@@ -156,4 +153,4 @@ def _created(target: Path, run_id: str) -> bool:
 
 
 def _who(run_id: str) -> bytes:
-    return json.dumps({"pid": os.getpid(), "run": run_id}).encode()
+    return json.dumps(to_builtins(Holder(pid=os.getpid(), run_id=run_id))).encode()

@@ -6,11 +6,12 @@ import json
 import re
 import types
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, field, fields, is_dataclass
+from dataclasses import MISSING, Field, field
 from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from codur.tools.flow.io_kinds import Value
+from codur.structs import is_data
+from codur.tools.flow.io_kinds import Value, described
 from codur.tools.synonyms import meant
 from codur.tools.tool import ToolError
 
@@ -100,13 +101,13 @@ def _listed(members: Mapping[str, Any]) -> str:
 @cache
 def _members(input_type: type) -> dict[str, tuple[Field[Any], Any]]:
     hints = get_type_hints(input_type)
-    return {member.name: (member, hints[member.name]) for member in fields(input_type)}
+    return {name: (member, hints[name]) for name, member in described(input_type).items()}
 
 
 def _json_type(hint: Any) -> dict[str, Any]:
     if hint is Any:
         return {}
-    if is_dataclass(hint) and isinstance(hint, type):
+    if is_data(hint):
         return schema(hint)
     if get_origin(hint) is tuple:
         return {"type": "array", "items": _json_type(get_args(hint)[0])}

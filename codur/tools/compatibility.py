@@ -19,9 +19,9 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, get_origin, get_type_hints
 
+from codur.structs import Struct
 from codur.tools.flow.io_kinds import Value, accepts, can_feed, fits, gives, values_in
 from codur.tools.tool import Tool
 from codur.types import SideEffect, TaskType
@@ -52,8 +52,7 @@ def promoted_after(tool: str, promote: Sequence[str]) -> str:
     return next((pair[1] for pair in pairs if pair[0] == tool), "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ends:
+class Ends(Struct):
     """What a tool takes and gives.
 
     Attributes:
@@ -82,8 +81,7 @@ class Ends:
         return ", ".join(name if name in self.required else f"{name}?" for name in self.takes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edge:
+class Edge(Struct):
     """A tool that can follow.
 
     Attributes:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Annotated
 
 from codur.python.pytest_runner import pytest_runner
+from codur.structs import replace
 from codur.tools.flow.outputs import CheckResult, ProgramResult
 from codur.tools.named_secrets import require_none_in_command, require_none_named
 from codur.tools.tool import RUNNING_TASKS, Arg, ToolContext, ToolError, tool

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 from codur.config.settings import ToolSettings
 from codur.errors import CodurError
 from codur.redaction import REDACTED
+from codur.structs import Struct
 from codur.tools.flow.io_kinds import Value
 from codur.tools.flow.outputs import Text
 from codur.types import CODE_TASKS, SideEffect, TaskType, ToolCode, ToolResult, Verdict
@@ -33,8 +33,7 @@ Permission = Literal["", "allow_git_write"]
 """A switch of the `tools` settings that a tool needs beside that of its side effect."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolContext:
+class ToolContext(Struct):
     """What tools work on and with.
 
     Attributes:
@@ -91,8 +90,7 @@ class Arg:
         self.metadata = {"doc": doc, "accepts": accepts}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
+class Tool(Struct):
     """One row of the catalogue.
 
     Attributes:

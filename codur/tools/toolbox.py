@@ -6,11 +6,11 @@ import difflib
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from codur.errors import CodurError, WorkspaceError
 from codur.mcp.offered_tools import server_of
+from codur.structs import is_data, replace
 from codur.tools.arguments import build, built_for, own_names, schema
 from codur.tools.catalogue import ALL
 from codur.tools.flow.outputs import to_json
@@ -138,7 +138,7 @@ class Toolbox:
         try:
             tool, given = self._admit(name, arguments)
             result = tool.run(context, given)
-            return replace(result, data=to_json(result.data)) if is_dataclass(result.data) else result
+            return replace(result, data=to_json(result.data)) if is_data(result.data) else result
         except (ToolError, FileError) as error:
             return ToolResult(code=error.code, text=_sentence(error))
         except WorkspaceError as error:

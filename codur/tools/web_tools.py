@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 from codur.mcp.server_text import clean, one_line
+from codur.structs import replace
 from codur.tools.flow.outputs import SearchHit, SearchHits, WebPage
 from codur.tools.tool import READING_TASKS, Arg, ToolContext, ToolError, sentence, tool
 from codur.types import TaskType, ToolCode, ToolResult

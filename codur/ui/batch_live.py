@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass
 
 from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from codur.structs import Struct
 from codur.ui.screen import console_for, live_on, text_of
 from codur.ui.shown.batch_report import PHASES, BatchDisplay, BatchRow, Progress, row_line
 from codur.ui.stream import SafeStream
@@ -21,8 +21,7 @@ _OTHER_LINES = 4
 """Lines of the terminal that are left to what is not running."""
 
 
-@dataclass(slots=True)
-class _Row:
+class _Row(Struct, frozen=False, kw_only=False):
     title: str
     began: float
     phase: str = ""

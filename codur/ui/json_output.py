@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any, TextIO
+
+from msgspec import to_builtins
 
 from codur.events import Event, ModelPrompted, RunFinished
 from codur.types import RunResult
@@ -61,8 +62,7 @@ class JsonStreamOutput(_Quiet):
         """Write an event; `RunFinished` is written by `result`, so that it comes once and last."""
         super().event(event)
         if not isinstance(event, RunFinished):
-            fields = asdict(event)
-            self._out.put(json_line({"event": fields.pop("kind"), **fields}))
+            self._out.put(json_line(to_builtins(event)))
 
     def result(self, result: RunResult) -> None:
         """Write the last line."""

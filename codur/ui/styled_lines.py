@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
 
+from codur.structs import Struct
 from codur.ui.sanitise import Shown, sanitise
 
 Style = Literal["plain", "good", "bad", "warn", "dim", "strong", "added", "removed", "hunk"]
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, kw_only=False):
     """A part of a line in one style."""
 
     text: Shown
     style: Style
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, kw_only=False):
     """One line of output, without its line end. Made by `line` and `block` only."""
 
     spans: tuple[Span, ...]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from codur.web.fetch import Fetcher, FetchLimits
 from codur.web.page_errors import FetchFailed
 from codur.web.pages import Page, read_page
@@ -13,7 +11,6 @@ _LIMITS = FetchLimits(max_bytes=2 * 1024**2)
 SEARCH_URL = "https://html.duckduckgo.com/html/"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Web(Fetcher):
     """The web, with the rules of `Fetcher` for every request; `search_url` is where searches are sent."""
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from codur.background import in_thread
+from codur.structs import Struct
 from codur.web.address import is_public
 from codur.web.body import ENCODINGS, Body
 from codur.web.lookup import Resolve, addresses_of, looked_up
@@ -28,8 +28,7 @@ _USER_AGENT = "codur (+reads single pages on request)"
 _MAX_REASON = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchLimits:
+class FetchLimits(Struct):
     """Bounds of one fetch, redirects included.
 
     Attributes:
@@ -43,8 +42,7 @@ class FetchLimits:
     redirects: int = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fetched:
+class Fetched(Struct):
     """A page.
 
     Attributes:
@@ -64,8 +62,7 @@ class Fetched:
     truncated: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fetcher:
+class Fetcher(Struct):
     """Reads pages by these rules.
 
     Attributes:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import codecs
 import logging
 import re
-from dataclasses import dataclass
 
+from codur.structs import Struct
 from codur.web.fetch import Fetched
 from codur.web.page_errors import ExtraMissing
 
@@ -19,8 +19,7 @@ _SNIFFED = 1024
 _LATIN = frozenset({"iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii", "iso8859-1"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class Page(Struct):
     """A page as text.
 
     Attributes:

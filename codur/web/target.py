@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container
-from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from urllib.parse import SplitResult, urljoin, urlsplit
 
+from codur.structs import Struct
 from codur.web.page_errors import FetchRefused
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -20,8 +20,7 @@ _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _REMEDY = "Give a full address such as https://example.org/page."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class Target(Struct):
     """A URL that may be looked up.
 
     Attributes:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from codur.structs import Struct
 from codur.web.fetch import Fetched
 from codur.web.page_errors import ExtraMissing, FetchFailed
 from codur.web.pages import decode
@@ -17,8 +17,7 @@ Post = Callable[[Mapping[str, str]], Fetched]
 """Sends a form to the search service."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class Hit(Struct):
     """One page that was found."""
 
     url: str

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from codur.structs import Struct
 from codur.workspace.disk.file_access import read_image
 from codur.workspace.disk.root import Root
 from codur.workspace.problems import FileError
@@ -20,8 +20,7 @@ _MAX_STARS = 6
 """Longer and more starry patterns are left out: matching them can take for ever."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IgnoreRules:
+class IgnoreRules(Struct):
     """The patterns of one `.gitignore`, and those of the directories above it.
 
     Attributes:

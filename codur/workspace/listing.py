@@ -7,12 +7,12 @@ import fnmatch
 import os
 import re
 from collections.abc import Iterable, Iterator, Set
-from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 from pathlib import Path
 
 from codur.store.atomic import is_temporary
+from codur.structs import Struct, field
 from codur.workspace import ignore
 from codur.workspace.disk.root import Root
 from codur.workspace.ignore import IgnoreRules
@@ -27,16 +27,14 @@ _MAX_ENTRIES = 200_000
 _MAX_PATTERN = 300
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Found(Struct):
     """Paths of files, in order, and those that are links among them and perhaps others."""
 
     paths: list[str]
     links: Set[str]
 
 
-@dataclass(slots=True)
-class _Progress:
+class _Progress(Struct, frozen=False, kw_only=False):
     """What a walk has come to: the entries that it may still look at, and the links that it met."""
 
     left: int = _MAX_ENTRIES

@@ -9,9 +9,9 @@ from __future__ import annotations
 import codecs
 import re
 from collections import Counter
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from codur.structs import Struct
 from codur.workspace.problems import FileError
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -22,8 +22,7 @@ _PYTHON_SUFFIXES = (".py", ".pyi", ".pyw")
 _CAREFUL_PRODUCT = 1_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextFile:
+class TextFile(Struct):
     """A text file.
 
     Attributes:

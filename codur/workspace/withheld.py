@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from codur.structs import Struct, field
 from codur.workspace import paths
 from codur.workspace.problems import FileError
 
@@ -16,8 +16,7 @@ def nothing(_path: str) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Withheld:
+class Withheld(Struct):
     """Which files are withheld, by their names.
 
     Attributes:

@@ -9,8 +9,9 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
+
+from msgspec import to_builtins
 
 from codur.sandbox.starter.confinement import landlock_abi
 from tests.adversarial import figures, table
@@ -148,8 +149,8 @@ def main() -> int:
         say(line)
     if given.json:
         tables = [*found.items(), *beyond.items()]
-        outcomes = [asdict(item) | {"who": who} for (_, who), items in tables for item in items.values()]
-        value = {"outcomes": outcomes, "figures": [asdict(item) for item in counted], "cases": states}
+        outcomes = [to_builtins(item) | {"who": who} for (_, who), items in tables for item in items.values()]
+        value = {"outcomes": outcomes, "figures": [to_builtins(item) for item in counted], "cases": states}
         given.json.write_text(json.dumps(value, indent=1) + "\n")
     broken = [case for case, state in states.items() if state in ("BROKEN", "not run")]
     if broken:

@@ -14,9 +14,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from msgspec import to_builtins
 
 from codur.errors import CodurError
 from tests.adversarial.arms import Run, available_mb, bare, sandboxed, verified
@@ -413,7 +415,7 @@ def main() -> None:
     parser.add_argument("--only", action="append", default=[])
     given = parser.parse_args()
     for outcome in run_arm(given.arm, given.base, given.only):
-        sys.stdout.write(json.dumps(asdict(outcome)) + "\n")
+        sys.stdout.write(json.dumps(to_builtins(outcome)) + "\n")
         sys.stdout.flush()
 
 

@@ -22,9 +22,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
 
 from tests.adversarial.containment import Outcome
 from tests.adversarial.scene import fingerprint
@@ -331,7 +333,7 @@ def main() -> None:
     parser.add_argument("--only", action="append", default=[])
     given = parser.parse_args()
     for outcome in run_arm(given.arm, given.base, given.only):
-        sys.stdout.write(json.dumps(asdict(outcome)) + "\n")
+        sys.stdout.write(json.dumps(to_builtins(outcome)) + "\n")
         sys.stdout.flush()
 
 

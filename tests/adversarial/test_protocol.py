@@ -6,13 +6,13 @@ import json
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from codur.errors import CodurError, ModelUnavailable
+from codur.structs import replace
 from codur.types import Limits
 from tests.llm.kit import READ_FILE, Client, ask, settings
 from tests.runs.kit import EDIT, MEDIAN_ODD_ONLY, MEDIAN_RIGHT, NEEDS_MODEL, play

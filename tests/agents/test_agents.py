@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -23,6 +22,7 @@ from codur.llm.model import ChatReply
 from codur.llm.pool import ModelPool
 from codur.llm.pool_options import PoolOptions
 from codur.sandbox.launcher import Launcher
+from codur.structs import replace
 from codur.tools.toolbox import Toolbox, ToolContext
 from codur.types import Limits, ToolCall
 from codur.workspace.workspace import Workspace

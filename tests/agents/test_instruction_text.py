@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from codur.config.settings import AUTO, AgentInstructions, Settings
 from codur.config.trust_files import instruction_files
 from codur.errors import ConfigError
 from codur.store.trusted_files import TrustStore
+from codur.structs import replace
 from tests.runs.kit import fill
 
 PLAIN = Settings()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from codur.events import Event, ToolChosen
 from codur.llm.model import ChatReply
 from codur.llm.pool import ModelPool
 from codur.llm.pool_options import PoolOptions
+from codur.structs import replace
 from codur.tools.catalogue import ALL
 from codur.types import Limits
 from codur.workspace.workspace import Workspace

@@ -10,7 +10,6 @@ import shutil
 import socket
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +22,7 @@ from codur.batch.results.results_directory import read_results, read_spent
 from codur.batch.work import Work
 from codur.config.settings import Settings
 from codur.errors import UsageError
+from codur.structs import replace
 from codur.types import Attempt, RunResult, Verdict
 from tests.batch.kit import BUG, SEARCH_OFF, Watched, many, rows, solve, table
 from tests.cli.kit import bound_by_permissions

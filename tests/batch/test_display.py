@@ -7,8 +7,8 @@ import os
 import pty
 import re
 from contextlib import suppress
-from dataclasses import replace
 
+from codur.structs import replace
 from codur.ui.batch_live import LiveDisplay
 from codur.ui.shown.batch_report import BatchRow, LineDisplay, Progress, batch_table
 from codur.ui.stream import SafeStream

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from codur.batch.reports.report_inputs import read_results
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.errors import UsageError
+from codur.structs import replace
 from tests.batch.report_kit import HOSTILE, failed, hostile, solved
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pytest
 
@@ -13,6 +12,7 @@ from codur.llm.model import ChatReply
 from codur.llm.rate_limits.demand import Demand
 from codur.llm.rate_limits.shared_limits import OVER_BUDGET, SharedBudget, SharedModels
 from codur.llm.request_failure import ServiceFailure
+from codur.structs import replace
 from codur.types import Usage
 
 DEMAND = Demand(provider="p", tokens=100, answer_tokens=50, cost_usd=0.1)

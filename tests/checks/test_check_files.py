@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from codur.checks.signature import signature_of
 from codur.config.settings import VerificationSettings
 from codur.errors import WorkspaceError
 from codur.sandbox.launcher import Launcher
+from codur.structs import replace
 from codur.types import Check, Difference, Verdict
 from codur.workspace.workspace import Workspace
 

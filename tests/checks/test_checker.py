@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from codur.config.settings import VerificationSettings
 from codur.errors import Interrupted, LimitReached
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
+from codur.structs import replace
 from codur.types import Check, Difference, Verdict
 from codur.workspace.workspace import Workspace
 from tests.runs.kit import contents, fill

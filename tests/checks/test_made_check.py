@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from codur.config.settings import Settings
 from codur.errors import WorkspaceError
 from codur.python.test_run import TestEnd
 from codur.sandbox.launcher import Launcher
+from codur.structs import replace
 from codur.types import Check, Verdict
 from codur.workspace.workspace import Workspace
 from tests.runs.kit import fill, host

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,6 +13,7 @@ from codur.context.brief import CodingBrief, brief_text, question_text
 from codur.context.excerpts import fit
 from codur.context.outline import Outline, outline_of
 from codur.context.selection import Want
+from codur.structs import replace
 from codur.types import Attempt, Check, Difference, Verdict
 
 CHECK = Check(kind="output", argv=("{python}", "main.py"), expected_file="expected.txt", source="x")

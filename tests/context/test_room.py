@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from codur.llm.pool_options import PoolOptions
 from codur.llm.request_failure import ServiceFailure
 from codur.llm.tokens import prompt_tokens
 from codur.sandbox.launcher import Launcher
+from codur.structs import replace
 from codur.tools.toolbox import Toolbox, ToolContext
 from codur.types import Limits, ToolCall
 from codur.workspace.workspace import Workspace

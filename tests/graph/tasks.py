@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from msgspec import structs
 from codur.config.settings import AgentConfig, AgentPreferences, Settings
 from codur.patches import RepairRequest
 from codur.questions import Answer, Question
+from codur.structs import replace
 from codur.types import Limits, Plan, Step
 from tests.agents.external.kit import CODEX_DONE, config_of
 from tests.runs.kit import EDIT, NEEDS_MODEL, REPAIRABLE

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from inspect import iscoroutinefunction
 from pathlib import Path
 
 import pytest
+from msgspec import to_builtins
 
 from codur.events import ignore
 from codur.graph.build import build_graph
@@ -161,7 +161,7 @@ def test_the_state_is_small_and_plain(tmp_path: Path) -> None:
             start = initial_state(task)
             state = run_graph_blocking(start, Walked(start, (), finished=False), context, kept_nowhere())
     assert state["outcome"] == "done"
-    text = json.dumps(state, default=asdict)
+    text = json.dumps(state, default=to_builtins)
     assert len(text) < 10_000
     assert MEDIAN_RIGHT.splitlines()[2].strip() not in text  # file contents stay outside
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 from email.utils import formatdate
 from typing import Any
@@ -14,6 +13,7 @@ import pytest
 from codur.config.settings import Profile, Provider
 from codur.errors import CodurError, LimitReached, ModelUnavailable
 from codur.events import ModelCalled, ModelSwitched, ModelWaiting
+from codur.structs import replace
 from codur.types import Limits, Usage
 from tests.llm.kit import CANARY, Client, settings
 from tests.support.groq_server import GroqServer, ServerReply, cut, error, hang_up, raw, text

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import urllib.error
 import urllib.request
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from codur.structs import replace
 from tests.support.groq_server import GroqServer, error, text
 
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))

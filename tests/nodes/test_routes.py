@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from codur.nodes.policy import policy
 from codur.nodes.review import review
 from codur.nodes.run_state import Route, RunContext, RunState, apply, initial_state
 from codur.nodes.tool import tool
+from codur.structs import replace
 from codur.types import Attempt, Check, Discovery, Outcome, Plan, Step, StepRecord, Task, Verdict
 from tests.runs.kit import NEEDS_MODEL, fill, host, settings_for
 from tests.support.groq_server import GroqServer

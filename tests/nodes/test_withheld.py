@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from codur.nodes.parts.attempt_verdict import judge
 from codur.nodes.parts.sources import material
 from codur.nodes.parts.step_criteria import not_met
 from codur.nodes.run_state import RunContext, RunState, initial_state
+from codur.structs import replace
 from codur.types import Check, Discovery, Step, StepRecord, Task
 from tests.runs.kit import fill, host, settings_for
 from tests.support.groq_server import GroqServer

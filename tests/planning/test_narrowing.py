@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import runpy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from codur.planning.narrowing import (
     prompt_for,
     tier_of,
 )
+from codur.structs import replace
 from codur.types import ToolCall
 
 READ = ToolCandidate(name="read_file", description="Read.", input_schema_summary="path", compatibility_score=1.0)

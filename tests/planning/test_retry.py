@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from codur.planning.retry import Decision, Situation, decide
+from codur.structs import replace
 from codur.types import Attempt, Verdict
 
 PATIENCE = 3

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from textwrap import dedent
@@ -20,6 +19,7 @@ from codur.repair.engine import RepairOutcome
 from codur.repair.judge.candidate_judge import Judge
 from codur.repair.search import Bounds, Means, Search
 from codur.sandbox.cancel import CancelToken
+from codur.structs import replace
 from codur.types import Check, Verdict
 from tests.repair.support import OUTPUT, QUICK_PYTEST, TESTS, Bench, bench
 

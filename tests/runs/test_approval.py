@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from codur.events import PlanShown
 from codur.planning.plans.plan_file import read_plan
 from codur.questions import Answer, Question
+from codur.structs import replace
 from codur.types import Plan, Step
 from tests.runs.kit import EDIT, MEDIAN_RIGHT, NEEDS_MODEL, Played, play
 from tests.runs.test_plans import ASK_AGENT, CODING, EXPLAIN, RIGHT, SAY, WRONG, classified, plan, tool

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from codur.config.settings import AgentConfig, Settings
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.session.task_run import run_task
 from codur.store.trusted_files import TrustStore
+from codur.structs import replace
 from codur.types import Task
 from tests.runs.kit import Played, fill, host, play, settings_for
 from tests.runs.test_plans import classified

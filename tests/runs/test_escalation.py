@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from codur.events import ignore
 from codur.llm.model import ChatReply, ChatRequest
 from codur.session.host import Host
 from codur.session.task_run import run_task
+from codur.structs import replace
 from codur.types import BestAttempt, Limits, RunResult, Task, ToolCall
 from tests.runs.kit import EDIT, MEDIAN_ODD_ONLY, MEDIAN_RIGHT, NEEDS_MODEL, fill, host
 from tests.support.scripted_model import Reply, ScriptedModel

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from codur.config.settings import AgentPreferences, Provider, RepairSettings, Se
 from codur.events import CheckRan, ignore
 from codur.session.record.exchanges import SkippedTime
 from codur.session.task_run import run_task
+from codur.structs import replace
 from codur.types import BestAttempt, Limits, Task
 from tests.runs.kit import (
     EDIT,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 
 from codur.events import Event, Note
 from codur.session.task_run import run_task
+from codur.structs import replace
 from codur.types import Limits, Task
 from tests.runs.kit import (
     EDIT,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 
 from codur.events import ToolChosen
 from codur.questions import Answer, Question
+from codur.structs import replace
 from codur.types import Plan, Step
 from tests.runs.kit import NEEDS_MODEL, Played, play
 from tests.runs.test_plans import CODING, RIGHT, USELESS, WORSE, classified, plan, tool

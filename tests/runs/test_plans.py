@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 from msgspec import structs
 
 from codur.config.settings import AgentConfig, AgentPreferences, AgentSettings, Settings
+from codur.structs import replace
 from codur.types import Limits, Origin, Plan, Step
 from tests.runs.kit import EDIT, MEDIAN_ODD_ONLY, MEDIAN_RIGHT, NEEDS_MODEL, REPAIRABLE, Played, play
 from tests.support.groq_server import ServerReply, calls, error, json_reply, text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from codur.config.settings import ScopeSettings
 from codur.errors import WorkspaceError
 from codur.events import ignore
 from codur.session.task_run import run_task
+from codur.structs import replace
 from codur.types import ScopeRules, ScopeViolation, Task
 from tests.runs.kit import (
     EDIT,

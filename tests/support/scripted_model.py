@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from codur.config.settings import Profile
 from codur.errors import ModelUnavailable
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pricing import cost_usd
 from codur.llm.tokens import answer_tokens, estimate_tokens, prompt_tokens
+from codur.structs import replace
 from codur.types import Usage
 
 Reply = ChatReply | str | BaseException

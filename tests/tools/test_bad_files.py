@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from codur.structs import names
 from codur.tools.catalogue import ALL
 from tests.tools.conftest import toolbox_on
 
@@ -105,9 +105,7 @@ def refused(root: Path, name: str, path: str, code: str) -> str:
 
 def test_every_tool_with_a_file_is_here() -> None:
     required = {
-        tool.name
-        for tool in ALL
-        if {"path", "source"} & {field.name for field in fields(tool.input)} and tool.side_effect != "network"
+        tool.name for tool in ALL if {"path", "source"} & {*names(tool.input)} and tool.side_effect != "network"
     }
     optional = {"list_files", "list_dirs", "search_files", "file_tree", "find_definition", "python_ast_graph"}
     of_git = {"git_diff", "git_log", "git_show", "git_blame"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
 from codur.config.settings import VerificationSettings
+from codur.structs import replace
 from codur.tools.toolbox import Toolbox
 from codur.types import Check
 from tests.tools.conftest import toolbox_on

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -11,10 +10,11 @@ import jsonschema
 import pytest
 
 from codur.config.settings import ToolSettings
+from codur.structs import is_data, replace
 from codur.tools.arguments import schema
 from codur.tools.catalogue import ALL
 from codur.tools.flow import code_outputs, outputs
-from codur.tools.flow.io_kinds import PATHS, Value, accepts, can_feed, fits, gives, values_in
+from codur.tools.flow.io_kinds import PATHS, Value, accepts, can_feed, described, fits, gives, values_in
 from codur.tools.flow.outputs import Edit, Matches, Place, to_json
 from codur.tools.tool import Arg, Tool, ToolContext, tool
 from codur.tools.toolbox import Toolbox
@@ -28,11 +28,11 @@ KINDS = {kind for module in (outputs, code_outputs) for kind in vars(module).val
 @pytest.mark.parametrize("row", ALL, ids=lambda row: row.name)
 def test_every_tool_declares_itself(row: Tool) -> None:
     assert row.output in KINDS
-    assert is_dataclass(row.output)
+    assert is_data(row.output)
     assert row.description.endswith(".")
     assert len(row.description) < 200
     assert row.task_types
-    for item in fields(row.input):
+    for item in described(row.input).values():
         assert item.metadata["doc"].endswith(".")
     for kinds in accepts(row.input).values():
         assert set(kinds) <= set(get_args(Value))

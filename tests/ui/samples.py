@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable
-from dataclasses import replace
 
 from codur.events import (
     CheckRan,
@@ -23,6 +22,7 @@ from codur.events import (
     ToolChosen,
     ToolRan,
 )
+from codur.structs import replace
 from codur.types import Attempt, Difference, RouteStep, RunResult, StepRecord, Usage, Verdict
 from codur.ui.output_formats import Output
 

@@ -6,7 +6,6 @@ import io
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import pytest
 
 from codur.events import CheckRan, Event, Note, RepairProgress, RunFinished, RunStarted
 from codur.patches import Patch, RepairReport
+from codur.structs import replace
 from codur.types import Attempt, RunResult, Verdict
 from codur.ui.output_formats import OutputKind, choose_kind, make_output, show
 from codur.ui.sanitise import sanitise

@@ -8,12 +8,12 @@ import pty
 import re
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from codur.events import AnswerDelta, ModelAnswered, ModelCalled, ModelWaiting, NodeEntered, RepairProgress
+from codur.structs import replace
 from codur.ui.output_formats import make_output
 from codur.ui.shown.diffs import diff_lines
 from codur.ui.shown.progress_lines import Status

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from codur.config.settings import AgentConfig
 from codur.llm.pricing import PER_MILLION
 from codur.parsing.json_values import read_json
 from codur.sandbox.process.process_result import ProcessResult
+from codur.structs import replace
 from codur.types import Usage
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from codur.config.agent_names import instructs_agents, sets_agents
 from codur.config.protected import has_protected_name
 from codur.errors import WorkspaceError
+from codur.structs import Struct, field
 from codur.workspace.listing import SKIPPED_DIRECTORIES
 from codur.workspace.private import may_hold_secrets
 from codur.workspace.workspace import Workspace
@@ -27,8 +27,7 @@ MayInstruct = Callable[[str, bytes], bool]
 """Whether the user has accepted a file of the project, by its path and content, as instructions."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Copy:
+class Copy(Struct):
     """A copy as it was made.
 
     Attributes:
@@ -52,8 +51,7 @@ class Copy:
         return f"{names}{more}: instructions not given to other agents, as they are not accepted; {_LOOK}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Changes:
+class Changes(Struct):
     """What an agent left behind.
 
     Attributes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from codur.agents.external.agent_program import run_program
@@ -14,6 +13,7 @@ from codur.agents.external.take_over import Allowed, Taken, take_over
 from codur.agents.registry import Agent
 from codur.errors import WorkspaceError
 from codur.events import AgentMessage, Emit, ToolRan
+from codur.structs import Struct, field, replace
 from codur.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -24,8 +24,7 @@ MAX_PROMPT_BYTES = 100_000
 """One argument of a program has 128 KiB on Linux."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delegated:
+class Delegated(Struct):
     """What came of a delegation.
 
     Attributes:

@@ -7,9 +7,10 @@ as one set of files, which the check then judges like any other edit.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from codur.structs import Struct
 
 if TYPE_CHECKING:
     from codur.agents.external.copy import MayInstruct
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
     from codur.sandbox.launcher import Launcher
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class Terms(Struct):
     """What one delegation is held to.
 
     Attributes:
@@ -42,8 +42,7 @@ def _nobody_accepted(_path: str, _content: bytes) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExternalAgents:
+class ExternalAgents(Struct):
     """Whatever it takes to run external agents.
 
     Attributes:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from codur.agents.external.protocol import Happening, Said, Used
 from codur.parsing.json_values import amount, at, count, items, mapping, text
+from codur.structs import Struct
 from codur.types import Usage
 
 _MAX_TEXT = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Counts:
+class _Counts(Struct, kw_only=False):
     """Where an object tells what was used: dotted paths, those of prompt and completion to be added up."""
 
     prompt: tuple[str, ...]

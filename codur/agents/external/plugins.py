@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codur.agents.external.protocol import Answer, ExternalAgent, Job
 from codur.background import in_thread
+from codur.structs import replace
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

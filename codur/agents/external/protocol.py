@@ -15,25 +15,23 @@ over. Only what it leaves in `job.directory` counts, and the check decides what 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
 from codur.agents.registry import Agent
+from codur.structs import Struct, field
 from codur.types import Usage
 
 End = Literal["ended", "timed_out", "cancelled", "flooded", "limit", "not_started"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class Said(Struct):
     """The agent said something on its way."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Used:
+class Used(Struct):
     """The agent used one of its own tools; `ok` as far as it tells."""
 
     tool: str
@@ -45,8 +43,7 @@ Happening = Said | Used
 Tell = Callable[[Happening], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class Job(Struct):
     """One delegation, as the agent sees it.
 
     Attributes:
@@ -68,8 +65,7 @@ class Job:
     tell: Tell
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Struct):
     """What came of a delegation, by the agent's own account.
 
     Attributes:

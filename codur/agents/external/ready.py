@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from codur.agents.external.install import find_program
 from codur.agents.external.plugins import find_plugin
 from codur.config.reading.environment_variables import INSIDE_AGENT
 from codur.config.settings import AgentConfig
+from codur.structs import Struct
 
 _NETWORK_VARIABLES = (
     "HTTP_PROXY",
@@ -31,8 +31,7 @@ _HOME_VARIABLES = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Obstacle:
+class Obstacle(Struct):
     """Why an agent cannot run here, and what to do about it."""
 
     text: str

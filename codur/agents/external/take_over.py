@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from codur.agents.external.copy import Changes, Copy
 from codur.errors import WorkspaceError
+from codur.structs import Struct
 from codur.workspace.workspace import Workspace
 
 Allowed = Callable[[str], bool]
@@ -16,8 +16,7 @@ Allowed = Callable[[str], bool]
 _NAMED = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class Taken(Struct):
     """What was taken over.
 
     Attributes:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from codur.batch.reports.comparison import agent_name
 from codur.batch.reports.totals import TIER_WORDS, totals_of
 from codur.batch.results.challenge_record import ChallengeResult
+from codur.structs import Struct
 
 _DIGITS = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Curve:
+class Curve(Struct):
     """How many results of one agent are solved with no more than so much each.
 
     Attributes:
@@ -26,8 +25,7 @@ class Curve:
     points: tuple[tuple[float, int], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chart:
+class Chart(Struct):
     """Curves of all agents for one measure.
 
     Attributes:
@@ -40,8 +38,7 @@ class Chart:
     curves: tuple[Curve, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bar:
+class Bar(Struct):
     """One way that solved challenges, and how many for each agent, in the order of the curves."""
 
     tier: str

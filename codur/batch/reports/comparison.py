@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import comb
 from statistics import median
 
 from codur.batch.reports.totals import totals_of
 from codur.batch.results.challenge_record import ChallengeResult
+from codur.structs import Struct
 
 DEFAULT_AGENT = "default"
 _SHOWN_K = (1, 2, 3, 5, 10, 20, 50, 100)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentFigures:
+class AgentFigures(Struct):
     """What one agent came to.
 
     Attributes:
@@ -43,16 +42,14 @@ class AgentFigures:
     median_seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
+class Tried(Struct):
     """How often an agent tried a challenge, and how many of the attempts solved it."""
 
     solved: int
     attempts: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassAtK:
+class PassAtK(Struct):
     """How likely one of `k` attempts solves a challenge, as a mean over the challenges with `k` attempts or more."""
 
     agent: str
@@ -61,8 +58,7 @@ class PassAtK:
     challenges: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(Struct):
     """Agents side by side.
 
     Attributes:

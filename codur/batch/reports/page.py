@@ -11,11 +11,12 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Sequence
-from dataclasses import asdict
 from hashlib import sha256
 from html import escape
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
 
 from codur.batch.reports.charts import bars_of, charts_of
 from codur.batch.reports.comparison import agent_name, compare
@@ -97,11 +98,11 @@ def _rest(results: Sequence[ChallengeResult], title: str) -> dict[str, Any]:
     return {
         "title": title,
         "started": min((item.started for item in results if item.started), default=""),
-        "totals": asdict(totals_of(results)),
+        "totals": to_builtins(totals_of(results)),
         "tiers": TIER_WORDS,
-        "charts": [asdict(chart) for chart in charts_of(results)],
-        "bars": [asdict(bar) for bar in bars_of(results)],
-        "agents": [asdict(one) for one in comparison.agents],
+        "charts": [to_builtins(chart) for chart in charts_of(results)],
+        "bars": [to_builtins(bar) for bar in bars_of(results)],
+        "agents": [to_builtins(one) for one in comparison.agents],
         "any": comparison.by_any,
         "matrix": [
             [name, [None if found is None else [found.solved, found.attempts] for found in row]]
@@ -109,7 +110,7 @@ def _rest(results: Sequence[ChallengeResult], title: str) -> dict[str, Any]:
         ]
         if len(agents) > 1
         else [],
-        "passAtK": [asdict(one) for one in comparison.pass_at_k],
+        "passAtK": [to_builtins(one) for one in comparison.pass_at_k],
     }
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codur.batch.reports.comparison import agent_name
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.results.result_lines import RESULTS_FILE, FileLines, latest, read_lines
 from codur.errors import UsageError
+from codur.structs import Struct, replace
 
 _REMEDY = (
     f"Name result files of `codur solve`, or directories with a {RESULTS_FILE}; "
@@ -18,8 +18,7 @@ _REMEDY = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Found(Struct):
     """What result files hold.
 
     Attributes:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import get_args
 
 from codur.batch.results.challenge_record import ChallengeResult, SolvedTier, Status
+from codur.structs import Struct
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 TIERS: tuple[SolvedTier, ...] = tuple(tier for tier in get_args(SolvedTier) if tier != "none")
@@ -24,8 +24,7 @@ TIER_WORDS: dict[SolvedTier, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Totals:
+class Totals(Struct):
     """What a batch came to.
 
     Attributes:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 from codur.batch.results.challenge_record import ChallengeResult, RouteEntry, SolvedTier, Status
 from codur.llm.rate_limits.shared_limits import OVER_BUDGET
+from codur.structs import replace
 from codur.types import RunResult, Verdict
 
 MAX_DIFF, MAX_OUTPUT, MAX_PROMPT, MAX_REASON = 100_000, 8_000, 4_000, 500

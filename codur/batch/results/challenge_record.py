@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Final, Literal, cast, get_args
+from typing import Annotated, Any, Final, Literal
+
+from msgspec import Meta, ValidationError, convert, to_builtins
+
+from codur.structs import Struct
 
 Status = Literal["solved", "failed", "passes", "error", "limit"]
 """Solved: the check was red before and passes now. Passes: it was green before. Error: it could not be worked on.
@@ -14,15 +17,17 @@ SolvedTier = Literal["none", "pattern", "repair", "pre_plan", "plan", "retry", "
 """The cheapest way that solved it; `retry` and `agent` are told apart further by `retries` and `solved_by`."""
 
 SCHEMA: Final = 1
-_MOST = 1e15
+
+Count = Annotated[int, Meta(ge=0, le=10**15)]
+Amount = Annotated[float, Meta(ge=0, le=1e15)]
+"""Numbers such as a person can have meant: results may be anyone's."""
 
 
 class UnusableResult(ValueError):
     """A line is no result, or not one of this version; the text says why."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RouteEntry:
+class RouteEntry(Struct):
     """One decision on the way: which node decided, where to, who, how much was left to a model, and why."""
 
     node: str
@@ -32,8 +37,7 @@ class RouteEntry:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChallengeResult:
+class ChallengeResult(Struct):
     """What came of one attempt at a challenge.
 
     Attributes:
@@ -65,11 +69,11 @@ class ChallengeResult:
         settings: a hash of the settings and limits, which is part of the key; empty if it was not kept.
     """
 
-    schema: int = SCHEMA
+    schema: Count = SCHEMA
     name: str
     directory: str
     agent: str = ""
-    attempt: int = 1
+    attempt: Count = 1
     key: str
     status: Status
     verdict: str = ""
@@ -79,11 +83,11 @@ class ChallengeResult:
     explanation: str = ""
     prompt: str = ""
     check: str = ""
-    calls: int = 0
-    tokens: int = 0
-    cost_usd: float = 0.0
-    seconds: float = 0.0
-    attempts: int = 0
+    calls: Count = 0
+    tokens: Count = 0
+    cost_usd: Amount = 0.0
+    seconds: Amount = 0.0
+    attempts: Count = 0
     signature: str = ""
     changed_files: tuple[str, ...] = ()
     patch: str = ""
@@ -97,12 +101,13 @@ class ChallengeResult:
     started: str = ""
     key_written: str = ""
     settings: str = ""
-    retries: int = 0
+    retries: Count = 0
     kept: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The result as plain JSON types."""
-        return asdict(self)
+        plain: dict[str, Any] = to_builtins(self)
+        return plain
 
     @property
     def solved(self) -> bool:
@@ -125,33 +130,7 @@ def result_from(value: Any) -> ChallengeResult:
         raise UnusableResult("it is no JSON object")
     if isinstance(value.get("schema"), int) and value["schema"] > SCHEMA:
         raise UnusableResult("it was written by a newer version of Codur")
-    known = {field.name for field in fields(ChallengeResult)}
-    given = {name: item for name, item in value.items() if name in known}
     try:
-        given["route"] = tuple(RouteEntry(**entry) for entry in given.get("route", ()))
-        given["changed_files"] = tuple(map(str, given.get("changed_files", ())))
-        given["notes"] = tuple(map(str, given.get("notes", ())))
-        found = ChallengeResult(**given)
-    except (TypeError, ValueError) as error:
+        return convert(value, ChallengeResult)
+    except ValidationError as error:
         raise UnusableResult("it is damaged") from error
-    if not _makes_sense(found):
-        raise UnusableResult("it is damaged")
-    return found
-
-
-def _makes_sense(found: ChallengeResult) -> bool:
-    known = cast("str", found.status) in get_args(Status) and cast("str", found.tier) in get_args(SolvedTier)
-    return known and _is_typed(found) and all(_is_typed(entry) for entry in found.route)
-
-
-def _is_typed(entry: ChallengeResult | RouteEntry) -> bool:
-    """Whether texts are texts, and numbers such as a person can have meant."""
-    values = [(field.type, getattr(entry, field.name)) for field in fields(entry)]
-    return all(
-        isinstance(value, str) if kind == "str" else _is_figure(value) if kind in ("int", "float") else True
-        for kind, value in values
-    )
-
-
-def _is_figure(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _MOST

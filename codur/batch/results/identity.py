@@ -7,7 +7,6 @@ import json
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from typing import Any
 
 from msgspec import to_builtins
@@ -30,7 +29,7 @@ def settings_hash(settings: Settings, limits: Limits, *, offline: bool) -> str:
         del values[name]
     del values["repair"]["workers"]
     del values["runtime"]["debug_log"]
-    return _hash([values, asdict(limits), offline])
+    return _hash([values, to_builtins(limits), offline])
 
 
 def key_of(content: str, agent: str, attempt: int, settings: str) -> str:

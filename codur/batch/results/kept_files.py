@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.results.identity import content_hash, key_of
@@ -15,6 +14,7 @@ from codur.batch.setup import Setup
 from codur.batch.work import Work
 from codur.errors import CodurError
 from codur.session.writing_back import write_back
+from codur.structs import replace
 
 
 class Keys:

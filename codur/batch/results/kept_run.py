@@ -6,10 +6,11 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
+
+from msgspec import to_builtins
 
 from codur import __version__
 from codur.batch.results.challenge_record import ChallengeResult
@@ -23,6 +24,7 @@ from codur.session.record.run_recording import summary_of
 from codur.session.record.trace import Trace
 from codur.store.run_record import RunRecord
 from codur.store.run_records import RunDirectory, this_process
+from codur.structs import replace
 from codur.types import RunResult
 
 RUNS, EXCHANGE, LOG, ATTEMPTS = "runs", "exchange.jsonl", "codur_debug.log", "attempts.txt"
@@ -77,7 +79,7 @@ class KeptRun:
         Raises:
             StateError: it cannot be written.
         """
-        self._run.write_result(asdict(result))
+        self._run.write_result(to_builtins(result))
         if result.attempts:
             (self._run.path / ATTEMPTS).write_text(_attempts(result), encoding="utf-8", errors="replace")
         self._record = replace(
@@ -155,7 +157,9 @@ def _attempts(result: RunResult) -> str:
 
 def _words(event: Event, seconds: float) -> str:
     """An event as a line of a log; longer texts below it."""
-    given = {name: value for name, value in asdict(event).items() if name != "kind" and value not in ("", (), None)}
+    given = {
+        name: value for name, value in to_builtins(event).items() if name != "event" and value not in ("", (), None)
+    }
     texts = {name: value for name, value in given.items() if isinstance(value, str) and "\n" in value}
     short = " ".join(f"{name}={value!r}" for name, value in given.items() if name not in texts)
     lines = [f"{seconds:9.3f} {event.kind} {short}".rstrip()]

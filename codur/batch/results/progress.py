@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from codur.batch.results.challenge_record import ChallengeResult, Status
 from codur.batch.work import Work
 from codur.events import ModelPrompted
+from codur.structs import Struct, field
 
 Cancelled = Literal["", "stop", "time", "budget"]
 Ended = Literal["all", "budget", "stopped"]
@@ -33,8 +33,7 @@ class Watch(Protocol):
         """It will be started again, through no fault that is known."""
 
 
-@dataclass(slots=True)
-class Running:
+class Running(Struct, frozen=False, kw_only=False):
     """Work that has been given to a worker; times by the monotonic clock.
 
     Attributes:
@@ -81,16 +80,14 @@ class Running:
         )
 
 
-@dataclass(slots=True)
-class Spent:
+class Spent(Struct, frozen=False, kw_only=False):
     """Tokens and dollars."""
 
     tokens: int
     cost_usd: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finished:
+class Finished(Struct):
     """A piece of work that is done.
 
     Attributes:

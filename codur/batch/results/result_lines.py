@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NoReturn
 
 from codur.batch.results.challenge_record import ChallengeResult, UnusableResult, result_from
+from codur.structs import Struct
 
 RESULTS_FILE: Final = "results.jsonl"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileLines:
+class FileLines(Struct):
     """What a result file holds.
 
     Attributes:

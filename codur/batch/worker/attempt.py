@@ -6,7 +6,6 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import mkdtemp
@@ -27,11 +26,11 @@ from codur.session.host import Host, redactor_of
 from codur.session.record.exchanges import Exchanges
 from codur.session.record.run_result import error_result
 from codur.session.task_run import run_task
+from codur.structs import Struct, replace
 from codur.types import RunResult, Task, Usage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class Job(Struct):
     """What the worker is asked for.
 
     Attributes:
@@ -48,8 +47,7 @@ class Job:
     file: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempted:
+class Attempted(Struct):
     """What came of it.
 
     Attributes:

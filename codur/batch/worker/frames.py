@@ -1,26 +1,34 @@
-"""What the supervisor and its worker tell each other: JSON objects, one a line, over a socket."""
+"""Messages between the supervisor and its worker: JSON objects, one a line, over a socket."""
 
 from __future__ import annotations
 
 import json
+import os
 import socket
 import threading
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Generic, TypeVar
+
+from msgspec import convert, to_builtins
+
+from codur.structs import Struct
+
+M = TypeVar("M")
 
 _READ = 1 << 16
 
 
 class FrameWriter:
-    """Sends frames; safe to use from several threads."""
+    """Sends messages; safe to use from several threads."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._lock = threading.Lock()
 
-    def send(self, frame: Mapping[str, Any]) -> bool:
-        """Send a frame; False if nobody is there any more."""
-        data = json.dumps(frame, ensure_ascii=True).encode() + b"\n"
+    def send(self, message: Struct) -> bool:
+        """Send a message; False if nobody is there any more."""
+        plain = to_builtins(message, enc_hook=os.fspath)
+        data = json.dumps(plain, ensure_ascii=True).encode() + b"\n"  # paths and patches may hold what is no UTF-8
         try:
             with self._lock:
                 self._connection.sendall(data)
@@ -29,11 +37,16 @@ class FrameWriter:
         return True
 
 
-class FrameReader:
-    """Takes frames from a socket."""
+class FrameReader(Generic[M]):
+    """Takes messages from a socket.
 
-    def __init__(self, connection: socket.socket) -> None:
+    Args:
+        kind: the types of these messages.
+    """
+
+    def __init__(self, connection: socket.socket, kind: Any) -> None:
         self._connection = connection
+        self._kind = kind
         self._parts: list[bytes] = []
         self.ended = False
 
@@ -41,8 +54,8 @@ class FrameReader:
         """What becomes readable when there is something to `take`."""
         return self._connection.fileno()
 
-    def take(self) -> list[dict[str, Any]]:
-        """Read once; gives the frames that are complete by now. `ended` is set when the other side has gone."""
+    def take(self) -> list[M]:
+        """Read once; gives the messages that are complete by now. `ended` is set when the other side has gone."""
         try:
             data = self._connection.recv(_READ)
         except ConnectionError:
@@ -53,9 +66,14 @@ class FrameReader:
             return []
         *lines, rest = b"".join((*self._parts, data)).split(b"\n")
         self._parts = [rest]
-        return [json.loads(line) for line in lines]
+        return [convert(json.loads(line), self._kind, dec_hook=_made) for line in lines]
 
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        """All frames until the other side has gone."""
+    def __iter__(self) -> Iterator[M]:
+        """All messages until the other side has gone."""
         while not self.ended:
             yield from self.take()
+
+
+def _made(kind: type[Any], value: Any) -> Any:
+    """A type that JSON does not know: a path."""
+    return kind(value)

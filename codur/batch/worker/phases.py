@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 
 from codur.batch.worker.frames import FrameWriter
+from codur.batch.worker.messages import Phase, Prompted
 from codur.events import Event, ModelAnswered, ModelCalled, ModelPrompted, ModelWaiting, NodeEntered
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.processor_turns import Turns, Waited
@@ -64,7 +64,7 @@ class Phases:
             case ModelWaiting():
                 self._tell(WAITING)
             case ModelPrompted() if self._prompts:
-                self._frames.send({"prompted": self._number, "event": asdict(event)})
+                self._frames.send(Prompted(number=self._number, event=event))
 
     @contextmanager
     def searching(self) -> Iterator[None]:
@@ -77,5 +77,5 @@ class Phases:
     def _tell(self, phase: str) -> None:
         if phase != self._phase:
             self._phase = phase
-            spent = [self._calls, self._tokens, self._cost_usd]
-            self._frames.send({"phase": self._number, "name": phase, "spent": spent})
+            calls, tokens, cost_usd = self._calls, self._tokens, self._cost_usd
+            self._frames.send(Phase(number=self._number, name=phase, calls=calls, tokens=tokens, cost_usd=cost_usd))

@@ -5,21 +5,18 @@ It is started by `worker_process`, told what to do by `worker_supervisor`, and e
 
 from __future__ import annotations
 
-import base64
 import os
 import signal
 import socket
 import sys
 import threading
 import warnings
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from codur.batch.challenge_directory import Challenge
 from codur.batch.setup import Setup, setup_from, side_by_side
-from codur.batch.worker.attempt import Attempted, Job, attempt
+from codur.batch.worker.attempt import Job, attempt
 from codur.batch.worker.frames import FrameReader, FrameWriter
+from codur.batch.worker.messages import AllSpent, Begin, Cancel, Done, Ready, Start, Started, ToWorker, Waits
 from codur.batch.worker.phases import Phases
 from codur.config.prompts import PromptLibrary
 from codur.llm.rate_limits.shared_limits import SharedBudget, SharedModels
@@ -29,6 +26,7 @@ from codur.sandbox.scratch import prefix, remove_tree, sweep, temporary_base
 from codur.sandbox.starter.starter_client import Starter
 from codur.session.host import Shared, close_to_others
 from codur.session.scratch_directory import sweep_scratch
+from codur.structs import replace
 
 PROGRAMS_PER_PROCESSOR = 2
 """Programs wait for files and for each other, too; more at a time would only make them run into their time limits."""
@@ -46,18 +44,18 @@ def main(descriptor: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the supervisor, which tells us
     sys.setswitchinterval(_SWITCH_S)
     connection = socket.socket(fileno=descriptor)
-    frames = iter(FrameReader(connection))
-    first = next(frames, None)
-    if first is None:
+    messages = iter(FrameReader[ToWorker](connection, ToWorker))
+    first = next(messages, None)
+    if not isinstance(first, Begin):
         return
-    setup = setup_from(first["setup"])
+    setup = setup_from(first.setup)
     base = temporary_base(setup.host.environ)
     sweep(base)
     sweep_scratch()
     worker = Worker(setup, FrameWriter(connection), below=_directory(base))
     worker.ready()
-    for frame in frames:
-        worker.take(frame)
+    for message in messages:
+        worker.take(message)
     worker.close()
     os._exit(0)  # what still runs is of no use to anybody
 
@@ -82,19 +80,19 @@ class Worker:
 
     def ready(self) -> None:
         """Say that challenges can be taken."""
-        self._frames.send({"ready": os.getpid()})
+        self._frames.send(Ready(pid=os.getpid()))
 
-    def take(self, frame: dict[str, Any]) -> None:
+    def take(self, message: ToWorker) -> None:
         """Do what the supervisor asks for."""
-        if "start" in frame:
-            job = job_from(frame["start"])
+        if isinstance(message, Start):
+            job = message.job
             cancel = CancelToken()
             with self._lock:
                 self._cancels[job.number] = cancel
             threading.Thread(target=self._work, args=(job, cancel), name=f"challenge {job.number}", daemon=True).start()
-        elif "cancel" in frame:
+        elif isinstance(message, Cancel):
             with self._lock:
-                token = self._cancels.get(frame["cancel"])
+                token = self._cancels.get(message.number)
             if token is not None:
                 token.cancel()
 
@@ -104,8 +102,8 @@ class Worker:
         remove_tree(self._below)
 
     def _work(self, job: Job, cancel: CancelToken) -> None:
-        self._frames.send({"started": job.number})
-        waited = Waited(lambda waits: self._frames.send({"waits": job.number, "now": waits}))
+        self._frames.send(Started(number=job.number))
+        waited = Waited(lambda waits: self._frames.send(Waits(number=job.number, now=waits)))
         shows = self._setup.keeping.prompts
         phases = Phases(job.number, self._frames, self._searches, cancel, waited, prompts=shows)
         host = replace(self._host, search_turn=phases.searching)
@@ -114,7 +112,10 @@ class Worker:
         finally:
             with self._lock:
                 del self._cancels[job.number]
-        self._frames.send({"finished": job.number, **_told(done, in_place=self._setup.in_place)})
+        files = done.files if self._setup.in_place else {}
+        self._frames.send(
+            Done(number=job.number, result=done.result, patch=done.patch, files=files, interrupted=done.interrupted)
+        )
 
     def _shared(self, setup: Setup) -> Shared:
         return Shared(
@@ -125,48 +126,11 @@ class Worker:
                     max_cost_usd=setup.max_cost_usd,
                     tokens=setup.tokens,
                     cost_usd=setup.cost_usd,
-                    on_spent=lambda tokens, cost: self._frames.send({"spent": [tokens, cost]}),
+                    on_spent=lambda tokens, cost: self._frames.send(AllSpent(tokens=tokens, cost_usd=cost)),
                 )
             ),
             prompts=PromptLibrary(),
         )
-
-
-def job_to(job: Job) -> dict[str, Any]:
-    """A job as plain JSON types."""
-    return {
-        "number": job.number,
-        "name": job.challenge.name,
-        "directory": os.fspath(job.challenge.directory),
-        "problem": job.challenge.problem,
-        "agent": job.agent,
-        "attempt": job.attempt,
-        "key": job.key,
-        "file": job.file,
-    }
-
-
-def job_from(value: dict[str, Any]) -> Job:
-    """What `job_to` was called on."""
-    challenge = Challenge(name=value["name"], directory=Path(value["directory"]), problem=value["problem"])
-    return Job(
-        number=value["number"],
-        challenge=challenge,
-        agent=value["agent"],
-        attempt=value["attempt"],
-        key=value["key"],
-        file=value["file"],
-    )
-
-
-def _told(done: Attempted, *, in_place: bool) -> dict[str, Any]:
-    files = done.files if in_place else {}
-    return {
-        "result": done.result.to_json(),
-        "patch": done.patch,
-        "interrupted": done.interrupted,
-        "files": {path: None if data is None else base64.b64encode(data).decode() for path, data in files.items()},
-    }
 
 
 def _directory(base: str) -> Path:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from codur.batch.setup import Setup
 from codur.batch.worker.frames import FrameReader, FrameWriter
+from codur.batch.worker.messages import Begin, FromWorker, ToWorker
 from codur.errors import CodurError
 
 _BOOT = (
@@ -36,14 +37,14 @@ class WorkerProcess:
             self.pid = _spawn(theirs.fileno(), setup.host.environ)
         self._connection = ours
         self._writer = FrameWriter(ours)
-        self.frames = FrameReader(ours)
+        self.frames = FrameReader[FromWorker](ours, FromWorker)
         self.is_ready = False
         self._status: int | None = None
-        self._writer.send({"setup": setup.to_json()})
+        self._writer.send(Begin(setup=setup.to_json()))
 
-    def send(self, frame: dict[str, object]) -> None:
+    def send(self, message: ToWorker) -> None:
         """Tell it something; that it has ended is seen elsewhere."""
-        self._writer.send(frame)
+        self._writer.send(message)
 
     def close(self) -> str:
         """Let it end in good order, or end it; how it ended, in words."""

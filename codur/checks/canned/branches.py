@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from codur.checks.canned import canned_syntax
+from codur.structs import Struct
 
 _PLAIN = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant, ast.Tuple, ast.List, ast.expr_context)
 _CONVERTERS = frozenset({"int", "str", "float", "tuple", "list"})
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Struct, kw_only=False):
     """A comparison of `subject` with constants that yields a constant; empty `value`: it yields something else.
 
     Attributes:

@@ -6,16 +6,15 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from codur.checks.canned import canned_syntax
 from codur.checks.canned.wording import lines_of
+from codur.structs import Struct
 
 MOST = 0.8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class Case(Struct):
     """What a change is judged by.
 
     Attributes:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count
 
 from codur.checks.canned import canned_syntax
 from codur.checks.canned.folding import Folder
 from codur.checks.canned.wording import as_text, lines_of
+from codur.structs import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(Struct, kw_only=False):
     """A constant and the branch it stands in (None: always reached)."""
 
     value: object
@@ -25,8 +24,7 @@ class Literal:
         return lines_of(as_text(self.value))
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(Struct, kw_only=False):
     """A statement that prints: `text` is what it always prints (None: a computed text), `source` its arguments, and
     `is_spelled` tells that there are constants among them."""
 
@@ -36,8 +34,7 @@ class Site:
     is_spelled: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
+class Program(Struct):
     """One version of a file; `broken` is its text if it does not parse."""
 
     tree: ast.Module | None = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from secrets import token_hex
@@ -19,6 +18,7 @@ from codur.checks.confirmation.reaching import disarms, new_reaches
 from codur.checks.entry import is_test_code
 from codur.checks.stated_conditions import allowed_by
 from codur.errors import WorkspaceError
+from codur.structs import Struct, replace
 from codur.types import Check, Verdict
 from codur.workspace.copies import MAX_BYTES
 from codur.workspace.workspace import Workspace
@@ -29,8 +29,7 @@ _MOST_OF_GIT = 20_000
 _NAMED = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(Struct):
     """What was done before the check passed.
 
     Attributes:

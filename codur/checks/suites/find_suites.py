@@ -16,6 +16,7 @@ from codur.python.parts import choose_part, find_parts
 from codur.python.project_files import read_ini
 from codur.python.pytest_settings import PytestSettings, pytest_settings
 from codur.python.test_command import PYTHON, read_command
+from codur.structs import Struct
 
 if TYPE_CHECKING:
     from codur.workspace.workspace import Workspace
@@ -39,8 +40,7 @@ _MAX_MODULES = 500
 _MAX_READ = 1_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suite:
+class Suite(Struct):
     """Tests and how they are run.
 
     Attributes:

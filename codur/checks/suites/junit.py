@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 from codur.checks.describe import cut, plain
 from codur.python.test_run import TestRun
+from codur.structs import Struct, replace
 
 SHOWN_FAILURES = 5
 FAILURE_CHARS = 1_600
 REPORT_BYTES = 20_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestCounts:
+class TestCounts(Struct):
     """What a test run came to.
 
     Attributes:

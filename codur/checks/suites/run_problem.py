@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +12,7 @@ from codur.python.dependencies import declared_dependencies, lacking
 from codur.python.installed import normal_name
 from codur.python.layout import import_roots, modules_in
 from codur.python.project_files import read_toml, table
+from codur.structs import Struct
 from codur.types import Check, Verdict
 
 ProblemKind = Literal["not_installed", "not_here", "not_collected", "no_tests", "passed"]
@@ -41,8 +41,7 @@ _TEST_GROUPS = ("test", "tests", "testing", "dev")
 _REQUIREMENTS = ("requirements.txt", "requirements-dev.txt", "requirements-test.txt", "test-requirements.txt")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunProblem:
+class RunProblem(Struct):
     """Why a search for a repair cannot begin.
 
     Attributes:

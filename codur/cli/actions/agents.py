@@ -8,11 +8,10 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from msgspec import structs
+from msgspec import structs, to_builtins
 
 from codur.agents.external.ready import Obstacle, obstacle_of
 from codur.agents.registry import Agent, AgentRegistry
@@ -28,6 +27,7 @@ from codur.llm.pool import ModelPool
 from codur.llm.pool_options import PoolOptions
 from codur.llm.profiles.auto import server_problem
 from codur.session.task_run import run_task
+from codur.structs import replace
 from codur.types import Limits, RunResult, Task
 from codur.ui.output_formats import show
 from codur.ui.shown.tables import AgentRow, agents_table
@@ -50,7 +50,7 @@ def show_agents(directory: Path, config: Path | None, *, json: bool) -> None:
     """Print the agents, what each needs, and whether it can run here."""
     rows = _rows(_load(directory, config).settings)
     if json:
-        say_json([asdict(row) for row in rows])
+        say_json([to_builtins(row) for row in rows])
     else:
         show(agents_table(rows, color=sys.stdout.isatty(), width=machine.width()), sys.stdout)
 
@@ -239,7 +239,7 @@ def _tell(agent: Agent, result: RunResult, *, json: bool) -> None:
             "remedy": result.remedy,
             "duration_s": result.duration_s,
             "attempts": max(1, result.iterations) if result.records else 0,
-            "usage": asdict(result.usage),
+            "usage": to_builtins(result.usage),
         }
         say_json(told)
         return

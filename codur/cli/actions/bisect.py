@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
 
 from codur.cli import machine
 from codur.cli.printing import say_json
@@ -34,7 +35,7 @@ def find_commit(
     found = bisect(directory, settings, wanted, host=machine.host(), tell=tell)
     code = EXIT_CODES[found.outcome]
     if json:
-        say_json({**asdict(found), "exit_code": code})
+        say_json({**to_builtins(found), "exit_code": code})
     else:
         show(joined(_lines(found)), sys.stdout)
     return code

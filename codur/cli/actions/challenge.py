@@ -5,8 +5,9 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
+
+from msgspec import to_builtins
 
 from codur.batch.batch_run import require_sandbox
 from codur.batch.discovery import find_challenges
@@ -61,7 +62,7 @@ def check(directories: Sequence[Path], *, config: Path | None, json: bool, no_sa
             show(joined(_lines(one)), sys.stdout)
     sound = sum(one.is_sound for one in found)
     if json:
-        rows = [{**asdict(one), "sound": one.is_sound} for one in found]
+        rows = [{**to_builtins(one), "sound": one.is_sound} for one in found]
         say_json({"sound": sound, "challenges": rows})
     else:
         say(f"{sound:,} of {count(len(found), 'challenge')} sound")

@@ -6,10 +6,9 @@ import json as json_module
 import os
 import platform
 import sys
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from msgspec import structs
+from msgspec import structs, to_builtins
 
 from codur import __version__
 from codur.cli import machine
@@ -26,6 +25,7 @@ from codur.sandbox.backends import probe
 from codur.sandbox.backends.landlock import landlock_abi
 from codur.sandbox.launcher import Launcher
 from codur.store.directory import StateDirectory
+from codur.structs import Struct
 from codur.tools.code.syntax_trees import not_installed
 from codur.types import Limits
 from codur.workspace.workspace import Workspace
@@ -34,8 +34,7 @@ _GIT_TIMEOUT_S = 10.0
 _ROOT_WARNING = "Codur runs as root: run it as an ordinary user, so that the system protects itself too"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BackendHealth:
+class BackendHealth(Struct):
     """A back end for this system, tried just now.
 
     Attributes:
@@ -49,8 +48,7 @@ class BackendHealth:
     remedy: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelHealth:
+class ModelHealth(Struct):
     """A model profile, and whether its model could be asked; a local server that is in use tells its size.
 
     Attributes:
@@ -62,8 +60,7 @@ class ModelHealth:
     note: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProviderHealth:
+class ProviderHealth(Struct):
     """A service of models, as far as this machine tells.
 
     Attributes:
@@ -80,8 +77,7 @@ class ProviderHealth:
     remedy: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AutoHealth:
+class AutoHealth(Struct):
     """What `auto` stands for; `profile` and `model` are empty if no model is at hand."""
 
     profile: str
@@ -89,8 +85,7 @@ class AutoHealth:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Health:
+class Health(Struct):
     """What `doctor` tells.
 
     Attributes:
@@ -138,7 +133,7 @@ def show_health(directory: Path, config: Path | None, *, json: bool, strict: boo
         UsageError: there is no such directory.
     """
     health = _examine(machine.settings_for(machine.existing(directory), config, {}).settings, directory)
-    say(json_module.dumps(asdict(health)) if json else "\n".join(_lines(health)))
+    say(json_module.dumps(to_builtins(health)) if json else "\n".join(_lines(health)))
     return 0 if health.contained and not health.state_problem and not (strict and health.gaps) else 1
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json as json_module
 import os
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
 
 from codur.cli import machine
 from codur.cli.printing import say, say_json, unwritable
@@ -46,7 +47,7 @@ def _report(decision: PatternDecision) -> dict[str, Any]:
         "files": list(found.files),
         "missing_files": list(found.missing_files),
         "entry": found.entry,
-        "check": asdict(found.check) if found.check else None,
+        "check": to_builtins(found.check) if found.check else None,
         "explains_without_model": found.explain or None,
         "tier": steps[0].tier if steps else "open",
         "confidence": found.confidence,

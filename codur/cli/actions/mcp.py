@@ -5,9 +5,10 @@ from __future__ import annotations
 import json as json_module
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
 
 from codur.cli import machine
 from codur.cli.printing import require_yes, say, say_json, tell
@@ -44,7 +45,7 @@ def show_tools(name: str, directory: Path, config: Path | None, *, json: bool) -
     with _opened(directory, config) as (servers, redact):
         listing = servers.tools(name)
         states = servers.states(name, listing)
-    tools = [{**asdict(tool), "state": states[tool.name]} for tool in listing.tools]
+    tools = [{**to_builtins(tool), "state": states[tool.name]} for tool in listing.tools]
     if json:
         say(redact(json_module.dumps({"server": name, "tools": tools, "left_out": listing.left_out})))
         return 0
@@ -69,7 +70,7 @@ def call_tool(name: str, tool: str, arguments: str, directory: Path, config: Pat
         servers.server(name)
         answer = servers.call(whole, given)
     if json:
-        say(redact(json_module.dumps({"tool": whole, **asdict(answer)})))
+        say(redact(json_module.dumps({"tool": whole, **to_builtins(answer)})))
     else:
         say(redact(answer.text))
     return 1 if answer.failed else 0
@@ -84,7 +85,7 @@ def show_resources(name: str, directory: Path, config: Path | None, *, json: boo
     with _opened(directory, config) as (servers, redact):
         found = servers.resources(name)
     if json:
-        say(redact(json_module.dumps({"server": name, "resources": [asdict(entry) for entry in found]})))
+        say(redact(json_module.dumps({"server": name, "resources": [to_builtins(entry) for entry in found]})))
     else:
         lines = [f"{entry.uri}  {entry.mime_type}  {entry.description or entry.name}" for entry in found]
         say(redact("\n".join(lines)) or f"{name} has no resources")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-from dataclasses import replace
 from pathlib import Path
 
 from codur.cli import machine
@@ -13,6 +12,7 @@ from codur.config.reading.yaml_source import read_bytes
 from codur.errors import ConfigError, UsageError
 from codur.planning.plans.plan_file import PlanFile, read_plan
 from codur.session.task_run import run_task
+from codur.structs import replace
 from codur.types import Task
 
 

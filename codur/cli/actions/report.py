@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
+
+from msgspec import to_builtins
 
 from codur.batch.reports import write_reports
 from codur.batch.reports.comparison import Comparison, compare
@@ -63,10 +64,10 @@ def _object(found: Found, comparison: Comparison, written: Sequence[Path]) -> di
     return {
         "written": [str(path) for path in written],
         "notes": list(found.notes),
-        "totals": asdict(totals_of(found.results)),
-        "agents": [asdict(one) for one in comparison.agents],
+        "totals": to_builtins(totals_of(found.results)),
+        "agents": [to_builtins(one) for one in comparison.agents],
         "solved_by_any": comparison.by_any,
-        "pass_at_k": [asdict(one) for one in comparison.pass_at_k],
+        "pass_at_k": [to_builtins(one) for one in comparison.pass_at_k],
     }
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from codur.session.record.exchanges import Exchanges
 from codur.session.scoping import rules_of
 from codur.session.stop import code_of
 from codur.session.task_run import run_task
+from codur.structs import replace
 from codur.tools.git.git_repository import REVISION
 from codur.types import RunResult, Task
 from codur.ui.output_formats import Output, show

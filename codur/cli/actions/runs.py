@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
 
 from codur.batch.results.kept_run import RUNS, find_run
 from codur.batch.results.results_directory import has_results, read_results
@@ -22,6 +23,7 @@ from codur.events import Note
 from codur.session.task_run import resume_task
 from codur.store.run_record import RunRecord
 from codur.store.run_records import RunDirectory
+from codur.structs import replace
 from codur.ui.output_formats import show
 from codur.ui.shown.run_list import run_text, runs_table
 
@@ -53,7 +55,7 @@ def show_runs(directory: Path, *, everywhere: bool, json: bool) -> None:
 
 def _listed(record: RunRecord) -> dict[str, Any]:
     """A run as `runs --json` gives it: without what only resuming needs."""
-    kept = asdict(record)
+    kept = to_builtins(record)
     return {name: value for name, value in kept.items() if name not in {"task", "process"}}
 
 
@@ -69,7 +71,7 @@ def show_run(wanted: str | None, directory: Path, *, prompts: bool, json: bool) 
     trace = run.trace.read(on_damage=problems.append)
     if json:
         trace = [event for event in trace if prompts or event.get("event") != "model_prompted"]
-        say_json({"record": asdict(record), "undone": undone, "trace": trace, "result": result})
+        say_json({"record": to_builtins(record), "undone": undone, "trace": trace, "result": result})
     else:
         show(run_text(record, trace, result, undone=undone, prompts=prompts), sys.stdout)
     for problem in problems:

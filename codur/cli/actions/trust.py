@@ -5,10 +5,11 @@ from __future__ import annotations
 import json as json_module
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
 
 from codur.cli import machine
 from codur.cli.printing import require_yes, say, say_json, tell
@@ -23,6 +24,7 @@ from codur.config.trust_files import (
 )
 from codur.errors import UsageError
 from codur.store.trusted_files import digest
+from codur.structs import Struct, field
 from codur.ui.sanitise import sanitise
 from codur.ui.styled_lines import count
 
@@ -33,8 +35,7 @@ _STATES: Mapping[TrustState, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileReport:
+class FileReport(Struct):
     """A control file, and what it does.
 
     Attributes:
@@ -54,8 +55,7 @@ class FileReport:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
+class _Found(Struct):
     """A project's control files with what is told of them."""
 
     root: Path
@@ -91,7 +91,11 @@ def consider(directory: Path, config: Path | None, *, accept: bool, json: bool) 
         _accept(found)
     if json:
         done = accept or known
-        report = {"directory": str(found.root), "accepted": done, "files": [asdict(item) for item in found.reports]}
+        report = {
+            "directory": str(found.root),
+            "accepted": done,
+            "files": [to_builtins(item) for item in found.reports],
+        }
         say_json(report)
     elif accept and not known:
         say("accepted")
@@ -113,7 +117,7 @@ def show_accepted(*, json: bool) -> int:
     """Print all accepted projects."""
     projects = machine.trust_store().accepted()
     if json:
-        listed = [{"directory": path, **asdict(entry)} for path, entry in projects.items()]
+        listed = [{"directory": path, **to_builtins(entry)} for path, entry in projects.items()]
         say_json(listed)
     else:
         lines = [f"{path}  {', '.join(entry.files)}  {entry.when}" for path, entry in projects.items()]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
 
 from codur.cli import machine
 from codur.cli.printing import say, say_json, warn
@@ -90,8 +91,8 @@ def _change(change: RunChange) -> dict[str, Any]:
     return {
         "path": change.path,
         "by": list(change.by),
-        "before": change.before.to_json() if change.before else None,
-        "after": change.after.to_json() if change.after else None,
+        "before": to_builtins(change.before),
+        "after": to_builtins(change.after),
         "diff": change.diff,
     }
 
@@ -143,7 +144,7 @@ def _journal(run: RunDirectory, state: StateDirectory) -> DiskJournal:
 def _told(report: UndoReport | None, record: RunRecord, *, dry: bool, again: bool, json: bool) -> int:
     found = report or UndoReport(notes=("nothing of this run was undone",))
     if json:
-        say_json({"run": record.id, "workspace": record.workspace, "dry_run": dry, **asdict(found)})
+        say_json({"run": record.id, "workspace": record.workspace, "dry_run": dry, **to_builtins(found)})
     else:
         _name(record)
         say("\n".join(_lines(found, record, dry=dry, again=again)))

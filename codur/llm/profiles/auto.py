@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -11,6 +10,7 @@ from msgspec import structs
 from codur.config.settings import Provider
 from codur.llm.profiles.endpoint import is_local, key_of, key_problem
 from codur.llm.profiles.local_models import matching, served_models
+from codur.structs import Struct, field, replace
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile, Settings
@@ -19,8 +19,7 @@ _LOCAL = "local"
 _OLLAMA = "ollama"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AutoChoice:
+class AutoChoice(Struct):
     """What was found.
 
     Attributes:

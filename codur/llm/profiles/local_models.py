@@ -6,11 +6,11 @@ import json
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from codur.parsing.json_values import mapping, read_json
+from codur.structs import Struct
 
 LOOK_S = 1.0
 """A server that is there answers such a request at once."""
@@ -20,8 +20,7 @@ _NUM_CTX = re.compile(r"^num_ctx\s+(\d+)", re.MULTILINE)
 _NOT_FOR_CHAT = ("embed", "rerank", "whisper", "bge-", "minilm", "clip")
 
 
-@dataclass(frozen=True, slots=True)
-class ServedWindow:
+class ServedWindow(Struct, kw_only=False):
     """Tokens that a local server's model takes; `settled` if the model is loaded with them."""
 
     tokens: int

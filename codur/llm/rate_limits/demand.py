@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from codur.structs import Struct
 
 if TYPE_CHECKING:
     from codur.llm.rate_limit import Unit
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class Rules(Struct):
     """What is known of a model's limits before it is asked.
 
     Attributes:
@@ -23,8 +23,7 @@ class Rules:
     probes: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Demand:
+class Demand(Struct, eq=False):
     """A request that wants to be sent.
 
     Attributes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from codur.llm.model import ChatReply
@@ -14,6 +13,7 @@ from codur.llm.rate_limits.told_limits import SaidLimit
 from codur.llm.rate_limits.window import MINUTE_S, OVERTAKING_S, SentLog, ToldWindow
 from codur.llm.request_failure import ServiceFailure
 from codur.llm.request_retry import jitter, spoken
+from codur.structs import Struct, field, replace
 
 if TYPE_CHECKING:
     from codur.llm.clock import Clock
@@ -30,8 +30,7 @@ TINY_S = 1e-4
 """Shorter waits come from rounding alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Most:
+class Most(Struct, kw_only=False):
     """The tokens that a request may come to, its answer among them; infinity where that is not known.
 
     Attributes:
@@ -43,8 +42,7 @@ class Most:
     a_minute: float = math.inf
 
 
-@dataclass(slots=True)
-class ModelLimits:
+class ModelLimits(Struct, frozen=False, kw_only=False):
     """One model's limits, the requests under way, and the queue.
 
     After the service has refused a request because of its rate limit, nobody asks it before the time it names, and

@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TypeVar
 
 from codur.llm.model import ChatReply
 from codur.llm.rate_limit import Quota, Unit
 from codur.llm.request_failure import ServiceFailure
+from codur.structs import Struct, replace
 
 _UNITS: tuple[Unit, ...] = ("requests", "tokens", "input_tokens", "output_tokens")
 _MOST = 1e12
@@ -45,8 +45,7 @@ with it Ollama), llama-cpp-python, Mistral, LM Studio."""
 Outcome = TypeVar("Outcome")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SaidLimit:
+class SaidLimit(Struct):
     """The figures of a refusal.
 
     Attributes:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
+
+from codur.structs import Struct
 
 if TYPE_CHECKING:
     from codur.llm.model import ChatRequest
@@ -21,8 +22,7 @@ _VARYING = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Likeness:
+class Likeness(Struct, kw_only=False):
     """A request in the form in which it is compared: lines of text."""
 
     lines: tuple[str, ...]

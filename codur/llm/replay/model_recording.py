@@ -13,16 +13,16 @@ import json
 import os
 import threading
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec import MsgspecError, convert
+from msgspec import MsgspecError, convert, to_builtins
 
 from codur.errors import ModelAnswerError, ModelError, UsageError
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.request_failure import FailedGenerationError, FailureKind, ServiceFailure
 from codur.redaction import redact_value
+from codur.structs import Struct, replace
 from codur.types import Usage
 
 if TYPE_CHECKING:
@@ -33,8 +33,7 @@ _MAX_BYTES = 256 << 20
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Failure:
+class _Failure(Struct):
     """What came instead of a reply; `kind` and `hint` are those of some errors."""
 
     message: str
@@ -54,8 +53,7 @@ class _Failure:
         return ModelAnswerError(self.message, **common)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedExchange:
+class RecordedExchange(Struct):
     """One request, and the reply to it or the failure that came instead."""
 
     number: int
@@ -69,8 +67,7 @@ class RecordedExchange:
             raise ValueError("either a reply or a failure")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelRecording:
+class ModelRecording(Struct):
     """A whole recording."""
 
     task: str
@@ -112,9 +109,9 @@ class Recorder:
         """
         with self._lock:
             self._number += 1
-            line: dict[str, Any] = {"number": self._number, "profile": profile, "request": asdict(request)}
+            line: dict[str, Any] = {"number": self._number, "profile": profile, "request": to_builtins(request)}
             line |= (
-                {"reply": asdict(replace(outcome, limits=()))}
+                {"reply": to_builtins(replace(outcome, limits=()))}
                 if isinstance(outcome, ChatReply)
                 else {"failure": _failure(outcome)}
             )
@@ -163,7 +160,7 @@ def read_recording(path: Path) -> ModelRecording:
 def _failure(error: ModelError) -> dict[str, Any]:
     value: dict[str, Any] = {"message": error.message, "remedy": error.remedy}
     if error.usage is not None:
-        value["usage"] = asdict(error.usage)
+        value["usage"] = to_builtins(error.usage)
     if isinstance(error, ServiceFailure):
         value |= {"kind": error.kind, "retry_after_s": error.retry_after_s}
     elif isinstance(error, FailedGenerationError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from codur.errors import ModelAnswerError
@@ -15,6 +14,7 @@ from codur.parsing.fences import strip_thinking
 from codur.parsing.json_text import load_strict, parse_json_object
 from codur.parsing.json_values import at, items, text
 from codur.parsing.tool_calls import tool_calls_from_text
+from codur.structs import Struct
 from codur.types import ToolCall, Usage
 
 if TYPE_CHECKING:
@@ -29,8 +29,7 @@ TRY_AGAIN = "Try again, or choose another profile with CODUR_LLM__DEFAULT_PROFIL
 _TOOL_NAME = "a call without a name"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerReader:
+class AnswerReader(Struct):
     """Reads the answers to one request."""
 
     request: ChatRequest

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from codur.llm.services.service_errors import error_of, status_of_error
 from codur.parsing.json_values import read_json
+from codur.structs import Struct
 
 
 class StreamError(Exception):
@@ -32,8 +32,7 @@ class UnreadableEventError(Exception):
     """An event is not what the protocol allows."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerEvent:
+class ServerEvent(Struct):
     """One event: its name (empty if it has none) and its data."""
 
     name: str

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from codur.llm.profiles.extras import installed, missing
+from codur.structs import Struct
 
 if TYPE_CHECKING:
     from codur.llm.profiles.endpoint import Endpoint
@@ -34,8 +34,7 @@ class BodyTooLargeError(Exception):
     """A response's body is larger than `MAX_BODY_BYTES`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Client:
+class Client(Struct):
     """An SDK's client for one endpoint.
 
     Attributes:

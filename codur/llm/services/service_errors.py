@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from codur.llm.rate_limits.told_limits import is_too_long, retry_after, said_limit
 from codur.llm.request_failure import FailureKind, ServiceFailure
 from codur.llm.request_retry import spoken
+from codur.structs import Struct
 
 if TYPE_CHECKING:
     from codur.config.settings import Profile
@@ -60,8 +60,7 @@ _KIND_OF_STATUS: dict[int, FailureKind] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailureReader:
+class FailureReader(Struct):
     """Reads the failures of one profile."""
 
     profile_name: str

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from codur.events import PlanShown
 from codur.mcp.offered_tools import server_of
 from codur.nodes.parts.updates import about_code, blocked, can_ask, edits, go, output_of
@@ -11,6 +9,7 @@ from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.planning.approval import Means, covers, effects_of, needs_approval
 from codur.planning.plans.step_references import UnresolvedReference, escaped, filled_step, named_command
 from codur.questions import Answer, PlanEffects, Question
+from codur.structs import replace
 from codur.types import CODE_TASKS, Plan, Step
 
 _MCP_TOOLS = frozenset({"call_mcp_tool", "read_mcp_resource", "list_mcp_tools", "list_mcp_resources"})

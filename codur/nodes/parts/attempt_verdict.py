@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 
 from codur.checks.confirmation.confirm import Change, confirm
 from codur.checks.discover import CheckRequest, find_check
@@ -16,6 +15,7 @@ from codur.events import CheckRan
 from codur.nodes.parts.finding import Judged, Seen, finding, keeps, may_fail
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.python.test_run import TestEnd
+from codur.structs import replace
 from codur.tools.git.git_history import uncommitted
 from codur.types import Check, Discovery, ScopeViolation, StepRecord, Verdict
 

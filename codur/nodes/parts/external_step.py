@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 from codur.agents.external.delegated_work import Delegated, run_external
 from codur.agents.external.delegation import Terms
@@ -17,6 +16,7 @@ from codur.nodes.parts.step_criteria import held_to
 from codur.nodes.parts.updates import current_step, go, hint_of, not_answered, origin_of, tell_changes, why_not
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.python.interpreter import python_version
+from codur.structs import replace
 from codur.types import CODE_TASKS, StepRecord, TaskType, ToolCode, Usage
 
 _BRIEF_TOKENS = 12_000

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 
 from codur.checks.describe import ERROR_CHARS, diff_text, error_text
 from codur.nodes.run_state import BestState, RunState
+from codur.structs import Struct, replace
 from codur.types import Attempt, StepRecord, Verdict
 
 _NUMBERS = re.compile(r"\d+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class Seen(Struct):
     """What there is to see after a step.
 
     Attributes:
@@ -31,8 +30,7 @@ class Seen:
     runs: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class Judged(Struct):
     """What the check said of a step.
 
     Attributes:

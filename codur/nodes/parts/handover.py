@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from codur.agents.registry import Agent
 from codur.llm.pricing import cost_usd
 from codur.nodes.parts.updates import agent_may_edit
 from codur.nodes.run_state import RunContext, RunState
+from codur.structs import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Handover:
+class Handover(Struct):
     """The agent that is next, if there is one.
 
     Attributes:

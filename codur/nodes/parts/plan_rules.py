@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from codur.nodes.parts.step_criteria import criterion_problem
@@ -19,6 +18,7 @@ from codur.planning.plans.plan_validation import (
     find_problem,
 )
 from codur.planning.plans.step_references import UnresolvedReference, filled_step, referred
+from codur.structs import replace
 from codur.tools.synonyms import meant
 from codur.types import LOOKING_TASKS, Plan, Step
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 
 from codur.agents.coding import CodingOutcome, apply_edits
 from codur.agents.registry import Agent
@@ -25,6 +24,7 @@ from codur.repair.judge.worker_pool import processors
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
 from codur.sandbox.scratch import remove_tree
+from codur.structs import Struct, replace
 from codur.tools.toolbox import Toolbox
 from codur.types import Check, Verdict
 from codur.workspace.workspace import FileChange, Workspace
@@ -144,8 +144,7 @@ class Copy:
             remove_tree(self._root)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Answer:
+class _Answer(Struct):
     """One answer, and what came of it.
 
     Attributes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from posixpath import basename, dirname, splitext
 
 from codur.agents.assignment import Assignment
@@ -21,6 +20,7 @@ from codur.nodes.parts.updates import origin_of
 from codur.nodes.run_state import RunContext, RunState
 from codur.planning.plans.full_plan import RETRY_OBJECTIVE
 from codur.repair.evidence.tracing import run_traced
+from codur.structs import Struct, replace
 from codur.types import Check, Step
 from codur.workspace.workspace import Workspace
 
@@ -37,8 +37,7 @@ _LOOKED_LINES = 120
 """The longest part of a file that is shown again because the coding agent had a look at it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Material:
+class Material(Struct):
     """What of the workspace a model may see.
 
     Attributes:

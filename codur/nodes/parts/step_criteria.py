@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
 
 from codur.errors import WorkspaceError
 from codur.nodes.parts.updates import current_step, origin_of
@@ -18,6 +17,7 @@ from codur.planning.plans.success_criteria import (
     undecided,
     unmet,
 )
+from codur.structs import Struct, replace
 from codur.types import Plan, Step, StepRecord
 from codur.workspace.workspace import Workspace
 
@@ -25,8 +25,7 @@ _CARRIED_OUT = frozenset({"tool", "coding", "delegate"})
 """Steps whose criteria code checks as soon as they are done."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Left:
+class Left(Struct):
     """A criterion that nobody has decided when a run is about to end as done.
 
     Attributes:

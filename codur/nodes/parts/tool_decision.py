@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from codur.errors import LimitReached, ModelUnavailable
@@ -21,6 +20,7 @@ from codur.planning.narrowing import (
 )
 from codur.planning.plans.step_references import UnresolvedReference, escaped, filled_step
 from codur.planning.repair_choice import ToolQuestion
+from codur.structs import replace
 from codur.tools.compatibility import CompatibilityGraph
 from codur.types import CODE_TASKS, LOOKING_TASKS, Plan, Step
 

@@ -7,12 +7,12 @@ request is the verb; a wish to change code in any clause decides for the whole.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 
 from codur.planning.patterns.danger import clauses
 from codur.planning.patterns.prompt_tokens import Token, read_prompt
 from codur.planning.patterns.vocabulary import words
+from codur.structs import Struct, replace
 from codur.types import CODE_TASKS, TaskType
 
 SEVERAL = 3
@@ -31,8 +31,7 @@ _POLITE_QUESTIONS = frozenset({("is", "it"), ("would", "it"), ("how", "about"), 
 _FILE_WORDS = frozenset({"the", "file", "folder", "directory"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Classification:
+class Classification(Struct):
     """The kind of request, how sure that is (0 to 1), and the word that decided."""
 
     task_type: TaskType = "unknown"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from codur.checks.discover import CheckRequest, find_check, find_entry
 from codur.context.index import RepositoryIndex
@@ -11,6 +10,7 @@ from codur.planning.patterns.classify import Classification
 from codur.planning.patterns.named_paths import SOURCE_SUFFIXES, suffix_of
 from codur.planning.patterns.request import MAX_CANDIDATES, Request
 from codur.planning.patterns.vocabulary import words
+from codur.structs import replace
 from codur.tools.git.git_history import uncommitted
 from codur.types import Check, Discovery, TaskType
 

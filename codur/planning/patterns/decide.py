@@ -7,7 +7,6 @@ is passed on.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from codur.planning.patterns.classify import Classification, classify
@@ -20,6 +19,7 @@ from codur.planning.patterns.prompt_tokens import Token, read_prompt
 from codur.planning.patterns.request import Request
 from codur.planning.patterns.rules import file_change_rules, lookup_rules, run_rules
 from codur.planning.patterns.rules.rule import Found, Rule, Settled, not_allowed, say
+from codur.structs import Struct, replace
 from codur.types import CODE_TASKS, Discovery, Plan, Task, TaskType
 
 if TYPE_CHECKING:
@@ -56,8 +56,7 @@ _ANSWERS: Mapping[Courtesy, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PatternDecision:
+class PatternDecision(Struct):
     """What Phase 0 came to.
 
     Attributes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from codur.context.file_order import standing
 from codur.errors import WorkspaceError
 from codur.planning.patterns.prompt_tokens import PromptText, Token, read_prompt
 from codur.planning.patterns.vocabulary import words
+from codur.structs import Struct
 
 if TYPE_CHECKING:
     from codur.workspace.workspace import Workspace
@@ -28,8 +28,7 @@ _LISTED = 10_000
 _MAX_MENTIONS = 60
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mention:
+class Mention(Struct):
     """A file that the prompt names.
 
     Attributes:

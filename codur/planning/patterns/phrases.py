@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias
 
 from codur.planning.patterns.prompt_tokens import Token
 from codur.planning.patterns.vocabulary import parts
+from codur.structs import Struct
 
 MAX_WORDS = 40
 _SYMBOL = r"[()\[\]|]|[^()\[\]|\s]+"
@@ -28,8 +28,7 @@ ReadHole: TypeAlias = Callable[[str, Token], Any]
 """(name of the hole, token) → what the token stands for there, or None if it does not fit."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
+class _Choice(Struct, kw_only=False):
     options: tuple[_Sequence, ...]
     optional: bool
 

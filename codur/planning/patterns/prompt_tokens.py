@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal
+
+from codur.structs import Struct
 
 LONG_PROMPT = 20_000
 """Prompts longer than this, in characters, are decided by their ends alone."""
@@ -42,8 +43,7 @@ _OPENING_MARKS = "([{<"
 _CLOSING_MARKS = ".,;:!?…)]}>"
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Struct, kw_only=False):
     """A piece of the prompt.
 
     Attributes:
@@ -58,8 +58,7 @@ class Token:
     key: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromptText:
+class PromptText(Struct):
     """A prompt's tokens; `complete` is false if parts of a long prompt were left out."""
 
     tokens: tuple[Token, ...]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codur.planning.patterns.classify import Classification
 from codur.planning.patterns.named_paths import FileNames, Mention
 from codur.planning.patterns.prompt_tokens import PromptText
+from codur.structs import Struct
 from codur.types import Discovery, Task
 
 if TYPE_CHECKING:
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 MAX_CANDIDATES = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(Struct):
     """A prompt, and what is needed to find out more about it.
 
     Attributes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
 
 from codur.checks.describe import attempts_text, check_text, verdict_text
 from codur.config.prompts import PromptLibrary
@@ -12,6 +11,7 @@ from codur.config.settings import Profile
 from codur.llm.model import ChatRequest
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.planning.replies import Asker, PlanReply, StepReply, argument_values, messages
+from codur.structs import Struct, replace
 from codur.tools.compatibility import MAX_CANDIDATES
 from codur.tools.output_bounds import bounded
 from codur.types import Action, Attempt, Discovery, Origin, Plan, Step, ToolSpec, Verdict
@@ -29,8 +29,7 @@ RETRY_OBJECTIVE = "Make the check pass."
 """What the retry of an edit is for: nothing that the task does not say."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanningBrief:
+class PlanningBrief(Struct):
     """What the models that classify and plan are told.
 
     Attributes:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
 from codur.config.settings import ToolSettings
 from codur.mcp.offered_tools import server_of
 from codur.planning.plans.step_references import SHELL_ARGUMENTS, referred, unprotected
+from codur.structs import Struct, replace
 from codur.types import Plan, SideEffect, Step
 
 _DELETE = re.compile(
@@ -32,8 +32,7 @@ _DELETES_IN_PATCH = re.compile(r"^\+\+\+ /dev/null\s*$|^deleted file mode ", re.
 _GIT_WRITES = {"git_stage_files": "stages files", "git_commit": "commits"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Capabilities:
+class Capabilities(Struct):
     """What a plan may name and do.
 
     Attributes:
@@ -56,8 +55,7 @@ class Capabilities:
     argument_problem: Callable[[str, Mapping[str, Any]], str] = lambda _tool, _arguments: ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Asked(Struct):
     """What the user asked for.
 
     Attributes:
@@ -68,8 +66,7 @@ class Asked:
     only_looks: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class Problem(Struct):
     """Why a plan cannot be carried out.
 
     Attributes:

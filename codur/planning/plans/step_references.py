@@ -15,9 +15,9 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from codur.structs import Struct
 from codur.types import Step
 
 REFERENCE = re.compile(r"(?P<escape>\$)?\$\{(?P<step>[A-Za-z0-9_-]+)(?P<path>(?:\.[A-Za-z0-9_-]+|\[\d{1,6}\])*)\}")
@@ -36,8 +36,7 @@ class UnresolvedReference(Exception):
     """A reference that names nothing; the message is a sentence about it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Output:
+class Output(Struct):
     """What a step gave: its text, and its typed output as JSON values, if it has one."""
 
     text: str

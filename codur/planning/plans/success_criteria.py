@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 
+from codur.structs import Struct
 from codur.types import Step
 
 _FILE = r"`?(?P<file>[^\s`;]*[./][^\s`;]*)`?"
@@ -26,8 +26,7 @@ _FORMS = (
 _QUOTES = ("``", '""', "''")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(Struct):
     """What there is to look at after a step.
 
     Attributes:

@@ -9,7 +9,6 @@ which one brought the check further come earlier.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
@@ -17,6 +16,7 @@ from codur.repair.candidates.candidates import Candidate, Change, Program
 from codur.repair.candidates.factors import ENOUGH, ENOUGH_HANGS, HELPED, HOPELESS, IDLE, LEAST_WAITING
 from codur.repair.candidates.late_candidates import Prospect
 from codur.repair.code.source_edits import Edit, apply_edits
+from codur.structs import Struct
 from codur.types import Verdict
 
 Direction = Literal["and", "or"]
@@ -26,8 +26,7 @@ Place = tuple[str, int, int, int, int]
 _SYNTHESISED = frozenset({"condition extended", "condition guarded"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Probe:
+class Probe(Struct):
     """A program with a condition forced to one truth."""
 
     place: Place

@@ -9,10 +9,10 @@ from codur.repair.candidates.explain import sentence
 from codur.repair.code.source_edits import Edit, apply_edits
 from codur.repair.code.source_file import Source
 from codur.repair.operators.table import Offer
+from codur.structs import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(Struct):
     """One repair that was made: by which operator, where, and the sentence that explains it."""
 
     operator: str
@@ -21,8 +21,7 @@ class Change:
     says: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PieceMark:
+class PieceMark(Struct):
     """Statements of a file whose code changed: where, and the digests of the code before and after.
 
     Attributes:
@@ -37,8 +36,7 @@ class PieceMark:
     new: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileMark:
+class FileMark(Struct):
     """How a file differs from the original.
 
     Attributes:
@@ -53,8 +51,7 @@ class FileMark:
 Mark = tuple[FileMark, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
+class Program(Struct):
     """Texts of the Python files in question after some changes; none for the program as it was found.
 
     Attributes:

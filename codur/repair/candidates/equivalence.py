@@ -8,7 +8,6 @@ a part of the run, so such candidates come later; they are not dropped.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 
 from codur.repair.candidates.factors import AGAIN, AS_BEFORE, MOST_SAMPLES
 from codur.repair.code.evaluate import UNKNOWN, values
@@ -16,13 +15,13 @@ from codur.repair.code.node_context import Context
 from codur.repair.code.source_edits import Edit
 from codur.repair.evidence.observed_values import Environment
 from codur.repair.operators.table import Offer
+from codur.structs import Struct, field
 
 _INNER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.JoinedStr)
 _TRUTHS = (ast.Compare, ast.BoolOp)
 
 
-@dataclass(slots=True)
-class Equivalence:
+class Equivalence(Struct, frozen=False, kw_only=False):
     """What the candidates for the places of one file came to so far."""
 
     context: Context

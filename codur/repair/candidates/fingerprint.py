@@ -12,7 +12,6 @@ import ast
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from types import CodeType
@@ -21,12 +20,12 @@ from codur.repair.candidates.candidates import Candidate, FileMark, Mark, PieceM
 from codur.repair.code.node_shapes import first_line
 from codur.repair.code.source_edits import Edit, apply_edits
 from codur.repair.code.source_file import Source, compiled, fact
+from codur.structs import Struct
 
 _CONTINUES = re.compile(r"\s*(?:elif|else|except|finally)\b")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Piece:
+class _Piece(Struct):
     """Neighbouring statements of a module or class, with the lines up to the next one.
 
     Attributes:

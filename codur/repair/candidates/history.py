@@ -8,7 +8,6 @@ import textwrap
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from itertools import accumulate, groupby, pairwise
 
@@ -17,6 +16,7 @@ from codur.repair.candidates.factors import EARLIER, NEW, PART, PER_COMMIT, PER_
 from codur.repair.code.node_shapes import first_line
 from codur.repair.code.source_file import FAULTS, FunctionNode
 from codur.repair.suspicion.localise import Suspicion
+from codur.structs import Struct, field, replace
 from codur.tools.git.git_history import History, Hunk, Version
 
 _MAX_UNITS = 10
@@ -43,8 +43,7 @@ def undone(program: Program, history: History, suspicion: Suspicion) -> Iterator
             yield from undoing.version(version)
 
 
-@dataclass(frozen=True, slots=True)
-class _Undoing:
+class _Undoing(Struct, kw_only=False):
     """Makes the candidates of one program; each text once."""
 
     program: Program

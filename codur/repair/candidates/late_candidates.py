@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from codur.repair.candidates.candidates import Candidate, Program
@@ -25,6 +24,7 @@ from codur.repair.evidence.tracing import Line
 from codur.repair.hints import Hints
 from codur.repair.operators.table import OPERATORS, Head, Offer, Operator, changeable, heads, living, offers, rows_for
 from codur.repair.suspicion.localise import Suspicion
+from codur.structs import Struct, field
 
 _ROUNDED = 1.0 + 1e-9
 """A product of the same factors in another order may differ in its last digits; a bound must not be lower."""
@@ -33,8 +33,7 @@ Which = Literal["executed", "not executed", "all"]
 """Which statements are changed: what was not executed cannot have made the check fail, unless it runs unseen."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sight:
+class Sight(Struct):
     """What the candidates of a program depend on.
 
     Attributes:

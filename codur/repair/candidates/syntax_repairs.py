@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from codur.repair.code.source_file import compiles, syntax_fault
+from codur.structs import Struct
 
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _MAX_FAULTS = 3
 _MAX_STEPS = 60
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mended:
+class Mended(Struct):
     """A text that compiles, what was done, and at which line the first fault was."""
 
     text: str

@@ -6,7 +6,6 @@ import ast
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from codur.checks.checker import Checker
@@ -16,6 +15,7 @@ from codur.repair.choice.input_generator import changed_arguments, changed_text,
 from codur.repair.code.source_file import FunctionNode, parse_source
 from codur.repair.code.texts_in_place import in_place
 from codur.repair.evidence.tracing import Coverage
+from codur.structs import Struct
 from codur.types import Check
 
 EXAMPLES = ">>>"
@@ -27,8 +27,7 @@ _TIMEOUT_S = 4.0
 _MAX_CALLS = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inputs:
+class Inputs(Struct):
     """Inputs for one program or function.
 
     Attributes:

@@ -8,7 +8,6 @@ Programs with the same answers are one group; a repair is clear if hardly any sc
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from difflib import unified_diff
 from math import exp
 
@@ -17,6 +16,7 @@ from codur.repair.candidates.candidates import Program
 from codur.repair.candidates.explain import explained
 from codur.repair.choice.probing import Inputs, Prober
 from codur.repair.outcome import Repair
+from codur.structs import Struct
 from codur.types import Verdict
 
 MOST_SHOWN = 6
@@ -64,16 +64,14 @@ _SYNTHESISED = frozenset(
 """Operators that build something new out of what is in scope: many ways to fit the tests alone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Passed:
+class Passed(Struct):
     """A program that passed the check."""
 
     program: Program
     verdict: Verdict
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class Choice(Struct):
     """The programs that passed, the one to take first.
 
     Attributes:
@@ -87,15 +85,13 @@ class Choice:
     share: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Scored:
+class _Scored(Struct):
     passed: Passed
     score: float
     answers: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Doubts:
+class Doubts(Struct):
     """What makes a pass prove less.
 
     Attributes:
@@ -149,8 +145,7 @@ def _doubtful(program: Program, doubts: Doubts) -> bool:
     return bool(operators & _SYNTHESISED) or (doubts.weak and bool(operators & _NUDGES))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Trial:
+class _Trial(Struct):
     """Inputs on which programs are compared with the one as it was found, and that one's answers."""
 
     original: Program

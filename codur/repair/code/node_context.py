@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from keyword import iskeyword
 
@@ -16,6 +15,7 @@ from codur.repair.code.source_file import Source
 from codur.repair.code.value_kinds import Kind, Kinds
 from codur.repair.evidence.failing_lines import Failure, Raised
 from codur.repair.evidence.observed_values import Observed
+from codur.structs import Struct
 
 _LOOSE = (
     ast.stmt,
@@ -39,8 +39,7 @@ _LOOSE = (
 _ATOMS = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript, ast.List, ast.Set, ast.Dict, ast.JoinedStr)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
+class Context(Struct):
     """A file, the names in it, how the check failed, and what the variables held in the run that failed.
 
     Attributes:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from itertools import pairwise
 
+from codur.structs import Struct
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edit:
+
+class Edit(Struct):
     """The text between two offsets of a file gives way to another; equal offsets insert.
 
     Attributes:
@@ -23,8 +23,7 @@ class Edit:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
+class Proposal(Struct):
     """One change that an operator offers.
 
     Attributes:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from codur.structs import Struct
 from codur.types import Verdict
 
 _FRAME = re.compile(r'^\s*File "(?P<path>[^"]+)", line (?P<line>\d+)')
@@ -15,8 +15,7 @@ _RAISED = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Raised:
+class Raised(Struct):
     """One exception of a failure.
 
     Attributes:
@@ -29,8 +28,7 @@ class Raised:
     frames: tuple[tuple[str, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class Failure(Struct):
     """The exceptions of a failed check, in the order of its text."""
 
     raised: tuple[Raised, ...] = ()

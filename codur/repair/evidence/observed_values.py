@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 from codur.repair.evidence.tracing import Coverage
+from codur.structs import Struct, field
 
 Environment = Mapping[str, Any]
 """Values by name; a variable whose value was not written down is missing."""
@@ -32,8 +32,7 @@ _KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observed:
+class Observed(Struct):
     """Samples of one file by line: what each variable held just before the line ran."""
 
     samples: Mapping[int, tuple[Mapping[str, str], ...]] = field(default_factory=dict)

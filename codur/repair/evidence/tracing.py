@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Any
 
 from codur.checks.checker import Checker
 from codur.python.test_run import TO_THE_END, narrowed
+from codur.structs import Struct, field, replace
 from codur.types import Check, Verdict
 
 Line = tuple[str, int]
@@ -23,8 +23,7 @@ _PATIENCE_S = 5.0
 _PLAIN_FLAGS = frozenset({"-u", "-B", "-E", "-s", "-I", "-O", "-OO", "-q"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestLines:
+class TestLines(Struct):
     """One test of the run."""
 
     __test__ = False  # not a test class
@@ -33,8 +32,7 @@ class TestLines:
     lines: frozenset[Line]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coverage:
+class Coverage(Struct):
     """What one run executed.
 
     Attributes:

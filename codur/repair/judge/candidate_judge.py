@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import replace
 from types import TracebackType
 
 from codur.checks.checker import Checker
@@ -19,6 +18,7 @@ from codur.repair.judge.loaded_project import Loaded
 from codur.repair.judge.obstacles import why_flaky
 from codur.repair.judge.warm_judge import Unfit, Warm
 from codur.repair.judge.warm_worker import Edit as Replaced
+from codur.structs import replace
 from codur.types import Check, Verdict
 from codur.workspace import text
 

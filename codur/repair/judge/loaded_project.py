@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import replace
 
 from codur.checks.checker import Checker
 from codur.errors import LimitReached
@@ -12,6 +11,7 @@ from codur.repair.judge.warm_judge import Unfit
 from codur.repair.judge.warm_worker import Answer, Edit, Limits, Tests, Worker
 from codur.repair.judge.worker_job import job_of
 from codur.repair.judge.worker_pool import Pool, Question
+from codur.structs import replace
 from codur.types import Check, Verdict
 
 _FIRST_S = 8.0

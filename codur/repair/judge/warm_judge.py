@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import replace
 from typing import Any
 
 from codur.checks.check_programs import TestFiles
@@ -14,6 +13,7 @@ from codur.repair.judge.warm_worker import Answer, Files, Limits, Worker
 from codur.repair.judge.worker_job import job_of, library
 from codur.repair.judge.worker_pool import Pool, Question
 from codur.sandbox.launcher import ProcessResult
+from codur.structs import replace
 from codur.types import Check, Verdict
 
 _LEARN_S = 10.0

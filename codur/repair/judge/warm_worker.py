@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from msgspec import to_builtins
+
 from codur.sandbox.launcher import Launcher, ProcessResult
 from codur.sandbox.process.channel import Channel
+from codur.structs import Struct, field
 
 _PACKAGE = Path(__file__).parents[1] / "worker"
 _PROGRAM = "worker_program"
@@ -36,8 +38,7 @@ _NO_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 Files = Mapping[str, bytes]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
+class Command(Struct):
     """What is run by the interpreter.
 
     Attributes:
@@ -55,8 +56,7 @@ class Command:
     arguments: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class Job(Struct):
     """What a worker is set up for.
 
     Attributes:
@@ -83,8 +83,7 @@ class Job:
     plugins: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(Struct):
     """What a candidate may use.
 
     Attributes:
@@ -109,8 +108,7 @@ Edit = tuple[str, int, int, str]
 """A path, the start and end of what is replaced in its text, and the new text there."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tests:
+class Tests(Struct):
     """Tests of a loaded project, by their numbers in its session.
 
     Attributes:
@@ -125,8 +123,7 @@ class Tests:
     cpu_s: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Struct):
     """What became of a candidate.
 
     Attributes:
@@ -173,7 +170,7 @@ class Worker:
             root=str(job.root),
             files=_shown(job.files),
             task={
-                **asdict(job.command),
+                **to_builtins(job.command),
                 "tests": job.tests,
                 "in_order": job.in_order,
                 "guarded": launcher.name == "none",

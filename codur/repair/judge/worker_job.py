@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path, PurePath
 
 from codur.checks.checker import Checker
 from codur.errors import WorkspaceError
 from codur.python.test_run import TO_THE_END, narrowed
 from codur.repair.judge.warm_worker import Command, Files, Job
+from codur.structs import replace
 from codur.types import Check
 from codur.workspace.workspace import Workspace
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from codur.repair.code.evaluate import UNKNOWN, outcomes
 from codur.repair.code.node_context import Context
@@ -22,6 +21,7 @@ from codur.repair.code.node_shapes import (
 from codur.repair.code.source_edits import Proposal
 from codur.repair.evidence.observed_values import Environment
 from codur.repair.operators.constants import constants
+from codur.structs import Struct
 
 _MAX_TERMS, _MAX_CONDITIONS, _UNSEEN_CONDITIONS, _MAX_NEEDS = 9, 30, 8, 8
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Break, ast.Continue)
@@ -32,8 +32,7 @@ Tested = ast.If | ast.While | ast.IfExp
 Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Term:
+class _Term(Struct):
     """An expression that conditions are made of: its text, its kind, and how near it is."""
 
     text: str

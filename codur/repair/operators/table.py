@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from codur.repair.code.node_context import Context
@@ -39,6 +38,7 @@ from codur.repair.operators import (
     statements,
     subscripts,
 )
+from codur.structs import Struct
 
 _UNDEFINED = ("NameError", "UnboundLocalError")
 _BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.With)
@@ -51,8 +51,7 @@ _NUMBERS = (ast.Name, ast.Call, ast.Subscript, ast.BinOp)
 _WRAPPED = (ast.Return, ast.Assign, ast.BinOp, ast.Compare, ast.Call)
 
 
-@dataclass(frozen=True, slots=True)
-class Operator:
+class Operator(Struct, kw_only=False):
     """A kind of repair.
 
     Attributes:
@@ -190,8 +189,7 @@ OPERATORS: tuple[Operator, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
+class Offer(Struct):
     """A proposal with the operator that makes it and the node it is about."""
 
     operator: str

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from math import sqrt
 
 from codur.repair.code.source_file import parse_source
 from codur.repair.evidence.failing_lines import Failure
 from codur.repair.evidence.tracing import Coverage, Line, TestLines
 from codur.repair.suspicion.slicing import Slices
+from codur.structs import Struct, field
 from codur.types import Difference
 
 _NOT_EXECUTED = 0.04
@@ -23,8 +23,7 @@ _NOT_HOT = 0.4
 _FLOW = 0.25
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suspicion:
+class Suspicion(Struct):
     """Scores of lines, 0 to 1.
 
     Attributes:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -113,7 +112,6 @@ _HOMES: Mapping[str, str] = {"CARGO_HOME": ".cargo", "RUSTUP_HOME": ".rustup"}
 _HOME_DIRECTORIES = ("XDG_CACHE_HOME", "GOCACHE")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LandlockRules(FileRules):
     """What a process leaves itself; all else is denied, and so are connections to other processes."""
 

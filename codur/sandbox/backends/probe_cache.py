@@ -9,10 +9,10 @@ import platform
 import stat
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from codur import __version__
+from codur.structs import Struct
 
 _MAX_CACHE_BYTES = 65_536
 _CACHE_NAME = "sandbox.json"
@@ -27,8 +27,7 @@ SWITCHES = (
 """What an administrator may switch without a restart."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
+class Tried(Struct):
     """What became of trying a back end.
 
     Attributes:

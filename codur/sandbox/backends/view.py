@@ -11,7 +11,6 @@ import os
 import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from codur.config.protected import PROTECTED_NAMES
 from codur.errors import CodurError
 from codur.sandbox.backends.system_paths import is_below, private_system_files, system_roots, way_to
 from codur.sandbox.program_policy import Mount, Policy
+from codur.structs import Struct, field
 
 _MEMORY_BYTES = 67_108_864
 """Size of the home directory and of shared memory, which are empty at first."""
@@ -104,8 +104,7 @@ def _over(source: Path, place: Path) -> Mount:
     return Mount("read", str(place), str(source))
 
 
-@dataclass(slots=True)
-class _View:
+class _View(Struct, frozen=False, kw_only=False):
     """Mounts by where they are, all with links resolved, and the links that lead there."""
 
     binds: dict[Path, bool] = field(default_factory=dict)

@@ -10,8 +10,9 @@ import os
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from codur.structs import Struct, field
 
 _BLOCK = 512
 _COARSE_NS = 50_000_000
@@ -23,8 +24,7 @@ _LONG_PATH = 3_000
 """Characters of a path from which on a directory is held open and named by its descriptor; the kernel takes 4,096."""
 
 
-@dataclass(slots=True, kw_only=True)
-class Quota:
+class Quota(Struct, frozen=False):
     """Bounds what one program adds in some directories together; made just before it starts.
 
     Args:

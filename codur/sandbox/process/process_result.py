@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import signal
-from dataclasses import dataclass
 from pathlib import Path
 
 from codur.sandbox.process.child import End
 from codur.sandbox.process.output import BoundedOutput
+from codur.structs import Struct
 
 _SHELL_BASE = 128
 _SHELL_SIGNALS = frozenset({1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 14, 15, 24, 25, 31})
 """Those that end a program, as a rule; other statuses above 128 are taken as they are."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessResult:
+class ProcessResult(Struct):
     """What became of a program.
 
     Attributes:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from codur.config.protected import PROTECTED_NAMES, REPOSITORY_PARTS, fold, is_repository
+from codur.structs import Struct, field
 
 _ACTED_ON = REPOSITORY_PARTS - {"HEAD", "objects", "refs"}
 """What makes git run or read something."""
@@ -31,8 +31,7 @@ class _Directory(NamedTuple):
     parts: frozenset[str] = frozenset()
 
 
-@dataclass(slots=True)
-class Look:
+class Look(Struct, frozen=False, kw_only=False):
     """What is there.
 
     Attributes:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from codur.store.atomic import temporary_name
+from codur.structs import Struct
 
 _MAX_BYTES = 16_777_216
 _MAX_FILE_BYTES = 1_048_576
@@ -17,8 +17,7 @@ Signature = tuple[int, int, int, int, int, int]
 """Device, inode, mode, size, times of the last change of content and of status (ns)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(Struct):
     """A file, directory or link as it was.
 
     Attributes:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from codur.sandbox.tripwire.linked_files import Stamps, changed, linked_directories, stamps
 from codur.sandbox.tripwire.nested_names import ProtectedPaths
 from codur.sandbox.tripwire.tripwire import Tripwire
+from codur.structs import Struct
 
 
 class ProgramObserver(Protocol):
@@ -29,8 +29,7 @@ class ProgramObserver(Protocol):
         """It has ended, with all that it started."""
 
 
-@dataclass(slots=True)
-class Watched:
+class Watched(Struct, frozen=False, kw_only=False):
     """One program.
 
     Attributes:

@@ -2,26 +2,28 @@
 
 No pickle, no guessing.
 
-A dataclass becomes an object whose `$type` names it, a tuple an object with `$tuple`; keys that begin with `$` get one
+A struct becomes an object whose `$type` names it, a tuple an object with `$tuple`; keys that begin with `$` get one
 more. What is neither plain nor known here is an error when it is written, not when it is needed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
 from typing import Any, Final
+
+from msgspec import ValidationError, convert
 
 import codur.patches
 import codur.questions
 import codur.types
 from codur.errors import CodurError
+from codur.structs import Struct, names
 
 _TYPES: Final[dict[str, type[Any]]] = {
     name: value
     for module in (codur.types, codur.patches, codur.questions)
     for name, value in vars(module).items()
-    if isinstance(value, type) and is_dataclass(value)
+    if isinstance(value, type) and issubclass(value, Struct) and value is not Struct
 }
 _TYPE, _TUPLE, _ERROR = "$type", "$tuple", "$error"
 
@@ -34,7 +36,7 @@ def encode(value: Any, redact: Callable[[str], str] = str) -> Any:
     """The value as JSON types.
 
     Args:
-        value: JSON types, tuples, mappings with text keys, dataclasses of these modules,
+        value: JSON types, tuples, mappings with text keys, structs of these modules,
             exceptions (as their text).
         redact: applied to every text.
 
@@ -75,7 +77,7 @@ def _encode_object(value: Any, redact: Callable[[str], str]) -> Any:
     if isinstance(value, Mapping):
         return {_key(key): encode(item, redact) for key, item in value.items()}
     if _TYPES.get(type(value).__name__) is type(value):
-        kept = {field.name: encode(getattr(value, field.name), redact) for field in fields(value)}
+        kept = {name: encode(getattr(value, name), redact) for name in names(value)}
         return {_TYPE: type(value).__name__, **kept}
     if isinstance(value, BaseException):
         return {_ERROR: redact(f"{type(value).__name__}: {value}")}
@@ -92,7 +94,10 @@ def _made(value: Mapping[str, Any]) -> Any:
     made = _TYPES.get(value[_TYPE])
     if made is None:
         raise DamagedRecord(f"the record names a type that there is not: {str(value[_TYPE])[:60]!r}")
+    unknown = value.keys() - names(made) - {_TYPE}
+    if unknown:
+        raise DamagedRecord(f"the record of a {made.__name__} does not fit: it has {min(unknown)[:60]!r}")
     try:
-        return made(**{key: decode(item) for key, item in value.items() if key != _TYPE})
-    except TypeError as error:
+        return convert({key: decode(item) for key, item in value.items() if key != _TYPE}, made)
+    except ValidationError as error:
         raise DamagedRecord(f"the record of a {made.__name__} does not fit: {error}") from error

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codur import __version__
 from codur.events import ModelPrompted, Note
 from codur.llm.clock import Clock
+from codur.structs import Struct
 
 if TYPE_CHECKING:
     from codur.config.settings import Settings
@@ -22,8 +22,7 @@ KEPT_CHARS = 4_000_000
 """Characters of requests that a run's trace keeps; later ones are not kept."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchanges:
+class Exchanges(Struct):
     """What the user wants with the exchange.
 
     Attributes:

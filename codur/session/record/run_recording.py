@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
+
+from msgspec import to_builtins
 
 from codur import __version__
 from codur.errors import WorkspaceBusy
@@ -22,6 +23,7 @@ from codur.store.directory import StateDirectory
 from codur.store.run_record import RunRecord, RunStatus, RunSummary
 from codur.store.run_records import RunDirectory, RunStore, this_process
 from codur.store.workspace_lock import workspace_lock
+from codur.structs import replace
 from codur.types import RunResult, Task, Usage
 from codur.workspace.history.disk_journal import DiskJournal
 from codur.workspace.workspace import Snapshot
@@ -144,7 +146,7 @@ class Recording:
         self._steps.spent(result.usage, result.duration_s)
         self._trace.keep(RunFinished(result=result))
         if status == "finished":
-            self.run.write_result(asdict(result))
+            self.run.write_result(to_builtins(result))
         self._write(
             replace(
                 self._record,

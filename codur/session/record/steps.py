@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, cast
+
+from msgspec import ValidationError, convert
 
 from codur.graph.walk import Done
 from codur.nodes.run_state import NodeName, RunUpdate
 from codur.session.record.codec import DamagedRecord, decode, encode
 from codur.store.append_log import AppendLog
+from codur.structs import Struct, field
 from codur.types import Usage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class Kept(Struct):
     """What the earlier part of a run left to go on from.
 
     Attributes:
@@ -34,6 +35,27 @@ class Kept:
     start_progress: float = -1.0
     usage: Usage = field(default_factory=Usage)
     used_s: float = 0.0
+
+
+class _Spent(Struct):
+    """A line of the log: what was spent until then."""
+
+    usage: Usage = Usage()
+    used_s: float = 0.0
+
+
+class _Step(_Spent):
+    """A line of a finished node; earlier versions wrote no `start_mark` and `start_progress`."""
+
+    number: int
+    node: NodeName
+    mark: str
+    best_mark: str
+    best_progress: float
+    start_mark: str | None = None
+    start_progress: float | None = None
+    update: dict[str, Any]
+    whole: bool
 
 
 class StepLog:
@@ -115,28 +137,27 @@ def read_steps(log: AppendLog, *, on_damage: Callable[[str], None]) -> Kept:
         StateError: it cannot be read.
         DamagedRecord: a step is not one of this version.
     """
-    kept, steps = Kept(), list[dict[str, Any]]()
-    for record in log.read(on_damage=on_damage):
-        if "number" in record:
-            del steps[max(0, record["number"] - 1) :]  # a later part of the run did it again
-            if record["number"] == len(steps) + 1:
-                steps.append(record)
-        kept = Kept(usage=decode(record["usage"]), used_s=record["used_s"])
-    steps = steps[: next((place for place, step in enumerate(steps) if not step["whole"]), len(steps))]
-    if not steps:
-        return kept
+    spent, steps = _Spent(), list[_Step]()
     try:
-        done = tuple((cast("NodeName", step["node"]), cast("RunUpdate", decode(step["update"]))) for step in steps)
-        last = steps[-1]
-        return Kept(
-            done=done,
-            mark=last["mark"],
-            best_mark=last["best_mark"],
-            best_progress=last["best_progress"],
-            start_mark=last.get("start_mark", last["best_mark"]),
-            start_progress=last.get("start_progress", last["best_progress"]),
-            usage=kept.usage,
-            used_s=kept.used_s,
-        )
-    except KeyError as error:
-        raise DamagedRecord(f"a step of the run has no {error}") from error
+        for record in log.read(on_damage=on_damage):
+            spent = convert(record, _Step if "number" in record else _Spent)
+            if isinstance(spent, _Step):
+                del steps[max(0, spent.number - 1) :]  # a later part of the run did it again
+                if spent.number == len(steps) + 1:
+                    steps.append(spent)
+    except ValidationError as error:
+        raise DamagedRecord(f"a step of the run does not fit: {error}") from error
+    steps = steps[: next((place for place, step in enumerate(steps) if not step.whole), len(steps))]
+    if not steps:
+        return Kept(usage=spent.usage, used_s=spent.used_s)
+    last = steps[-1]
+    return Kept(
+        done=tuple((step.node, cast("RunUpdate", decode(step.update))) for step in steps),
+        mark=last.mark,
+        best_mark=last.best_mark,
+        best_progress=last.best_progress,
+        start_mark=last.best_mark if last.start_mark is None else last.start_mark,
+        start_progress=last.best_progress if last.start_progress is None else last.start_progress,
+        usage=spent.usage,
+        used_s=spent.used_s,
+    )

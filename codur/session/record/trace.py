@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import asdict
 from typing import Any
+
+from msgspec import to_builtins
 
 from codur.events import AnswerDelta, Emit, Event, RepairProgress, RunFinished
 from codur.redaction import Redactor, redact_value
@@ -80,5 +81,5 @@ def _kept(event: Event) -> dict[str, Any]:
     if isinstance(event, RunFinished):  # the result has a file of its own
         result = event.result
         return {"event": event.kind, "outcome": result.outcome, "exit_code": result.exit_code, "reason": result.reason}
-    fields = asdict(event)
-    return {"event": fields.pop("kind"), **fields}
+    kept: dict[str, Any] = to_builtins(event)
+    return kept

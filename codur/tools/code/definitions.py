@@ -6,7 +6,6 @@ import ast
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from codur.tools.code.grammars import BY_SUFFIX
 from codur.tools.code.syntax_trees import Kind, Place, Syntax, SyntaxDefinition, grammar_of
@@ -17,7 +16,6 @@ MISSING = "what it defines is not known here, as codur[languages] is not install
 PYTHON_SUFFIXES = (".py", ".pyi", ".pyw")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Definition(Place):
     """One definition of a Python file."""
 

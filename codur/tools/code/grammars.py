@@ -9,8 +9,9 @@ class that the one around it builds on, `@test` a test by its form, `@constant` 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from codur.structs import Struct
 
 _JAVASCRIPT = r"""
 (function_declaration name: (identifier) @name) @function
@@ -128,8 +129,7 @@ _C = r"""
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grammar:
+class Grammar(Struct):
     """A language, and how its grammar is read.
 
     Attributes:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 
 from codur.parsing.fences import fenced_blocks
+from codur.structs import Struct
 from codur.tools.code.code_layout import docstring_lines, is_docstring, leading, moved
 from codur.tools.code.definitions import DefinitionNode, parse
 from codur.tools.code.syntax_trees import Kind
@@ -15,8 +15,7 @@ from codur.tools.tool import ToolError
 _WRAPPER = "if True:\n"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GivenCode:
+class GivenCode(Struct):
     """Code as it was given, and what it is said to define.
 
     Attributes:
@@ -35,8 +34,7 @@ class GivenCode:
         return f"{self.class_name}.{self.name}" if self.class_name else self.name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewCode:
+class NewCode(Struct):
     """One definition as given.
 
     Attributes:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from rope.base.project import Project
 from rope.contrib.findit import find_occurrences
 from rope.refactor.rename import Rename
 
+from codur.structs import Struct
 from codur.tools.code.definitions import parse, quietly
 from codur.tools.tool import ToolContext, ToolError
 from codur.workspace.problems import FileError
@@ -23,8 +23,7 @@ from codur.workspace.problems import FileError
 _MAX_FILES = 3_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RopeProject:
+class RopeProject(Struct):
     """A copy of the Python files.
 
     Attributes:

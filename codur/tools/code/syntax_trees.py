@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import import_module  # noqa: TID251 - lazy: only for files of other languages, by their table
 from importlib.util import find_spec
@@ -12,6 +11,7 @@ from posixpath import splitext
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal
 
+from codur.structs import Struct, field
 from codur.tools.code.grammars import BY_SUFFIX, Grammar
 
 if TYPE_CHECKING:
@@ -32,8 +32,7 @@ _TEST_MARK = re.compile(r"@\w*Test\b|#\[[\w:]*test\b")
 _SIGNATURE_CHARS = 300
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(Struct):
     """One definition, of whatever language; all have a `signature` (what introduces it, as one line), too, and a `doc`
     (the first line of its docstring; empty if it has none).
 
@@ -55,7 +54,6 @@ class Place:
     top: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SyntaxDefinition(Place):
     """A definition, and what else its tree tells.
 
@@ -107,8 +105,7 @@ def _loaded(grammar: Grammar) -> tuple[Language, Query]:
     return language, _tree_sitter().Query(language, grammar.query)
 
 
-@dataclass(slots=True)
-class _Mark:
+class _Mark(Struct, frozen=False, kw_only=False):
     """A definition that a query found."""
 
     node: Node

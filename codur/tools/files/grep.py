@@ -11,11 +11,11 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
+from codur.structs import Struct
 from codur.tools.files.ripgrep import candidates, required_bytes
 from codur.tools.flow.outputs import Matches, Place
 from codur.tools.tool import Arg, ToolContext, ToolError, tool
@@ -52,8 +52,7 @@ json.dump(found, sys.stdout)
 """Runs in a process of its own, because a search in this one cannot be stopped when a pattern takes for ever."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Search:
+class _Search(Struct):
     """What is looked for, and where."""
 
     pattern: str

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from codur.structs import Struct
 from codur.tools.tool import ToolError
 
 _HUNK = re.compile(r"@@+ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@+")
 _NOTHING = "/dev/null"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hunk:
+class Hunk(Struct):
     """Lines that stand in the place of others.
 
     Attributes:
@@ -35,8 +34,7 @@ class Hunk:
         return [line[1:] for line in self.lines if line[0] != "-"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FilePatch:
+class FilePatch(Struct):
     """What becomes of one file; None for one that is absent before or after."""
 
     source: str | None

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from codur.tools.flow.io_kinds import member
+from codur.tools.flow.io_kinds import Described, member
 
 # --- Python -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutlineItem:
+class OutlineItem(Described):
     """One definition of a file."""
 
     name: str = member("Its name, with those around it and dots.", "symbol")
@@ -22,16 +20,14 @@ class OutlineItem:
     doc: str = member("First line of its docstring.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outline:
+class Outline(Described):
     """The definitions of a Python file."""
 
     path: str = member("The file.", "python_path")
     definitions: tuple[OutlineItem, ...] = member("In their order.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Import:
+class Import(Described):
     """One imported module."""
 
     module: str = member("Its name, with the dots of a relative import.")
@@ -41,8 +37,7 @@ class Import:
     path: str | None = member("The workspace's file that it is.", "python_path")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dependencies:
+class Dependencies(Described):
     """What a Python file rests on."""
 
     path: str = member("The file.", "python_path")
@@ -51,8 +46,7 @@ class Dependencies:
     definitions: tuple[str, ...] = member("Names of its definitions.", "symbol")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edge:
+class Edge(Described):
     """One relation; its ends are paths, or `path::symbol`."""
 
     source: str = member("Where it starts.")
@@ -60,16 +54,14 @@ class Edge:
     kind: str = member("imports, calls, contains or inherits.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DependencySet:
+class DependencySet(Described):
     """Several files and how they are connected."""
 
     files: tuple[Dependencies, ...] = member("Each file.")
     edges: tuple[Edge, ...] = member("Which file imports which.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SymbolGraph:
+class SymbolGraph(Described):
     """Files and definitions, and how they are connected."""
 
     files: tuple[str, ...] = member("Files that were read.", "python_path")
@@ -78,8 +70,7 @@ class SymbolGraph:
     complete: bool = member("False if there are more, or files that do not parse.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SymbolPlace:
+class SymbolPlace(Described):
     """Where a symbol is defined or used."""
 
     path: str = member("The file.", "python_path")
@@ -88,16 +79,14 @@ class SymbolPlace:
     text: str = member("The line, shortened.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SymbolPlaces:
+class SymbolPlaces(Described):
     """Where a symbol is defined or used."""
 
     name: str = member("The symbol that was asked for.", "symbol")
     places: tuple[SymbolPlace, ...] = member("By path and line.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Described):
     """One complaint about a file."""
 
     path: str = member("The file.", "python_path")
@@ -107,8 +96,7 @@ class Finding:
     text: str = member("What is wrong.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Findings:
+class Findings(Described):
     """What an examination of files found; nothing if they are well."""
 
     paths: tuple[str, ...] = member("What was examined.", "path")
@@ -119,32 +107,28 @@ class Findings:
 # --- git --------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangedFile:
+class ChangedFile(Described):
     """One line of git's status."""
 
     status: str = member("Two letters as git status --short has them.")
     path: str = member("The file.", "path")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepositoryStatus:
+class RepositoryStatus(Described):
     """Branch and changed files."""
 
     branch: str = member("Its name.", "revision")
     entries: tuple[ChangedFile, ...] = member("Files that are changed, staged or new.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Diff:
+class Diff(Described):
     """Differences as a unified diff, which is the result's text."""
 
     revision: str = member("The commit that is shown or compared with.", "revision")
     files: tuple[str, ...] = member("Files in it.", "path")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Commit:
+class Commit(Described):
     """One commit."""
 
     hash: str = member("Its name.", "revision")
@@ -153,15 +137,13 @@ class Commit:
     subject: str = member("First line of its message.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Commits:
+class Commits(Described):
     """Commits, the latest first."""
 
     commits: tuple[Commit, ...] = member("The commits.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BlamedLine:
+class BlamedLine(Described):
     """Who changed a line last."""
 
     line: int = member("Its line, from 1.", "line")
@@ -169,8 +151,7 @@ class BlamedLine:
     text: str = member("The line, shortened.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Blame:
+class Blame(Described):
     """Who changed the lines of a file last."""
 
     path: str = member("The file.", "path")

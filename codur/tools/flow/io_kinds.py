@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
+from codur.structs import Struct, StructType, is_data
+
 Value = Literal[
     "path",
     "python_path",
@@ -50,6 +52,28 @@ def member(doc: str, gives: Value | None = None, default: Any = dataclasses.MISS
     return dataclasses.field(default=default, metadata={"doc": doc, "gives": gives})
 
 
+class _FieldsAside(StructType):
+    """Takes what `member` and `argument` say of fields out of the class, where a struct wants their defaults alone."""
+
+    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], /, **options: Any) -> Any:
+        said = {key: value for key, value in namespace.items() if isinstance(value, dataclasses.Field)}
+        plain = {key: value.default if key in said else value for key, value in namespace.items()}
+        kept = {key: value for key, value in plain.items() if value is not dataclasses.MISSING}
+        return super().__new__(cls, name, bases, {**kept, "__said__": said}, **options)
+
+
+class Described(Struct, metaclass=_FieldsAside):
+    """An input or output class of a tool: its fields are made by `argument` or `member`."""
+
+
+def described(kind: type) -> Mapping[str, dataclasses.Field[Any]]:
+    """What an input or output class says of its fields, by their names."""
+    if dataclasses.is_dataclass(kind):
+        return {item.name: item for item in dataclasses.fields(kind)}
+    said: Mapping[str, dataclasses.Field[Any]] = getattr(kind, "__said__", {})
+    return said
+
+
 def can_feed(given: Value, taken: Value) -> bool:
     """Whether a value of the first kind can be one of the second, as far as the declarations tell."""
     return given == taken or (given == "path" and taken in PATHS) or (given in PATHS and taken == "path")
@@ -65,7 +89,7 @@ def fits(taken: Value, value: object) -> bool:
 @cache
 def accepts(input_type: type) -> Mapping[str, tuple[Value, ...]]:
     """The kinds that each argument of an input class takes from outputs; arguments that take none are absent."""
-    declared = {item.name: item.metadata.get("accepts", ()) for item in dataclasses.fields(input_type)}
+    declared = {name: item.metadata.get("accepts", ()) for name, item in described(input_type).items()}
     return {name: kinds for name, kinds in declared.items() if kinds}
 
 
@@ -77,11 +101,11 @@ def gives(output_type: type) -> Mapping[str, Value]:
 
 def _gives(output_type: type, prefix: str) -> Iterator[tuple[str, Value]]:
     hints = get_type_hints(output_type)
-    for item in dataclasses.fields(output_type):
-        hint, place = hints[item.name], f"{prefix}{item.name}"
+    for name, item in described(output_type).items():
+        hint, place = hints[name], f"{prefix}{name}"
         if get_origin(hint) is tuple:
             hint, place = get_args(hint)[0], f"{place}[]"
-        if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        if is_data(hint):
             yield from _gives(hint, f"{place}.")
         elif item.metadata.get("gives"):
             yield place, item.metadata["gives"]

@@ -7,17 +7,17 @@ files are in the result's text and not here. A result that is not `ok` has none,
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-from codur.tools.flow.io_kinds import member
+from codur.structs import Struct, is_data, names
+from codur.tools.flow.io_kinds import Described, member
 from codur.types import ToolResult
 
 
 def to_json(value: Any) -> Any:
     """An output, or a part of one, as plain JSON."""
-    if is_dataclass(value):
-        return {item.name: to_json(getattr(value, item.name)) for item in fields(value)}
+    if is_data(value):
+        return {name: to_json(getattr(value, name)) for name in names(value)}
     if isinstance(value, Mapping):
         return {str(key): to_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -25,16 +25,14 @@ def to_json(value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
+class Text(Struct):
     """Only what the result's text says."""
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileContent:
+class FileContent(Described):
     """A file, or some of its lines, whose text is the result's."""
 
     path: str = member("The file.", "path")
@@ -43,32 +41,28 @@ class FileContent:
     total_lines: int = member("Lines of the whole file.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileContents:
+class FileContents(Described):
     """Several files."""
 
     files: tuple[FileContent, ...] = member("Each file in the order of the text.")
     failed: Mapping[str, str] = member("Codes of the files that could not be read, by path.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileList:
+class FileList(Described):
     """Paths of files."""
 
     files: tuple[str, ...] = member("Files, sorted.", "path")
     complete: bool = member("False if there are more.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DirectoryList:
+class DirectoryList(Described):
     """Paths of directories."""
 
     directories: tuple[str, ...] = member("Directories, sorted.", "directory")
     complete: bool = member("False if there are more.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tree:
+class Tree(Described):
     """Directories (with a slash at the end) and files."""
 
     path: str = member("The directory that is shown.", "directory")
@@ -76,8 +70,7 @@ class Tree:
     complete: bool = member("False if there are more.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(Described):
     """One line of a file."""
 
     path: str = member("The file.", "path")
@@ -85,16 +78,14 @@ class Place:
     text: str = member("The line, shortened.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Matches:
+class Matches(Described):
     """Lines that match."""
 
     matches: tuple[Place, ...] = member("In the order of paths and lines.")
     complete: bool = member("False if there are more, or files that could not be searched.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edit:
+class Edit(Described):
     """A change of one file."""
 
     path: str = member("The file.", "path")
@@ -114,15 +105,13 @@ def unchanged(path: str, what: str = "this text") -> ToolResult:
     return ToolResult(text=f"{path} has {what} already", data=Edit(path=path, action="none", count=0))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edits:
+class Edits(Described):
     """Changes of several files."""
 
     edits: tuple[Edit, ...] = member("By path.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DataValue:
+class DataValue(Described):
     """A value of a data file."""
 
     path: str = member("The file.", "path")
@@ -133,8 +122,7 @@ class DataValue:
 # --- programs ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProgramResult:
+class ProgramResult(Described):
     """What became of a program; also of one that failed."""
 
     exit_status: int | None = member("None if it was stopped.")
@@ -147,8 +135,7 @@ class ProgramResult:
     counts: Mapping[str, int] = member("Tests by outcome, where tests were run.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckResult:
+class CheckResult(Described):
     """The verdict of the run's check."""
 
     status: str = member("passed, failed, no_check, flaky or tampered.")
@@ -160,16 +147,14 @@ class CheckResult:
 # --- the web, the user and the tools ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WebPage:
+class WebPage(Described):
     """A page, whose readable text is the result's."""
 
     url: str = member("Where it came from at last.", "url")
     title: str = member("Its title.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchHit:
+class SearchHit(Described):
     """One page that a search found."""
 
     url: str = member("Its address.", "url")
@@ -177,23 +162,20 @@ class SearchHit:
     text: str = member("An excerpt.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchHits:
+class SearchHits(Described):
     """Pages that a search found, best first."""
 
     hits: tuple[SearchHit, ...] = member("The pages.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Described):
     """What the user was asked and said, which is also the result's text."""
 
     question: str = member("What was asked.")
     answer: str = member("What was said.", "text")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolNames:
+class ToolNames(Described):
     """Tools that there are."""
 
     tools: tuple[str, ...] = member("Their names, sorted.", "tool_name")

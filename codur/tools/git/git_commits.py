@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
+from codur.structs import replace
 from codur.tools.flow.code_outputs import Commit
 from codur.tools.git.git_hardening import DIFF_OPTIONS
 from codur.tools.git.git_repository import Repository, require_revision

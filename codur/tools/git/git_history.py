@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codur.structs import Struct, field, replace
 from codur.tools.git.git_hardening import DIFF_OPTIONS
 from codur.tools.git.git_patches import MARK, CommitPatch, FilePatch, Trail, read_patches
 from codur.tools.git.git_repository import NO_COMMITS, REVISION, Repository, own_repository, require_revision
@@ -25,8 +25,7 @@ _GLOBS = (("GIT_LITERAL_PATHSPECS", "0"),)
 _PYTHON = ("--", "*.py")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hunk:
+class Hunk(Struct):
     """Lines of the present text that a commit put there, or the gap that it left.
 
     Attributes:
@@ -46,8 +45,7 @@ class Hunk:
     age: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Version:
+class Version(Struct):
     """A file as it was before a commit (or, without one, before what is not committed)."""
 
     path: str
@@ -57,8 +55,7 @@ class Version:
     age: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class History:
+class History(Struct):
     """What is known of the past of some files.
 
     Attributes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import pairwise
+
+from codur.structs import Struct, field
 
 MARK = "\x1e"
 """Begins the line that names a commit: no line of a patch begins with it."""
@@ -14,8 +15,7 @@ _AFTER = re.compile(r"(?:\+\+\+ b/|rename to )(.+?)\t?$")
 _RANGES = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edit:
+class Edit(Struct):
     """Lines that took the place of others.
 
     Attributes:
@@ -27,8 +27,7 @@ class Edit:
     new: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FilePatch:
+class FilePatch(Struct):
     """What was done to one file; its name before may be another."""
 
     before: str
@@ -36,8 +35,7 @@ class FilePatch:
     edits: tuple[Edit, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommitPatch:
+class CommitPatch(Struct):
     """What one commit did; without a name, what was not committed."""
 
     commit: str = ""
@@ -100,8 +98,7 @@ def _edit(ranges: re.Match[str], lines: list[str], position: int) -> tuple[Edit 
     return Edit(start=start, old=tuple(taken["-"]), new=tuple(taken["+"])), position
 
 
-@dataclass(slots=True)
-class Trail:
+class Trail(Struct, frozen=False, kw_only=False):
     """A file on its way back through history.
 
     Attributes:

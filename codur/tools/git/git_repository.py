@@ -11,12 +11,12 @@ import os
 import re
 import shutil
 import stat
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from codur.structs import Struct
 from codur.tools.git import git_hardening
 from codur.tools.tool import ToolContext, ToolError
 
@@ -58,8 +58,7 @@ class _Capped:
         self.data += chunk[: max(_MAX_OUTPUT - len(self.data), 0)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repository:
+class Repository(Struct):
     """A repository around the workspace: its top directory and the way to call git in it.
 
     Attributes:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
+from codur.structs import Struct
 from codur.ui.sanitise import Shown, sanitise
 from codur.ui.shown.run_report import money, worker
 from codur.ui.shown.tables import Column, table
@@ -43,8 +43,7 @@ PHASES: Final = {
 _NAME_CELLS = 24
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchRow:
+class BatchRow(Struct):
     """A finished piece of work.
 
     Attributes:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from datetime import datetime
-from typing import Any, get_args
+from typing import Any
 
-from codur.events import CheckRan, Event, ModelPrompted, RunFinished
+from msgspec import ValidationError, convert
+
+from codur.events import Event, ModelPrompted
 from codur.store.run_record import RunRecord
-from codur.types import Attempt, BestAttempt, Difference, RunResult, Usage, Verdict
+from codur.types import RunResult
 from codur.ui.sanitise import Shown
 from codur.ui.shown.diffs import diff_lines
 from codur.ui.shown.progress_lines import Narrator
@@ -32,11 +33,10 @@ _COLUMNS = (
 )
 
 
-def _kind(event: type[Any]) -> Any:
-    return next(item.default for item in fields(event) if item.name == "kind")
-
-
-_EVENTS = {_kind(item): item for item in get_args(Event) if item is not RunFinished}
+_SHOWN = (
+    *("outcome", "exit_code", "reason", "remedy", "answer", "explanation", "before", "verdict", "best", "solved_by"),
+    *("model_calls", "usage", "duration_s", "changed_files", "diff", "attempts", "notes"),
+)
 
 
 def runs_table(
@@ -155,36 +155,13 @@ def _timed(lines: Sequence[Line], at: Any) -> list[Line]:
 
 def _event(kept: Mapping[str, Any]) -> Event | None:
     """The event that was kept; None for what this version does not know."""
-    kind = _EVENTS.get(str(kept.get("event")))
-    if kind is None:
-        return None
-    given = {item.name: kept[item.name] for item in fields(kind) if item.name in kept and item.name != "kind"}
     try:
-        if kind is CheckRan:
-            given["verdict"] = _verdict(given["verdict"])
-        made: Event = kind(**given)
-    except (KeyError, TypeError):
+        event: Event = convert(kept, Event)
+    except ValidationError:
         return None
-    return made
-
-
-def _verdict(value: Any) -> Any:
-    if not isinstance(value, Mapping):
-        return None
-    difference = value.get("difference")
-    return Verdict(**{**value, "difference": Difference(**difference) if difference else None})
+    return event
 
 
 def _result(value: Mapping[str, Any]) -> RunResult:
     """What of a result is shown."""
-    names = ("outcome", "exit_code", "reason", "remedy", "answer", "explanation", "solved_by", "model_calls", "diff")
-    return RunResult(
-        **{name: value[name] for name in (*names, "duration_s")},
-        before=_verdict(value["before"]),
-        verdict=_verdict(value["verdict"]),
-        best=BestAttempt(**value["best"]) if value.get("best") else None,
-        usage=Usage(**value["usage"]),
-        changed_files=tuple(value["changed_files"]),
-        attempts=tuple(Attempt(**item) for item in value["attempts"]),
-        notes=tuple(value["notes"]),
-    )
+    return convert({name: value[name] for name in _SHOWN if name in value}, RunResult)

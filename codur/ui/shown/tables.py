@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from codur.errors import CodurError
+from codur.structs import Struct
 from codur.types import RouteStep
 from codur.ui.sanitise import Shown
 from codur.ui.styled_lines import Line, joined, line
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentRow:
+class AgentRow(Struct):
     """One agent: `needs` says what it takes, `ready` whether it can be set to work here now, and `note` why not."""
 
     name: str
@@ -28,8 +27,7 @@ class AgentRow:
     needs: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, kw_only=False):
     """A column of a table; `right` puts its cells to the right."""
 
     title: str

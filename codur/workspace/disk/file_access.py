@@ -12,10 +12,10 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from codur.store.atomic import temporary_name
+from codur.structs import Struct
 from codur.workspace.disk.root import Root
 from codur.workspace.problems import FileError, from_os_error
 
@@ -27,8 +27,7 @@ _PIECE = 1_048_576
 OVERLAP = 4_096
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Image:
+class Image(Struct):
     """What a regular file holds, and its permission bits."""
 
     data: bytes
@@ -107,8 +106,7 @@ def _too_large(relative: str, max_bytes: int) -> FileError:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class Written(Struct):
     """What `write_image` made.
 
     Attributes:

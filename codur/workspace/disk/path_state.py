@@ -5,22 +5,19 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal
 
 from codur.store.blobs import BlobStore
+from codur.structs import Struct
 from codur.workspace.disk.file_access import open_file, reported
 from codur.workspace.disk.root import Root
 from codur.workspace.problems import FileError, from_os_error
 
 Kind = Literal["file", "link", "directory", "other"]
-_KINDS = get_args(Kind)
 _BLOCK = 1 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PathState:
+class PathState(Struct, omit_defaults=True):
     """What is at a path; None stands for nothing.
 
     Attributes:
@@ -35,25 +32,6 @@ class PathState:
     mode: int = 0
     target: str = ""
     stamp: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """The fields that say something."""
-        values = {"kind": self.kind, "content": self.content, "mode": self.mode, "target": self.target}
-        return {name: value for name, value in {**values, "stamp": self.stamp}.items() if value}
-
-
-def from_json(value: Mapping[str, Any] | None) -> PathState | None:
-    """The state that `to_json` gave; None for None."""
-    if value is None:
-        return None
-    kind = value["kind"]
-    return PathState(
-        kind=kind if kind in _KINDS else "other",
-        content=str(value.get("content", "")),
-        mode=int(value.get("mode", 0)),
-        target=str(value.get("target", "")),
-        stamp=str(value.get("stamp", "")),
-    )
 
 
 def same(one: PathState | None, other: PathState | None) -> bool:

@@ -8,15 +8,15 @@ import hashlib
 import io
 import string
 import zlib
-from dataclasses import dataclass
+
+from codur.structs import Struct
 
 _NO_NEWLINE = "\\ No newline at end of file\n"
 _BINARY_LINE = 52
 _LENGTHS = string.ascii_uppercase + string.ascii_lowercase
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileChange:
+class FileChange(Struct):
     """The change of one file; None stands for an absent file."""
 
     path: str

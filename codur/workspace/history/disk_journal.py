@@ -8,22 +8,23 @@ The lines are those of an `AppendLog`; contents are in a `BlobStore`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, convert, to_builtins
 
 from codur.errors import StateError
 from codur.store.append_log import AppendLog
 from codur.store.blobs import BlobStore
-from codur.workspace.disk.path_state import PathState, from_json
+from codur.structs import Struct, field, replace
+from codur.workspace.disk.path_state import PathState
 
 By = Literal["tool", "command", "restore", "rewind", "undo", "redo"]
 SCHEMA = 1
 _BASE_NAME = "base.json"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(Struct, tag_field="op", tag="change"):
     """One change of one path.
 
     Attributes:
@@ -38,25 +39,41 @@ class Entry:
     by: By
     before: PathState | None
     after: PathState | None
-    confirmed: bool = False
+    confirmed: bool = field(name="done", default=False)
     directories: tuple[str, ...] = ()
 
-    def to_json(self, number: int) -> dict[str, Any]:
-        """The line that announces it."""
-        return {
-            "op": "change",
-            "n": number,
-            "path": self.path,
-            "by": self.by,
-            "before": self.before.to_json() if self.before else None,
-            "after": self.after.to_json() if self.after else None,
-            "done": self.confirmed,
-            "directories": list(self.directories),
-        }
+
+class _Start(Struct, tag_field="op", tag="start"):
+    schema: Annotated[int, Meta(le=SCHEMA)]
+    workspace: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Undo:
+class _Confirmed(Struct, tag_field="op", tag="done"):
+    n: int
+    after: PathState | None
+
+
+class _Mark(Struct, tag_field="op", tag="mark"):
+    label: str
+
+
+class _Program(Struct, tag_field="op", tag="program"):
+    running: bool
+
+
+class _UndoLine(Struct, tag_field="op", tag="undo"):
+    finished: bool
+
+
+class _Redo(Struct, tag_field="op", tag="redo"):
+    pass
+
+
+_Line = _Start | Entry | _Confirmed | _Mark | _Program | _UndoLine | _Redo
+"""What the lines of the journal's file hold; that of a change has its number, too (`n`)."""
+
+
+class _Undo(Struct):
     position: int
     finished: bool = False
 
@@ -125,7 +142,7 @@ class DiskJournal:
         self.load()
         if self.workspace is None:
             self.workspace = root
-            self._log.append({"op": "start", "schema": SCHEMA, "workspace": str(root)})
+            self._append(_Start(schema=SCHEMA, workspace=str(root)))
         elif self.workspace != root:
             raise StateError(f"{self._log.path} belongs to {self.workspace}, not to {root}")
 
@@ -139,13 +156,13 @@ class DiskJournal:
             StateError: it cannot be written down; then the change must not be made.
         """
         number = len(self.entries)
-        self._log.append(entry.to_json(number))
+        self._log.append(_announced(entry, number))
         self.entries.append(entry)
         return number
 
     def confirm(self, number: int, after: PathState | None) -> None:
         """Write down that the change was made, and what it left."""
-        self._log.append({"op": "done", "n": number, "after": after.to_json() if after else None}, durable=False)
+        self._append(_Confirmed(n=number, after=after), durable=False)
         self.entries[number] = replace(self.entries[number], after=after, confirmed=True)
 
     def record(self, entries: Iterable[Entry]) -> None:
@@ -153,12 +170,12 @@ class DiskJournal:
         confirmed = [replace(entry, confirmed=True) for entry in entries]
         if confirmed:
             start = len(self.entries)
-            self._log.extend(entry.to_json(start + offset) for offset, entry in enumerate(confirmed))
+            self._log.extend(_announced(entry, start + offset) for offset, entry in enumerate(confirmed))
             self.entries += confirmed
 
     def mark(self, label: str) -> None:
         """Name this moment; the latest with a label counts."""
-        self._log.append({"op": "mark", "label": label}, durable=False)
+        self._append(_Mark(label=label), durable=False)
         self._marks[label] = len(self.entries)
 
     def position(self, label: str) -> int:
@@ -173,18 +190,18 @@ class DiskJournal:
 
     def program(self, *, running: bool) -> None:
         """Write down that a program begins or has ended."""
-        self._log.append({"op": "program", "running": running}, durable=False)
+        self._append(_Program(running=running), durable=False)
         self.in_program = running
 
     def begin_undo(self) -> None:
         """Write down that all is about to be undone, unless an undo that did not finish is being finished."""
         if not self._undos or self._undos[-1].finished:
-            self._log.append({"op": "undo", "finished": False})
+            self._append(_UndoLine(finished=False))
             self._undos.append(_Undo(position=len(self.entries)))
 
     def end_undo(self) -> None:
         """Write down that all was undone."""
-        self._log.append({"op": "undo", "finished": True})
+        self._append(_UndoLine(finished=True))
         self._finish_undo()
 
     def _finish_undo(self) -> None:
@@ -198,7 +215,7 @@ class DiskJournal:
 
     def redone(self) -> None:
         """Write down that the last undo was taken back."""
-        self._log.append({"op": "redo"})
+        self._append(_Redo())
         self._undos.pop()
 
     def close(self) -> None:
@@ -208,53 +225,36 @@ class DiskJournal:
             self.base_file.unlink(missing_ok=True)
 
     def _take(self, line: Mapping[str, Any]) -> None:
-        match line["op"]:
-            case "start":
-                if line["schema"] > SCHEMA:
-                    raise ValueError(line["schema"])
-                self.workspace = Path(line["workspace"])
-            case "change":
-                self._take_change(line)
-            case "done":
-                number = line["n"]
-                if number < len(self.entries):
-                    done = replace(self.entries[number], after=from_json(line["after"]), confirmed=True)
-                    self.entries[number] = done
-            case "mark":
-                self._marks[line["label"]] = len(self.entries)
-            case "program":
-                self.in_program = line["running"]
-            case _:
-                self._take_undo(line)
-
-    def _take_change(self, line: Mapping[str, Any]) -> None:
-        if line["by"] not in get_args(By):
-            raise ValueError(line["by"])
-        while len(self.entries) < line["n"]:  # a damaged line stood here; numbers must go on fitting
-            self.entries.append(_LOST)
-        self.entries.append(
-            Entry(
-                path=line["path"],
-                by=line["by"],
-                before=from_json(line["before"]),
-                after=from_json(line["after"]),
-                confirmed=line["done"],
-                directories=tuple(line["directories"]),
-            )
-        )
-
-    def _take_undo(self, line: Mapping[str, Any]) -> None:
-        match line["op"]:
-            case "undo" if line["finished"] and self._undos:
+        match convert(line, _Line):
+            case _Start(workspace=workspace):
+                self.workspace = Path(workspace)
+            case Entry() as entry:
+                self._take_change(line["n"], entry)
+            case _Confirmed(n=number, after=after) if number < len(self.entries):
+                self.entries[number] = replace(self.entries[number], after=after, confirmed=True)
+            case _Mark(label=label):
+                self._marks[label] = len(self.entries)
+            case _Program(running=running):
+                self.in_program = running
+            case _UndoLine(finished=True) if self._undos:
                 self._finish_undo()
-            case "undo" if not line["finished"]:
+            case _UndoLine(finished=False):
                 self._undos.append(_Undo(position=len(self.entries)))
-            case "redo" if self._undos:
+            case _Redo() if self._undos:
                 self._undos.pop()
-            case "undo" | "redo":
-                return
-            case other:
-                raise ValueError(other)
+
+    def _take_change(self, number: int, entry: Entry) -> None:
+        while len(self.entries) < number:  # a damaged line stood here; numbers must go on fitting
+            self.entries.append(_LOST)
+        self.entries.append(entry)
+
+    def _append(self, line: Struct, *, durable: bool = True) -> None:
+        self._log.append(to_builtins(line), durable=durable)
+
+
+def _announced(entry: Entry, number: int) -> dict[str, Any]:
+    """The line of a change."""
+    return {"op": "change", "n": number, **to_builtins(entry)}
 
 
 _LOST = Entry(path="", by="tool", before=None, after=None)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from codur.errors import StateError
+from codur.structs import Struct
 from codur.workspace.disk import file_access
 from codur.workspace.disk.file_access import Image
 from codur.workspace.disk.path_state import PathState, file_state, same
@@ -21,8 +21,7 @@ _SOMETHING_ELSE = Image(data=b"", mode=-1)
 """Stands for what is no readable file: equal to no image of one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
+class Snapshot(Struct):
     """The changed files as they were at one moment, to be given back to `restore`."""
 
     images: Mapping[str, Image | None]

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from typing import Literal
 
+from codur.structs import Struct
 from codur.types import ScopeViolation
 from codur.workspace.disk.path_state import PathState, same
 from codur.workspace.history.disk_journal import Entry
 from codur.workspace.scope import Scope
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NetChange:
+class NetChange(Struct):
     """What happened to one path from the first to the last entry.
 
     Attributes:
@@ -44,8 +43,7 @@ class NetChange:
         return "directory" in {state.kind for state in (self.before, self.after) if state is not None}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandChange:
+class CommandChange(Struct):
     """The net change of one path that programs, and not tools, changed."""
 
     path: str

@@ -7,9 +7,9 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from codur.structs import Struct
 from codur.workspace.disk import file_access
 from codur.workspace.disk.path_state import PathState, present, same
 from codur.workspace.disk.root import Root
@@ -23,8 +23,7 @@ _ENTRIES_PER_FILE = 4
 """How many more entries are looked at than files are copied."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observed:
+class Observed(Struct):
     """What one program did.
 
     Attributes:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import TypeGuard
 
 from codur.errors import StateError
+from codur.structs import Struct
 from codur.workspace import paths
 from codur.workspace.disk import file_access
 from codur.workspace.disk.path_state import PathState, present, same
@@ -20,8 +20,7 @@ _MAX_COPIES = 1000
 _OWNER_ALL = 0o700
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conflict:
+class Conflict(Struct):
     """A path that was left as it is.
 
     Attributes:
@@ -34,8 +33,7 @@ class Conflict:
     copy: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UndoReport:
+class UndoReport(Struct):
     """What putting back came to, or would; each path is in one of the lists.
 
     Attributes:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Collection
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from codur.store.atomic import is_stray
+from codur.structs import Struct, field
 from codur.workspace.disk.path_state import Kind
 from codur.workspace.disk.root import Root
 from codur.workspace.listing import SKIPPED_DIRECTORIES
@@ -34,8 +34,7 @@ class Status(NamedTuple):
     names: int = 1
 
 
-@dataclass(slots=True)
-class Scan:
+class Scan(Struct, frozen=False, kw_only=False):
     """What was seen.
 
     Attributes:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Literal
 
+from codur.structs import Struct, replace
 from codur.workspace.disk.path_state import PathState, same
 from codur.workspace.disk.root import Root
 from codur.workspace.history.diff import FileChange
@@ -18,8 +18,7 @@ _MAX_DIFF_BYTES = 8 << 20
 _IN_PROGRAM = "a program was running when the run was cut off: files that it made are left where they are"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunChange:
+class RunChange(Struct):
     """The net change of one path by a run.
 
     Attributes:

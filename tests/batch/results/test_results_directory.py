@@ -6,7 +6,6 @@ import json
 import os
 import resource
 import shutil
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -31,6 +30,7 @@ from codur.batch.setup import setup_from
 from codur.batch.work import work_of
 from codur.config.settings import Settings
 from codur.errors import UsageError, WorkspaceBusy
+from codur.structs import replace
 from codur.types import Limits
 from tests.batch.kit import setup
 from tests.runs.kit import fill

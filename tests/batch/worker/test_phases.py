@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
-from typing import Any, cast
+from typing import cast
 
 from codur.batch.worker.frames import FrameWriter
+from codur.batch.worker.messages import Phase
 from codur.batch.worker.phases import Phases
 from codur.events import NodeEntered
 from codur.sandbox.cancel import CancelToken
@@ -19,8 +19,8 @@ class Frames:
     def __init__(self) -> None:
         self.phases: list[str] = []
 
-    def send(self, frame: Mapping[str, Any]) -> bool:
-        self.phases.append(frame["name"])
+    def send(self, message: Phase) -> bool:
+        self.phases.append(message.name)
         return True
 
 

@@ -6,7 +6,6 @@ import os
 import sys
 import threading
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from codur.config.settings import VerificationSettings
 from codur.errors import Interrupted
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
+from codur.structs import replace
 from codur.types import Check, Verdict
 from codur.workspace.workspace import Workspace
 from tests.runs.kit import fill

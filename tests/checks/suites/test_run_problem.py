@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from codur.checks.suites.run_problem import RunProblem, missing_modules, run_problem
+from codur.structs import replace
 from codur.types import Check, Verdict
 
 CHECK = Check(kind="tests", argv=("{python}", "-m", "pytest"), source="the tests")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from codur.config.settings import ToolSettings
 from codur.planning.plans.plan_validation import Asked, Capabilities, Problem, complete, find_problem
+from codur.structs import replace
 from codur.types import Origin, Plan, Step
 
 KNOWN = Capabilities(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from codur.repair.candidates.angelic import Places
 from codur.repair.candidates.candidates import Candidate, Program
 from codur.repair.candidates.queue import Agenda
 from codur.repair.evidence.failing_lines import Failure
 from codur.repair.suspicion.localise import Suspicion
+from codur.structs import replace
 from codur.types import Verdict
 from tests.repair.support import candidates
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from codur.repair.judge.candidate_judge import Judge
+from codur.structs import replace
 from tests.repair.judge.test_warm_worker import STDIN, essence
 from tests.repair.support import QUICK_PYTEST, TESTS, Bench, bench
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from codur.repair.candidates.candidates import Candidate, Mark, Program
@@ -13,6 +11,7 @@ from codur.repair.code.source_file import parse_source
 from codur.repair.evidence.failing_lines import Failure
 from codur.repair.operators.table import Offer
 from codur.repair.suspicion.localise import Suspicion
+from codur.structs import replace
 from tests.repair.support import candidates
 
 TEXT = '''\

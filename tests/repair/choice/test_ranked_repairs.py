@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from codur.repair.choice.input_generator import changed_arguments, changed_text
 from codur.repair.code.evaluate import outcomes
 from codur.repair.evidence.observed_values import Observed
 from codur.repair.evidence.tracing import run_traced
+from codur.structs import replace
 from tests.repair.support import OUTPUT, QUICK_PYTEST, TESTS, bench
 
 UNHURRIED: Any = {"workers": 1, "clock": time.process_time}

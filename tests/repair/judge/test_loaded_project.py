@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from codur.repair.judge.candidate_judge import Judge
+from codur.structs import replace
 from codur.types import Check, Verdict
 from tests.repair.support import Bench, bench
 

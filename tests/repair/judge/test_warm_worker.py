@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from codur.errors import Interrupted
 from codur.repair.judge.candidate_judge import Judge
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
+from codur.structs import replace
 from codur.types import Check, CheckKind, Verdict
 from tests.repair.support import OUTPUT, Bench, bench
 

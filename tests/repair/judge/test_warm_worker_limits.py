@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ import pytest
 from codur.repair.judge.candidate_judge import Judge
 from codur.repair.judge.warm_worker import Answer, Limits, Worker
 from codur.repair.judge.worker_job import job_of
+from codur.structs import replace
 from tests.repair.support import OUTPUT, Bench, bench
 
 LIMITS = Limits(cpu_s=0.4, keep=10_000)

@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 
@@ -17,6 +16,7 @@ from codur.repair.evidence.failing_lines import Failure, Raised, read_failure
 from codur.repair.evidence.tracing import Coverage, TestLines, python_arguments, run_traced
 from codur.repair.suspicion.localise import localise, moved
 from codur.repair.suspicion.mentions import named_lines, named_tables, names_in_tests
+from codur.structs import replace
 from codur.types import Check, Verdict
 from tests.repair.support import OUTPUT, QUICK_PYTEST, TESTS, bench
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from codur.repair.judge.warm_worker import Limits, Worker
 from codur.repair.judge.worker_job import job_of
 from codur.repair.worker.conftest_files import Conftests
+from codur.structs import replace
 from tests.repair.judge.test_warm_worker import both
 from tests.repair.support import QUICK_PYTEST, TESTS, Bench, bench
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import venv
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from codur.repair.judge.candidate_judge import Judge
+from codur.structs import replace
 from codur.types import Check
 from tests.repair.judge.test_warm_worker import both
 from tests.repair.support import QUICK_PYTEST, TESTS, bench

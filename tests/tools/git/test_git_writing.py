@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from codur.config.settings import ToolSettings
+from codur.structs import replace
 from codur.tools.toolbox import Toolbox
 from tests.tools.conftest import toolbox_on
 from tests.tools.git_vectors import VECTORS, Control, git, make_repository, mark_of, script

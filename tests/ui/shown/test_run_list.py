@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
 from codur.events import CheckRan, Decided, Event, ModelCalled, Note, RunStarted, ToolRan
 from codur.store.run_record import RunRecord, RunSummary
+from codur.structs import replace
 from codur.types import Difference, RunResult, Verdict
 from codur.ui.shown.run_list import age, run_text, runs_table
 
@@ -58,7 +59,7 @@ def test_what_a_run_did() -> None:
         CheckRan(when="attempt", verdict=FAILED),
         Note(text="note \x1b]0;title\x07"),
     ]
-    trace = [{"at": number / 2, "event": event.kind, **asdict(event)} for number, event in enumerate(events)]
+    trace = [{"at": number / 2, "event": event.kind, **to_builtins(event)} for number, event in enumerate(events)]
     unknown: list[dict[str, Any]] = [
         {"event": "from the future", "at": 1.0},
         {"event": "decided"},
@@ -68,7 +69,7 @@ def test_what_a_run_did() -> None:
     result = RunResult(
         outcome="not_achieved", exit_code=1, reason="it stayed red", verdict=FAILED, diff="", model_calls=2
     )
-    text = run_text(RUN, [*trace, *unknown], asdict(result))
+    text = run_text(RUN, [*trace, *unknown], to_builtins(result))
     for words in ("sandbox: landlock", "0.5 route: policy → coding", "model: fast", "tool: read_file", "it stayed red"):
         assert words in text
     assert "attempt 1: " in text

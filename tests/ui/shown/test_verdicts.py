@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
+from codur.structs import replace
 from codur.types import Difference, RunResult, Verdict
 from codur.ui.shown.verdicts import cause, check_line, proven, verdict_line
 from tests.ui.samples import ANSWER, DONE, FAILED, GREEN, RED

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import replace
 from functools import partial
 
 from codur.errors import WorkspaceError
 from codur.planning.patterns.named_paths import SOURCE_SUFFIXES, Mention, suffix_of
 from codur.planning.patterns.prompt_tokens import Token
 from codur.planning.patterns.rules.rule import Found, Rule, Settled, call, missing, say
+from codur.structs import replace
 from codur.tools.code.definitions import parse
 from codur.tools.tool import ToolError
 

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from codur.planning.patterns.named_paths import FileNames, Mention
 from codur.planning.patterns.phrases import Captures
 from codur.planning.patterns.prompt_tokens import Token
 from codur.planning.patterns.vocabulary import phrases
+from codur.structs import Struct
 from codur.types import Outcome, Step
 
 _HOLES = {"PYTHON": ["FILE"], "PLACE": ["FILE", "DIR"]}
 _SLOT = r"\{(\w+)(?:\|([^}]*))?\}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
+class Settled(Struct):
     """The one step that a request comes down to.
 
     Attributes:
@@ -33,8 +32,7 @@ class Settled:
     explains: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, kw_only=False):
     """What a phrase's holes took, and what names stand for in the workspace."""
 
     captures: Captures
@@ -60,8 +58,7 @@ Build = Callable[[Found], Settled | None]
 """The step for what a phrase's holes took, or None if the rule does not settle the request after all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, kw_only=False):
     """One row of the table of rules.
 
     Attributes:

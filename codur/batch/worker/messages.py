@@ -1,0 +1,81 @@
+"""What the supervisor of a batch and its worker tell each other; a job is named by its number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from codur.batch.results.challenge_record import ChallengeResult
+from codur.batch.worker.attempt import Job
+from codur.events import ModelPrompted
+from codur.structs import Struct
+
+
+class Begin(Struct, tag=True):
+    """The first message: what `Setup.to_json` gave."""
+
+    setup: dict[str, Any]
+
+
+class Start(Struct, tag=True):
+    job: Job
+
+
+class Cancel(Struct, tag=True):
+    number: int
+
+
+ToWorker = Begin | Start | Cancel
+
+
+class Ready(Struct, tag=True):
+    """Challenges can be taken."""
+
+    pid: int
+
+
+class Started(Struct, tag=True):
+    number: int
+
+
+class Waits(Struct, tag=True):
+    """A job begins to wait for its turn (`now`), or has ended to."""
+
+    number: int
+    now: bool
+
+
+class Phase(Struct, tag=True):
+    """What a job is at, and what it has spent so far."""
+
+    number: int
+    name: str
+    calls: int
+    tokens: int
+    cost_usd: float
+
+
+class Prompted(Struct, tag=True):
+    """A request of a job as it is sent."""
+
+    number: int
+    event: ModelPrompted
+
+
+class AllSpent(Struct, tag=True):
+    """What all jobs have spent so far."""
+
+    tokens: int
+    cost_usd: float
+
+
+class Done(Struct, tag=True):
+    """What came of a job; see `Attempted`."""
+
+    number: int
+    result: ChallengeResult
+    patch: str
+    files: dict[str, bytes | None]
+    interrupted: bool
+
+
+FromWorker = Ready | Started | Waits | Phase | Prompted | AllSpent | Done
