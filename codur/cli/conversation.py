@@ -98,9 +98,10 @@ class Conversation:
                 stopped = True
                 _say("Ctrl-C once more leaves; so does Ctrl-D.")
                 continue
-            stopped = False
-            if line.strip() and not self._take(line):
-                return 0
+            if line.strip():
+                stopped = False
+                if not self._take(line):
+                    return 0
 
     def _take(self, line: str) -> bool:
         """Do what a line asks for; whether to go on."""

@@ -267,7 +267,7 @@ def _printed_number(node: ast.AST, argument: ast.AST) -> bool:
 
 
 def _left_alone(node: ast.AST) -> bool:
-    """What is no part of what a program does, or says what it must do: a false assertion is not mended by another one."""
+    """What does nothing, or says what a program must do: a false assertion is not mended by another one."""
     docstring = (
         isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
     )
