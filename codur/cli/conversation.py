@@ -15,10 +15,12 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from codur import __version__
+from codur.agents.registry import AgentRegistry
 from codur.checks.discover import CheckRequest, find_check
 from codur.cli import machine
 from codur.cli.line_completion import LineCompleter
 from codur.cli.slash_commands import Asked, Sets, help_text, read_line
+from codur.config.reading.agent_files import shipped_names
 from codur.config.settings import Settings
 from codur.errors import CodurError, UsageError
 from codur.llm.pool import ModelPool
@@ -34,7 +36,7 @@ from codur.ui.shown.tables import error_text
 from codur.workspace.workspace import Workspace
 
 _PROMPT = "codur> "
-_UNDONE = "What the last task changed was put back."
+_UNDONE = {False: "What task {run} changed was put back.", True: "What task {run} had changed was made again."}
 _TRY = ('"the tests fail, fix the bug"', '"explain FILE"', "/help")
 
 Command = Callable[[], int]
@@ -114,9 +116,10 @@ class Conversation:
             return False
         if asked.sets:
             self._set(asked.sets, asked.value)
+        elif (wanted := _undoes(asked.words)) is not None:
+            self._guarded(partial(self._put_back, line, wanted, again="--redo" in asked.words))
         elif asked.words:
-            if self._run(asked.words) == 0 and asked.words[0] == "undo":
-                self._remember(Turn(asked=line, outcome="done", said=_UNDONE))
+            self._run(asked.words)
         else:
             self._guarded(partial(self._work, asked))
         return True
@@ -144,6 +147,15 @@ class Conversation:
         self._remember(turn_of(task.prompt, result))
         return shown_result(result, output, explain_route=False)
 
+    def _put_back(self, line: str, wanted: str, *, again: bool) -> int:
+        """Undo a task, or take that back; only what was put back is remembered."""
+        from codur.cli.actions import undo  # noqa: PLC0415 - lazy: the prompt comes first
+
+        report, record = undo.put_back(wanted or None, self._directory, dry=False, again=again)
+        if report.restored or report.removed:
+            self._remember(Turn(asked=line, outcome="done", said=_UNDONE[again].format(run=record.id)))
+        return undo.told(report, record, dry=False, again=again, json=False)
+
     def _remember(self, turn: Turn) -> None:
         self._turns.append(turn)
         self._kept.add(turn)
@@ -161,7 +173,7 @@ class Conversation:
             chosen.check = _unless(value, "auto", chosen.check)
             _say(f"check: {chosen.check or 'as found'}")
         elif what == "agent":
-            chosen.agent = _unless(value, "auto", chosen.agent)
+            self._guarded(partial(self._choose_agent, value))
             _say(f"agent: {chosen.agent or 'as the settings say'}")
         elif what == "scope":
             words = _unless(value, "all", " ".join(chosen.scope) or None)
@@ -173,6 +185,19 @@ class Conversation:
         elif what == "permissions":
             chosen.asks = _one_of(value, ("ask", "edit"), chosen.asks, "/permissions")
             _say("each plan is shown and asked about" if chosen.asks else "edits are made without asking")
+
+    def _choose_agent(self, value: str | None) -> int:
+        """Take another agent for later tasks.
+
+        Raises:
+            UsageError: there is none of that name.
+        """
+        agent = _unless(value, "auto", self._choices.agent)
+        if agent is not None:
+            loaded = machine.settings_for(self._directory, None, {}, agents=(agent,))
+            AgentRegistry(loaded.settings).resolve(agent)
+        self._choices.agent = agent
+        return 0
 
     def _compact(self) -> None:
         last: list[Turn] = self._turns[-1:]
@@ -191,7 +216,7 @@ class Conversation:
                 {
                     "agent": lambda: [
                         "auto",
-                        *settings.agents.configs,
+                        *dict.fromkeys((*settings.agents.configs, *shipped_names())),
                         *(f"llm:{name}" for name in settings.llm.profiles),
                     ],
                     "offline": lambda: ["on", "off"],
@@ -269,8 +294,16 @@ def _check(directory: Path, settings: Settings) -> str:
         workspace = Workspace.open(directory, home=machine.home())
         found = find_check(workspace, settings.verification, CheckRequest())
     except CodurError as error:
-        return error.message
+        return f"none: {error.message}"
     return "none found" if found is None else found.label
+
+
+def _undoes(words: Sequence[str]) -> str | None:
+    """The run that a command line undoes, empty for the last; None if it does something else, or only shows it."""
+    rest = [word for word in words[1:] if word != "--redo"]
+    if words[:1] != ("undo",) or len(rest) > 1 or any(word.startswith("-") for word in rest):
+        return None
+    return rest[0] if rest else ""
 
 
 def _unless(value: str | None, back: str, before: str | None) -> str | None:

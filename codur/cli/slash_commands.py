@@ -39,6 +39,7 @@ COMMANDS: Final = (
     SlashCommand(name="repair", takes="[FILE…]", help="Search for a repair without a model.", words=("repair",)),
     SlashCommand(name="diff", takes="[RUN]", help="Show what the last task changed.", words=("diff",)),
     SlashCommand(name="undo", takes="[RUN]", help="Put that back.", words=("undo",)),
+    SlashCommand(name="redo", takes="[RUN]", help="Take the last undo back.", words=("undo", "--redo")),
     SlashCommand(name="show", takes="[RUN]", help="Show what the last task did.", words=("show",)),
     SlashCommand(name="runs", help="List the tasks of this project.", words=("runs",)),
     SlashCommand(name="resume", takes="[RUN]", help="Go on with a task that was stopped.", words=("resume",)),

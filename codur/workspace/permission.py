@@ -34,7 +34,7 @@ def usable_root(path: Path, home: Path | None) -> Path:
         raise WorkspaceError(f"{path} is not a directory", remedy="Give the project's directory, not a file.")
     if root == Path(root.anchor) or (home is not None and home.resolve().is_relative_to(root)):
         raise WorkspaceError(
-            f"{root} is too wide to work on: it holds your whole home or system",
+            f"{root} is no project: it holds your whole home or system",
             remedy="Go to the project's own directory, or name it.",
         )
     if not os.access(root, os.R_OK | os.X_OK):

@@ -59,18 +59,27 @@ def test_a_fix_its_undoing_and_what_is_remembered(opens: Opens, project: Path, h
         say(terminal, "undo that")
         terminal.until("restored: main.py")
         assert (project / "main.py").read_text() == REPAIRABLE["main.py"]
+        say(terminal, "/undo")
+        terminal.until("there is nothing to undo")
+        say(terminal, "/redo")
+        terminal.until("made again: main.py")
+        say(terminal, "/undo --dry-run")
+        terminal.until("would be restored: main.py")
+        say(terminal, "/undo")
+        terminal.until("restored: main.py")
         say(terminal, "!echo $((6 * 7))")
         terminal.until("42")
         say(terminal, "/context")
         told = terminal.until("Outcome: done\n42")
-        assert told.index("User: fix main.py") < told.index("What the last task changed was put back.")
+        assert told.index("User: fix main.py") < told.index("changed was put back.")
+        assert (told.count("changed was put back."), told.count("had changed was made again.")) == (2, 1)
         say(terminal, CTRL_D)
         assert terminal.ended() == 0
     kept = home / ".local/state/codur/conversations"
     assert {stat.S_IMODE(path.stat().st_mode) for path in kept.iterdir()} == {0o600}
     assert "+fix main.py" in next(kept.glob("*.history")).read_text()
     with opens("--continue") as terminal:
-        terminal.until("3 earlier tasks are remembered")
+        terminal.until("5 earlier tasks are remembered")
         say(terminal, "/quit")
         assert terminal.ended() == 0
     with opens() as terminal:
@@ -126,6 +135,8 @@ def test_what_holds_for_later_tasks_and_what_is_wrong(opens: Opens, project: Pat
             ("/check", "check: false"),
             ("/check auto", "check: as found"),
             ("/agent codex", "agent: codex"),
+            ("/agent codx", "there is no agent named 'codx'"),
+            ("/agent", "agent: codex"),
             ("/agent auto", "agent: as the settings say"),
             ("/scope *.txt", "may change: *.txt"),
             ("/offline on", "no model is asked"),
@@ -147,6 +158,12 @@ def test_what_holds_for_later_tasks_and_what_is_wrong(opens: Opens, project: Pat
         terminal.press("/help\r")
         listed = terminal.until("@FILE")
         assert all(f"/{command.name}" in listed for command in COMMANDS)
+
+
+def test_in_a_place_that_is_no_project(home: Path) -> None:
+    environ = environment(home, PROMPT_TOOLKIT_NO_CPR="1")
+    with Terminal([sys.executable, "-m", "codur"], cwd=home, environ=environ) as terminal:
+        assert f"check: none: {home} is no project" in terminal.until("try: ")
 
 
 def test_without_a_terminal(project: Path, home: Path) -> None:

@@ -252,9 +252,9 @@ def test_roots_that_are_refused(tmp_path: Path) -> None:
     assert messages == {
         "absent": "there is no directory T/absent",
         "file": "T/file is not a directory",
-        "root": "/ is too wide to work on: it holds your whole home or system",
-        "home": "T/users/me is too wide to work on: it holds your whole home or system",
-        "above home": "T/users is too wide to work on: it holds your whole home or system",
+        "root": "/ is no project: it holds your whole home or system",
+        "home": "T/users/me is no project: it holds your whole home or system",
+        "above home": "T/users is no project: it holds your whole home or system",
         "NUL": "there is no directory a\0b",
         "bare": "T/bare is a bare git repository, which has no files to work on",
     }

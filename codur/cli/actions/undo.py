@@ -43,6 +43,16 @@ def undo_run(wanted: str | None, directory: Path, *, dry: bool, again: bool, jso
         The exit code: 0, or 1 if something was left as it is.
 
     Raises:
+        As `put_back`.
+    """
+    report, record = put_back(wanted, directory, dry=dry, again=again)
+    return told(report, record, dry=dry, again=again, json=json)
+
+
+def put_back(wanted: str | None, directory: Path, *, dry: bool, again: bool) -> tuple[UndoReport, RunRecord]:
+    """Undo a run as `undo_run` does; what came of it is still to be told.
+
+    Raises:
         UsageError: there is no such run.
         WorkspaceBusy: a run works in the directory.
         WorkspaceError: the directory is not there any more.
@@ -62,7 +72,7 @@ def undo_run(wanted: str | None, directory: Path, *, dry: bool, again: bool, jso
             journal.close()
     if warning:
         warn(warning)
-    return _told(report, record, dry=dry, again=again, json=json)
+    return report or UndoReport(notes=("nothing of this run was undone",)), record
 
 
 def show_diff(wanted: str | None, directory: Path, *, json: bool) -> None:
@@ -141,14 +151,14 @@ def _journal(run: RunDirectory, state: StateDirectory) -> DiskJournal:
     return journal
 
 
-def _told(report: UndoReport | None, record: RunRecord, *, dry: bool, again: bool, json: bool) -> int:
-    found = report or UndoReport(notes=("nothing of this run was undone",))
+def told(report: UndoReport, record: RunRecord, *, dry: bool, again: bool, json: bool) -> int:
+    """Print what came of an undo; gives the exit code."""
     if json:
-        say_json({"run": record.id, "workspace": record.workspace, "dry_run": dry, **to_builtins(found)})
+        say_json({"run": record.id, "workspace": record.workspace, "dry_run": dry, **to_builtins(report)})
     else:
         _name(record)
-        say("\n".join(_lines(found, record, dry=dry, again=again)))
-    return EXIT_CODES["not_achieved"] if found.conflicts else EXIT_CODES["done"]
+        say("\n".join(_lines(report, record, dry=dry, again=again)))
+    return EXIT_CODES["not_achieved"] if report.conflicts else EXIT_CODES["done"]
 
 
 def _lines(report: UndoReport, record: RunRecord, *, dry: bool, again: bool) -> list[str]:

@@ -14,6 +14,9 @@ from codur.planning.patterns.vocabulary import words
 from codur.types import CODE_TASKS, Check, Discovery, Outcome, Plan, Step, Task, Verdict
 
 _SURE = 0.8
+_ON_FILES = frozenset({"code_fix", "refactor"})
+_ON_WORDS = frozenset({"explanation", "search", "unknown"})
+"""What a file's name may stand for something in general in, so that a model may know an answer."""
 _WORD = r"[^\W\d_]+"
 
 
@@ -30,7 +33,8 @@ def first_plan(
     Returns:
         None if the next step is to ask a model.
     """
-    if discovery.task_type in {"code_fix", "refactor"} and discovery.missing_files and not discovery.files:
+    missing = bool(discovery.missing_files) and not discovery.files
+    if missing and (discovery.task_type in _ON_FILES or (no_model and discovery.task_type in _ON_WORDS)):
         names = ", ".join(discovery.missing_files)
         return _last_word(f"{names}: no such file in the workspace", outcome="usage")
     if (discovery.task_type == "code_fix" or task.check_is_goal) and before is not None:

@@ -8,6 +8,7 @@ from codur.planning.plans.first_plan import first_plan, says_more
 from codur.types import Discovery, Task, Verdict
 
 FIX = Discovery(task_type="code_fix", files=("app/main.py",), entry="app/main.py")
+GONE = Discovery(task_type="explanation", missing_files=("gone.py",))
 RED = Verdict(status="failed")
 GREEN = Verdict(status="passed", check="python main.py")
 NO_MODEL = "no key"
@@ -54,6 +55,8 @@ def test_says_more(prompt: str, more: bool) -> None:
             None,
             None,
         ),
+        ("explain gone.py", GONE, None, False, "", None, None),
+        ("explain gone.py", GONE, None, False, NO_MODEL, ["respond"], "usage"),
         ("what is it for?", Discovery(task_type="explanation"), None, False, "", None, None),
         ("what is it for?", Discovery(task_type="explanation"), None, False, NO_MODEL, ["respond"], "no_model"),
     ],
