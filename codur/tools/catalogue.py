@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from codur.tools import meta_tools, run_tools, server_tools, web_tools
-from codur.tools.code import edit_tools, find_symbols, lint, python_graph, python_outline
-from codur.tools.data import data_tools
-from codur.tools.files import apply_patch, file_tools, grep, line_tools, list_tools
+from codur.tools.code import edit_tools, find_symbols, lint, python_outline
+from codur.tools.files import apply_patch, data_tools, file_tools, grep, line_tools, list_tools
 from codur.tools.git import git_reading, git_writing
 from codur.tools.tool import Tool
 
@@ -16,7 +15,6 @@ ALL: tuple[Tool, ...] = (
     *grep.TOOLS,
     *data_tools.TOOLS,
     *python_outline.TOOLS,
-    *python_graph.TOOLS,
     *find_symbols.TOOLS,
     *lint.TOOLS,
     *edit_tools.TOOLS,

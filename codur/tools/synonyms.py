@@ -24,7 +24,7 @@ SYNONYMS: Final[Mapping[str, str]] = {
     "glob": "file_pattern glob_pattern include include_pattern",
     "grep_files.pattern": "query search search_pattern search_term string text",
     "ignore_case": "case_insensitive",
-    "key": "key_path",
+    "key": "key_path section",
     "limit": "count head_limit max_count max_matches max_results num_results",
     "line": "line_number lineno",
     "list_files.pattern": "glob glob_pattern",
@@ -43,8 +43,6 @@ SYNONYMS: Final[Mapping[str, str]] = {
     "question": "message prompt text",
     "replace_class.class_name": "name",
     "revision": "commit commit_hash hash ref rev sha",
-    "section": "section_name",
-    "sections": "content data values",
     "server": "server_name",
     "source": "from from_path old_path source_file source_path src src_path",
     "staged": "cached",
@@ -55,7 +53,6 @@ SYNONYMS: Final[Mapping[str, str]] = {
     "tool": "name tool_name",
     "uri": "resource url",
     "url": "address href link uri",
-    "value": "content data new_value",
 }
 """By the argument, or by the tool and the argument where that of other tools has not the same ones."""
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

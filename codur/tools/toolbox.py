@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
+from codur.config.tool_names import GONE, RENAMED
 from codur.errors import CodurError, WorkspaceError
 from codur.mcp.offered_tools import server_of
 from codur.structs import is_data, replace
@@ -68,7 +69,7 @@ class Toolbox:
         server = server_of(name)
         if server and name not in self._tools and self.mcp is not None and server in self.mcp.names():
             self._ask_server(server)
-        return self._tools.get(name)
+        return self._tools.get(RENAMED.get(name, name))
 
     def with_servers(self) -> list[str]:
         """Have the tools of all servers among `names` from now on; why some are not there, a sentence each."""
@@ -96,7 +97,7 @@ class Toolbox:
         Raises:
             KeyError: there is no such tool.
         """
-        tool = self._tools[name]
+        tool = self._tools[RENAMED.get(name, name)]
         parameters = schema(tool.input) if tool.parameters is None else tool.parameters
         return ToolSpec(name=tool.name, description=tool.description, parameters=parameters)
 
@@ -110,7 +111,7 @@ class Toolbox:
 
     def own_names(self, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """The arguments of a call under the tool's own names; those of no tool of Codur as they are."""
-        tool = self._tools.get(name)
+        tool = self._tools.get(RENAMED.get(name, name))
         return arguments if tool is None or tool.parameters is not None else own_names(name, tool.input, arguments)
 
     def check(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
@@ -153,7 +154,7 @@ class Toolbox:
             why = self._asked.get(server_of(name), "")
             if why:
                 raise ToolError("failed", f"{name:.80} cannot be used: {why}")
-            near = difflib.get_close_matches(name, self._tools, n=1, cutoff=0.5)
+            near = [GONE[name]] if name in GONE else difflib.get_close_matches(name, self._tools, n=1, cutoff=0.5)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(self.names())}"
             raise ToolError("invalid", f"there is no tool {name:.80}; {hint}")
         settings = self._context.settings

@@ -24,16 +24,7 @@ ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     "replace_lines": {"start_line": 1, "end_line": 1, "content": "x"},
     "inject_lines": {"after_line": 0, "content": "x"},
     "grep_files": {"pattern": "needle"},
-    "read_json": {},
-    "write_json": {"value": {"a": 1}},
-    "set_json_value": {"key": "a", "value": 1},
-    "read_toml": {},
-    "read_yaml": {},
-    "write_yaml": {"value": {"a": 1}},
-    "set_yaml_value": {"key": "a", "value": 1},
-    "read_ini": {},
-    "write_ini": {"sections": {"a": {"b": "c"}}},
-    "set_ini_value": {"section": "a", "key": "b", "value": "c"},
+    "read_data": {},
     "python_ast_outline": {},
     "python_ast_dependencies": {},
     "validate_python_syntax": {},
@@ -48,9 +39,9 @@ ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     "apply_patch": {},
     "run_python_file": {},
 }
-MAKES_FILES = {"write_file", "append_file", "write_json", "write_yaml", "write_ini", "replace_file_content"}
-MAKES_VALUES = {"set_json_value", "set_yaml_value", "set_ini_value", "inject_function"}
-"""An absent file becomes one with the value, or the function, alone."""
+MAKES_FILES = {"write_file", "append_file", "replace_file_content"}
+MAKES_VALUES = {"inject_function"}
+"""An absent file becomes one with the function alone."""
 NEEDS_NO_TEXT = {"delete_file", "copy_file", "move_file", "write_file"}
 """These do not look into the file; what they do with a binary one is right, and can be taken back."""
 PATCH = "--- a/{0}\n+++ b/{0}\n@@ -1 +1 @@\n-a\n+b\n"
@@ -62,10 +53,10 @@ CODES = {
     "broken": "syntax_error",
 }
 PARSING = {
-    "data.json": {"read_json", "set_json_value"},
-    "data.yaml": {"read_yaml", "set_yaml_value"},
-    "data.ini": {"read_ini", "set_ini_value"},
-    "data.toml": {"read_toml"},
+    "data.json": {"read_data"},
+    "data.yaml": {"read_data"},
+    "data.ini": {"read_data"},
+    "data.toml": {"read_data"},
     "code.py": {
         "python_ast_outline",
         "python_ast_dependencies",
@@ -107,7 +98,7 @@ def test_every_tool_with_a_file_is_here() -> None:
     required = {
         tool.name for tool in ALL if {"path", "source"} & {*names(tool.input)} and tool.side_effect != "network"
     }
-    optional = {"list_files", "list_dirs", "search_files", "file_tree", "find_definition", "python_ast_graph"}
+    optional = {"list_files", "list_dirs", "search_files", "file_tree", "find_definition"}
     of_git = {"git_diff", "git_log", "git_show", "git_blame"}
     assert required - optional - of_git <= set(ARGUMENTS)
 

@@ -50,7 +50,7 @@ def test_every_score_is_a_share_and_the_order_is_settled() -> None:
 def test_values_tell_what_declarations_cannot() -> None:
     data = {"files": ["notes.txt", "data.json"], "complete": True}
     assert edge(GRAPH, "list_files", "run_python_file", data=data) is None
-    found = edge(GRAPH, "list_files", "read_json", data=data)
+    found = edge(GRAPH, "list_files", "read_data", data=data)
     assert found is not None
     assert (found.score, found.arguments) == (1.0, {"path": "data.json"})
     several = edge(GRAPH, "list_files", "read_file", data=data)

@@ -85,7 +85,7 @@ def test_list_tools_and_help(toolbox: Toolbox) -> None:
     assert "read_file (read): Read a text file, or some of its lines." in every.text.split("\n")
     some = toolbox.call("list_tools", {"task_type": "git"}).data["tools"]
     assert {"git_commit", "git_status"} < set(some)
-    assert "read_json" not in some
+    assert "read_data" not in some
     assert toolbox.call("list_tools", {"task_type": "x"}).text.startswith("'x' is no kind of task; there are code_fix")
     help_ = toolbox.call("tool_help", {"name": "read_file"})
     assert help_.text.split("\n") == [

@@ -59,7 +59,7 @@ def test_what_an_output_gives() -> None:
         ("path", "path", True),
         ("path", "python_path", True),
         ("python_path", "path", True),
-        ("python_path", "json_path", False),
+        ("python_path", "data_path", False),
         ("directory", "path", False),
         ("line", "symbol", False),
     ],
@@ -69,7 +69,7 @@ def test_what_can_feed_what(given: Value, taken: Value, expected: bool) -> None:
 
 
 def test_a_narrower_path_needs_its_suffix() -> None:
-    assert [kind for kind in PATHS if fits(kind, "a/b.yml")] == ["yaml_path"]
+    assert [kind for kind in PATHS if fits(kind, "a/b.yml")] == ["data_path"]
     assert [fits("path", value) for value in ("a", 3, None)] == [True, False, False]
     assert [fits("line", value) for value in (3, "3", True)] == [True, False, False]
 
@@ -93,9 +93,6 @@ FILES = {
     "a.py": "import os\n\n\ndef f(x):\n    return x\n\n\nclass K:\n    def m(self):\n        return f(1)\n",
     "notes.txt": "one\ntwo\n",
     "d.json": '{"a": [1, {"b": null}]}\n',
-    "d.yaml": "a: 1 # one\n",
-    "d.ini": "[s]\nk = v\n",
-    "d.toml": "[s]\nk = 1\n",
     "sub/b.txt": "x\n",
     "test_a.py": "def test_a():\n    pass\n",
 }
@@ -115,16 +112,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "search_files": {"query": "a"},
     "file_tree": {},
     "grep_files": {"pattern": "def"},
-    "read_json": {"path": "d.json"},
-    "write_json": {"path": "d.json", "value": 1},
-    "set_json_value": {"path": "d.json", "key": "a", "value": 1},
-    "read_yaml": {"path": "d.yaml"},
-    "write_yaml": {"path": "d.yaml", "value": 1},
-    "set_yaml_value": {"path": "d.yaml", "key": "a", "value": 2},
-    "read_ini": {"path": "d.ini"},
-    "write_ini": {"path": "d.ini", "sections": {}},
-    "set_ini_value": {"path": "d.ini", "section": "s", "key": "k", "value": "w"},
-    "read_toml": {"path": "d.toml"},
+    "read_data": {"path": "d.json"},
     "python_ast_outline": {"path": "a.py"},
     "python_ast_dependencies": {"path": "a.py"},
     "python_ast_dependencies_multifile": {"paths": ["a.py"]},
@@ -139,7 +127,6 @@ CALLS: dict[str, dict[str, Any]] = {
     "run_pytest": {"paths": ["test_a.py"]},
     "run_command": {"command": "true"},
     "run_check": {},
-    "python_ast_graph": {},
     "find_usages": {"path": "a.py", "name": "f"},
     "rename_symbol": {"path": "a.py", "name": "f", "new_name": "g"},
     "lint_python": {},

@@ -23,11 +23,10 @@ NAMES = tuple(
     find_definition find_usages git_blame
     git_commit git_diff git_log git_show git_stage_files git_status grep_files inject_function inject_lines
     lint_python list_dirs list_files list_mcp_resources list_mcp_tools list_tools move_file python_ast_dependencies
-    python_ast_dependencies_multifile python_ast_graph python_ast_outline read_file read_files read_ini
-    read_json read_mcp_resource read_toml read_yaml rename_symbol replace_class replace_file_content replace_function
+    python_ast_dependencies_multifile python_ast_outline read_data read_file read_files
+    read_mcp_resource rename_symbol replace_class replace_file_content replace_function
     replace_in_file replace_lines replace_method run_check run_command run_pytest run_python_file search_files
-    set_ini_value set_json_value set_yaml_value tool_help validate_python_syntax write_file write_ini write_json
-    write_yaml
+    tool_help validate_python_syntax write_file
     """.split()
     )
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from codur.config.reading.origin import Problem, did_you_mean, shown
 from codur.config.settings import AgentConfig, Settings
-from codur.config.tool_names import TOOL_NAMES
+from codur.config.tool_names import GONE, RENAMED, TOOL_NAMES
 
 PLACE = re.compile(r"\{\{|\}\}|\{([a-z_]+)\}")
 """A named place; doubled braces stand for one."""
@@ -44,11 +44,13 @@ def _problems(name: str, config: AgentConfig, settings: Settings) -> Iterator[_P
 
 
 def _of_tools(config: AgentConfig, settings: Settings) -> Iterator[_Problem]:
-    unknown = next((name for name in config.tools if name not in TOOL_NAMES and not _SERVERS.match(name)), None)
+    known = {*TOOL_NAMES, *RENAMED}
+    unknown = next((name for name in config.tools if name not in known and not _SERVERS.match(name)), None)
     named = [found[1] for name in config.tools if (found := _SERVERS.match(name))]
     yield from (problem for server in named for problem in _of_server("tools", server, settings))
     if unknown is not None:
         remedy = did_you_mean(unknown, sorted(TOOL_NAMES), "`codur tools` lists them all.")
+        remedy = f"Name {GONE[unknown]} in its place." if unknown in GONE else remedy
         yield "tools", f"there is no tool {shown(unknown)}", remedy
 
 

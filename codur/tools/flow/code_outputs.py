@@ -47,11 +47,11 @@ class Dependencies(Described):
 
 
 class Edge(Described):
-    """One relation; its ends are paths, or `path::symbol`."""
+    """One relation between files."""
 
     source: str = member("Where it starts.")
     target: str = member("Where it leads.")
-    kind: str = member("imports, calls, contains or inherits.")
+    kind: str = member("imports.")
 
 
 class DependencySet(Described):
@@ -59,15 +59,6 @@ class DependencySet(Described):
 
     files: tuple[Dependencies, ...] = member("Each file.")
     edges: tuple[Edge, ...] = member("Which file imports which.")
-
-
-class SymbolGraph(Described):
-    """Files and definitions, and how they are connected."""
-
-    files: tuple[str, ...] = member("Files that were read.", "python_path")
-    symbols: tuple[str, ...] = member("Definitions as path::symbol.")
-    edges: tuple[Edge, ...] = member("Relations between them.")
-    complete: bool = member("False if there are more, or files that do not parse.")
 
 
 class SymbolPlace(Described):

@@ -16,10 +16,7 @@ from codur.structs import Struct, StructType, is_data
 Value = Literal[
     "path",
     "python_path",
-    "json_path",
-    "yaml_path",
-    "ini_path",
-    "toml_path",
+    "data_path",
     "directory",
     "line",
     "symbol",
@@ -35,10 +32,7 @@ Value = Literal[
 
 PATHS: Final[Mapping[Value, tuple[str, ...]]] = {
     "python_path": (".py", ".pyi", ".pyw"),
-    "json_path": (".json",),
-    "yaml_path": (".yaml", ".yml"),
-    "ini_path": (".ini", ".cfg"),
-    "toml_path": (".toml",),
+    "data_path": (".json", ".yaml", ".yml", ".toml", ".ini", ".cfg"),
 }
 """Narrower kinds of paths and the suffixes of their files."""
 

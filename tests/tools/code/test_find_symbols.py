@@ -142,25 +142,6 @@ def test_nothing_of_the_workspace_is_run(root: Path, toolbox: Toolbox) -> None:
     assert not (root / "PWN").exists()
 
 
-def test_graph(root: Path, toolbox: Toolbox) -> None:
-    result = toolbox.call("python_ast_graph", {"path": "pkg"})
-    assert result.text.split("\n") == [
-        "pkg/core.py contains pkg/core.py::Base",
-        "pkg/core.py::Base contains pkg/core.py::Base.area",
-        "pkg/core.py contains pkg/core.py::Square",
-        "pkg/core.py::Square contains pkg/core.py::Square.area",
-        "pkg/core.py contains pkg/core.py::helper",
-        "pkg/core.py imports os",
-        "pkg/core.py::Square.area calls pkg/core.py::helper",
-        "pkg/core.py::Square inherits pkg/core.py::Base",
-    ]
-    assert result.data["complete"]
-    whole = toolbox.call("python_ast_graph", {})
-    assert whole.text.endswith("\n1 files are too many or cannot be parsed")
-    assert {"source": "main.py", "target": "pkg/core.py", "kind": "imports"} in whole.data["edges"]
-    assert toolbox.call("python_ast_graph", {"path": "broken.py"}).code == "syntax_error"
-
-
 def without_ruff(root: Path, folder: Path) -> Toolbox:
     """A toolbox whose launcher finds no ruff, as on a machine that has none."""
 
