@@ -55,23 +55,26 @@ class BatchResult(Struct):
     seconds: float = 0.0
 
 
-def solve_batch(
-    work: Sequence[Work],
-    setup: Setup,
-    results: Path,
-    *,
-    mode: Mode,
-    watch: Watch,
-    begins: Begins,
-    junit: Path | None = None,
-) -> BatchResult:
+class Output(Struct):
+    """Where a batch puts what comes of it.
+
+    Attributes:
+        results: the directory of results.
+        mode: what to do with the results that are there already.
+        junit: where to write JUnit XML, if at all.
+    """
+
+    results: Path
+    mode: Mode = "new"
+    junit: Path | None = None
+
+
+def solve_batch(work: Sequence[Work], setup: Setup, output: Output, *, watch: Watch, begins: Begins) -> BatchResult:
     """Do the work of a batch that is not done yet.
 
     Args:
-        results: the directory of results.
         watch: sees it go on, from another thread.
         begins: gets what is to be done, the results that are there already, and what to know about the others.
-        junit: where to write JUnit XML, if at all.
 
     Raises:
         UsageError: the results directory holds results and the mode does not say what to do with them; or it cannot be
@@ -79,7 +82,7 @@ def solve_batch(
         WorkspaceBusy: another batch writes there.
         CodurError: the worker cannot be started.
     """
-    begun = time.monotonic()
+    begun, results, mode = time.monotonic(), output.results, output.mode
     if mode == "new" and has_results(results):
         raise UsageError(
             f"{results} holds results already",
@@ -102,13 +105,13 @@ def solve_batch(
         setup = replace(setup, tokens=tokens, cost_usd=cost_usd, keeping=keeping)
         keeper = Keeper(directory, setup, keys)
         begins(missing, list(found.values()), others)
-        supervisor = Supervisor(setup, missing, key_of=keys, keep=keeper, watch=watch, keep_spent=directory.write_spent)
+        supervisor = Supervisor(setup, missing, keeper, watch)
         ended, code = _supervised(supervisor) if missing else ("all", 0)
         found |= keeper.kept
         ordered = tuple(found[number] for number in sorted(found))
         elsewhere = of_other_work(work, earlier)
         everything = sorted((*ordered, *elsewhere), key=lambda item: (item.name, item.agent, item.attempt))
-        reports, notes = _reports(directory, everything, setup, junit)
+        reports, notes = _reports(directory, everything, setup, output.junit)
     return BatchResult(
         results=ordered,
         ended=ended,

@@ -7,10 +7,11 @@ import selectors
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from codur.batch.results.challenge_outcome import over_budget
 from codur.batch.results.challenge_record import ChallengeResult
+from codur.batch.results.kept_files import Keeper
 from codur.batch.results.progress import Cancelled, Ended, Finished, Running, Spent, Watch
 from codur.batch.setup import Setup
 from codur.batch.work import Work
@@ -44,9 +45,7 @@ class Supervisor:
     """Gives work to a worker, and takes results.
 
     Args:
-        key_of: the key of a piece of work; asked when it is about to be started.
-        keep: keeps what is finished, and gives the result as it was kept.
-        keep_spent: keeps the tokens and dollars spent so far, whenever they have grown.
+        keeper: gives the key of work that is about to be started, and keeps what is finished and what was spent.
         obey_s: see `OBEY_S`.
 
     A challenge that does not end with its time is cancelled halfway to `Limits.longest_s`, and its worker ended then.
@@ -56,21 +55,17 @@ class Supervisor:
         self,
         setup: Setup,
         work: Iterable[Work],
-        *,
-        key_of: Callable[[Work], str],
-        keep: Callable[[Finished], ChallengeResult],
+        keeper: Keeper,
         watch: Watch,
-        keep_spent: Callable[[int, float], object] | None = None,
+        *,
         obey_s: float = OBEY_S,
     ) -> None:
         self._setup = setup
         self._waiting = deque(work)
-        self._key_of = key_of
-        self._keep = keep
+        self._keeper = keeper
         self._watch = watch
         self._margin_s = (setup.limits.longest_s - setup.limits.max_runtime_s) / 2
         self._allowed_s = setup.limits.max_runtime_s + self._margin_s
-        self._keep_spent = keep_spent
         self._obey_s = obey_s
         self._suspects: deque[Work] = deque()
         self._deaths: dict[int, int] = {}
@@ -140,7 +135,7 @@ class Supervisor:
         return self._waiting.popleft()
 
     def _start(self, work: Work) -> None:
-        key = self._key_of(work)
+        key = self._keeper.key(work)
         if self._worker is None:
             spent = replace(self._setup, tokens=self._spent.tokens, cost_usd=self._spent.cost_usd)
             self._worker = WorkerProcess(spent)
@@ -189,8 +184,7 @@ class Supervisor:
                 self._running[message.number].wait(time.monotonic(), begins=message.now)
             case AllSpent():
                 self._spent = Spent(message.tokens, message.cost_usd)
-                if self._keep_spent is not None:
-                    self._keep_spent(message.tokens, message.cost_usd)
+                self._keeper.keep_spent(message.tokens, message.cost_usd)
             case Started():
                 running = self._running[message.number]
                 running.seen, running.began = True, time.monotonic()
@@ -216,7 +210,7 @@ class Supervisor:
             self._end("budget", "budget")
 
     def _done(self, work: Work, result: ChallengeResult, patch: str, files: dict[str, bytes | None]) -> None:
-        kept = self._keep(Finished(work=work, result=result, patch=patch, files=files))
+        kept = self._keeper.keep(Finished(work=work, result=result, patch=patch, files=files))
         self._watch.finished(work, kept)
 
     # --- what goes wrong ----------------------------------------------------------------------------------------------

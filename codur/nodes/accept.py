@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from codur.errors import LimitReached, ModelError
-from codur.nodes.parts.step_criteria import Left, left_open, not_met
+from codur.nodes.parts.step_criteria import Left, left_open, not_met, seen_by_author
 from codur.nodes.parts.updates import current_step, go, origin_of
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.planning.acceptance import Claim, judge_claims
@@ -59,12 +59,11 @@ def _end(unmet: str, open_ones: Sequence[str], state: RunState) -> RunUpdate:
 
 def _found_by_code(left: Sequence[Left], state: RunState, context: RunContext) -> str:
     """The first criterion that code can decide and that does not hold, of steps that no node checks when it is done."""
-    by_user = origin_of(state) == "user"
-    changed = context.workspace.changed_files()
+    workspace, changed = seen_by_author(state, context), context.workspace.changed_files()
     for item in left:
         if item.decidable:
             step = replace(item.step, success_criteria=item.text, expected_output="")
-            found = not_met(step, _output(item.step, state, context), None, changed, context, by_user=by_user)
+            found = not_met(step, _output(item.step, state, context), None, changed, workspace)
             if found:
                 return f"step {item.step.id}: {found}"
     return ""

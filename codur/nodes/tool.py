@@ -9,7 +9,7 @@ from typing import Any
 
 from codur.events import ToolRan
 from codur.nodes.parts.attempt_verdict import seen_before
-from codur.nodes.parts.step_criteria import not_met
+from codur.nodes.parts.step_criteria import not_met, seen_by_author
 from codur.nodes.parts.updates import blocked, current_step, edits, go, origin_of, output_of, present_plan, tell_changes
 from codur.nodes.run_state import DATA, DEPENDENCIES, RunContext, RunState, RunUpdate
 from codur.planning.plans.step_references import UnresolvedReference, filled_step
@@ -101,8 +101,8 @@ def _record(ran: _Ran, state: RunState, context: RunContext) -> StepRecord:
     )
     if not record.ok:
         return record
-    by_user = origin_of(state) == "user"
-    unmet = not_met(step, result.text, _exit_status(result), result.changed_files, context, by_user=by_user)
+    workspace = seen_by_author(state, context)
+    unmet = not_met(step, result.text, _exit_status(result), result.changed_files, workspace)
     return replace(record, code="failed", error=unmet) if unmet else record
 
 

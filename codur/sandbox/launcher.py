@@ -33,7 +33,7 @@ from codur.sandbox.program_limits import limits_of
 from codur.sandbox.program_policy import Limits, Policy
 from codur.sandbox.scratch import private_directory, temporary_base
 from codur.sandbox.tripwire.watch import ProgramObserver, WorkspaceWatch
-from codur.structs import replace
+from codur.structs import Struct, replace
 
 if TYPE_CHECKING:
     from codur.sandbox.processor_turns import SharedPrograms, Waited
@@ -47,6 +47,27 @@ _ROOT = Path("/")
 _SHARED_MEMORY = Path("/dev/shm")
 _NETWORK_FILES = (Path("/etc/resolv.conf"), Path("/etc/hosts"))
 """What is needed to find an address; links to them may lead out of the system's directories."""
+
+
+class _Reach(Struct):
+    """What one program may write, read and reach, beside what all may; see `Launcher.run`."""
+
+    workspace: Path | None = None
+    read_only: tuple[Path, ...] = ()
+    hidden: tuple[Path, ...] = ()
+    writable: tuple[Path, ...] = ()
+    readable: tuple[Path, ...] = ()
+    home: Path | None = None
+    network: bool = False
+
+
+class _Program(Struct):
+    """A program that is about to be started, with all that it is given."""
+
+    argv: tuple[str, ...]
+    env: dict[str, str]
+    cwd: Path
+    policy: Policy
 
 
 class Launcher:
@@ -204,34 +225,22 @@ class Launcher:
         outputs = (BoundedOutput(kept, tap), BoundedOutput(kept))
         workspace = None if (root or cwd) == _ROOT else (root or cwd)
         with (
-            private_directory(self._temporary) as temporary,
-            self._surroundings.search_path(words) as (search_path, names),
             self._turn() as begun,
             self._watch.over(workspace if begun else None, lambda: self.hides) as watched,
+            contextlib.ExitStack() as stack,
         ):
             if not begun:
                 return not_begun(words, cancelled=True)
-            policy = Policy(
+            reach = _Reach(
                 workspace=workspace,
-                temporary=Path(temporary),
                 read_only=(*read_only, *watched.kept),
                 hidden=tuple(hidden),
                 writable=(*writable, *_if_any(home)),
-                readable=(
-                    *self._surroundings.readable(words, workspace or cwd),
-                    *names,
-                    *readable,
-                    *(_NETWORK_FILES if network else ()),
-                ),
-                temporary_bytes=self._settings.temporary_mb * _MIB,
-                processes=self._settings.processes,
-                home_hidden=home is None,
+                readable=(*readable, *(_NETWORK_FILES if network else ())),
+                home=home,
                 network=network,
             )
-            variables = {**self._surroundings.variables, "PATH": search_path, "TMPDIR": temporary, **(env or {})}
-            if home is not None:
-                variables["HOME"] = str(home)
-            result = self._run(words, policy, variables, cwd, outputs, stdin, timeout_s)
+            result = self._run(self._program(stack, words, cwd, env, reach), outputs, stdin, timeout_s)
             if result.overfull and workspace is not None:
                 self._watch.discard(workspace)
         return replace(result, tripped=watched.tripped) if watched.tripped else result
@@ -276,7 +285,8 @@ class Launcher:
         with contextlib.ExitStack() as stack:
             stack.callback(lambda: self)  # a channel outlives its launcher: what started it must not end before it
             try:
-                process = self._kept(stack, words, cwd, env, cpu_s=cpu_s, hidden=tuple(hidden), readable=(cwd,))
+                program = self._program(stack, words, cwd, env, _Reach(hidden=tuple(hidden), readable=(cwd,)))
+                process = self._kept(program, cpu_s)
             except (OSError, ValueError) as error:
                 return Channel(None, stack.pop_all(), self._cancel, problem=str(error))
             return Channel(process, stack.pop_all(), self._cancel)
@@ -313,47 +323,47 @@ class Launcher:
 
         with contextlib.ExitStack() as stack:
             kept = stack.enter_context(self._watch.over(root, lambda: self.hides)).kept
-            reading = (cwd, *readable)
+            reach = _Reach(workspace=root, read_only=kept, readable=(cwd, *readable), network=network)
             try:
-                process = self._kept(
-                    stack, words, cwd, env, readable=reading, workspace=root, read_only=kept, network=network
-                )
+                process = self._kept(self._program(stack, words, cwd, env, reach))
             except (OSError, ValueError) as error:
                 return Stream(None, stack.pop_all(), reason, problem=reason(error))
             return Stream(process, stack.pop_all(), reason)
 
-    def _kept(
+    def _program(
         self,
         stack: contextlib.ExitStack,
         words: tuple[str, ...],
         cwd: Path,
         env: Mapping[str, str] | None,
-        *,
-        cpu_s: float | None = None,
-        hidden: tuple[Path, ...] = (),
-        readable: tuple[Path, ...],
-        workspace: Path | None = None,
-        read_only: tuple[Path, ...] = (),
-        network: bool = False,
-    ) -> Process:
-        """A started program that nobody waits for; what is made for it goes with the stack."""
+        reach: _Reach,
+    ) -> _Program:
+        """What is to be started; what is made for it goes with the stack."""
         temporary = stack.enter_context(private_directory(self._temporary))
         search_path, names = stack.enter_context(self._surroundings.search_path(words))
         policy = Policy(
-            workspace=workspace,
+            workspace=reach.workspace,
             temporary=Path(temporary),
-            read_only=read_only,
-            hidden=hidden,
-            readable=(*self._surroundings.readable(words, workspace or cwd), *names, *readable),
+            read_only=reach.read_only,
+            hidden=reach.hidden,
+            writable=reach.writable,
+            readable=(*self._surroundings.readable(words, reach.workspace or cwd), *names, *reach.readable),
             temporary_bytes=self._settings.temporary_mb * _MIB,
             processes=self._settings.processes,
-            network=network,
+            home_hidden=reach.home is None,
+            network=reach.network,
         )
         variables = {**self._surroundings.variables, "PATH": search_path, "TMPDIR": temporary, **(env or {})}
+        if reach.home is not None:
+            variables["HOME"] = str(reach.home)
+        return _Program(argv=words, env=variables, cwd=cwd, policy=policy)
+
+    def _kept(self, program: _Program, cpu_s: float | None = None) -> Process:
+        """A started program that nobody waits for."""
         limits = replace(limits_of(self._settings, cpu_s or 0.0), wall_s=0.0)
         if cpu_s is None:
             limits = replace(limits, cpu_s=0)
-        return self._confined(policy, words, variables, cwd, limits, has_input=True)[0]
+        return self._confined(program, limits, has_input=True)[0]
 
     def _turn(self) -> contextlib.AbstractContextManager[bool]:
         if self._shared is None:
@@ -361,26 +371,19 @@ class Launcher:
         return self._shared.turns.turn(self._cancel, waited=self._waited)
 
     def _run(
-        self,
-        argv: tuple[str, ...],
-        policy: Policy,
-        env: dict[str, str],
-        cwd: Path,
-        outputs: tuple[BoundedOutput, BoundedOutput],
-        stdin: bytes,
-        timeout_s: float,
+        self, program: _Program, outputs: tuple[BoundedOutput, BoundedOutput], stdin: bytes, timeout_s: float
     ) -> ProcessResult:
         begin = time.monotonic()
-        quota = self._quota(policy)
+        quota = self._quota(program.policy)
         try:
-            limits = limits_of(self._settings, timeout_s)
-            process, wrapped = self._confined(policy, argv, env, cwd, limits, has_input=bool(stdin))
+            process, wrapped = self._confined(program, limits_of(self._settings, timeout_s), has_input=bool(stdin))
             with Child(process, outputs, stdin) as child:
                 end = child.wait(timeout_s, self._cancel, quota)
         except (OSError, ValueError) as error:
-            return not_started(argv, cwd, error)
+            return not_started(program.argv, program.cwd, error)
         status = status_of_shell(process.status) if wrapped else process.status
-        return ended(argv, status, outputs, end, process.limit or quota.told, time.monotonic() - begin)
+        result = ended(program.argv, status, outputs, end, process.limit or quota.told)
+        return replace(result, duration_s=time.monotonic() - begin)
 
     def _quota(self, policy: Policy) -> Quota:
         """What a program may add where it writes.
@@ -391,18 +394,9 @@ class Launcher:
         places = (*_if_any(policy.workspace), *policy.writable, *shared)
         return Quota(places=places, bytes=self._settings.written_mb * _MIB, files=self._settings.new_files)
 
-    def _confined(
-        self,
-        policy: Policy,
-        argv: tuple[str, ...],
-        env: dict[str, str],
-        cwd: Path,
-        limits: Limits,
-        *,
-        has_input: bool,
-    ) -> tuple[Process, bool]:
+    def _confined(self, program: _Program, limits: Limits, *, has_input: bool) -> tuple[Process, bool]:
         """A started program, and whether its exit status is told as a shell tells it."""
-        confined = self._chosen().backend.confine(policy, argv, env, cwd)
+        confined = self._chosen().backend.confine(program.policy, program.argv, program.env, program.cwd)
         try:
             return self._start(confined, limits, has_input=has_input), bool(confined.wrapper)
         finally:

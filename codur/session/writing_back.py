@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from codur.config.settings import Settings
 from codur.errors import WorkspaceError
@@ -17,20 +16,14 @@ from codur.types import RunResult, Task
 
 
 def write_back(
-    directory: Path,
-    files: Mapping[str, bytes | None],
-    originals: Mapping[str, bytes | None],
-    settings: Settings,
-    *,
-    prompt: str,
-    host: Host,
+    task: Task, files: Mapping[str, bytes | None], originals: Mapping[str, bytes | None], settings: Settings, host: Host
 ) -> str:
     """Write files, if all of them still are what was copied.
 
     Args:
+        task: names the directory, and what the run is listed as.
         files: contents by path inside the directory; None deletes the file.
         originals: what they were when they were copied; None for a file that was not there.
-        prompt: what the run is listed as.
 
     Returns:
         The run's id; empty if runs are not kept.
@@ -40,7 +33,6 @@ def write_back(
         WorkspaceBusy: another run works in the directory.
         StateError: the run cannot be recorded.
     """
-    task = Task(prompt=prompt, workspace=str(directory))
     state = StateDirectory(host.state) if host.state is not None else None
     root = open_workspace(task, settings, host=host).root
     with (

@@ -57,38 +57,43 @@ def forget_oldest(state: StateDirectory, *, max_bytes: int, max_runs: int) -> Fo
         if len(records) <= max_runs and sum(blobs.values()) + sum(sizes.values()) <= max_bytes:
             return Forgotten()
         held = running(state.locks)
-        gone = _choose(state, records, sizes, blobs, held, max_bytes=max_bytes, max_runs=max_runs)
+        live = [record for record in records if record.id in held or record.status == "running"]
+        kept = _Kept(
+            sizes=sizes,
+            blobs=blobs,
+            references={record.id: _references(_files(state.runs / record.id)) for record in records},
+            live={record.id for record in live},
+        )
+        gone = _choose(kept, max_bytes=max_bytes, max_runs=max_runs)
         for run_id in gone:
             _remove_run(state.runs / run_id)
-        live = [record for record in records if record.id in held or record.status == "running"]
         return Forgotten(runs=tuple(gone), bytes=_sweep(state, blobs, _oldest(live)))
 
 
-def _choose(
-    state: StateDirectory,
-    records: list[RunRecord],
-    sizes: dict[str, int],
-    blobs: dict[str, int],
-    held: frozenset[str],
-    *,
-    max_bytes: int,
-    max_runs: int,
-) -> list[str]:
+class _Kept(Struct):
+    """What is there: the bytes of runs (oldest first) and of contents, which run refers to which, runs under way."""
+
+    sizes: dict[str, int]
+    blobs: dict[str, int]
+    references: dict[str, set[str]]
+    live: set[str]
+
+
+def _choose(kept: _Kept, *, max_bytes: int, max_runs: int) -> list[str]:
     """The runs to remove, oldest first."""
-    references = {record.id: _references(_files(state.runs / record.id)) for record in records}
-    users = Counter(name for names in references.values() for name in names)
-    total = sum(sizes.values()) + sum(blobs.get(name, 0) for name in users)
+    users = Counter(name for names in kept.references.values() for name in names)
+    total = sum(kept.sizes.values()) + sum(kept.blobs.get(name, 0) for name in users)
     goal = max_bytes * _GOAL if total > max_bytes else max_bytes
     gone: list[str] = []
-    for record in records:
-        if len(records) - len(gone) <= max_runs and total <= goal:
+    for run_id, size in kept.sizes.items():
+        if len(kept.sizes) - len(gone) <= max_runs and total <= goal:
             break
-        if record.id in held or record.status == "running":
+        if run_id in kept.live:
             continue
-        gone.append(record.id)
-        users.subtract(references[record.id])
-        freed = [name for name in references[record.id] if users[name] == 0]
-        total -= sizes[record.id] + sum(blobs.get(name, 0) for name in freed)
+        gone.append(run_id)
+        users.subtract(kept.references[run_id])
+        freed = [name for name in kept.references[run_id] if users[name] == 0]
+        total -= size + sum(kept.blobs.get(name, 0) for name in freed)
     return gone
 
 

@@ -263,7 +263,7 @@ class Workspace:
         if not found:
             return ()
         # By "command", too: together with what the program did it comes to nothing, and is nothing to be undone.
-        outcome = put_back.PutBack(self._pinned, disk, by="command", copies=False, must_record=False).run(found)
+        outcome = put_back.PutBack(self._pinned, disk, by="command", must_record=False).run(found)
         disk.notes += outcome.notes
         left = {conflict.path for conflict in outcome.conflicts}
         return violations(found.values(), left)

@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import structs
 
-from codur.batch.batch_run import BatchResult, solve_batch
+from codur.batch.batch_run import BatchResult, Output, solve_batch
 from codur.batch.discovery import find_challenges
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.results.earlier import Mode
@@ -94,11 +94,9 @@ def solve(
     return solve_batch(
         work_of(find_challenges(places), **(which or {})),
         setup(settings, **fields),
-        results,
-        mode=mode,
+        Output(results=results, mode=mode, junit=junit),
         watch=watch or Watched(),
         begins=lambda missing, known, others: None,
-        junit=junit,
     )
 
 

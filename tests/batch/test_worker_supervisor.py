@@ -63,14 +63,12 @@ def test_what_ends_the_worker_each_time_is_an_error_and_the_others_are_not(tmp_p
 def run(given: Path, out: Path, watch: Watched, *, seconds: float, jobs: int, processors: int = 2) -> None:
     """A batch in which the time for a challenge, and the patience with it, are short."""
     made = setup(limits=Limits(max_runtime_s=seconds), jobs=jobs, processors=processors)
-    keys = Keys("settings")
     with ResultsDirectory(out) as directory:
         supervisor = Supervisor(
             made,
             work_of(find_challenges([given])),
-            key_of=keys,
-            keep=Keeper(directory, made, keys),
-            watch=watch,
+            Keeper(directory, made, Keys("settings")),
+            watch,
             obey_s=0.5,
         )
         assert supervisor.run() == "all"
@@ -127,10 +125,10 @@ def test_who_is_asked_twice_to_stop_does_not_wait_for_what_hangs(tmp_path: Path)
         stopping[0].stop(3_600.0)
         stopping[0].stop(3_600.0)
 
-    made, keys = setup(), Keys("settings")
+    made = setup()
     with ResultsDirectory(tmp_path / "out") as directory:
-        keep, watch = Keeper(directory, made, keys), Watched(on_start=freeze)
-        stopping.append(Supervisor(made, work_of(find_challenges([given])), key_of=keys, keep=keep, watch=watch))
+        keeper, watch = Keeper(directory, made, Keys("settings")), Watched(on_start=freeze)
+        stopping.append(Supervisor(made, work_of(find_challenges([given])), keeper, watch))
         assert stopping[0].run() == "stopped"
     stopping[0].stop(0.0)
     assert read_results(tmp_path / "out") == []

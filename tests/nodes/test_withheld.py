@@ -51,7 +51,7 @@ def test_the_index_does_not_look_into_a_link_to_one(context: RunContext) -> None
 def test_a_plans_criteria_do_not_tell_what_is_in_one(path: str, context: RunContext) -> None:
     def unmet(criterion: str, *, by_user: bool = False) -> str:
         step = replace(Step(id="s", action="tool"), success_criteria=f"{path} {criterion}")
-        return not_met(step, "", None, (), context, by_user=by_user)
+        return not_met(step, "", None, (), context.workspace if by_user else context.for_models)
 
     assert unmet(f"contains {SECRET}") == f"not met: {path} contains {SECRET}"
     assert unmet(f"lacks {SECRET}") == ""

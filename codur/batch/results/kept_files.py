@@ -15,6 +15,7 @@ from codur.batch.work import Work
 from codur.errors import CodurError
 from codur.session.writing_back import write_back
 from codur.structs import replace
+from codur.types import Task
 
 
 class Keys:
@@ -49,7 +50,15 @@ class Keeper:
         self._keys = keys
         self.kept: dict[int, ChallengeResult] = {}
 
-    def __call__(self, finished: Finished) -> ChallengeResult:
+    def key(self, work: Work) -> str:
+        """The key of a piece of work."""
+        return self._keys(work)
+
+    def keep_spent(self, tokens: int, cost_usd: float) -> None:
+        """Keep what was spent so far."""
+        self._directory.write_spent(tokens, cost_usd)
+
+    def keep(self, finished: Finished) -> ChallengeResult:
         """Keep a result, then write back what was verified.
 
         Raises:
@@ -85,14 +94,8 @@ class Keeper:
             return "the challenge was changed meanwhile"
         try:
             originals = {path: (root / path).read_bytes() if (root / path).exists() else None for path in files}
-            write_back(
-                root,
-                files,
-                originals,
-                self._setup.settings,
-                prompt=f"solve {work.challenge.name}",
-                host=self._setup.host,
-            )
+            task = Task(prompt=f"solve {work.challenge.name}", workspace=str(root))
+            write_back(task, files, originals, self._setup.settings, self._setup.host)
         except CodurError as error:
             return error.message
         except OSError as error:

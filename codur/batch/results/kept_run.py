@@ -25,7 +25,7 @@ from codur.session.record.trace import Trace
 from codur.store.run_record import RunRecord
 from codur.store.run_records import RunDirectory, this_process
 from codur.structs import replace
-from codur.types import RunResult
+from codur.types import RunResult, Task
 
 RUNS, EXCHANGE, LOG, ATTEMPTS = "runs", "exchange.jsonl", "codur_debug.log", "attempts.txt"
 _PLAIN = re.compile(rf"{RUNS}/[A-Za-z0-9_-][A-Za-z0-9._-]*")
@@ -36,13 +36,14 @@ class KeptRun:
     """One attempt's directory while it goes on; an `Emit` for it.
 
     Args:
+        task: what the run is listed as.
         tell: gets every event.
 
     Raises:
         StateError: it cannot be made.
     """
 
-    def __init__(self, path: Path, redactor: Redactor, tell: Emit, *, prompt: str, workspace: str, log: bool) -> None:
+    def __init__(self, path: Path, task: Task, redactor: Redactor, tell: Emit, *, log: bool) -> None:
         self._run = RunDirectory(path, redact=redactor)
         try:
             remove_tree(path)  # of the same work, done before
@@ -54,8 +55,8 @@ class KeptRun:
         self._begun = time.monotonic()
         self._record = RunRecord(
             id=path.name,
-            prompt=prompt,
-            workspace=workspace,
+            prompt=task.prompt,
+            workspace=task.workspace,
             started=datetime.now(UTC).isoformat(timespec="milliseconds"),
             version=__version__,
             **this_process(),
@@ -101,15 +102,13 @@ class KeptRun:
 
 
 @contextmanager
-def kept_run(
-    keeping: Keeping, name: str, redactor: Redactor, tell: Emit, *, prompt: str, workspace: str
-) -> Iterator[KeptRun | None]:
+def kept_run(keeping: Keeping, name: str, task: Task, redactor: Redactor, tell: Emit) -> Iterator[KeptRun | None]:
     """The directory of an attempt while it goes on; None if nothing is kept."""
     if not keeping.below:
         yield None
         return
     path = Path(keeping.below) / name
-    run = KeptRun(path, redactor, tell, prompt=prompt, workspace=workspace, log=keeping.log)
+    run = KeptRun(path, task, redactor, tell, log=keeping.log)
     try:
         yield run
     finally:

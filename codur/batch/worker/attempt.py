@@ -19,7 +19,6 @@ from codur.batch.worker.challenge_patches import exact_patch
 from codur.batch.worker.copying import copy_files
 from codur.errors import CodurError, InternalError, UsageError, internal_error
 from codur.events import Emit
-from codur.sandbox.cancel import CancelToken
 from codur.sandbox.processor_turns import Waited
 from codur.sandbox.scratch import remove_tree
 from codur.session.host import Host, redactor_of
@@ -62,17 +61,15 @@ class Attempted(Struct):
     interrupted: bool = False
 
 
-def attempt(
-    job: Job, setup: Setup, host: Host, *, below: Path, cancel: CancelToken, waited: Waited, emit: Emit
-) -> Attempted:
+def attempt(job: Job, setup: Setup, host: Host, *, below: Path, emit: Emit) -> Attempted:
     """Work on a copy of a challenge; its own directory is not touched.
 
     Args:
-        host: with what the runs of the worker share.
+        host: with what the runs of the worker share, and what stops this one.
         below: where the copy is made; it is removed at the end.
-        waited: gets the seconds that were spent waiting for others.
     """
     begun = time.monotonic()
+    waited = host.waited or Waited()
     base = ChallengeResult(
         name=job.challenge.name,
         directory=str(job.challenge.directory),
@@ -102,7 +99,7 @@ def attempt(
             copy = place / (job.challenge.directory.name or "root")
             left_out = copy_files(job.challenge, copy)
             asked = replace(task, prompt=prompt, workspace=str(copy))
-            result = _kept(asked, job, setup, replace(host, state=None, cancel=cancel, waited=waited), emit)
+            result = _kept(asked, job, setup, replace(host, state=None, waited=waited), emit)
             spent.append(result.usage)
             notes = tuple(f"{name}: left out of the copy: not a regular file" for name in left_out)
             result = replace(result, notes=(*result.notes, *notes))
@@ -123,9 +120,9 @@ def attempt(
 
 def _kept(task: Task, job: Job, setup: Setup, host: Host, emit: Emit) -> RunResult:
     """Carry out the run and keep what it did, as the setup says."""
-    keeping, place = setup.keeping, str(job.challenge.directory)
-    redactor = redactor_of(setup.settings, host.environ)
-    with kept_run(keeping, job.file, redactor, emit, prompt=task.prompt, workspace=place) as kept:
+    keeping, redactor = setup.keeping, redactor_of(setup.settings, host.environ)
+    listed = replace(task, workspace=str(job.challenge.directory))  # the copy that it works in will be gone
+    with kept_run(keeping, job.file, listed, redactor, emit) as kept:
         if kept is None:
             return run_task(task, setup.settings, host=host, emit=emit)
         exchanges = Exchanges(

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from codur.batch.worker.frames import FrameWriter
 from codur.batch.worker.messages import Phase, Prompted
 from codur.events import Event, ModelAnswered, ModelCalled, ModelPrompted, ModelWaiting, NodeEntered
-from codur.sandbox.cancel import CancelToken
-from codur.sandbox.processor_turns import Turns, Waited
+from codur.sandbox.processor_turns import Turns
+from codur.session.host import Host
 
 QUEUED = "queued"
 """The phase in which it waits for its turn to search."""
@@ -24,26 +24,15 @@ class Phases:
     Args:
         number: the job's.
         searches: turns for searches.
-        cancel: ends the wait for a turn.
-        waited: gets the seconds of that wait.
+        host: of the run; what cancels it ends the wait for a turn, and it gets the seconds of that wait.
         prompts: requests to models are told as they are sent.
     """
 
-    def __init__(
-        self,
-        number: int,
-        frames: FrameWriter,
-        searches: Turns,
-        cancel: CancelToken,
-        waited: Waited,
-        *,
-        prompts: bool = False,
-    ) -> None:
+    def __init__(self, number: int, frames: FrameWriter, searches: Turns, host: Host, *, prompts: bool = False) -> None:
         self._number = number
         self._frames = frames
         self._searches = searches
-        self._cancel = cancel
-        self._waited = waited
+        self._host = host
         self._prompts = prompts
         self._calls = self._tokens = 0
         self._cost_usd = 0.0
@@ -70,7 +59,7 @@ class Phases:
     def searching(self) -> Iterator[None]:
         """A turn for a search, which the node that searches waits for; none comes if the run is cancelled meanwhile."""
         self._tell(QUEUED)
-        with self._searches.turn(self._cancel, waited=self._waited):
+        with self._searches.turn(self._host.cancel, waited=self._host.waited):
             self._tell(_SEARCH)
             yield
 

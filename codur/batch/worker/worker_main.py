@@ -105,10 +105,11 @@ class Worker:
         self._frames.send(Started(number=job.number))
         waited = Waited(lambda waits: self._frames.send(Waits(number=job.number, now=waits)))
         shows = self._setup.keeping.prompts
-        phases = Phases(job.number, self._frames, self._searches, cancel, waited, prompts=shows)
-        host = replace(self._host, search_turn=phases.searching)
+        host = replace(self._host, cancel=cancel, waited=waited)
+        phases = Phases(job.number, self._frames, self._searches, host, prompts=shows)
+        host = replace(host, search_turn=phases.searching)
         try:
-            done = attempt(job, self._setup, host, below=self._below, cancel=cancel, waited=waited, emit=phases)
+            done = attempt(job, self._setup, host, below=self._below, emit=phases)
         finally:
             with self._lock:
                 del self._cancels[job.number]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from codur.batch.batch_run import require_sandbox, solve_batch
+from codur.batch.batch_run import Output, require_sandbox, solve_batch
 from codur.batch.discovery import find_challenges
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.results.earlier import GOES_ON, Mode, counting_in
@@ -89,15 +89,9 @@ def solve_challenges(request: SolveRequest) -> int:
         display.begin(Progress(len(missing) + len(known), list(map(row_of, known))))
 
     try:
-        batch = solve_batch(
-            work,
-            setup,
-            results,
-            mode=request.mode,
-            watch=ShownWatch(display),
-            begins=begins,
-            junit=Path.cwd() / request.junit if request.junit else None,
-        )
+        junit = Path.cwd() / request.junit if request.junit else None
+        output = Output(results=results, mode=request.mode, junit=junit)
+        batch = solve_batch(work, setup, output, watch=ShownWatch(display), begins=begins)
     finally:
         display.close()
     show_batch(batch, work, results, request)

@@ -156,7 +156,7 @@ def _end_of_plan(record: StepRecord, state: RunState, context: RunContext) -> Ru
     if reason:
         return _end(record, "not_achieved", reason, answer_ref=record.output_ref)
     solver = "pattern" if plan.origin == "pattern" else state["solved_by"] or record.capability
-    return _end(record, "done", "", answer_ref=record.output_ref, solved_by=solver)
+    return RunUpdate(**{**_end(record, "done", "", answer_ref=record.output_ref), "solved_by": solver})
 
 
 def _after_repair(record: StepRecord, judged: Judged | None, state: RunState, context: RunContext) -> RunUpdate:
@@ -309,11 +309,9 @@ def _mends_a_part(state: RunState) -> str:
     return f"The repair that was found mends a part: {rest[0]}{more} {kind}."
 
 
-def _end(
-    record: StepRecord, outcome: Outcome, reason: str, *, remedy: str = "", answer_ref: str = "", solved_by: str = ""
-) -> RunUpdate:
+def _end(record: StepRecord, outcome: Outcome, reason: str, *, remedy: str = "", answer_ref: str = "") -> RunUpdate:
     way = go("review", "end", origin=record.origin, tier=record.tier, reason=reason or record.summary)
-    return RunUpdate(outcome=outcome, reason=reason, remedy=remedy, answer_ref=answer_ref, solved_by=solved_by, **way)
+    return RunUpdate(outcome=outcome, reason=reason, remedy=remedy, answer_ref=answer_ref, solved_by="", **way)
 
 
 def _left_out(state: RunState, context: RunContext) -> list[str]:

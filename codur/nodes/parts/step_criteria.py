@@ -74,16 +74,14 @@ def not_met(
     output: str,
     exit_status: int | None,
     changed: Collection[str],
-    context: RunContext,
-    *,
-    by_user: bool = False,
+    workspace: Workspace,
 ) -> str:
     """A sentence that names the first criterion which does not hold; empty if there is none.
 
     Args:
         exit_status: of the program that the step ran; None if it ran none.
         changed: paths that the step changed.
-        by_user: the criteria are the user's own words; a model's must not tell what is in files with secrets.
+        workspace: as those see it whose words the criteria are, see `seen_by_author`.
     """
     if not said_of(step):
         return ""
@@ -91,11 +89,16 @@ def not_met(
         output=output,
         exit_status=exit_status,
         changed=changed,
-        text=lambda path: _text(path, context.workspace if by_user else context.for_models),
+        text=lambda path: _text(path, workspace),
         runs=step.action == "tool",
     )
     found = unmet(said_of(step), outcome)
     return f"not met: {found}" if found else ""
+
+
+def seen_by_author(state: RunState, context: RunContext) -> Workspace:
+    """The workspace as the plan's author sees it: a model's words must not tell what files with secrets hold."""
+    return context.workspace if origin_of(state) == "user" else context.for_models
 
 
 def held_to(record: StepRecord, output: str, state: RunState, context: RunContext) -> StepRecord:
@@ -107,7 +110,7 @@ def held_to(record: StepRecord, output: str, state: RunState, context: RunContex
     by_user = origin_of(state) == "user"
     if not record.ok or (_judged(record, state) and not by_user):
         return record
-    unmet = not_met(current_step(state), output, None, record.changed_files, context, by_user=by_user)
+    unmet = not_met(current_step(state), output, None, record.changed_files, seen_by_author(state, context))
     return replace(record, code="failed", error=unmet) if unmet else record
 
 

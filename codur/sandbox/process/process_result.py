@@ -72,9 +72,8 @@ def ended(
     outputs: tuple[BoundedOutput, BoundedOutput],
     end: End,
     limit: str,
-    duration_s: float,
 ) -> ProcessResult:
-    """The result of a program that was started."""
+    """The result of a program that was started; how long it took is the caller's to add."""
     stdout, stderr = outputs
     out_of_time = end == "ended" and status == -signal.SIGXCPU
     return ProcessResult(
@@ -88,7 +87,6 @@ def ended(
         flooded=end == "flooded",
         overfull=end == "overfull",
         limit=limit or ("output" if end == "flooded" else ""),
-        duration_s=duration_s,
     )
 
 

@@ -113,7 +113,7 @@ def _require_untouched(context: RunContext, record: Recording) -> None:
     journal, root = record.journal, Root(context.workspace.root)
     if journal is None:
         raise AssertionError("a run that is gone on with has a journal")
-    look = PutBack(root, journal, by="rewind", copies=False, dry=True)
+    look = PutBack(root, journal, by="rewind", dry=True)
     conflicts = look.run(net_changes(journal.entries)).conflicts
     if conflicts:
         raise _cannot(record.id, f"changed meanwhile: {', '.join(conflict.path for conflict in conflicts)}")

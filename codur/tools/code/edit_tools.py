@@ -85,7 +85,10 @@ def _replace(context: ToolContext, path: str, given: GivenCode, find: _Find) -> 
     if start != target.start or (comments and lines[: target.start - 1][-comments:] == new[:comments]):
         new = new[comments:]
     result = placing.with_imports("\n".join([*lines[: start - 1], *new, *lines[target.end :]]), code.imports)
-    return _finish(context, path, text, result, f"replaced {target.kind} {target.qualname}", (start, target.end))
+    data = Edit(path=path, action="changed", start_line=start, end_line=target.end)
+    return _finish(
+        context, data, text, result, f"replaced {target.kind} {target.qualname} in {path} (lines {start}-{target.end})"
+    )
 
 
 def _target(context: ToolContext, given_path: str) -> tuple[str, str, ast.Module]:
@@ -101,9 +104,8 @@ def _target(context: ToolContext, given_path: str) -> tuple[str, str, ast.Module
         ) from error
 
 
-def _finish(
-    context: ToolContext, path: str, before: str, after: str, what: str, lines: tuple[int, int] | None = None
-) -> ToolResult:
+def _finish(context: ToolContext, data: Edit, before: str, after: str, what: str) -> ToolResult:
+    path = data.path
     if after == before:
         return unchanged(path, "this code")
     if path.endswith(PYTHON_SUFFIXES):
@@ -112,10 +114,7 @@ def _finish(
         except ToolError as error:
             raise ToolError("syntax_error", f"the edit was refused, since {error.message}") from error
     context.write(path, after)
-    place = f" (lines {lines[0]}-{lines[1]})" if lines else ""
-    start, end = lines or (None, None)
-    data = Edit(path=path, action="changed" if before else "made", start_line=start, end_line=end)
-    return edited(f"{what} in {path}{place}", data)
+    return edited(what, data)
 
 
 # --- adding -----------------------------------------------------------------------------------------------------------
@@ -150,7 +149,8 @@ def inject_function(
     new = indented(code, indent, placing.indent_unit(tree, lines))
     result = placing.insert(lines, after_line, new, blank=1 if owner else 2)
     what = f"added {'method ' + owner.qualname + '.' if owner else 'function '}{name}"
-    return _finish(context, path, text, placing.with_imports("\n".join(result), code.imports), what)
+    data = Edit(path=path, action="changed" if text else "made")
+    return _finish(context, data, text, placing.with_imports("\n".join(result), code.imports), f"{what} in {path}")
 
 
 def _one_class(path: str, found: list[Definition], lines: list[str], name: str) -> Definition:
@@ -206,7 +206,8 @@ def replace_file_content(
         content += "\n"
     if not exists and not content:
         raise ToolError("invalid", "new_code is empty; give the whole new text")
-    return _finish(context, path, before, content, f"wrote {content.count(chr(10))} lines")
+    data = Edit(path=path, action="changed" if before else "made")
+    return _finish(context, data, before, content, f"wrote {content.count(chr(10))} lines in {path}")
 
 
 TOOLS = (replace_function, replace_class, replace_method, inject_function, replace_file_content)

@@ -198,21 +198,23 @@ def _told(facts: Dependencies) -> str:
 def _imports(workspace: Workspace, path: str, node: ast.AST) -> Iterator[Import]:
     if isinstance(node, ast.Import):
         for alias in node.names:
-            yield _import(workspace, path, alias.name, 0, (), node.lineno)
+            yield _import(workspace, path, alias.name, (), node.lineno)
     elif isinstance(node, ast.ImportFrom):
         names = tuple(alias.name for alias in node.names)
-        yield _import(workspace, path, node.module or "", node.level, names, node.lineno)
+        yield _import(workspace, path, "." * node.level + (node.module or ""), names, node.lineno)
 
 
-def _import(workspace: Workspace, path: str, module: str, level: int, names: tuple[str, ...], line: int) -> Import:
-    local = _local_file(workspace, path, module, level, names)
-    kind = "local" if local or level else "stdlib" if module.partition(".")[0] in sys.stdlib_module_names else "other"
-    return Import(module="." * level + module, names=names, line=line, kind=kind, path=local)
+def _import(workspace: Workspace, path: str, module: str, names: tuple[str, ...], line: int) -> Import:
+    top = module.partition(".")[0]
+    local = _local_file(workspace, path, module, names)
+    kind = "local" if local or not top else "stdlib" if top in sys.stdlib_module_names else "other"
+    return Import(module=module, names=names, line=line, kind=kind, path=local)
 
 
-def _local_file(workspace: Workspace, path: str, module: str, level: int, names: tuple[str, ...]) -> str | None:
+def _local_file(workspace: Workspace, path: str, module: str, names: tuple[str, ...]) -> str | None:
     """The workspace file that the import loads: beside the importing file, or from the workspace or its `src`."""
-    folder = path.rpartition("/")[0]
+    folder, below = path.rpartition("/")[0], module.lstrip(".")
+    level = len(module) - len(below)
     if level:
         parts = folder.split("/") if folder else []
         if level - 1 > len(parts):
@@ -221,7 +223,7 @@ def _local_file(workspace: Workspace, path: str, module: str, level: int, names:
     else:
         bases = list(dict.fromkeys((folder, "", "src")))
     for base in bases:
-        stem = "/".join(part for part in (base, module.replace(".", "/")) if part)
+        stem = "/".join(part for part in (base, below.replace(".", "/")) if part)
         inner = [f"{stem}/{names[0]}.py".lstrip("/")] if len(names) == 1 else []
         for candidate in (f"{stem}.py", *inner, f"{stem}/__init__.py".lstrip("/")):
             if workspace.is_file(candidate):

@@ -108,7 +108,7 @@ def patched(path: str, text: str, hunks: tuple[Hunk, ...]) -> str:
         old, new = hunk.old, hunk.new
         # A hunk without old lines names the line after which it adds.
         base = hunk.start - 1 if old else hunk.start
-        place, cut_top, cut_end = _place(path, lines, hunk, base + shift, done, number)
+        place, cut_top, cut_end = _place(lines, hunk, base + shift, done, f"hunk {number} of {path}")
         old, new = old[cut_top : len(old) - cut_end], new[cut_top : len(new) - cut_end]
         at_end = place + len(old) == len(lines)
         lines[place : place + len(old)] = new
@@ -119,12 +119,12 @@ def patched(path: str, text: str, hunks: tuple[Hunk, ...]) -> str:
     return "\n".join(lines) + ("\n" if lines and ended else "")
 
 
-def _place(path: str, lines: list[str], hunk: Hunk, stated: int, done: int, number: int) -> tuple[int, int, int]:
+def _place(lines: list[str], hunk: Hunk, stated: int, done: int, name: str) -> tuple[int, int, int]:
     """Where the hunk's old lines are, and how many lines of context were left out above and below to find them."""
     old = hunk.old
     if not old:
         if not done <= stated <= len(lines):
-            raise ToolError("no_match", f"hunk {number} of {path} adds after line {stated}, but there are {len(lines)}")
+            raise ToolError("no_match", f"{name} adds after line {stated}, but there are {len(lines)}")
         return stated, 0, 0
     for cut_top, cut_end in _cuts(hunk):
         wanted = old[cut_top : len(old) - cut_end]
@@ -133,11 +133,11 @@ def _place(path: str, lines: list[str], hunk: Hunk, stated: int, done: int, numb
             return stated, 0, 0
         if len(found) > 1:
             places = ", ".join(str(at + 1) for at in found[:8])
-            raise ToolError("many_matches", f"hunk {number} of {path} fits at lines {places}; give more context")
+            raise ToolError("many_matches", f"{name} fits at lines {places}; give more context")
         if found:
             return found[0], cut_top, cut_end
     shown = next((line for line in old if line.strip()), "").strip()
-    raise ToolError("no_match", f"hunk {number} of {path} does not fit: its old lines are not there ({shown:.80})")
+    raise ToolError("no_match", f"{name} does not fit: its old lines are not there ({shown:.80})")
 
 
 def _cuts(hunk: Hunk) -> list[tuple[int, int]]:

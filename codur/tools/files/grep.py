@@ -15,8 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
-from codur.structs import Struct
-from codur.tools.files.ripgrep import candidates, required_bytes
+from codur.tools.files.ripgrep import Wanted, candidates, required_bytes
 from codur.tools.flow.outputs import Matches, Place
 from codur.tools.tool import Arg, ToolContext, ToolError, tool
 from codur.types import ToolResult
@@ -52,14 +51,11 @@ json.dump(found, sys.stdout)
 """Runs in a process of its own, because a search in this one cannot be stopped when a pattern takes for ever."""
 
 
-class _Search(Struct):
+class _Search(Wanted):
     """What is looked for, and where."""
 
-    pattern: str
     path: str
     glob: str | None
-    regex: bool
-    ignore_case: bool
 
 
 @tool(Matches)
@@ -188,7 +184,7 @@ def _candidates(context: ToolContext, given: _Search, skipped: list[str]) -> lis
     withheld = {name for name in found.paths if workspace.withholds(name)}
     skipped += sorted(withheld)
     names = [name for name in found.paths if name not in withheld]
-    return candidates(context, names, found.links, given.pattern, regex=given.regex, ignore_case=given.ignore_case)
+    return candidates(context, names, found.links, given)
 
 
 class _TooLarge:
@@ -196,7 +192,7 @@ class _TooLarge:
 
     def __init__(self, workspace: Workspace, given: _Search) -> None:
         self._workspace = workspace
-        self._expression = required_bytes(given.pattern, regex=given.regex, ignore_case=given.ignore_case)
+        self._expression = required_bytes(given)
         self._left = _MAX_SCANNED_BYTES
 
     def surely_misses(self, name: str) -> bool:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 
+from codur.structs import Struct
 from codur.tools.tool import ToolContext
 from codur.workspace.disk.file_access import OVERLAP
 
@@ -25,37 +26,39 @@ _ODD_ENCODING = r"coding[:=][ \t]*(?:[^uUaAlLiI \t]|[uU](?:[^tT]|[tT][fF][-_]?[^
 _WORD = re.compile(r"[A-Za-z0-9_ ]")
 
 
-def required_bytes(pattern: str, *, regex: bool, ignore_case: bool) -> re.Pattern[bytes] | None:
+class Wanted(Struct):
+    """What is looked for: a text, or a Python regular expression."""
+
+    pattern: str
+    regex: bool
+    ignore_case: bool
+
+
+def required_bytes(wanted: Wanted) -> re.Pattern[bytes] | None:
     """Bytes of which every file with a line that matches holds some; None if none can be told.
 
     It is what ripgrep looks for, so that both ways agree about files that are too large to be read.
-
-    Args:
-        pattern: a text, or a Python regular expression.
     """
-    literal = _literal(pattern, regex=regex)
+    literal = _literal(wanted)
     if not literal:
         return None
-    texts = (_in_bytes(char) if ignore_case else re.escape(char.encode()) for char in literal)
+    texts = (_in_bytes(char) if wanted.ignore_case else re.escape(char.encode()) for char in literal)
     return re.compile(b"".join(texts) + b"|" + _ODD_ENCODING.replace("[^", r"[^\n").encode())
 
 
-def candidates(
-    context: ToolContext, paths: list[str], links: Set[str], pattern: str, *, regex: bool, ignore_case: bool
-) -> list[str]:
+def candidates(context: ToolContext, paths: list[str], links: Set[str], wanted: Wanted) -> list[str]:
     """The paths, in their order, without files that surely hold no line that matches.
 
     Args:
         links: those of the paths that are links, which ripgrep passes over; they stay in.
-        pattern: a text, or a Python regular expression.
     """
-    literal = _literal(pattern, regex=regex)
+    literal = _literal(wanted)
     if len(paths) < _FEWEST_FILES or not literal:
         return paths
     program = context.launcher.find("rg", outside=context.workspace.root)
     if program is None:
         return paths
-    expression = _expression(literal, ignore_case=ignore_case)
+    expression = _expression(literal, ignore_case=wanted.ignore_case)
     found = set(links)
     for some in _portions(dict.fromkeys(path.rpartition("/")[0] for path in paths)):
         hits = _search(context, program, expression, some)
@@ -65,9 +68,9 @@ def candidates(
     return [path for path in paths if path in found]
 
 
-def _literal(pattern: str, *, regex: bool) -> str:
+def _literal(wanted: Wanted) -> str:
     """A text of ASCII that every match holds; empty if none can be told."""
-    literal = _required(pattern) if regex else pattern
+    literal = _required(wanted.pattern) if wanted.regex else wanted.pattern
     return literal if literal.isascii() and 4 * len(literal) <= OVERLAP else ""
 
 

@@ -56,19 +56,18 @@ class PutBack:
 
     Args:
         journal: gets an entry for each change; its blobs hold the contents.
-        by: who it is, for the journal.
-        copies: write old contents beside what someone else changed.
+        by: who it is, for the journal; `undo` and `redo` write old contents beside what someone else changed.
         must_record: a change that the journal cannot take is not made; else it is made all the same.
         dry: only find out what would be done.
     """
 
     def __init__(
-        self, root: Root, journal: DiskJournal, *, by: By, copies: bool, must_record: bool = True, dry: bool = False
+        self, root: Root, journal: DiskJournal, *, by: By, must_record: bool = True, dry: bool = False
     ) -> None:
         self._root = root
         self._journal = journal
         self._by: By = by
-        self._copies = copies and not dry
+        self._copies = by in ("undo", "redo") and not dry
         self._must_record = must_record
         self._dry = dry
         self._late_modes: dict[str, int] = {}
@@ -274,7 +273,7 @@ def back_to(root: Root, journal: DiskJournal, position: int, *, by: By, must_rec
         StateError: a change cannot be written down, and `must_record` says that then it is not made.
     """
     entries = [entry for entry in journal.entries[position:] if entry.by != "command"]
-    pass_ = PutBack(root, journal, by=by, copies=False, must_record=must_record)
+    pass_ = PutBack(root, journal, by=by, must_record=must_record)
     outcome = pass_.run(net_changes(entries), directories_made(entries))
     journal.notes += outcome.notes
     return outcome

@@ -59,7 +59,7 @@ def undo(root: Root, journal: DiskJournal, *, dry: bool = False) -> UndoReport:
     if not dry:
         journal.begin_undo()
         sweep(root, all_changes)
-    report = PutBack(root, journal, by="undo", copies=True, dry=dry).run(all_changes, directories_made(journal.entries))
+    report = PutBack(root, journal, by="undo", dry=dry).run(all_changes, directories_made(journal.entries))
     if not dry:
         journal.end_undo()
         journal.program(running=False)
@@ -78,7 +78,7 @@ def redo(root: Root, journal: DiskJournal, *, dry: bool = False) -> UndoReport |
     notes, changes = list(journal.notes), net_changes(journal.entries[position:])
     if not dry:
         sweep(root, changes)
-    report = PutBack(root, journal, by="redo", copies=True, dry=dry).run(changes)
+    report = PutBack(root, journal, by="redo", dry=dry).run(changes)
     if not dry:
         journal.redone()
     return replace(report, notes=(*notes, *report.notes))

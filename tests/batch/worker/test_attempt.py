@@ -11,8 +11,6 @@ from codur.batch.challenge_directory import Challenge
 from codur.batch.setup import Setup
 from codur.batch.worker.attempt import Attempted, Job, attempt
 from codur.events import Emit, Event, ModelAnswered, NodeEntered, ignore
-from codur.sandbox.cancel import CancelToken
-from codur.sandbox.processor_turns import Waited
 from tests.batch.kit import BUG, setup
 from tests.runs.kit import EDIT, fill, host, settings_for
 from tests.support.groq_server import GroqServer
@@ -26,7 +24,7 @@ def tried(place: Path, *, emit: Emit = ignore, given: Setup | None = None) -> At
         number=0, challenge=Challenge(name="bug", directory=place / "bug"), agent="", attempt=1, key="k", file="bug"
     )
     given = given or setup()
-    done = attempt(job, given, given.host, below=below, cancel=CancelToken(), waited=Waited(), emit=emit)
+    done = attempt(job, given, given.host, below=below, emit=emit)
     assert list(below.iterdir()) == []
     return done
 

@@ -11,6 +11,8 @@ from codur.batch.worker.phases import Phases
 from codur.events import NodeEntered
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.processor_turns import Turns, Waited
+from codur.structs import replace
+from tests.runs.kit import host
 
 
 class Frames:
@@ -26,7 +28,7 @@ class Frames:
 
 def phases_of(turns: Turns, waited: Waited, cancel: CancelToken) -> tuple[Phases, Frames]:
     frames = Frames()
-    return Phases(1, cast("FrameWriter", frames), turns, cancel, waited), frames
+    return Phases(1, cast("FrameWriter", frames), turns, replace(host(), cancel=cancel, waited=waited)), frames
 
 
 def test_an_event_never_waits_and_a_search_waits_for_its_turn() -> None:
