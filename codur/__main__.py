@@ -41,7 +41,7 @@ def _say(text: str) -> int:
 
 def _columns() -> int:
     """How wide the terminal is, as the parser counts it."""
-    said = os.environ.get("COLUMNS", "")  # noqa: TID251 - as below
+    said = os.environ.get("COLUMNS", "")
     if said.isdecimal() and int(said):
         return int(said)
     try:
@@ -58,7 +58,7 @@ def _elsewhere(path: list[str]) -> list[str]:
     # os.path: pathlib takes time to load, and would be loaded from that very path.
     own = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     try:
-        here = os.path.realpath(os.getcwd())  # noqa: TID251 - see above; this is the outermost layer
+        here = os.path.realpath(os.getcwd())
     except OSError:  # it has been removed
         return path
     return path if here == own else [item for item in path if os.path.realpath(item or ".") != here]

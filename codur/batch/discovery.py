@@ -21,7 +21,7 @@ _MARKERS = frozenset({PROMPT_FILE, "challenge.yaml"})
 _EXPECTED = frozenset(EXPECTED_NAMES)
 _TEST_DIRECTORIES = frozenset({"tests", "test", "__tests__"})
 _PROJECTS = frozenset({"pyproject.toml", "package.json", "Cargo.toml", "go.mod", "setup.py", *MAKEFILES})
-_SOURCES = frozenset(
+_SOURCES = tuple(
     ".py .go .rs .js .mjs .cjs .jsx .ts .tsx .sh .rb .java .kt .c .cc .cpp .h .hpp .cs .php .pl .lua .swift".split()
 )
 _SKIPPED = frozenset({"node_modules", "site-packages", "__pycache__", "venv", RESULTS_NAME})
@@ -53,7 +53,7 @@ def find_challenges(directories: Sequence[Path]) -> list[Challenge]:
             )
         start = os.path.realpath(directory)
         for path, unreadable in _search(start):
-            name = os.path.basename(path) if path == start else os.path.relpath(path, start)  # noqa: PTH119
+            name = path.rpartition("/")[2] if path == start else os.path.relpath(path, start)
             found.setdefault(path, Challenge(name=name or "/", directory=Path(path), problem=unreadable))
     if not found:
         names = ", ".join(str(item) for item in directories)
@@ -113,7 +113,7 @@ def _is_challenge(directory: str, listing: _Listing) -> bool:
 
 
 def _is_source(name: str) -> bool:
-    return os.path.splitext(name)[1] in _SOURCES  # noqa: PTH122 - a name, thousands of times
+    return name.endswith(_SOURCES) and name not in _SOURCES  # `.py` is a hidden file, and no source
 
 
 def _is_test(name: str) -> bool:

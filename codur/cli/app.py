@@ -57,8 +57,8 @@ app.add_typer(config_app, name="config", help="Show and check the settings.")
 @app.callback(invoke_without_command=False)
 def _options(
     version: bool = typer.Option(False, "--version", "-V", help="Print the version.", is_eager=True),
-    go_on: bool = typer.Option(False, "--continue", help="Go on with the last conversation here."),  # noqa: ARG001 - as below
-    debug: bool = typer.Option(False, "--debug", help="Show a traceback when something goes wrong."),  # noqa: ARG001 - taken out by `main`, listed here for the help
+    go_on: bool = typer.Option(False, "--continue", help="Go on with the last conversation here."),
+    debug: bool = typer.Option(False, "--debug", help="Show a traceback when something goes wrong."),
 ) -> None:
     if version:
         typer.echo(f"codur {__version__}")

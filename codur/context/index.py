@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import posixpath
 import re
 from bisect import bisect_right
@@ -65,7 +64,7 @@ class RepositoryIndex:
 
     def _facts(self, path: str) -> Facts | None:
         try:
-            status = os.stat(self._workspace.root / path)  # noqa: PTH116 - thousands of times
+            status = (self._workspace.root / path).stat()
         except OSError:
             return None
         stamp = (status.st_mtime_ns, status.st_size)

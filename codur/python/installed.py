@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from codur.python.project_files import parsed, read_ini, read_text
-from codur.sandbox.backends.system_paths import link_chain
+from codur.sandbox.backends.system_paths import is_environment, link_chain
 
 _DISTRIBUTION = re.compile(r"(?P<name>.+?)(?:-[^-]+)*\.(?:dist-info|egg-info)")
 _VERSION = re.compile(r"python(3\.\d+)")
@@ -24,7 +23,7 @@ def normal_name(name: str) -> str:
 def environment_of(python: str) -> Path | None:
     """The virtual environment that an interpreter belongs to."""
     for program in link_chain(Path(python)):
-        if os.path.isfile(program.parent.parent / "pyvenv.cfg"):  # noqa: PTH113 - False where nothing may be read
+        if is_environment(program.parent.parent):
             return program.parent.parent
     return None
 

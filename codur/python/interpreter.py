@@ -14,6 +14,7 @@ from pathlib import Path
 from codur.python.dependencies import declared_dependencies, lacking
 from codur.python.installed import is_importable
 from codur.python.project_files import read_text, read_toml, table
+from codur.sandbox.backends.system_paths import is_environment
 from codur.sandbox.launcher import Launcher
 from codur.structs import Struct
 
@@ -113,8 +114,7 @@ def _named(root: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, Path]]
         if environ.get(variable, "").startswith("/"):
             yield f"the active environment {environ[variable]}", Path(environ[variable])
     for directory in environ.get("PATH", "").split(os.pathsep)[:1]:
-        mark = Path(directory).parent / "pyvenv.cfg"
-        if directory.startswith("/") and os.path.isfile(mark):  # noqa: PTH113 - False where nothing may be read
+        if directory.startswith("/") and is_environment(Path(directory).parent):
             yield f"the environment {Path(directory).parent} on PATH", Path(directory).parent
 
 

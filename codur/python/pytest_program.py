@@ -130,7 +130,7 @@ def reasons(error: BaseException | None) -> dict[str, Any]:
 
 def is_outside(error: BaseException | None) -> bool:
     """Whether no frame of an exception, or of those that led to it, is in a file of the workspace."""
-    here = f"{os.getcwd()}/"  # noqa: TID251 - a program of its own
+    here = f"{os.getcwd()}/"
     for _ in range(DEPTH):
         if error is None:
             return True
@@ -154,8 +154,9 @@ def denied(error: BaseException | None) -> str:
             return f"{error.name.partition('.')[0]} is not installed"
         if isinstance(error, OSError) and (error.errno in DENIED or type(error).__name__ == "gaierror"):
             return f"{type(error).__name__}: {error}"
-        if getattr(error, "argname", "") in FIXTURES:
-            return f"{FIXTURES[error.argname]} is not installed"  # type: ignore[attr-defined]
+        fixture = getattr(error, "argname", "")
+        if fixture in FIXTURES:
+            return f"{FIXTURES[fixture]} is not installed"
         if str(error).startswith(ASYNC):
             return "pytest-asyncio is not installed"
         error = error.__cause__ or error.__context__
@@ -165,7 +166,7 @@ def denied(error: BaseException | None) -> str:
 def is_own(module: str) -> bool:
     """Whether a module would be the workspace's."""
     top = module.partition(".")[0]
-    here = f"{os.getcwd()}/"  # noqa: TID251 - a program of its own
+    here = f"{os.getcwd()}/"
     roots = {here, *(f"{path}/" for path in sys.path if f"{path}/".startswith(here))}
     return any(os.path.exists(f"{root}{top}{end}") for root in roots for end in ("", ".py"))
 
@@ -215,7 +216,7 @@ def main(told: dict[str, Any]) -> int:
     for phase in ("setup", "call", "teardown"):
         setattr(Reporter, f"pytest_runtest_{phase}", pytest.hookimpl(hookwrapper=True, tryfirst=True)(Reporter.limited))
     Reporter.pytest_runtest_makereport = pytest.hookimpl(tryfirst=True)(Reporter.note)  # type: ignore[attr-defined]
-    sys.path[0] = os.getcwd()  # noqa: TID251 - as with `-m`
+    sys.path[0] = os.getcwd()  # as `python -m pytest` has it; this program's own directory is no place to import from
     sys.argv = [pytest.__file__, *told["arguments"]]
     status = int(pytest.main(told["arguments"], plugins=[reporter]))
     after = look()

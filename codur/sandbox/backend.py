@@ -61,7 +61,7 @@ class Backend(Protocol):
     def gaps(self) -> tuple[str, ...]:
         """What it does not hold here of what docs/SAFETY.md promises; empty if it holds all of it."""
 
-    def confine(self, policy: Policy, argv: Sequence[str], env: Mapping[str, str], cwd: Path) -> Confined:
+    def confine(self, policy: Policy, argv: Sequence[str], env: Mapping[str, str], cwd: Path, /) -> Confined:
         """How to start a program under a policy.
 
         Args:
@@ -83,7 +83,7 @@ class NoBackend:
     has_loopback = True
     gaps = ("programs can read, write and reach all that you can",)
 
-    def confine(self, policy: Policy, argv: Sequence[str], env: Mapping[str, str], cwd: Path) -> Confined:  # noqa: ARG002 - the protocol's
+    def confine(self, _: Policy, argv: Sequence[str], env: Mapping[str, str], cwd: Path, /) -> Confined:
         """The program as it is."""
         return Confined(argv=tuple(argv), env=dict(env), cwd=cwd)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import os
 import re
 from collections.abc import Iterable, Iterator
 
@@ -45,7 +44,7 @@ def _expanded(base: str, pattern: str, workspace: Workspace) -> Iterator[str]:
     if pattern.startswith("/") or ".." in pattern.split("/"):
         return
     for path in glob.iglob(pattern, root_dir=workspace.resolve(base)):  # noqa: PTH207 - as a shell: no hidden ones
-        yield os.path.join(base, path)  # noqa: PTH118 - text in, text out
+        yield f"{base}/{path}" if base else path
 
 
 def _refuse(names: Iterable[str], workspace: Workspace) -> None:

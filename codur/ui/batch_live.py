@@ -59,7 +59,7 @@ class LiveDisplay(BatchDisplay):
             if row := self._running.get(number):
                 row.phase, row.calls = phase, calls
 
-    def finished(self, number: int, row: BatchRow) -> None:
+    def finished(self, number: int, row: BatchRow, /) -> None:
         """See `BatchDisplay`."""
         self.again(number)
         if self._progress is not None:

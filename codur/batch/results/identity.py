@@ -7,6 +7,7 @@ import json
 import os
 import stat
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from msgspec import to_builtins
@@ -68,11 +69,11 @@ class _Digest:
     def __call__(self) -> str:
         try:
             if stat.S_ISLNK(self._mode):
-                return f"-> {os.readlink(self._path)!r}"  # noqa: PTH115 - a text, for each file
+                return f"-> {os.readlink(self._path)!r}"  # noqa: PTH115 - as it is written: `Path` would tidy it up
             if not stat.S_ISREG(self._mode):
                 return "special"
             digest = hashlib.sha256()
-            with open(self._path, "rb") as stream:  # noqa: PTH123 - a text, for each file
+            with Path(self._path).open("rb") as stream:
                 while block := stream.read(_BLOCK):
                     digest.update(block)
             return digest.hexdigest()
@@ -85,7 +86,7 @@ def _files(root: str) -> Iterator[tuple[str, str, _Digest]]:
     while waiting:
         directory = waiting.pop()
         try:
-            with os.scandir(os.path.join(root, directory)) as entries:  # noqa: PTH118 - texts
+            with os.scandir(f"{root}/{directory}") as entries:
                 found = [(entry.name, entry.stat(follow_symlinks=False).st_mode) for entry in entries]
         except OSError:
             continue
@@ -96,7 +97,7 @@ def _files(root: str) -> Iterator[tuple[str, str, _Digest]]:
                     waiting.append(path)
                 continue
             kind = "x" if stat.S_ISREG(mode) and mode & 0o111 else "f"
-            yield path, kind, _Digest(os.path.join(root, path), mode)  # noqa: PTH118
+            yield path, kind, _Digest(f"{root}/{path}", mode)
 
 
 def _hash(value: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import stat
 import sys
@@ -48,18 +47,18 @@ def copy_files(challenge: Challenge, target: Path) -> tuple[str, ...]:
 
 
 def _copy(source: str, target: str) -> str:
-    if os.path.islink(source) or not _cloned(source, target):  # noqa: PTH114 - a text, for each file
+    if Path(source).is_symlink() or not _cloned(Path(source), Path(target)):
         return shutil.copy2(source, target, follow_symlinks=False)
     shutil.copystat(source, target)
     return target
 
 
-def _cloned(source: str, target: str) -> bool:
+def _cloned(source: Path, target: Path) -> bool:
     if sys.platform != "linux":
         return False
     import fcntl  # noqa: PLC0415 - lazy: not on every system
 
-    with open(source, "rb") as old, open(target, "wb") as new:  # noqa: PTH123 - texts, for each file
+    with source.open("rb") as old, target.open("wb") as new:
         try:
             fcntl.ioctl(new.fileno(), _FICLONE, old.fileno())
         except OSError:

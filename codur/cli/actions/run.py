@@ -102,8 +102,8 @@ def repair_place(paths: Sequence[Path], directory: Path) -> tuple[Path, tuple[st
             )
     if len(paths) == 1 and (directory / paths[0]).is_dir():
         return directory / paths[0], ()
-    full = [Path(os.path.abspath(directory / path)) for path in paths]  # noqa: PTH100 - links are not followed
-    root = Path(os.path.abspath(directory))  # noqa: PTH100
+    # `..` is taken out of the words, not by `resolve`: a link in the workspace is named as the user named it.
+    root, *full = (Path(os.path.normpath(path.absolute())) for path in (directory, *map(directory.joinpath, paths)))
     if full and not any(path.is_relative_to(root) for path in full):
         root = full[0].parent
     outside = [path for path in full if not path.is_relative_to(root) or path.is_dir()]

@@ -30,7 +30,7 @@ class Service:
     def __init__(self, start: Request) -> None:
         self.frames = Frames()
         self.task: dict[str, Any] = start["task"]
-        self.temporary = os.path.realpath(os.environ["TMPDIR"])  # noqa: TID251 - made for this program
+        self.temporary = os.path.realpath(os.environ["TMPDIR"])
         files = {path: text.encode("latin-1") for path, text in start["files"].items()}
         self.sources = Sources(start["root"], files)
         self.guard = Guard(self.sources, self.temporary)

@@ -220,7 +220,7 @@ def _system_rules() -> Rules:
 
 
 def _needed_settings() -> list[str]:
-    return [f"{_SETTINGS}/{name}" for name in sorted(os.listdir(_SETTINGS)) if name.startswith(_NEEDED_SETTINGS)]  # noqa: PTH208 - names
+    return sorted(str(path) for path in Path(_SETTINGS).iterdir() if path.name.startswith(_NEEDED_SETTINGS))
 
 
 def _parts(path: str, private: frozenset[str], holders: frozenset[str]) -> Iterator[tuple[str, int]]:

@@ -78,7 +78,7 @@ def interpreter_paths(python: str | Path) -> tuple[Path, ...]:
     found: dict[Path, None] = {}
     chain = list(link_chain(program))
     environment = _prefix_of(program)
-    if os.path.isfile(environment / "pyvenv.cfg"):  # noqa: PTH113 - False where nothing may be looked at
+    if is_environment(environment):
         found[environment] = None
         if is_below(Path(os.path.realpath(program)), (environment,)):  # a copy, not a link to the installation's
             chain += link_chain(_home_of(environment) / program.name)
@@ -136,6 +136,11 @@ def without_home(paths: Iterable[Path], home: Path) -> tuple[Path, ...]:
         else:
             kept.append(path)
     return tuple(kept)
+
+
+def is_environment(directory: Path) -> bool:
+    """Whether it is a virtual environment; not if nothing may be looked at there, which `Path.is_file` would raise."""
+    return os.path.isfile(directory / "pyvenv.cfg")  # noqa: PTH113 - see above
 
 
 def link_chain(path: Path) -> Iterator[Path]:

@@ -65,7 +65,7 @@ def own_mounts(policy: Policy, word: str, env: Mapping[str, str], cwd: Path) -> 
 
 def _program(word: str, env: Mapping[str, str], cwd: Path) -> Path:
     """The file that the first word of a command stands for."""
-    os.stat(cwd)  # noqa: PTH116 - for its error
+    cwd.stat()  # for its error, which is told in place of one about the program
     if "/" not in word:
         found = shutil.which(word, path=env.get("PATH", os.defpath))
         if found is None:

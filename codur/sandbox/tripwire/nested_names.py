@@ -121,7 +121,7 @@ class ProtectedPaths:
         except PermissionError:
             if not opened:
                 return []
-            os.chmod(path, 0o700)  # noqa: PTH101 - a string
+            Path(path).chmod(0o700)
             return list(os.scandir(path))
 
     def _first_new(self, path: str) -> list[str]:

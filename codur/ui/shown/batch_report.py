@@ -119,7 +119,7 @@ class BatchDisplay:
     def phase(self, number: int, phase: str, calls: int) -> None:
         """What it is at, and the model calls so far."""
 
-    def finished(self, number: int, row: BatchRow) -> None:
+    def finished(self, number: int, row: BatchRow, /) -> None:
         """It is done."""
 
     def again(self, number: int) -> None:
@@ -140,7 +140,7 @@ class LineDisplay(BatchDisplay):
         """See `BatchDisplay`."""
         self._progress = progress
 
-    def finished(self, number: int, row: BatchRow) -> None:  # noqa: ARG002 - as `BatchDisplay`
+    def finished(self, _: int, row: BatchRow, /) -> None:
         """See `BatchDisplay`."""
         if self._progress is not None:
             self._progress.add(row)
