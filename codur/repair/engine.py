@@ -132,6 +132,7 @@ def search(fault: Fault, effort: Effort, *, emit: Emit, cancel: CancelToken) -> 
     fault = replace(fault, checker=fault.checker.within(cancel, time_left))
     try:
         narrow, first = _narrowed(fault)
+        # Run alone they pass, so that no edit could be seen to mend them.
         if first.passed:
             return RepairOutcome(reason=_FAIL_TOGETHER, best_progress=before.progress)
         once_more_s = first.duration_s + (0.0 if narrow is fault.check else before.duration_s)
@@ -144,6 +145,7 @@ def search(fault: Fault, effort: Effort, *, emit: Emit, cancel: CancelToken) -> 
         hands = processors() if effort.workers is None else effort.workers
         with Judge(hurried, narrow, first, workers=hands, whole=before) as judge:
             if paths:
+                # Without files to change the search ends below, and a worker would have been started for nothing.
                 judge.prepare()  # the first worker starts while the program is traced
             scene = _look(fault, narrow, first, paths, trace_s=trace_s)
             if isinstance(scene, str):
@@ -151,6 +153,7 @@ def search(fault: Fault, effort: Effort, *, emit: Emit, cancel: CancelToken) -> 
             means = Means(
                 judge=judge,
                 changes=scene.changes,
+                # Not the hurried checker: what passes is run once more in the time that was kept for it.
                 prober=Prober(fault.checker, narrow, scene.coverage),
                 confirm=lambda changed: _confirmed(fault, narrow, changed),
             )
@@ -178,6 +181,7 @@ def _narrowed(fault: Fault) -> tuple[Check, Verdict]:
     if not before.failing:
         return check, before if whole is check else checker.run(check)
     narrow = replace(whole, tests=before.failing[:_MOST_TESTS])
+    # Each of them waits for its whole limit in every run, so that few are taken.
     if hangs:
         narrow = replace(whole, tests=before.failing[:_MOST_HANGING], timeout_s=min(whole.timeout_s, _HANGING_S))
     first = checker.run(narrow)
@@ -222,6 +226,7 @@ class _Scene(Struct):
         suspicion = localise(here, failure, flow, self.likelier)
         if not program.changes and which == "executed":
             for number, candidate in enumerate(undone(program, self.history, suspicion)):
+                # Ahead of operators of equal weight: what worked before is the better explanation.
                 yield replace(candidate, order=(-1, number))
         sight = Sight(
             program=program,
@@ -300,6 +305,7 @@ def _run_all(fault: Fault, unchanged: Mapping[str, str]) -> Verdict:
     checker, check, before = fault.checker, fault.check, fault.before
     if "pytest" not in check.argv:
         return checker.run(check)
+    # Each excused test fails here as well, so that it takes one of the failures that end the run.
     apart = len(before.excused)
     while True:
         verdict = checker.run(replace(check, argv=(*check.argv, "--maxfail", str(_MOST_BROKEN + apart))))
@@ -310,6 +316,7 @@ def _run_all(fault: Fault, unchanged: Mapping[str, str]) -> Verdict:
             return replace(verdict, note=f"{remaining}, which failed before, still fails")
         with in_place(fault.workspace, unchanged):
             here = checker.run(replace(check, tests=verdict.failing))
+        # What fails without the change too (a path, a clock, a file that the copy lacks) is no fault of the candidate.
         broken = next((test for test in verdict.failing if test not in here.failing), "")
         if broken or apart > _MOST_APART:
             return replace(verdict, note=f"{broken or verdict.failing[0]}, which passed before, then fails")
@@ -321,6 +328,8 @@ def _is_run(checker: Checker, check: Check, before: Verdict, paths: Iterable[str
     """Whether the check runs one of the files: it fails in another way if all of them are broken."""
     with in_place(checker.workspace, dict.fromkeys(paths, _BROKEN)):
         broken = checker.run(check)
+    # A text that fails in its own way shows at once whether any of the files takes part, without a tracer that other
+    # ways of running programs do not have.
     return (broken.status, broken.signature, broken.progress) != (before.status, before.signature, before.progress)
 
 
@@ -343,6 +352,7 @@ def _in_question(paths: list[str], files: Sequence[str], suspicion: Suspicion, *
         highest[path] = max(score, highest.get(path, 0.0))
     others = [path for path in paths if path not in files]
     executed = sorted((path for path in others if path in highest), key=lambda path: -highest[path])
+    # Without a trace every file could be at fault; more than a few make a queue that no budget gets through.
     rest = [] if known and highest else [path for path in others if path not in highest][:_MAX_UNKNOWN_FILES]
     return [path for path in paths if path in files] + executed + rest
 

@@ -25,13 +25,13 @@ _BATCH = 16
 """Candidates that are judged before what they show is used; fixed, so that the order never depends on the machine."""
 _BETWEEN, _LATER = 96, 3
 """After so many candidates, so many of those are judged that need a process of their own."""
-_BEAM = 8
-_PAIR = 0.1
-_EVERY = 20
-_MORE_S = 2.5
+_BEAM = 8  # programs that came further; chosen: with more of them, first edits would wait behind pairs
+_PAIR = 0.1  # a pair explains less than an edit of its own: it comes late unless its first edit gained much
+_EVERY = 20  # one progress event for so many, because each is redacted, recorded and drawn
+_MORE_S = 2.5  # the user waits for a repair that is there already
 _MORE_CANDIDATES = 400
-_LEAST_MORE = 40
-_MOST_SLOW = 12
+_LEAST_MORE = 40  # fewer than these say nothing about whether the check is weak
+_MOST_SLOW = 12  # each may take all of its time, so that more would use up the search
 _SAME_RANK = 0.15
 """After a pass, candidates of at least this share of its priority are judged too, within these bounds."""
 _COMPARED = 1 / 3
@@ -83,9 +83,10 @@ class Search:
         self._time_left = bounds.time_left
         self._places = Places(before)
         self._agenda = Agenda(self._places, bounds.time_left)
-        self._seen: set[Mark] = {()}
+        self._seen: set[Mark] = {()}  # the mark of the program as it is: a change back to it is none
         self._tried = 0
         self._places_judged: set[tuple[str, int]] = set()
+        # For the report alone: what is repaired is never decided by it.
         self._best: Verdict | None = None
         self._best_place = ""
         self._refused: Verdict | None = None
@@ -125,6 +126,8 @@ class Search:
                 if not batch and not self._widen():
                     return True
                 self._take(self._judged(batch))
+                # By the number of candidates and not by time: a slow machine must judge in the same order as a quick
+                # one.
                 if self._tried >= self._turn:
                     self._turn = self._tried + _BETWEEN
                     self._judge_later(_LATER)
@@ -151,9 +154,11 @@ class Search:
             if candidate is None:
                 break
             if not self._sensible(candidate):
+                # Its place has just been probed and it weighs less now, so that another one may be first.
                 self._agenda.add([candidate], 1.0)
                 continue
             mark = fingerprint(candidate)
+            # No mark: it does not compile. Two edits that come to the same code are one candidate.
             if mark is not None and mark not in self._seen:
                 self._seen.add(mark)
                 found.append((candidate, candidate.program(mark)))
@@ -165,6 +170,7 @@ class Search:
         if not probes:
             return True
         texts = [changed(probe.program, self._original) for probe in probes]
+        # Closed at once when left early: what runs in the workers is waited for, before any file is changed.
         with closing(self._judge.judge_many(texts)) as verdicts:
             for probe, verdict in zip(probes, verdicts, strict=False):
                 self._bounds.cancel.raise_if_cancelled()
@@ -204,6 +210,7 @@ class Search:
             self._best_place = f"{candidate.path}:{candidate.line}" if self._progress() > self._before.progress else ""
         if verdict.passed:
             self._passed.append(Passed(program=program, verdict=verdict))
+        # Limits are tight, as most candidates that run long never end. The few that do get more time at the end.
         elif verdict.timed_out:
             self._slow.append((-verdict.progress, -program.priority, self._tried, candidate, program))
         if self._tried % _EVERY == 0:
@@ -224,6 +231,7 @@ class Search:
 
     def _keep(self, program: Program, verdict: Verdict) -> None:
         """A program that came further is combined with more edits at once; one that fails in another way waits."""
+        # Of one that ran out of time nobody knows how far it came.
         if len(program.changes) >= self._bounds.max_order or verdict.timed_out:
             return
         gain = _gain(self._before, verdict)
@@ -240,6 +248,7 @@ class Search:
         if self._later:
             self._judge_later(_BATCH)
             return True
+        # Last, since a fault in what was not executed explains a failure only if the wrong way was taken.
         if not self._widened:
             self._widened = True
             self._expand(self._original, self._before, 1.0, "not executed")
@@ -268,6 +277,7 @@ class Search:
         Returns:
             Whether all of them were judged, or at least a fair number.
         """
+        # Who gave a hint knows what is wrong, and need not wait as long for others that pass.
         stop = max(self._time_left() - _MORE_S, 0.0)
         programs = [each.program for each in self._passed]
         least = max(min(_SAME_RANK * each.hinted, _COMPARED) * each.priority for each in programs)
@@ -306,6 +316,7 @@ class Search:
                 return self._outcome(choice, verdict)
             self._refused = verdict
             self._passed.remove(best)
+            # Workers that let one pass wrongly may have let others fail wrongly: all is judged anew in plain processes.
             if verdict.status == "failed" and not verdict.note and not self._judge.note:
                 self._judge.distrust("a candidate passed there and failed in a plain process")
                 self._passed.clear()

@@ -58,6 +58,7 @@ class Places:
 
     def factor(self, candidate: Candidate) -> float:
         """What is left of the priority of a candidate, or by how much it rose."""
+        # of a program that was changed already nothing here is known
         if candidate.base.changes or candidate.offer is None:
             return 1.0
         place = _place(candidate)
@@ -65,6 +66,7 @@ class Places:
             return HOPELESS
         helped = HELPED if (candidate.path, candidate.line) in self._helped else 1.0
         enough = ENOUGH_HANGS if self._before.timed_out else ENOUGH
+        # Of a statement several things are changed, and one that makes no difference says little of the next.
         idle = isinstance(candidate.offer.node, ast.expr) and self._alike.get(place, 0) >= enough
         return helped * (IDLE if idle and place not in self._matters else 1.0)
 
@@ -86,6 +88,7 @@ class Places:
         line = (candidate.path, candidate.line)
         if verdict.progress <= self._before.progress or line in self._helped:
             return False
+        # By line and not by place: what mends the rest is often a neighbour of the expression that helped.
         self._helped.add(line)
         return True
 
@@ -100,7 +103,9 @@ class Places:
         place = _place(candidate)
         if place in self._probed or self._waiting.get(place, 0) < LEAST_WAITING:
             return []
+        # Also where the condition cannot be forced below, so that nobody asks for the place again.
         self._probed.add(place)
+        # A probe is judged like a candidate and costs as much; it pays since it decides about many.
         node = candidate.offer.node if candidate.offer else None
         if isinstance(node, ast.While):  # one that is always true seldom ends
             return [_probe(candidate, place, node.test, "and")]
@@ -120,6 +125,7 @@ class Places:
 def _essence(verdict: Verdict) -> tuple[object, ...]:
     if verdict.timed_out:
         return (True, verdict.progress)
+    # With what was printed: a program may fail the same test and yet compute something else.
     return (False, verdict.progress, verdict.exit_status, verdict.signature, verdict.actual)
 
 

@@ -17,8 +17,9 @@ from codur.repair.evidence.observed_values import Environment
 from codur.repair.operators.table import Offer
 from codur.structs import Struct, field
 
+# names in them are not those of the line
 _INNER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.JoinedStr)
-_TRUTHS = (ast.Compare, ast.BoolOp)
+_TRUTHS = (ast.Compare, ast.BoolOp)  # what counts of these is whether they hold, not the value
 
 
 class Equivalence(Struct, frozen=False, kw_only=False):
@@ -35,6 +36,7 @@ class Equivalence(Struct, frozen=False, kw_only=False):
         if node is None or not self._inside(node, offer.proposal.edits):
             return 1.0
         found = self._values(node, self._text(node, offer.proposal.edits))
+        # One sample in which it cannot be worked out is one in which it may differ.
         if not found or UNKNOWN in found:
             return 1.0
         known = self._seen.get(id(node))
@@ -45,6 +47,8 @@ class Equivalence(Struct, frozen=False, kw_only=False):
             return AS_BEFORE
         if found in known:
             return AGAIN
+        # Whoever comes first with a value keeps its whole priority, which is why offers are made in the order of the
+        # table.
         known.add(found)
         return 1.0
 
@@ -63,6 +67,7 @@ class Equivalence(Struct, frozen=False, kw_only=False):
 
     def _usable(self, node: ast.expr) -> bool:
         """Whether the variables hold at the node what they held at the start of its line."""
+        # A comprehension's variables change within the line, and samples are taken where lines begin.
         return not any(isinstance(each, _INNER) for each in self.context.source.ancestors(node))
 
     def _values(self, node: ast.expr, text: str) -> tuple[str, ...]:
@@ -79,6 +84,7 @@ class Equivalence(Struct, frozen=False, kw_only=False):
     def _text(self, node: ast.expr, edits: tuple[Edit, ...]) -> str:
         start, _ = self.context.source.span(node)
         text = self.context.code(node)
+        # from the end, so that the other places stay what they are
         for edit in sorted(edits, key=lambda each: -each.start):
             text = text[: edit.start - start] + edit.text + text[edit.end - start :]
         return text

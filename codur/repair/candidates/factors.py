@@ -1,50 +1,54 @@
 """How much earlier or later a candidate is judged: all factors of its priority but the priors of the operators.
 
 A priority is suspicion × prior × weight of the proposal × these. What passes is ranked by it, too.
+
+None was measured by itself: they were chosen for the order that they make, and what is recorded was run with all of
+them together (`benchmarks/repair.py`, `benchmarks/real_bugs.py`). One below 1 puts candidates off and drops none. Who
+changes one runs both, as the order of all candidates changes with it.
 """
 
 from __future__ import annotations
 
 MENDED = 10.0
 """The priority of a file that compiles again: nothing else can pass before."""
-PER_EDIT = 0.95
+PER_EDIT = 0.95  # chosen: of equal offers the smaller one first, and no more than that
 """For each edit of a proposal but the first."""
 
 # --- what the recorded run shows (equivalence.py): how far a value counts that is not new in any sample ---------------
-AS_BEFORE = 0.35
+AS_BEFORE = 0.35  # chosen; not 0, since the samples are a part of the run
 """It is the value that stands there now: the very run that failed."""
-AGAIN = 0.6
+AGAIN = 0.6  # chosen, between a new value and none
 """Another candidate for the place has it already."""
-MOST_SAMPLES = 16
+MOST_SAMPLES = 16  # chosen: each offer for a place is worked out for each of them
 
 # --- what judged programs show (angelic.py) ---------------------------------------------------------------------------
-LEAST_WAITING = 6
+LEAST_WAITING = 6  # by count: two probes must cost less than what they put off
 """So many conditions must wait at a place before it is worth a probe with the condition forced to one truth."""
-HOPELESS = 0.05
+HOPELESS = 0.05  # chosen; nearly 0, as it was tried, and not 0, as it was tried in one run alone
 """A condition made truer, or less true, where the probe failed as the program did before."""
-ENOUGH, ENOUGH_HANGS, IDLE = 4, 2, 0.3
+ENOUGH, ENOUGH_HANGS, IDLE = 4, 2, 0.3  # chosen; fewer where each failure costs its whole time
 """After so many candidates for an expression that all failed as the program did, the others count that much."""
-HELPED = 1.5
+HELPED = 1.5  # chosen
 """The lines on which a candidate brought the check further."""
 
 # --- a loop that did not end (hanging_loops.py) -----------------------------------------------------------------------
-ENDING = 4.0
+ENDING = 4.0  # chosen: above the broad operators, whose priors are larger
 """An operator that makes loops end, in a loop that was running when the time was up; the largest factor there."""
-IN_TEST = 1.5
+IN_TEST = 1.5  # chosen
 """A change of the test of such a `while`."""
-ENDLESS = 0.1
+ENDLESS = 0.1  # chosen; not 0, because the loop is read by its text
 """A change in a loop that cannot end by it."""
 
 # --- what was done lately (history.py), times the suspicion of the lines ----------------------------------------------
-UNDONE = 1.2
+UNDONE = 1.2  # chosen
 """Undoing what is not committed: an operator's offer is at most about as likely."""
-PER_COMMIT, PER_LINE = 0.9, 0.98
+PER_COMMIT, PER_LINE = 0.9, 0.98  # chosen: younger and smaller first; seven commits, or 35 lines, halve it
 """For each commit since, and for each line of the change."""
-PART = 0.8
+PART = 0.8  # chosen: after the whole, which is what somebody did
 """A part of a change."""
 EARLIER = 0.7
 """A function as it was, and its earlier lines: what was done to it since is lost, too."""
-TOGETHER = 0.6
+TOGETHER = 0.6  # chosen: mostly one hunk is wrong, and it is tried alone
 """All that a commit did to a file."""
-NEW = 0.3
+NEW = 0.3  # chosen
 """Lines that took the place of none: what uses them would miss them."""

@@ -55,6 +55,7 @@ def fingerprint(candidate: Candidate) -> Mark | None:
     piece, new = _changed_piece(candidate)
     if candidate.source is not None and piece is not None:
         old, after = _code_of(candidate.source, piece), _compiled_piece(candidate.source, piece, new)
+        # Compiled to the same code (other brackets, a name for a constant): nothing that a run could tell.
         if after is None or after == old:
             return None if after is None else base.mark
         files[path] = _replaced(files.get(path), path, piece, str(old), after)
@@ -68,6 +69,8 @@ def fingerprint(candidate: Candidate) -> Mark | None:
 
 def _replaced(file: FileMark | None, path: str, piece: _Piece, old: str, new: str) -> FileMark:
     """The mark of a file after one more piece of it changed: pieces side by side may change in any order."""
+    # Two edits in different functions are one program in whichever order they were made; in the same piece the second
+    # was made on the first.
     beside = piece.alone and all(each.alone and each.file == piece.file for each in (file.pieces if file else ()))
     if file is not None and not beside:
         file = FileMark(path=path, rest=sha256(repr(file).encode()).hexdigest())
@@ -91,6 +94,7 @@ def _changed_piece(candidate: Candidate) -> tuple[_Piece | None, str]:
         new = _new_text(source, piece, edits)
         if _stands_alone(piece, source.text[piece.start : piece.end], new):
             return piece, new
+        # `else` and `except` belong to the statement before them; with that one it stands alone.
         piece = _piece(source, edits, before=1)
     return None, ""
 
@@ -110,11 +114,13 @@ def _stands_alone(piece: _Piece, old: str, new: str) -> bool:
         return True
     own = lines[0][: len(lines[0]) - len(lines[0].lstrip())] == piece.indent and not _CONTINUES.match(lines[0])
     outside = {line for line in lines if not line.startswith(piece.indent)}  # of texts, where it means nothing
+    # Lines at the margin inside a text in quotes are no code, and were there before.
     return own and outside <= set(old.split("\n") if outside else ())
 
 
 def _piece(source: Source, edits: Sequence[Edit], before: int = 0) -> _Piece | None:
     """The smallest piece that holds the edits, with so many statements before it."""
+    # An edit ends before the character that it names; of an insertion start and end are the same.
     start, end = min(each.start for each in edits), max(max(each.end - 1, each.start) for each in edits)
     found: _Piece | None = None
     above: ast.Module | ast.ClassDef = source.tree
@@ -150,6 +156,7 @@ def _starts(source: Source, above: ast.Module | ast.ClassDef) -> list[int]:
     end = source.span(above)[0] if isinstance(above, ast.ClassDef) else -1
     for each in above.body:
         start = source.line_start(first_line(each))
+        # `a = 1; b = 2`: a piece is made of whole lines.
         if start <= end:
             return []
         found.append(start)
@@ -183,6 +190,7 @@ def _code_of(source: Source, piece: _Piece) -> str | None:
 
 
 def _compiled_piece(source: Source, piece: _Piece, text: str) -> str | None:
+    # A class may be left with nothing but a comment, which alone does not compile.
     rest = f"\n{piece.indent}pass\n" if piece.header else ""
     return _digest(f"{piece.header}{text}{rest}", source.path, _future(source))
 
@@ -194,6 +202,7 @@ def _future(source: Source) -> int:
     for each in source.tree.body:
         if isinstance(each, ast.ImportFrom) and each.module == "__future__":
             for alias in each.names:
+                # They change what every statement compiles to, and the piece does not hold them.
                 flags |= getattr(__future__, alias.name).compiler_flag
     return flags
 

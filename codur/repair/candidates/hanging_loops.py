@@ -31,6 +31,7 @@ class Endless:
         tree = source.tree
         loops: list[ast.While | ast.For] = [*source.nodes(tree, ast.While), *source.nodes(tree, ast.For)]
         self._running = [each for each in loops if any(_spans(each, line) for line in lines)]
+        # The outer loops are running, too, but only the innermost one is stuck.
         inner = [each for each in self._running if not any(_around(each, other) for other in self._running)]
         self._stuck = [each for each in inner if isinstance(each, ast.While) and _unchanged(each)]
 
@@ -38,6 +39,7 @@ class Endless:
         """By how much the priority of an offer changes."""
         if not self._running:
             return 1.0
+        # Before all else: an operator that ends loops elsewhere ends none whose test cannot change.
         if any(self._hopeless(offer, loop) for loop in self._stuck):
             return ENDLESS
         if not any(_spans(loop, offer.line) for loop in self._running):
@@ -59,9 +61,11 @@ class Endless:
         read = _names(loop.test)
         if not _spans(loop, offer.line) or self._touches(offer.proposal.edits, loop.test):
             return False
+        # Its edit is the bare name, which the expression below would not take for an assignment.
         if offer.operator == "target replaced" and offer.proposal.edits[0].text in read:
             return False
         names = "|".join(map(re.escape, sorted(read)))
+        # By the text of the edit, because parsing a fragment (half a statement, a line of a body) mostly fails.
         changes = re.compile(rf"\b(?:{names})\b(?:\.|\[|\s*(?:[-+*/%&|^]|//|\*\*|<<|>>)?=(?!=))")
         return not any(changes.search(edit.text) or _JUMP.search(edit.text) for edit in offer.proposal.edits)
 
@@ -86,6 +90,7 @@ def _names(node: ast.expr) -> set[str]:
 def _unchanged(loop: ast.While) -> bool:
     """Whether nothing in the loop assigns, or calls a method of, what its test reads, and nothing leaves it."""
     names = _names(loop.test)
+    # `while True` ends by a jump alone; what would be "its names" says nothing.
     if not names:
         return False
     return not any(_changes(each, names) for statement in loop.body for each in ast.walk(statement))

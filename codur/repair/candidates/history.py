@@ -19,10 +19,10 @@ from codur.repair.suspicion.localise import Suspicion
 from codur.structs import Struct, field, replace
 from codur.tools.git.git_history import History, Hunk, Version
 
-_MAX_UNITS = 10
+_MAX_UNITS = 10  # chosen: of a larger hunk most parts are no repairs, and each holds a file's text
 _MAX_HUNKS = 200
 """Each of their candidates holds the text of a file."""
-_ALIKE = 0.4
+_ALIKE = 0.4  # chosen: below it two statements share brackets and little else
 _WORD = re.compile(r"\w+|[^\w\s]+")
 
 
@@ -34,6 +34,7 @@ def undone(program: Program, history: History, suspicion: Suspicion) -> Iterator
     """
     undoing = _Undoing(program, suspicion)
     hunks = [each for each in history.hunks if each.path in program.texts]
+    # By priority before they are cut off, because a candidate of a large file is as large as the file.
     for hunk in sorted(hunks, key=undoing.priority, reverse=True)[:_MAX_HUNKS]:
         yield from undoing.hunk(hunk)
     for _, group in groupby(hunks, key=lambda each: (each.path, each.age)):
@@ -59,6 +60,7 @@ class _Undoing(Struct, kw_only=False):
     def hunk(self, hunk: Hunk, factor: float = 1.0) -> Iterator[Candidate]:
         """The hunk undone; and if it was executed, each part of it."""
         yield from self._candidate([hunk], factor, f"undoes {_change(hunk)}")
+        # Parts are many; of what no failing test ran the whole is enough.
         if self.suspicion.ran(hunk.path, *_lines(hunk)):
             new = self._rows(hunk.path)[hunk.start - 1 : hunk.end - 1]
             for part in _parts(hunk, new, hunk.old.split("\n")[:-1]):
@@ -89,8 +91,10 @@ class _Undoing(Struct, kw_only=False):
         first = min(hunks, key=lambda each: each.start)
         rows = list(self._rows(first.path))
         for hunk in sorted(hunks, key=lambda each: each.start, reverse=True):
+            # From the end up, so that the lines of the others stay where they are.
             rows[hunk.start - 1 : hunk.end - 1] = hunk.old.split("\n")[:-1]
         text = "\n".join(rows)
+        # Hunks of several commits, and functions as they were, often come to the same text.
         if (first.path, hash(text)) not in self.seen:
             self.seen.add((first.path, hash(text)))
             priority = max(map(self.priority, hunks)) * factor
@@ -126,6 +130,7 @@ def _change(hunk: Hunk) -> str:
 def _parts(hunk: Hunk, new: Sequence[str], old: Sequence[str]) -> Iterator[Hunk]:
     """The hunk's statements (or lines, if it cuts through some) by themselves: exchanged, left out, or put in."""
     ours, theirs = _statements(new), _statements(old)
+    # A single statement is parted by its lines, else it would be the hunk once more.
     if ours is None or theirs is None or len(ours) == len(theirs) == 1:
         ours, theirs = [1] * len(new), [1] * len(old)
     if not 1 < max(len(ours), len(theirs)) <= _MAX_UNITS:
@@ -158,6 +163,7 @@ def _statements(rows: Sequence[str]) -> list[int] | None:
 def _aligned(new: Sequence[str], old: Sequence[str]) -> Iterator[tuple[range, range]]:
     """Which items correspond, in order: those whose words are alike most; a range is empty where one has no other."""
     words = [[frozenset(_WORD.findall(text)) for text in texts] for texts in (new, old)]
+    # `SequenceMatcher` pairs only what is equal; here a statement is to meet the one that it was changed from.
     best = [[0.0] * (len(old) + 1) for _ in range(len(new) + 1)]
     alike = [[_likeness(one, other) for other in words[1]] for one in words[0]]
     for i in reversed(range(len(new))):
@@ -222,5 +228,5 @@ def _hunk(version: Version, start: int, end: int, old: Iterable[str]) -> Hunk:
 
 def _differences(version: Version, start: int, new: Sequence[str], old: Sequence[str]) -> Iterator[Hunk]:
     for tag, i, i_end, j, j_end in SequenceMatcher(None, new, old, autojunk=False).get_opcodes():
-        if tag != "equal":
+        if tag != "equal":  # each difference by itself: of a rewritten function mostly one is wrong
             yield _hunk(version, start + i, start + i_end, old[j:j_end])

@@ -125,6 +125,7 @@ class _FileProspect:
                 base=self.program,
                 path=self._path,
                 line=mended.line,
+                # In the order in which they were found, the compiler's own place first.
                 priority=MENDED * 0.95**rank,
                 order=(*self.order, rank),
                 text=mended.text,
@@ -172,6 +173,7 @@ class _File:
         key = (type(node), tabular)
         if key not in self._rows:
             rows = list(enumerate(living(rows_for(node), self.sight.failure)))
+            # Where values are compared the table's order decides who is new, so that it may not depend on hints.
             if not tabular:
                 rows.sort(key=lambda each: -self.sight.worth(each[1]))
             most = [self.sight.worth(row) for _, row in rows]
@@ -222,6 +224,7 @@ class _NodeProspect:
         compared = file.same.compared(node)
         self._rows, self._most = file.rows(node, tabular=compared is not None)
         self._next = 0
+        # A statement's offers for its test are compared with those for the test itself, and come first (see the class).
         if compared is not None and compared is not node:
             file.tests[compared] = self
 
@@ -254,6 +257,7 @@ class _NodeProspect:
 
     def _candidate(self, offer: Offer, place: tuple[int, int]) -> Candidate:
         file = self._file
+        # Without the hint: this is what ranks the repairs that pass, and a hint says where to look, not what is right.
         own = self._suspicion * offer.prior * offer.proposal.weight * PER_EDIT ** (len(offer.proposal.edits) - 1)
         return Candidate(
             base=self.program,
@@ -272,6 +276,7 @@ def _all_lines(head: Head) -> tuple[int, int]:
     """The lines of what is changed in a part."""
     first = head.pattern.lineno if isinstance(head, ast.match_case) else head.lineno
     body = getattr(head, "body", None)
+    # Up to the body's first line, because an edit of the head may put something there.
     if body and not isinstance(head, FunctionNode):
         return first, max(first, body[0].lineno)
     return first, getattr(head, "end_lineno", None) or first

@@ -47,7 +47,7 @@ class Agenda:
         while self._heap and -self._heap[0][0] >= least and self._time_left() > 0:
             key, order, factor, first = heappop(self._heap)
             present = self._key(first, factor)
-            if present > key:
+            if present > key:  # it fell since it was queued: back in its place, where others may be first
                 heappush(self._heap, (present, order, factor, first))
             elif isinstance(first, Candidate):
                 if self._places.unprobed(first):  # whether probes pay depends on all that wait there
@@ -61,5 +61,6 @@ class Agenda:
 
     def sort(self) -> None:
         """Orders all anew: some priorities rose."""
+        # A heap finds what fell when it is taken out; what rose would stay below, so that all is made anew. It is rare.
         self._heap = [(self._key(each, factor), order, factor, each) for _, order, factor, each in self._heap]
         heapify(self._heap)

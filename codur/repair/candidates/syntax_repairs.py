@@ -13,7 +13,7 @@ from codur.structs import Struct
 
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _MAX_FAULTS = 3
-_MAX_STEPS = 60
+_MAX_STEPS = 60  # each compiles the whole file, once or twice
 
 
 class Mended(Struct):
@@ -32,6 +32,7 @@ def mend(text: str, path: str) -> tuple[Mended, ...]:
     while queue and steps < _MAX_STEPS:
         present, depth, says, line = queue.pop(0)
         fault = syntax_fault(present, path)
+        # The compiler stops at the first fault, so that how many there are shows only by mending one after the other.
         if fault is None or depth == _MAX_FAULTS:
             continue
         for new, what in _proposals(present, fault):
@@ -40,6 +41,8 @@ def mend(text: str, path: str) -> tuple[Mended, ...]:
             words = f"{says}; {what}" if says else what
             if compiles(new, path):
                 found.setdefault(new, Mended(text=new, says=words, line=first))
+            # A change that moves the first fault down the file has mended something; one that moves it up has broken
+            # more.
             elif _later(new, path, fault):
                 queue.append((new, depth + 1, words, first))
     return tuple(found.values())
@@ -68,6 +71,7 @@ def _in_line(line: str, column: int, message: str) -> Iterator[tuple[str, str]]:
         yield from _at_column(line, column, message)
     if "Maybe you meant '=='" in message or "invalid syntax" in message:
         for place in _single_equals(code):
+            # A plain `invalid syntax` names no reason, so that each `=` of the line is tried.
             yield f"{code[:place]}=={code[place + 1 :]}{tail}", "compares with `=`"
     if "Missing parentheses in call to 'print'" in message:
         found = re.match(r"(\s*)print\s+(.*)$", code)
@@ -81,6 +85,8 @@ def _at_column(line: str, column: int, message: str) -> Iterator[tuple[str, str]
     """Brackets and quotes: the message names one, and the column is its place."""
     code, tail = _split_comment(line)
     if "was never closed" in message:
+        # The compiler names where the bracket opens, not where it should close: the end of that line is the usual
+        # place.
         closer = _CLOSERS.get(line[column], "")
         if code.endswith(":"):
             yield f"{code[:-1]}{closer}:{tail}", f"lacks a `{closer}`"
@@ -125,6 +131,7 @@ def _indentation(lines: list[str], at: int, message: str) -> Iterator[tuple[str,
             yield "\n".join([*lines[:at], *moved, *lines[end + 1 :]]), "is not indented"
     elif "unexpected indent" in message or "unindent" in message:
         depths = dict.fromkeys([width, *(_indent(line) for line in reversed(lines[:at]) if line.strip())])
+        # The line before it first, then the blocks around, from the inside out.
         for depth in [each for each in depths if each != indent][:4]:
             yield "\n".join([*lines[:at], depth + lines[at].lstrip(), *lines[at + 1 :]]), "is indented wrongly"
 

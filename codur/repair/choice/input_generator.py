@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-MOST = 40
+MOST = 40  # at a tenth of a second each these are the four seconds that a probe may take
 _TOKEN = re.compile(r"[^\s]+")
 _PER_VALUE = 6
 
@@ -15,7 +15,7 @@ _PER_VALUE = 6
 def changed_arguments(calls: Sequence[Sequence[Any]]) -> tuple[str, ...]:
     """Argument lists as literals: the recorded ones, then each with one argument changed."""
     found = dict.fromkeys(repr(list(call)) for call in calls)
-    for which in range(_PER_VALUE):
+    for which in range(_PER_VALUE):  # one change of each argument before the second of any: the list is cut at its end
         for call in calls:
             for index, value in enumerate(call):
                 others = list(_changed(value))
@@ -46,7 +46,7 @@ def changed_text(text: str) -> tuple[str, ...]:
     """The text, then with one number or word changed, or two neighbours swapped; the layout stays."""
     tokens = list(_TOKEN.finditer(text))
     found = {text: None}
-    step = max(1, len(tokens) * 4 // MOST)
+    step = max(1, len(tokens) * 4 // MOST)  # over the whole text and not its beginning alone
     for which in range(4):
         for index in range(0, len(tokens), step):
             token = tokens[index]
@@ -72,4 +72,5 @@ def _token(token: str, which: int) -> str:
 
 
 def literal(text: str) -> Any:
+    # The one plain value whose `repr` is no literal.
     return set() if text == "set()" else ast.literal_eval(text)

@@ -27,6 +27,7 @@ from typing import Any
 SHOWN = 80
 
 
+# No `Exception`: programs that catch everything must not catch their own end.
 class TooLong(BaseException):
     """The time for one input is up."""
 
@@ -53,6 +54,7 @@ def run_script(path: Path, text: str) -> str:
     try:
         exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), module.__dict__)
     except SystemExit as leave:
+        # Status 0 is an end like any other; another one is part of the answer.
         if leave.code:
             raise
     return bytes(printed.buffer.getbuffer()).decode(errors="replace")
@@ -126,6 +128,7 @@ def main(task: str, out: str, root: str) -> None:
     elif wanted["function"]:
         function = getattr(loaded(entry), wanted["function"])
         answers = [
+            # A fresh copy each time: a function that changes its arguments would change the next answer.
             guarded(lambda given=given: repr(function(*copy.deepcopy(ast.literal_eval(given)))))
             for given in wanted["inputs"]
         ]

@@ -21,10 +21,11 @@ from codur.types import Check
 EXAMPLES = ">>>"
 _EXAMPLE = re.compile(r"^[ \t]*>>> ", re.MULTILINE)
 _PROGRAM = Path(__file__).with_name("probe_program.py")
+# In the scratch copy, the one place that the program surely may read and write.
 _TASK, _OUT = ".repair-inputs.json", ".repair-answers.json"
-_SECONDS = 0.1
+_SECONDS = 0.1  # chosen; a loop that does not end costs this for each input
 _TIMEOUT_S = 4.0
-_MAX_CALLS = 8
+_MAX_CALLS = 8  # each is changed in many ways, and `MOST` inputs are taken of all
 
 
 class Inputs(Struct):
@@ -62,10 +63,12 @@ class Prober:
     def inputs(self, original: Program, programs: Sequence[Program]) -> Inputs | None:
         """Inputs that reach what the programs change; None if none can be made."""
         check = self._check
+        # A program that reads nothing prints the same whatever is generated.
         if check.kind == "output" and check.entry and check.stdin_file:
             text = self._workspace.read_bytes(check.stdin_file).decode(errors="replace")
             return Inputs(entry=check.entry, function="", given=changed_text(text))
         places = {(change.path, change.line) for program in programs for change in program.changes}
+        # Sorted, because sets have another order in each process, and the same search must give the same patch.
         for path in sorted({path for path, _ in places}):
             found = self._calls(path, original.texts[path], {line for place, line in places if place == path})
             if found is not None:
@@ -81,6 +84,7 @@ class Prober:
             inside = isinstance(node, ast.FunctionDef) and any(
                 node.lineno <= line <= (node.end_lineno or 0) for line in lines
             )
+            # Samples hold variables by name: of what `*args` and keywords were nobody knows the form of the call.
             if inside and isinstance(node, ast.FunctionDef) and not (node.args.vararg or node.args.kwonlyargs):
                 calls = self._recorded(path, node)
                 if calls:
@@ -91,6 +95,7 @@ class Prober:
     def _recorded(self, path: str, node: FunctionNode) -> list[list[object]]:
         """Arguments that the function was called with in the traced run."""
         assert self._coverage is not None
+        # A docstring is no line that runs, so that the first sample of a call is at the statement after it.
         body = node.body[1:] if ast.get_docstring(node, clean=False) is not None and node.body[1:] else node.body
         names = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
         found: dict[str, list[object]] = {}

@@ -20,13 +20,13 @@ from codur.structs import Struct
 from codur.types import Verdict
 
 MOST_SHOWN = 6
-_MOST_PROBED = 10
+_MOST_PROBED = 10  # each costs two runs of the program, or of its examples
 _MOST_OF_ALL = 40
-_CLEAR = 0.75
+_CLEAR = 0.75  # chosen, as the two below: what is not clear is asked about, or told as a guess
 _CLEAR_BY_WEAK_CHECK = 0.95
 _LIKENESS = 2.2
 """How much an answer like that of the program as it was found counts: fitted, a logarithm."""
-_PER_CHANGE = 0.5
+_PER_CHANGE = 0.5  # a pair has its second edit's freedom to fit by chance
 _NO_EXAMPLE = 0.1
 """What is left of a score if no example in a docstring comes out as it is written."""
 _FEW = 3
@@ -120,6 +120,7 @@ def choose(
     scored = sorted(map(trial.scored, likely), key=lambda each: -each.score)
     groups: dict[tuple[str, ...] | int, list[_Scored]] = {}
     for index, each in enumerate(scored):
+        # Without answers nothing says that two are alike: each is a behaviour of its own.
         groups.setdefault(each.answers or index, []).append(each)
     behaviours = [sorted(group, key=_plainness) for group in groups.values()]
     first = behaviours[0]
@@ -170,6 +171,7 @@ class _Trial(Struct):
         agreed = _NO_EXAMPLE + sum(each == "ok" for each in shown) / len(shown) if shown else 1.0
         reached = self.inputs is not None and self.inputs.reach(passed.program)
         same = sum(new == old for new, old in zip(answers, self.before, strict=False)) if reached else 0
+        # A change outside of the function that is called agrees with everything and earns nothing by it.
         alike = same / max(len(answers), 1)
         return _Scored(passed=passed, score=_score(passed) * agreed * exp(_LIKENESS * alike), answers=answers)
 
@@ -210,6 +212,7 @@ def _distinction(best: tuple[str, ...], answers: tuple[str, ...], inputs: Inputs
         for given, first, second in zip(inputs.given, best, answers, strict=False)
         if first != second
     ]
+    # Two values say more to a reader than a value and a crash; the sort keeps the order of the inputs otherwise.
     found.sort(key=lambda each: each.first.startswith("!") or each.other.startswith("!"))
     return found[0] if found else None
 

@@ -10,6 +10,7 @@ from codur.types import Verdict
 
 _FRAME = re.compile(r'^\s*File "(?P<path>[^"]+)", line (?P<line>\d+)')
 _PLACE = re.compile(r"^(?P<path>[^\s:][^:\n]*\.py):(?P<line>\d+):(?: (?P<kind>[A-Za-z_][\w.]*))?")
+# By the endings that names of exceptions have: any word before a colon could be one otherwise.
 _RAISED = re.compile(
     r"^(?:E\s+)?(?P<kind>[A-Za-z_][\w.]*(?:Error|Exception|Iteration|Interrupt|Exit))\b(?:: (?P<message>.*))?$"
 )
@@ -64,6 +65,7 @@ def read_failure(verdict: Verdict, root: Path) -> Failure:
             frames = []
         elif place := _PLACE.match(line):
             here = _inside(root, place["path"], int(place["line"]))
+            # pytest's long report names the place after the exception, and not before it as Python does.
             if raised and place["kind"] == raised[-1].kind and not frames:
                 raised[-1] = Raised(
                     kind=raised[-1].kind, message=raised[-1].message, frames=(*raised[-1].frames, *here)
@@ -77,6 +79,7 @@ def _inside(root: Path, path: str, line: int) -> list[tuple[str, int]]:
     """The place as workspace-relative path and line; nothing if it lies outside."""
     place = PurePosixPath(path)
     if not place.is_absolute():
+        # pytest prints paths relative to its root; one that leads out of it is no file of the workspace.
         return [(str(place), line)] if ".." not in place.parts else []
     if place.is_relative_to(root.as_posix()):
         return [(str(place.relative_to(root.as_posix())), line)]

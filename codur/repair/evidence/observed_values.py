@@ -50,6 +50,7 @@ class Observed(Struct):
             for line in range(first, last + 1)
             for each in self.samples.get(line, ())
             if name in each
+            # A default, or a value that is not there yet: it says nothing of what the variable is for.
         } - {"NoneType"}
         return frozenset(_KINDS.get(each, each) for each in found)
 

@@ -27,10 +27,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-SAMPLES = 32
+SAMPLES = 32  # of a line
 FIRST = 8
 FIRST_OF_TEST = 4
-ALL_SAMPLES = 4000
+ALL_SAMPLES = 4000  # of all lines: the result is read as one piece of JSON
 ALL_PRINTED = 5000
 ITEMS = 24
 CHARS = 120
@@ -39,7 +39,7 @@ OTHERS_S = 2.0
 """How long tests that pass are recorded, to tell them from those that fail."""
 MONITORING: Any = getattr(sys, "monitoring", None)
 """PEP 669 (Python 3.12): cheaper than a trace function, which it replaces where it is there."""
-TOOL = 3
+TOOL = 3  # numbers 0, 1, 2 and 5 have names in `sys.monitoring`: a debugger or a coverage tool may hold them
 PLAIN = (bool, int, float, str, bytes, type(None))
 CONTAINERS = (list, tuple, set, frozenset, dict)
 
@@ -49,7 +49,7 @@ def written(value: Any) -> str:
     if isinstance(value, PLAIN) and type(value) in PLAIN:
         if not isinstance(value, int) or value.bit_length() < 4 * CHARS:
             text = repr(value) if not isinstance(value, str | bytes) or len(value) <= CHARS else ""
-            if text and text not in ("nan", "inf", "-inf"):
+            if text and text not in ("nan", "inf", "-inf"):  # these are no literals
                 return text
     elif type(value) in CONTAINERS and len(value) <= ITEMS and is_plain(value, 2):
         text = repr(value)

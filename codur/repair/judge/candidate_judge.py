@@ -37,9 +37,9 @@ class Flaky(Exception):
         self.note = note
 
 
-_SLOWER = 4.0
+_SLOWER = 4.0  # chosen: a machine under load takes about twice as long, and the right program may do more
 _LEAST_S = 1.0
-_AFTER_HANG_S = 2.0
+_AFTER_HANG_S = 2.0  # how long the right program takes is not known; most candidates still hang
 
 
 class Judge:
@@ -103,6 +103,7 @@ class Judge:
         with suppress(Unfit):  # the first candidate tells why
             if self._check.tests and self._project is None and self._workers:
                 self._project = Loaded(self._checker, self._check, self._before, self._workers, self._whole)
+            # Either way is started, never both: a loaded project that fails its trial is followed by the warm way.
             elif not self._started and self._warmed is None:
                 self._warmed = self._made()
 
@@ -133,6 +134,7 @@ class Judge:
             Interrupted, LimitReached, Flaky, WorkspaceError: as `judge`.
         """
         project = self._with_project()
+        # The loaded project has one limit for all; more time for one candidate takes a process of its own.
         if project is None or patient or apart:
             yield from self.judge_apart(candidates, patient=patient)
             return
@@ -142,6 +144,7 @@ class Judge:
 
     def _with_project(self) -> Loaded | None:
         """The workers with the project loaded, once they are ready; None if there are none."""
+        # Tried as late as possible: the worker loads while the program is traced.
         if self._project is not None and not self._project_is_ready:
             try:
                 self._project.try_out()
@@ -193,6 +196,7 @@ class Judge:
             self._warmed.try_out()
         except Unfit as reason:
             self.note, self._warmed = str(reason), None
+            # Often nothing forbids workers but a verdict that varies, and then no candidate's verdict means anything.
             why = why_flaky(self._before, self._plain({}))
             if why:
                 raise Flaky(why, self.note) from reason
@@ -215,6 +219,8 @@ class Judge:
         if verdict is not None:
             self.warm += 1
             return verdict
+        # Workers read the files that they did not load from disk, so none may run while a plain process's texts are
+        # there.
         warm.settle()
         return self._plain(texts)
 

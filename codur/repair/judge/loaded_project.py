@@ -14,23 +14,23 @@ from codur.repair.judge.worker_pool import Pool, Question
 from codur.structs import replace
 from codur.types import Check, Verdict
 
-_FIRST_S = 8.0
+_FIRST_S = 8.0  # chosen; the first run also imports what tests import late
 """Processor time of the first run of the tests that fail."""
-_TOGETHER = 8
+_TOGETHER = 8  # a fork with a project loaded costs more than most tests; more in one spoil each other more often
 """Edits that are tried in one process."""
-_MOST_FAILED = 3
+_MOST_FAILED = 3  # as in `loaded_tests`, which ends a candidate there
 """As in `loaded_tests`."""
 _FIRST_OF_TEST_S = 4.0
-_OTHERS = 20_000
+_OTHERS = 20_000  # numbers of tests that there may be; the worker passes over those that are not
 _OTHERS_S, _OTHERS_TIMES = 3.0, 1.5
 """Processor time of all other tests once: seconds, and times of the whole check before."""
 _WHOLE_S, _WHOLE_TESTS = 40.0, 5_000
 """Of a suite that takes longer or has more tests, only the files with tests that fail are loaded."""
-_SLOWER = 8.0
+_SLOWER = 8.0  # of times so short that the scheduler's share is most of them
 _LEAST_S, _LEAST_AFTER_HANG_S = 0.1, 0.3
-_IDLE_S = 0.5
-_KEEP = 4_096
-_LEFT_OUT = ("-q", "--tb=short")
+_IDLE_S = 0.5  # a test that waits for nothing (a lock, a socket) uses no processor time and would never end by that
+_KEEP = 4_096  # outputs are not looked at: the tests tell how they ended
+_LEFT_OUT = ("-q", "--tb=short")  # given in the form below instead
 _OPTIONS = ("-q", "--capture=sys", "--tb=native", "-p", "no:cacheprovider")
 
 
@@ -53,6 +53,8 @@ class Loaded:
     """
 
     def __init__(self, checker: Checker, check: Check, before: Verdict, workers: int, whole: Verdict) -> None:
+        # With all tests loaded a candidate that passes can be tried on the others at once; in a large suite loading
+        # alone would take the budget.
         quick = whole.duration_s <= _WHOLE_S and (whole.tests_total or 0) <= _WHOLE_TESTS and not whole.timed_out
         job, reason = job_of(check, checker, narrow=not quick)
         if job is None or job.command.kind != "pytest":
@@ -79,6 +81,7 @@ class Loaded:
         """
         problem = self._first.problem()
         if not problem:
+            # The worker must be at rest, with one thread, before it forks; the answer says so.
             self._first.ask_adopt({})
             problem = self._first.adopted()
         if problem:
@@ -104,6 +107,7 @@ class Loaded:
             with closing(self._pool.judged(questions)) as answers:
                 for group, answer in zip(groups, answers, strict=True):
                     found |= self._read(group, answer)
+            # Alone now: what passed beside others may have passed because of them.
             unsure = [place for place in asked if place not in found]
             if unsure and not self._others_known:
                 self._find_others()
@@ -117,10 +121,14 @@ class Loaded:
         """The verdicts that an answer for several edits tells; not of those that need another try."""
         if answer is None:
             return {}
+        # The last try of a process is the program as it is. If that ends otherwise than it always does, a candidate has
+        # left something behind.
         sound = _outcomes(answer.learnt.get("as it is", ())) == self._base or len(group) == 1
         found: dict[int, Verdict | None] = {}
         for number, place in enumerate(group):
             ends = answer.learnt.get(str(number))
+            # Code that ran while the project was loaded still has the old values: a pass is possible there, a failure
+            # proves nothing.
             stale = number in answer.learnt["stale"] and _fails(ends)
             if stale or str(number) in answer.learnt["refused"]:
                 found[place] = None
@@ -158,6 +166,7 @@ class Loaded:
         count = len(self._needed)
         if not count:
             raise Unfit("the tests that failed are not there when the project is loaded")
+        # As others and not as needed, because a run ends at the first needed test that fails.
         every = Tests(needed=(), others=self._needed, most_failed=count, cpu_s=_FIRST_OF_TEST_S)
         limits = Limits(cpu_s=_FIRST_S, idle_s=_FIRST_S, keep=_KEEP)
         ends = self._run_as_it_is(every, limits)
@@ -210,6 +219,7 @@ class Loaded:
             exit_status=0 if green else 1,
             timed_out=any(outcome == "hung" for _, outcome, _, _ in ends),
             signature="" if green else " | ".join(f"{number} {why}" for number, why in failed),
+            # One that breaks another test is no step on the way, however many of the failing tests pass.
             progress=1.0 if green else 0.0 if broken else min(0.99, reached / max(1, len(self._needed))),
             tests_passed=total if green else min(passed, reached),
             tests_total=total,

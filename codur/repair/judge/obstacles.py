@@ -38,8 +38,10 @@ def why_not(before: Verdict, texts: Mapping[str, str], coverage: Coverage | None
             return f"{path} is written for Python 2; only Python 3 can be repaired."
     if _NETWORK.search(before.error):
         return "The check needs the network, which programs under check do not have."
+    # What was stopped may not have told all of what it ran.
     if coverage is None or before.timed_out or coverage.paths & texts.keys():
         return ""
+    # A file that does not compile is executed nowhere, and is the likeliest fault of all.
     broken = any(syntax_fault(text, path) is not None for path, text in texts.items())
     return "" if broken else RUNS_NONE
 

@@ -16,17 +16,17 @@ from codur.sandbox.launcher import ProcessResult
 from codur.structs import replace
 from codur.types import Check, Verdict
 
-_LEARN_S = 10.0
-_SLOWER = 8.0
-_LEAST_S = 0.03
+_LEARN_S = 10.0  # with everything imported for the first time, which later runs find loaded
+_SLOWER = 8.0  # chosen; larger than for plain processes, since without the start of an interpreter the times are short
+_LEAST_S = 0.03  # chosen: less would end candidates for what the scheduler does
 _IDLE, _LEAST_IDLE_S = 4.0, 0.25
-_AFTER_HANG_S = 0.1
+_AFTER_HANG_S = 0.1  # nothing is known of how long it should take; who needs more is retried, patiently
 _OWN_AFTER_HANG_S = 0.5
 _PATIENT, _PATIENT_S = 4.0, 1.0
 _SESSION_AFTER_HANG_S = 3.0
 _MARGIN_BYTES = 65_536
 _KEPT_BYTES = 262_144
-_KNOWN_ANSWERS = 512
+_KNOWN_ANSWERS = 512  # verdicts hold whole outputs
 _LACKS_PLUGIN = ("<error ", "' not found", "not natively supported")
 _TOLD = ("exit_status", "timed_out", "flooded", "truncated", "stdout", "stderr")
 
@@ -80,6 +80,7 @@ class Warm:
         self._known: dict[tuple[object, ...], Verdict] = {}
         self._pool = Pool([])
         hangs = before.timed_out
+        # This run ends only by its limit if the program hangs.
         least_s = _OWN_AFTER_HANG_S if hangs else max(_LEARN_S, _SLOWER * before.duration_s)
         self._limits = self._patient = self._limited(least_s, _SESSION_AFTER_HANG_S if hangs else 0.0)
         self._first = self._started()
@@ -199,7 +200,7 @@ class Warm:
             try:
                 return self._tried()
             except Unfit:
-                raise reason from None
+                raise reason from None  # the user is told what forbids it as it is, not what forbids it without plugins
 
     def _tried(self) -> tuple[Limits, Limits]:
         """Takes the verdict on the program as it is, learns from it, and has it judged again; gives the limits."""
@@ -208,6 +209,7 @@ class Warm:
             raise Unfit(problem)
         told = self._same(self._first.answer())
         self._pool.take(self._first)
+        # What the run loaded is loaded before the next fork; only then are a candidate's times those that it will have.
         self._adopt(told.learnt)
         try:
             usual = self._own("")
@@ -262,6 +264,7 @@ class Warm:
     def _verdict(self, answer: Answer | None) -> Verdict | None:
         if answer is None or answer.plain:
             return None
+        # It may be a fault of the worker's own options: a plain process adapts them to the pytest that is installed.
         if self._job.command.kind == "pytest" and answer.result.exit_status == PYTEST_WRONG_USAGE:
             return None
         told = (*(getattr(answer.result, name) for name in _TOLD), answer.report)
@@ -277,6 +280,7 @@ class Warm:
 def _kept_bytes(checker: Checker, check: Check) -> int:
     """How many bytes of an output the check needs."""
     size = (checker.workspace.root / check.expected_file).stat().st_size if check.expected_file else 0
+    # Twice the expected output, else the cut middle of a right one would be judged as wrong.
     size = max(size, len((check.expected_text or "").encode("utf-8", "surrogatepass")))
     return max(_KEPT_BYTES, checker.settings.max_output_kb * 1024, 2 * size + _MARGIN_BYTES)
 

@@ -18,17 +18,17 @@ _PACKAGE = Path(__file__).parents[1] / "worker"
 _PROGRAM = "worker_program"
 _RUNNERS = {"pytest": "session_run", "loaded": "loaded_tests"}
 """What runs a kind of job; `script_run` the others."""
-_START_S = 20.0
+_START_S = 20.0  # an interpreter on a cold disk under load; one that takes longer makes a poor worker
 _MARGIN_S = 5.0
 _CPU_S = 3600.0
 """Of the worker itself over the whole search; each candidate has a limit of its own."""
-_LEAST_WALL_S = 1.0
+_LEAST_WALL_S = 1.0  # a fork may wait for a processor as long as that where others are busy
 _WAITING = 8.0
 """Wall time in processor times: the machine may be busy with other things."""
 _TESTS = 3
 """Of tests that are called one by one each has its processor time, but all together not more than so many times it."""
-_MEMORY = 1_073_741_824
-_FLOOD_BYTES = 8 * 1_048_576
+_MEMORY = 1_073_741_824  # for each fork; forks share what the worker loaded
+_FLOOD_BYTES = 8 * 1_048_576  # an endless `print` writes this in a moment
 _SINGLE_THREADED = dict.fromkeys(
     ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
 )
@@ -156,6 +156,7 @@ class Worker:
     def start(cls, launcher: Launcher, job: Job) -> Worker:
         """A worker for a job; `problem` tells whether it could be started."""
         channel = launcher.open_channel(
+            # By `-c` and frames, not by path: what the sandbox lets a program read need not hold Codur's own files.
             [*job.python, "-c", _texts()[_PROGRAM]],
             cwd=job.root,
             cpu_s=_CPU_S,
@@ -173,6 +174,7 @@ class Worker:
                 **to_builtins(job.command),
                 "tests": job.tests,
                 "in_order": job.in_order,
+                # Where nothing contains programs the audit hook alone keeps a candidate from the user's files.
                 "guarded": launcher.name == "none",
             },
         )
@@ -208,6 +210,7 @@ class Worker:
             way: `full` for a whole session of pytest.
             learn: have the run tell what it loads.
         """
+        # Both, since a worker that finds the light way unfit for a candidate goes on with the full one by itself.
         self._wait_s = sum(limits.of(each)[-1] for each in ("light", "full")) + _MARGIN_S
         self._send(
             ask="judge",
@@ -265,6 +268,7 @@ class Worker:
         """What speaks against it, by its next word; None if there is no such word yet."""
         said = self._receive(timeout_s)
         if said is None:
+            # Silence means that it is lost only for one who waited.
             return self._lost() if timeout_s or self._channel.ended else None
         self._due -= 1
         if "problem" in said:
@@ -289,6 +293,7 @@ def _shown(files: Files) -> dict[str, str]:
 def _answer(found: dict[str, Any]) -> Answer:
     told = found["told"]
     plain = str(told.get("plain") or told.get("again") or "")
+    # The fork was ended with its worker: that says nothing about the candidate.
     if found["end"] == "deserted":
         plain = "the worker was told to end"
     result = ProcessResult(

@@ -20,11 +20,12 @@ _PYTHON = "{python}"
 _FLAGS = frozenset({"-u", "-B", "-E", "-s", "-O", "-OO", "-q", "-v"})
 _PLAIN_COMMAND = re.compile(r"[\w./=:@%+,\[\]-]+(?: +[\w./=:@%+,\[\]-]+)*")
 _PYTHON_NAME = re.compile(r"python(?:3(?:\.\d+)?)?")
-_MAX_FILES = 4_000
+_MAX_FILES = 4_000  # all of them go to each worker in one frame
 _MAX_BYTES = 16_000_000
 _NO_CACHE = ("-p", "no:cacheprovider")
 """It would be written below the workspace."""
 _IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+(\w+)", re.MULTILINE)
+# they print, open a browser, or need a display when they are imported
 _SHOWY = frozenset({"this", "antigravity", "idlelib", "turtle", "turtledemo", "tkinter", "test", "lib2to3"})
 _AT_EXIT = b"__del__"
 """A fork ends without the interpreter's own end, in which objects that remain are deleted one by one."""
@@ -76,12 +77,15 @@ def _words(check: Check) -> list[str]:
     words = list(check.argv)
     if words[:2] == ["sh", "-c"]:
         command = words[2].strip()
+        # A line with variables, pipes or quotes means what only a shell knows.
         words = command.split() if _PLAIN_COMMAND.fullmatch(command) else []
     if not words:
         return []
     name = PurePath(words[0]).name
+    # A check by output compares what pytest prints, times included, and no fork prints the same.
     if words[0] in {"pytest", "py.test"} and check.kind != "output":
         return [_PYTHON, "-m", "pytest", *words[1:]]
+    # Another interpreter that is named by its path may have other packages, or be another Python.
     own = words[0] == _PYTHON or (words[0] == name and _PYTHON_NAME.fullmatch(name))
     return [_PYTHON, *words[1:]] if own else []
 
@@ -130,4 +134,5 @@ def library(files: Files) -> list[str]:
     texts = (data.decode("utf-8", "replace") for data in files.values())
     named = {name for text in texts for name in _IMPORT.findall(text)}
     own = {Path(path).stem for path in files} | {path.partition("/")[0] for path in files}
+    # A module of the workspace hides the standard library's of the same name.
     return sorted((named & sys.stdlib_module_names) - _SHOWY - own)

@@ -29,7 +29,7 @@ from .pytest_plan import arguments_of
 
 _MOST_PLACES = 300
 _HUNG = '<failure message="it ran out of time">it ran out of time</failure>'
-_REHEARSED = "rehearsal of failures"
+_REHEARSED = "rehearsal of failures"  # a name for `linecache`; there is no such file
 _REHEARSAL = """
 def f(x=1): return x
 def g(x): return [][x]
@@ -54,6 +54,7 @@ def k():
     except IndexError as error: raise KeyError(1) from error
 FAILING = (a, b, c, d, e, h, l, m, n, o, p, q, r, s, i, j, k)
 """
+# A test module that cannot be read so is one that pytest will complain of; nothing is lost but time.
 _UNFIT = (tokenize.TokenError, SyntaxError, ValueError, RecursionError, MemoryError)
 
 
@@ -140,6 +141,7 @@ class Light:
             self.names.setdefault(item["module"], set()).add(first)
         self.places = Places()
         self.told: list[str]
+        # Now and not in each fork: the path is searched once for the modules that every candidate imports.
         self.specs = self.found_already()
         self.rehearse()
 
@@ -149,6 +151,7 @@ class Light:
         made = f"{self.sources.root}/{_REHEARSED}"
         for path, data in {**sources, made: _REHEARSAL.encode()}.items():
             lines = lines_of(data)
+            # No time of change in the entry: `linecache` then takes it as it is and looks at no file.
             linecache.cache[path] = (len(data), None, lines, path)
             with contextlib.suppress(*_UNFIT):
                 list(tokenize.generate_tokens(iter(lines).__next__))
@@ -158,6 +161,7 @@ class Light:
         rewrite.rewrite_asserts(tree, _REHEARSAL.encode(), made, self.config)
         module = types.ModuleType("_repair_rehearsal")
         sys.modules[module.__name__] = module
+        # `inspect.getmodule` looks through all loaded modules for a file that it does not know, in every failure.
         inspect.modulesbyfile.update(
             {made: module.__name__}
             | {path: name for name, path in self.plan["modules"].items()}
@@ -186,6 +190,7 @@ class Light:
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         """Called by imports, before the other finders."""
+        # Only as long as nobody has changed the path, which may come to mean another module.
         return self.specs.get(name) if path is None and sys.path == self.plan["path"] else None
 
     def explained(self) -> Any:
@@ -205,13 +210,14 @@ class Light:
         Raises:
             NeedsSession: a whole session must tell.
         """
-        self.told = []
+        self.told = []  # anew, since a shared process runs one candidate after the other
         sys.path[:] = self.plan["path"]
         sys.meta_path.insert(0, self)
         if self.tests.conftests.load_once and self.tests.conftests and not vars(self.config).get("_configured"):
             self.config._do_configure()
         sys.stdin = self.no_input()
         null = os.open(os.devnull, os.O_WRONLY)
+        # What tests print is told by nobody here, and pytest would have captured it.
         os.dup2(null, 1)
         os.dup2(null, 2)
         os.close(null)
@@ -224,6 +230,7 @@ class Light:
         with warnings.catch_warnings(record=True):
             for planned in self.plan["items"]:
                 self.told.append(self.call(planned, modules[planned["module"]]))
+                # The rest counts as failed: that is the same for all candidates that hang so often.
                 if timed.hopeless:
                     break
         explaining.close()
@@ -239,6 +246,7 @@ class Light:
             cases.append(f"<testcase {place}>{told}</testcase>")
         text = f"<testsuites><testsuite>{''.join(cases)}</testsuite></testsuites>"
         report = text.encode("utf-8", "backslashreplace").decode("latin-1")
+        # Marked, because with more time the verdict may be another.
         return {"report": report, "hung": True} if self.timed.hung else {"report": report}
 
     def escaped(self, text: str) -> str:
@@ -261,6 +269,7 @@ class Light:
         if found is None:
             raise NeedsSession("a test module is not known")
         module.__file__ = path
+        # Nothing may load it again by its spec: the code is the rewritten one.
         module.__loader__ = module.__spec__ = None
         module.__dict__["__builtins__"] = __builtins__
         module.__package__ = name.rpartition(".")[0]
@@ -286,6 +295,7 @@ class Light:
         owner: Any = module
         for part in filter(None, planned["class"].split(".")):
             owner = getattr(owner, part)
+        # By name and in each fork: the module has just been loaded anew.
         function = getattr(owner, planned["function"])
         arguments = arguments_of(function, planned["indices"])
         bound = getattr(owner() if planned["class"] else owner, planned["function"])
@@ -295,6 +305,7 @@ class Light:
         if self.tests.recursion:
             sys.setrecursionlimit(depth() + self.tests.recursion)
         with Caught() as caught, self.timed:
+            # Coroutines, generators and deferred results: pytest or a plugin does something with each of them.
             if bound(**{name: arguments[name] for name in planned["arguments"]}) is not None:
                 raise NeedsSession("a test gives something back")
         told = _HUNG if self.timed.late else self.told_of(caught.error, function)

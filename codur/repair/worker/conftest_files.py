@@ -33,6 +33,7 @@ class Conftests:
     """
 
     def __init__(self, files: Mapping[str, bytes], root: str) -> None:
+        # By single parts of the names and not by whole modules, as a source root may lie anywhere on the path.
         own = {part.removesuffix(".py") for path in files for part in path[len(root) + 1 :].split("/")}
         self.trees: dict[str, ast.Module] = {}
         self.load_once = True
@@ -43,7 +44,7 @@ class Conftests:
                     tree = self.trees[path] = ast.parse(data)
                 except (SyntaxError, ValueError, RecursionError, MemoryError):
                     self.load_once = False
-                    hooks.add("pytest_plugins")
+                    hooks.add("pytest_plugins")  # of one that cannot be read the worst is taken
                     continue
                 self.load_once = self.load_once and not any(name in own for name in _imported(tree))
                 hooks.update(_hooks(tree))

@@ -19,6 +19,7 @@ class Guard:
 
     WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
     PATHS = frozenset(
+        # Audit events, not functions: they come from C code and from libraries, too, and cannot be patched away.
         "os.remove os.rename os.mkdir os.rmdir os.link os.symlink os.truncate os.chmod os.chown os.utime"
         " os.setxattr os.removexattr os.chflags os.lchmod".split()
     )
@@ -34,13 +35,14 @@ class Guard:
 
     def start(self, report: int) -> None:
         """Watch this process from now on."""
+        # A hook cannot be taken off again; in a process that is used for several candidates only the report changes.
         watched, self.report = self.report >= 0, report
         if watched:
             return
         handlers: dict[str, Callable[[str, Any], None]] = {"open": self.opened}
         handlers.update(dict.fromkeys(self.PATHS, self.touched))
         handlers.update(dict.fromkeys(self.OTHERS, self.left))
-        find = handlers.get
+        find = handlers.get  # bound once: this is called for every import and every opened file
 
         def hook(event: str, arguments: Any) -> None:
             handler = find(event)
@@ -51,17 +53,19 @@ class Guard:
 
     def opened(self, event: str, arguments: Any) -> None:
         path, _, flags = arguments
-        if isinstance(path, int):
+        if isinstance(path, int):  # a descriptor, which was opened under this guard's eyes
             return
         if flags & self.WRITING:
             if not self.allowed(path):
                 self.stop(f"it writes {_shown(path)}")
+        # On disk stands the text as it was; the candidate's own is in memory alone.
         elif _absolute(path) in self.sources.changed:
             self.stop(f"it reads its own source {_shown(path)}")
 
     def touched(self, event: str, arguments: Any) -> None:
         paths = [each for each in arguments if isinstance(each, (str, bytes, os.PathLike))]
         directories = [each for each in arguments[2 if event == "os.mkdir" else 1 :] if isinstance(each, int)]
+        # Relative to an open directory: where that is cannot be told from the number.
         relative = event in {"os.remove", "os.rmdir", "os.mkdir"} and any(each >= 0 for each in directories)
         if relative or not paths or not all(self.allowed(path) for path in paths):
             self.stop(f"it changes files ({event})")
@@ -72,13 +76,14 @@ class Guard:
         self.stop(f"it leaves its process ({event})")
 
     def allowed(self, path: Any) -> bool:
+        # Resolved, or a link in the temporary directory would lead to anywhere.
         full = os.path.realpath(os.fsdecode(path))
         return full == os.devnull or f"{full}/".startswith(self.temporary)
 
     def stop(self, reason: str) -> None:
         """End the fork at once, with the reason why it cannot be judged here."""
         tell(self.report, {"plain": reason})
-        os._exit(0)
+        os._exit(0)  # at once: no handler of the candidate may run between
 
 
 def _absolute(path: Any) -> str:

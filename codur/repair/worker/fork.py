@@ -18,12 +18,12 @@ Work = Callable[[int], int]
 """Runs a candidate in its fork: gets a descriptor for its report, and gives the exit status."""
 
 CHUNK = 65_536
-TICK_MS = 20
+TICK_MS = 20  # chosen; a fork that has used up its time runs on for as long
 ENDING_CPU_S, ENDING_S = 0.02, 0.25
 """Processor and wall time in which a program that has run out of time may tell what it has."""
 CLOSING_S = 0.1
-MAX_FILE_BYTES = 268_435_456
-BROKEN = 70
+MAX_FILE_BYTES = 268_435_456  # of a single file; the quota of added bytes does not look at workers
+BROKEN = 70  # of `sysexits.h`: an error of ours, before the program has begun
 
 
 class Frames:
@@ -33,6 +33,7 @@ class Frames:
         self.input, self.output = os.dup(0), os.dup(1)
         null = os.open(os.devnull, os.O_RDWR)
         os.dup2(null, 0)
+        # A `print` at import would else be taken for a frame.
         os.dup2(null, 1)
         os.close(null)
 
@@ -48,7 +49,7 @@ class Frames:
         data = json.dumps(answer).encode("ascii")
         left = memoryview(struct.pack(">I", len(data)) + data)
         while left:
-            left = left[os.write(self.output, left) :]
+            left = left[os.write(self.output, left) :]  # a pipe takes what fits
 
     def close(self) -> None:
         os.close(self.input)
@@ -76,7 +77,7 @@ class Kept:
         room = self.head_size - len(self.head)
         self.head += data[:room]
         self.tail += data[room:]
-        if len(self.tail) > 2 * self.tail_size + CHUNK:
+        if len(self.tail) > 2 * self.tail_size + CHUNK:  # seldom, because cutting the front moves all of the rest
             del self.tail[: -self.tail_size or None]
 
     def told(self) -> list[Any]:
@@ -115,7 +116,7 @@ class Fork:
         self.cpu_s, self.idle_s, self.wall_s = request["limits"][way]
         self.flood = request["flood"]
         self.kept = {name: Kept(request["keep"]) for name in ("stdout", "stderr")}
-        self.kept["report"] = Kept(2 * MAX_FILE_BYTES)
+        self.kept["report"] = Kept(2 * MAX_FILE_BYTES)  # never cut: half a report is none
         self.end = "ended"
 
     def start(self, work: Work) -> None:
@@ -134,19 +135,21 @@ class Fork:
             os.close(writer)
             self.readers[reader] = name
             self.poll.register(reader, select.POLLIN)
+        # A descriptor for the end, so that one `poll` waits for it, for output, and for the asker to go away.
         self.ended = os.pidfd_open(self.pid)
         self.poll.register(self.ended, select.POLLIN)
-        self.poll.register(self.frames.input, 0)
+        self.poll.register(self.frames.input, 0)  # without events it tells of a hang-up alone
 
     def enter(self, inner: tuple[int, ...], report: int, work: Work) -> None:
         """In the fork: become the program. Never comes back."""
         status = BROKEN
         try:
-            os.setsid()
+            os.setsid()  # so that a signal to its group reaches what it starts, and not the worker
             self.frames.close()
             for number, descriptor in enumerate(inner):
                 os.dup2(descriptor, number)
                 os.close(descriptor)
+            # A second line behind the watcher's clock; the kernel counts whole seconds, hence the margin.
             limit(resource.RLIMIT_CPU, self.turns * (int(self.wall_s) + 2))
             gc.enable()
             status = work(report)
@@ -157,6 +160,7 @@ class Fork:
         """Give it this on its standard input."""
         self.stdin = memoryview(data)
         if self.stdin:
+            # A program that never reads its input must not hold up its watcher.
             os.set_blocking(self.feed, False)
             self.poll.register(self.feed, select.POLLOUT)
         else:
@@ -176,15 +180,18 @@ class Fork:
     def finish(self) -> dict[str, Any]:
         """Ends it with all that it started; what became of the candidate."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
+            # The group first and then the process, in case it ended before it had a session of its own.
             os.killpg(self.pid, signal.SIGKILL)
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
+        # By number, and after the signals: until it is waited for nobody else can have its number.
         _, status, usage = os.wait4(self.pid, 0)
         self.spent = usage.ru_utime + usage.ru_stime
         self.poll.unregister(self.ended)
         os.close(self.ended)
         self.ended = -1
         end_orphans()
+        # A process that it left may hold the pipes open for ever.
         until = time.monotonic() + CLOSING_S
         while self.readers and time.monotonic() < until:
             self.step(TICK_MS)
@@ -214,6 +221,8 @@ class Fork:
         """Let a program that has run out of time write what it holds back."""
         until, bound = time.monotonic() + ENDING_S, used(self.pid) + ENDING_CPU_S
         with contextlib.suppress(ProcessLookupError):
+            # The handler set in the fork flushes what Python holds back; the kernel's own signal for this would do the
+            # same.
             os.kill(self.pid, signal.SIGXCPU)
         while self.end == "timed_out" and not self.step(2):
             if time.monotonic() > until or used(self.pid) > bound:
@@ -222,6 +231,7 @@ class Fork:
     def over(self) -> bool:
         """Whether the program has used up its time or its output, or waits for what does not come."""
         wall_s, last, self.spent = time.monotonic() - self.begun, self.spent, used(self.pid)
+        # Processor time that stands still is not enough: on a busy machine a program may wait for its turn.
         idle = wall_s > self.idle_s and last == self.spent and not is_running(self.pid)
         if idle or wall_s > self.wall_s or self.spent - self.before > self.cpu_s:
             self.end = "timed_out"
@@ -292,6 +302,7 @@ def data_bytes() -> int:
 
 def used(pid: int) -> float:
     """Processor seconds of a process (Linux: the clock of a process has this number)."""
+    # `CPUCLOCK_SCHED` of the whole process, as the kernel numbers clocks: finer than the ticks of `/proc/PID/stat`.
     return time.clock_gettime((~pid << 3) | 2)
 
 
@@ -303,6 +314,7 @@ def is_running(pid: int) -> bool:
         return True
     for number in threads:
         with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{number}/stat", encoding="latin-1") as file:
+            # the name in brackets may hold blanks and brackets itself
             if file.read().rpartition(")")[2].split()[0] in "RD":
                 return True
     return False
@@ -311,6 +323,7 @@ def is_running(pid: int) -> bool:
 def end_orphans() -> None:
     """Ends processes that the program left in sessions of their own: they have become children of this one."""
     with contextlib.suppress(ChildProcessError):
+        # In rounds, since what is ended may have children that only now come here.
         while os.waitpid(-1, os.WNOHANG) == (0, 0):
             with open("/proc/thread-self/children", encoding="ascii") as file:
                 for number in file.read().split():
@@ -326,6 +339,6 @@ def read_report(data: bytes) -> dict[str, Any]:
             told = json.loads(line)
         except ValueError:
             return {}
-        if isinstance(told, dict):
+        if isinstance(told, dict):  # a program may write a valid line of JSON into any descriptor
             found.update(told)
     return found

@@ -11,10 +11,11 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-_LATER = 0.15
+_LATER = 0.15  # one test that hangs makes it likely that the next one does
 _LEAST_S = 0.01
 _MOST_HUNG = 8
-_MOST_CAUGHT = 2
+_MOST_CAUGHT = 2  # a bare `except` may swallow the exception that ends a test
+# Frames that the interpreter itself would not show: they stand in for its own.
 _IMPORTING = (importlib.machinery.SourceFileLoader.get_code.__code__.co_filename, "<frozen runpy>")
 _OWN = f"<{__name__.rpartition('.')[0]}."
 
@@ -39,14 +40,14 @@ def finish(status: int) -> int:
     for module, name in ((threading, "_shutdown"), (atexit, "_run_exitfuncs")):
         with Caught() as caught:
             if module is not None:
-                getattr(module, name)()
+                getattr(module, name)()  # a fork ends by `os._exit`, which does none of this
         if caught.error is not None:
             show(caught.error)
     with Caught() as caught:
         for stream in (sys.stdout, sys.stderr):
             if stream is not None and not stream.closed:
                 stream.flush()
-    return 120 if caught.error is not None else status
+    return 120 if caught.error is not None else status  # as the interpreter: output that could not be flushed
 
 
 def out_of_time() -> None:
@@ -70,6 +71,7 @@ def show(error: BaseException) -> None:
             traceback.print_exception(error, file=sys.stderr)
 
 
+# No `Exception`, which tests expect and catch.
 class OutOfTime(BaseException):
     """A test has used up its processor time."""
 
@@ -86,7 +88,7 @@ class Timed:
         self.limit_s, self.give_up = limit_s, give_up
         self.within, self.late, self.hung = False, 0, 0
         signal.signal(signal.SIGPROF, self.interrupt)
-        signal.signal(signal.SIGXCPU, lambda *_: give_up())
+        signal.signal(signal.SIGXCPU, lambda *_: give_up())  # the watcher's last word, see `Fork.have_it_tell`
 
     @property
     def hopeless(self) -> bool:
@@ -96,6 +98,7 @@ class Timed:
     def __enter__(self) -> None:
         self.within, self.late = True, 0
         limit_s = max(self.limit_s * (_LATER if self.hung else 1.0), _LEAST_S)
+        # Processor time, not wall time: candidates run side by side. It fires again, for a test that catches the first.
         signal.setitimer(signal.ITIMER_PROF, limit_s, limit_s)
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:

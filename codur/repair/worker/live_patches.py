@@ -22,6 +22,7 @@ from .memory_sources import Sources, lines_of
 
 _UNFIT = (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+# Their statements run once, where they stand; those of loops run with values that are gone.
 _BLOCKS = (ast.If, ast.Try, ast.With)
 
 Undo = Callable[[], None]
@@ -51,6 +52,7 @@ class Unit:
         self.node, self.heads, self.owners = node, heads, owners
         self.name = node.name if isinstance(node, _FUNCTIONS) else ""
         decorators = getattr(node, "decorator_list", [])
+        # `co_firstlineno` counts decorators, and functions are found by it.
         self.first = min([node.lineno, *(each.lineno for each in decorators)])
         self.start = module.starts[self.first - 1]
         self.end = module.starts[node.end_lineno or node.lineno]  # with the rest of its last line
@@ -67,6 +69,7 @@ class Module:
 
     def __init__(self, path: str, text: str) -> None:
         self.path, self.text = path, text
+        # as `ast` counts lines: `splitlines` knows more ends of lines
         self.lines = [f"{line}\n" for line in text.split("\n")]
         self.starts = [0]
         for line in self.lines:
@@ -92,6 +95,7 @@ class Module:
                 for name in ("body", "orelse", "finalbody"):
                     yield from self.found(getattr(node, name, []), (*heads, f"{indent}if 1:\n"), owners)
                 for handler in getattr(node, "handlers", []):
+                    # Any block of the same depth does: only the unit inside is taken from what is compiled.
                     yield from self.found(handler.body, (*heads, f"{indent}if 1:\n"), owners)
             else:
                 yield Unit(self, node, heads, owners)
@@ -153,6 +157,8 @@ class Patches:
     def look(self) -> None:
         """Note the functions that there are now."""
         paths: dict[str, str] = {}
+        # All functions that there are, not those a module's names lead to: decorated ones, closures and methods of
+        # instances are only found so.
         for each in gc.get_objects():
             if type(each) is types.FunctionType:
                 code = each.__code__
@@ -161,7 +167,7 @@ class Patches:
                     path = paths[code.co_filename] = os.path.realpath(code.co_filename)
                 if path in self.sources.files:
                     self.functions.setdefault((path, code.co_firstlineno, code.co_name), []).append(each)
-            elif type(each) is functools._lru_cache_wrapper:
+            elif type(each) is functools._lru_cache_wrapper:  # it holds results of the code before the change
                 self.caches.append(each)
 
     def module(self, path: str) -> Module:
@@ -193,6 +199,7 @@ class Patches:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
+                # Within its classes: names with two underscores are mangled by the class around them.
                 tree = compile("".join(unit.heads) + text, module.path, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
         except _UNFIT as error:
             raise NotPatched("it does not compile by itself") from error
@@ -223,6 +230,8 @@ class Patches:
             for function in self.functions.get((module.path, old.co_firstlineno, old.co_name), [])
         ]
         for function, new in changes:
+            # Code finds these by their place in the function's closure; the interpreter refuses another number and
+            # would mix up another order.
             if function.__code__.co_freevars != new.co_freevars:
                 raise NotPatched("it uses other names of the function around it")
 
@@ -266,10 +275,11 @@ class Patches:
         live = self.live(module, unit)
         for node in ast.walk(tree):
             if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
-                node.decorator_list = []
+                node.decorator_list = []  # what they made is kept: the function inside is changed
         code = self.compiled(module, tree)
 
         def change() -> Undo:
+            # a copy: defining it must not exchange the module's own name
             space: dict[str, Any] = dict(live[0].__globals__)
             exec(code, space)
             first, *others = (*unit.owners, unit.name)
@@ -297,6 +307,7 @@ class Patches:
         body: Any = tree.body
         for _ in unit.heads:
             body = body[0].body
+        # Carried out anew it must set the same names, or undoing would leave one behind.
         same = len(body) == 1 and assigned(unit.node) == assigned(body[0]) != []
         if not same or owner is None:
             raise NotPatched("it is no assignment, or it is not loaded")

@@ -19,7 +19,7 @@ from .service import Answer, Request, Service
 
 _MOST_FAILED = 3
 """Of the tests that must pass: after so many failures the others are not run."""
-_TOLD = 120
+_TOLD = 120  # characters: enough to tell failures apart
 
 
 class Loaded:
@@ -39,6 +39,7 @@ class Loaded:
 
     def enter(self) -> None:
         """Have pytest collect the tests and answer requests in place of running them."""
+        # To know what ran while the project was loaded; the function returns None, so that no line is traced.
         sys.settrace(self.patches.note)
         pytest.main(self.arguments, plugins=[self])
         sys.settrace(None)
@@ -56,6 +57,7 @@ class Loaded:
         if self.in_order:
             self.prelude(session.items)
         places = {name: place for place, name in enumerate(self.wanted)}
+        # The failing tests get the first numbers; the sort keeps the order of the others.
         session.items.sort(key=lambda item: places.get(item.nodeid, len(places)))
         self.items = list(session.items)
         known = {item.nodeid for item in self.items}
@@ -67,6 +69,7 @@ class Loaded:
             self.serve()
         if caught.error is not None:
             traceback.print_exception(caught.error, file=sys.__stderr__)
+        # Without pytest's end, which would report on tests that were never run.
         os._exit(caught.error is not None)
 
     def prelude(self, items: list[Any]) -> None:
@@ -119,6 +122,7 @@ class Loaded:
         undo = unchanged()  # what there is to undo if the change itself fails
         with Caught() as caught:
             undo = change()
+            # Each fork begins with the caches as they were when the project was loaded.
             for cache in self.patches.caches:
                 cache.cache_clear()
         if caught.error is None:
@@ -126,7 +130,7 @@ class Loaded:
             needed = list(request["needed"])
             self.run_all(needed, most_failed=_MOST_FAILED)
             passes = len(self.ends) == len(needed) and all(end[1] == "passed" for end in self.ends)
-            if passes and self.alone:
+            if passes and self.alone:  # beside others a pass is only a reason to try it alone
                 self.run_all(list(request["others"]), most_failed=request["most_failed"])
             tell(self.report, {self.place: self.ends})
         undo()
@@ -148,12 +152,14 @@ class Loaded:
             outcome = "hung" if self.timed.late else self.outcome or "failed"
             self.ends.append([number, outcome, self.failed, self.seconds])
             failed += outcome in ("failed", "hung")
+            # One hanging test may be the failing one; a second says that the candidate hangs.
             if failed >= most_failed or self.timed.hung > 1:
                 return
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Called by pytest after each phase of a test."""
         self.seconds += report.duration
+        # A pass of the set-up is no pass; a failure of the tear-down is a failure all the same.
         first_word = report.when == "call" and not self.outcome
         if report.failed or (report.skipped and self.outcome != "failed") or first_word:
             self.outcome = report.outcome

@@ -38,6 +38,7 @@ class Sources:
         for function in (get_code, Sources.code):
             # The interpreter leaves its own import machinery out of tracebacks; these two have become a part of it.
             function.__code__ = function.__code__.replace(co_filename=usual.__code__.co_filename)
+        # One method of the import system, so that finders, specs and modules are the usual ones.
         loader_class.get_code = get_code
 
     def data(self, path: str) -> bytes:
@@ -52,6 +53,7 @@ class Sources:
         found = self.codes.get(path) if path in self.changed else self.kept.get(path)
         if found is not None:
             return found
+        # The interpreter cuts tracebacks at frames of this name: a syntax error looks as it does without us.
         return _call_with_frames_removed(compile, self.data(path), path, "exec", dont_inherit=True)
 
     def keep(self, paths: list[str]) -> None:
@@ -65,6 +67,7 @@ class Sources:
         self.changed = {os.path.join(self.root, path): data for path, data in files.items()}
         self.codes = self._compiled(self.changed)
         for path, data in self.changed.items():
+            # Tracebacks show source lines, which would else be read from the unchanged file.
             lines = lines_of(data)
             linecache.cache[path] = (len(data), None, lines, path)
 
@@ -72,6 +75,7 @@ class Sources:
         found = {}
         for path, data in files.items():
             with contextlib.suppress(*_UNFIT), warnings.catch_warnings():
+                # A source with a warning is left to the fork, where the warning is shown as in a plain process.
                 warnings.simplefilter("error")
                 found[path] = compile(data, path, "exec", dont_inherit=True)
         return found
@@ -79,6 +83,7 @@ class Sources:
 
 def lines_of(data: bytes) -> list[str]:
     try:
+        # Python's own way of finding the encoding, coding line and byte order mark included.
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         return io.TextIOWrapper(io.BytesIO(data), encoding, line_buffering=True).readlines()
     except (SyntaxError, UnicodeDecodeError, LookupError):
@@ -92,6 +97,7 @@ def outside(sources: Sources) -> tuple[list[str], list[str]]:
         file = getattr(module, "__file__", None) or ""
         if file in sources.files:
             inside.append(file)
+        # Neither the workspace's own modules, which candidates change, nor this package.
         elif name != "__main__" and name.partition(".")[0] != own and not file.startswith(f"{sources.root}/"):
             names.append(name)
     return names, inside

@@ -41,6 +41,7 @@ def _add(name: str, item: Any, given: Collection[str], conftests: Collection[str
         definitions[0].scope != "function"
         or definitions[0].params
         or not inspect.isfunction(function)
+        # A method or a local function: it needs an object, or the values around it.
         or "." in function.__qualname__
         or inspect.iscoroutinefunction(function)
         or inspect.isasyncgenfunction(function)
@@ -89,13 +90,13 @@ class Made:
             NotPlain: one gives a second value.
         """
         while self.open:
-            if next(self.open.pop(), _END) is not _END:
+            if next(self.open.pop(), _END) is not _END:  # the last one made is finished first, as by pytest
                 raise NotPlain("it yields twice")
 
 
 def _function(definition: Any) -> Any:
     """What a decorated function was before it was one."""
-    if hasattr(definition, "_get_wrapped_function"):
+    if hasattr(definition, "_get_wrapped_function"):  # pytest 8.4 and newer; the attribute below before that
         return definition._get_wrapped_function()
     wrapped = getattr(definition, "__pytest_wrapped__", None)
     if wrapped is None:

@@ -12,6 +12,7 @@ from _pytest.junitxml import mangle_test_address
 from .plain_fixtures import NotPlain, planned_fixtures
 
 _SET_UP = (
+    # The names that pytest calls by itself, also nose's and unittest's, which a plain class may have.
     "setUp setup setup_method teardown_method setup_class teardown_class setup_module teardown_module setUpModule"
     " tearDownModule setup_function teardown_function pytest_plugins pytestmark pytest_generate_tests"
 ).split()
@@ -25,7 +26,7 @@ def planned(item: Any, conftests: Collection[str]) -> dict[str, Any] | None:
     indices = _indices(marks, direct)
     plain_class = item.cls is None or not any(hasattr(item.cls, name) for name in _SET_UP)
     if (
-        type(item) is not pytest.Function
+        type(item) is not pytest.Function  # not a subclass: plugins make items of their own
         or not plain_class
         or indices is None
         or any(mark.name != "parametrize" or mark.kwargs.get("indirect") for mark in marks)
@@ -59,7 +60,9 @@ def _indices(marks: Sequence[Any], values: Mapping[str, Any]) -> dict[str, int] 
         names = _names_of(mark)
         for number, each in enumerate(mark.args[1]):
             if all(
-                values.get(name, found) is value for name, value in zip(names, _values_of(each, names), strict=False)
+                # by identity, because equality may be the very thing that is broken
+                values.get(name, found) is value
+                for name, value in zip(names, _values_of(each, names), strict=False)
             ):
                 found[names[0]] = number
                 break

@@ -26,12 +26,15 @@ class Script(Runner):
     def run(self, report: int) -> int:
         """In the fork: run the program to its end; gives its exit status."""
         main = types.ModuleType("__main__")
+        # `pickle`, `dataclasses` and tests look their module up there.
         sys.modules["__main__"] = main
         sys.path[0], sys.argv = self.task["path"], list(self.task["argv"])
         start = self.program(main)
         self.guard.start(report)
         signal.signal(signal.SIGXCPU, lambda *_: out_of_time())
         with Caught() as caught:
+            # The frames of the worker do not count: a deep recursion fails at the depth at which it fails in a plain
+            # process.
             sys.setrecursionlimit(sys.getrecursionlimit() + depth() + 1)
             start()
         status: int = finish(self.ended(caught.error))
@@ -40,7 +43,7 @@ class Script(Runner):
             tell(report, {"modules": modules, "inside": inside})
         if caught.error is not None and isinstance(caught.error, KeyboardInterrupt):
             signal.signal(signal.SIGINT, signal.SIG_DFL)
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)  # so that the status is that of an interrupted program
         return status
 
     def program(self, main: types.ModuleType) -> Callable[[], None]:
@@ -60,7 +63,7 @@ class Script(Runner):
             return 0
         if isinstance(error, SystemExit):
             if error.code is None or isinstance(error.code, int):
-                return (error.code or 0) & 0xFF
+                return (error.code or 0) & 0xFF  # what the system keeps of a status
             with Caught():
                 sys.stderr.write(f"{error.code}\n")
             return 1

@@ -46,7 +46,10 @@ class Service:
     def settle(self, request: Request) -> Answer:
         """All is loaded that candidates have in common."""
         gc.collect()
+        # What is loaded is put out of the collector's sight: a collection in a fork would write to, and so copy, every
+        # page of it.
         gc.freeze()
+        # Here and not at the start, as what is loaded counts for each fork.
         limit_all(request["memory"])
         return {"threads": len(os.listdir("/proc/self/task"))}
 
@@ -102,7 +105,7 @@ class Runner:
         """Loads what a normal run loaded."""
         self.room.leave()
         for name in request["modules"]:
-            with contextlib.suppress(ImportError):
+            with contextlib.suppress(ImportError):  # the normal run may have met it, and gone on without
                 __import__(name)
         self.sources.keep(request["inside"])
         self.adopt(request)
@@ -136,7 +139,7 @@ class Runner:
         """The report that a test run wrote; the temporary directory is empty afterwards."""
         found = answer["told"].pop("report", None)
         path = f"{self.service.temporary}/{REPORT}"
-        if found is None and os.path.isfile(path) and not os.path.islink(path):
+        if found is None and os.path.isfile(path) and not os.path.islink(path):  # a candidate may put a link there
             with open(path, encoding="latin-1", newline="") as file:
                 found = file.read()
         self.service.clear()
