@@ -77,6 +77,7 @@ class Until(CancelToken):
     @property
     def cancelled(self) -> bool:
         """Whether it is time to stop."""
+        # Looked up each time and not set by a thread: a token costs nothing as long as nobody asks.
         return super().cancelled or self._other.cancelled or self._time_left() <= 0
 
     def raise_if_cancelled(self) -> None:

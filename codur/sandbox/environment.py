@@ -40,14 +40,15 @@ _LOCALE = frozenset(
     for name in "ALL ADDRESS COLLATE CTYPE IDENTIFICATION MEASUREMENT MESSAGES MONETARY NAME NUMERIC PAPER "
     "TELEPHONE TIME".split()
 )
-_LOCALE_VALUE = re.compile(r"[\w.@-]{0,40}", re.ASCII)
+_LOCALE_VALUE = re.compile(r"[\w.@-]{0,40}", re.ASCII)  # any text could travel in such a variable, keys included
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH", re.IGNORECASE)
 _SECRET_VALUE = re.compile(
     r"AKIA[0-9A-Z]{16}|gh[pousr]_\w{20,}|github_pat_\w{20,}|(?:sk|gsk|pk|rk)[-_][\w-]{16,}|xox[abprs]-[\w-]{10,}"
     r"|eyJ[\w-]{10,}\.[\w-]{10,}|://[^/\s:@]+:[^/\s@]+@|-----BEGIN "
 )
 _ALWAYS: dict[str, str] = {
-    "PYTHONHASHSEED": "0",
+    "PYTHONHASHSEED": "0",  # sets have the same order in each run, so that a check does not vary by that
+    # a candidate of the same size and second would else be run from the byte code of another
     "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONIOENCODING": "utf-8",
     "NO_COLOR": "1",

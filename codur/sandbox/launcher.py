@@ -105,7 +105,7 @@ class Launcher:
     ) -> None:
         self._cancel = cancel
         self._environ = dict(environ)
-        self._temporary = temporary_base(environ)
+        self._temporary = temporary_base(environ)  # before the environment is narrowed, which leaves `TMPDIR` out
         self._surroundings = Surroundings(environ, python, self._temporary, contained=sandbox is not None)
         self._max_output_bytes = max_output_bytes
         self._contained = sandbox is not None
@@ -154,7 +154,7 @@ class Launcher:
     def close(self) -> None:
         """End what helps to start programs. It is started again if it is needed again."""
         with self._lock:
-            if self._starter is not None and self._shared is None:
+            if self._starter is not None and self._shared is None:  # a shared one belongs to who made it
                 self._starter.close()
 
     def ended_by(self, cancel: CancelToken) -> Launcher:
@@ -166,6 +166,7 @@ class Launcher:
         self._chosen()
         if _HAS_STARTER:
             self._helper()  # there is one, and both have it
+        # All else is shared on purpose: the starter, the choice of the back end, what is known of workspaces.
         other = copy.copy(self)
         other._cancel = cancel
         return other
@@ -219,10 +220,12 @@ class Launcher:
         words = tuple(argv)
         if self._cancel is not None and self._cancel.cancelled:
             return not_begun(words, cancelled=True)
+        # After the token: a run that was cancelled says so, whatever its time.
         if timeout_s <= 0:
             return not_begun(words)
         kept = self._max_output_bytes if max_output_bytes is None else max_output_bytes
         outputs = (BoundedOutput(kept, tap), BoundedOutput(kept))
+        # `/` is how a caller says that the program writes nowhere.
         workspace = None if (root or cwd) == _ROOT else (root or cwd)
         with (
             self._turn() as begun,
@@ -254,6 +257,7 @@ class Launcher:
         folders = [*self._surroundings.variables["PATH"].split(os.pathsep), str(Path(sys.executable).parent)]
         for folder in folders:
             found = shutil.which(name, path=folder)
+            # A link elsewhere may lead back into the workspace.
             if found and not Path(os.path.realpath(found)).is_relative_to(outside):
                 return os.path.realpath(found)
         return None
@@ -360,6 +364,7 @@ class Launcher:
 
     def _kept(self, program: _Program, cpu_s: float | None = None) -> Process:
         """A started program that nobody waits for."""
+        # One that is talked to waits most of the time: only the processor time of a single answer says that it hangs.
         limits = replace(limits_of(self._settings, cpu_s or 0.0), wall_s=0.0)
         if cpu_s is None:
             limits = replace(limits, cpu_s=0)
@@ -390,6 +395,7 @@ class Launcher:
 
         A back end that hides gives it temporary and shared memory of its own, which have sizes of their own.
         """
+        # Two places that a program without a root of its own shares with all others.
         shared = () if self.hides else (policy.temporary, _SHARED_MEMORY)
         places = (*_if_any(policy.workspace), *policy.writable, *shared)
         return Quota(places=places, bytes=self._settings.written_mb * _MIB, files=self._settings.new_files)
@@ -400,6 +406,7 @@ class Launcher:
         try:
             return self._start(confined, limits, has_input=has_input), bool(confined.wrapper)
         finally:
+            # Our copies; the starter has its own by now.
             for descriptor in confined.fds:
                 os.close(descriptor)
 

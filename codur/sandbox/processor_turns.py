@@ -39,6 +39,7 @@ class Turns:
         Yields:
             False if there is none, because it is cancelled.
         """
+        # At once where it can be: then nothing is told, and no time counts as waited.
         taken = self._free.acquire(blocking=False) or self._waited_for(cancel, waited)
         try:
             yield taken
@@ -86,6 +87,7 @@ class Waited:
     def _change(self, by: int) -> None:
         with self._lock:
             before, self._waiting = self._waiting, self._waiting + by
+            # Several threads of a run that wait at the same time wait once.
             if bool(before) == bool(self._waiting):
                 return
             if before:

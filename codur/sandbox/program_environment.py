@@ -32,6 +32,7 @@ class Surroundings:
         self._alias: str | None = None
         if python is not None:
             self.variables["PATH"] = f"{Path(python).parent}{os.pathsep}{self.variables['PATH']}"
+            # Many commands say `python`, and systems without that name would run none, or another one.
             self._alias = None if Path(python).with_name("python").exists() else python
         self._python = python
         self._home = Path(environ.get("HOME", "/"))
@@ -58,6 +59,8 @@ class Surroundings:
         ours = (within, *(() if self._python is None else (Path(self._python).parent.parent,)))
         return tuple(
             path
+            # A path inside that is or goes through a link is left out: an earlier program may have made the link, to
+            # read what it leads to.
             for path in dict.fromkeys((*self._programs, *named))
             if not is_below(path, ours) or os.path.realpath(path) == str(path)
         )

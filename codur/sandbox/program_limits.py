@@ -10,8 +10,8 @@ from codur.sandbox.program_policy import Limits
 
 _MIB = 1_048_576
 _CPU_SLACK_S = 5
-_OPEN_FILES = 4096
-_STACK_BYTES = 8 * _MIB
+_OPEN_FILES = 4096  # above what test suites open, and below what exhausts the machine
+_STACK_BYTES = 8 * _MIB  # what glibc reserves for a thread
 
 
 def limits_of(settings: SandboxSettings, timeout_s: float) -> Limits:
@@ -36,10 +36,11 @@ def resource_limits(limits: Limits) -> list[tuple[int, int, int]]:
     each, so the bound is by that much above the memory of the tree, which the starter watches. The number of processes
     is left to the starter too: the kernel counts all that the user runs, and does not bind root.
     """
-    wanted = [(resource.RLIMIT_CORE, 0, 0)]
+    wanted = [(resource.RLIMIT_CORE, 0, 0)]  # a core dump would hold what the program read
     if limits.file_bytes:
         wanted.append((resource.RLIMIT_FSIZE, limits.file_bytes, limits.file_bytes))
     if limits.cpu_s:
+        # the soft limit asks the program to end, the hard one ends it
         wanted.append((resource.RLIMIT_CPU, limits.cpu_s, limits.cpu_s + 1))
     if limits.open_files:
         wanted.append((resource.RLIMIT_NOFILE, limits.open_files, limits.open_files))

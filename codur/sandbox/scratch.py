@@ -31,7 +31,7 @@ def sweep(base: str) -> int:
         stray = [entry.path for entry in entries if _is_stray(entry)]
     for path in stray:
         _remove(path)
-        removed += not os.path.lexists(path)
+        removed += not os.path.lexists(path)  # counted by what is gone: some may resist
     return removed
 
 
@@ -46,9 +46,10 @@ def _is_stray(entry: os.DirEntry[str]) -> bool:
 
 def _is_running(pid: int) -> bool:
     try:
-        os.kill(pid, 0)
+        os.kill(pid, 0)  # asks only whether there is such a process
     except ProcessLookupError:
         return False
+    # There is one of another user's; a number that no process has is nobody's, and its directory stays.
     except (PermissionError, OverflowError):
         return True
     return True
@@ -93,7 +94,7 @@ def remove_tree(top: Path) -> None:
     while waiting:
         directory = waiting.pop()
         with contextlib.suppress(OSError):
-            directory.chmod(0o700)
+            directory.chmod(0o700)  # a program may have closed it
         for entry in _entries(directory):
             with contextlib.suppress(OSError):
                 if entry.is_dir(follow_symlinks=False):

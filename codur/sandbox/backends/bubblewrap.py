@@ -20,6 +20,7 @@ from codur.sandbox.backends.system_paths import link_chain
 from codur.sandbox.backends.view import own_mounts, system_mounts
 from codur.sandbox.program_policy import Mount, Policy
 
+# not the `PATH`, which may name a directory of the project
 _TRUSTED_PLACES = ("/usr/bin", "/bin", "/usr/local/bin", "/run/wrappers/bin", "/run/current-system/sw/bin")
 _ISOLATION = (
     "--die-with-parent",
@@ -27,14 +28,14 @@ _ISOLATION = (
     "--unshare-ipc",
     "--unshare-pid",
     "--unshare-uts",
-    "--unshare-cgroup-try",
-    "--new-session",
+    "--unshare-cgroup-try",  # `try`: a kernel without them has nothing to part
+    "--new-session",  # else a program could type into the terminal (TIOCSTI)
     "--cap-drop",
     "ALL",
 )
 _NO_NETWORK = "--unshare-net"
 _PROCESS_LIMITER = "/usr/bin/prlimit"
-_FIRST_FREE_DESCRIPTOR = 64
+_FIRST_FREE_DESCRIPTOR = 64  # above those that the starter uses itself
 
 
 def find_bubblewrap() -> Path | None:
@@ -87,6 +88,7 @@ class BubblewrapBackend:
         own = own_mounts(policy, argv[0], env, cwd)
         options = [str(self._path), *_ISOLATION, *(() if policy.network else (_NO_NETWORK,)), *_system_options()]
         options += [word for mount in own for word in _words(mount)]
+        # On the machine's network named Unix sockets are refused: those of other programs would be reached.
         seccomp = self._seccomp_shared if policy.network else self._seccomp
         descriptors: tuple[int, ...] = ()
         if seccomp is not None:
@@ -96,6 +98,7 @@ class BubblewrapBackend:
         return Confined(
             argv=(*options, *argv),
             env=dict(env),
+            # The starter's own directory: `bwrap` goes to the program's after it has made the root.
             cwd=Path("/"),
             fds=descriptors,
             wrapper=self._path.name,
@@ -142,7 +145,7 @@ def _memory_file(content: bytes) -> int:
     made = os.memfd_create("codur-seccomp", os.MFD_CLOEXEC)
     try:
         os.write(made, content)
-        os.lseek(made, 0, os.SEEK_SET)
+        os.lseek(made, 0, os.SEEK_SET)  # `bwrap` reads it from where it stands
         return fcntl.fcntl(made, fcntl.F_DUPFD_CLOEXEC, _FIRST_FREE_DESCRIPTOR)
     finally:
         os.close(made)

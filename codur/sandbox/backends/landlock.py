@@ -40,7 +40,7 @@ _WRITE = (
     | _MAKE_FIFO
     | _MAKE_LINK
 )
-_DEVICE = _READ_FILE | _WRITE_FILE | _TRUNCATE
+_DEVICE = _READ_FILE | _WRITE_FILE | _TRUNCATE  # `open(…, "w")` truncates, also a device
 _SHARED_MEMORY = _DEVICE | _MAKE_FILE | _REMOVE_FILE
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _SHARED_MEMORY_PATH = "/dev/shm"
@@ -108,6 +108,7 @@ _NEEDED_SETTINGS = (
     "timezone",
 )
 """How the names begin; what is not there costs nothing."""
+# Toolchains look below the home directory, which is another one here, unless a variable says where they are.
 _HOMES: Mapping[str, str] = {"CARGO_HOME": ".cargo", "RUSTUP_HOME": ".rustup"}
 _HOME_DIRECTORIES = ("XDG_CACHE_HOME", "GOCACHE")
 
@@ -171,6 +172,7 @@ class LandlockBackend:
         rules = LandlockRules.of(
             read=policy.readable,
             write=(*workspace, *policy.writable, policy.temporary),
+            # In a network of its own TCP may be used freely: there is nothing but the loopback.
             network=policy.network or self.has_loopback,
         )
         return Confined(
@@ -180,7 +182,7 @@ class LandlockBackend:
             landlock=rules,
             seccomp=self._seccomp_shared if policy.network else self._seccomp,
             own_network=self.has_loopback and not policy.network,
-            drop_privileges=True,
+            drop_privileges=True,  # Landlock binds root, too, but not all that root may do is a matter of files
         )
 
 
@@ -206,8 +208,11 @@ def _system_rules() -> Rules:
 
     Of `/etc` only what many programs need can be read, because each entry costs a rule at each start.
     """
+    # As root a program could read what the system keeps from others; Landlock can take nothing out of a rule, so that
+    # the rules are laid around these.
     private = frozenset(map(str, private_system_files()))
     holders = frozenset(str(parent) for path in map(Path, private) for parent in path.parents)
+    # a rule holds for what a link leads to, which has one
     roots = [str(root) for root in system_roots() if not root.is_symlink()]
     rules = [(_SETTINGS, _READ_DIRECTORY)] if _SETTINGS in roots else []
     for root in roots:
@@ -232,5 +237,5 @@ def _parts(path: str, private: frozenset[str], holders: frozenset[str]) -> Itera
         return
     yield path, _READ_DIRECTORY
     for entry in list(os.scandir(path)):
-        if not entry.is_symlink():
+        if not entry.is_symlink():  # else a rule could reach out of the system's directories
             yield from _parts(entry.path, private, holders)

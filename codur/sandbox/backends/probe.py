@@ -32,6 +32,7 @@ def choose_backend(
         ConfigError: the wanted one does not work here, or there is none.
     """
     chosen = _choice(wanted, environ, cache, fresh=fresh)
+    # After the choice: that one works and still leaves something open is told with what it leaves open.
     if strict and chosen.backend.gaps:
         raise ConfigError(
             f"strict, and {chosen.backend.name} does not hold everything here: {'; '.join(chosen.backend.gaps)}",
@@ -58,6 +59,7 @@ def _choice(wanted: str, environ: Mapping[str, str], cache: Path | None, *, fres
         note = f"{_NO_SANDBOX}: {_told(worse) or 'there is no back end for this system'}"
     else:
         backend = _made(working)
+        # Who has one that holds everything need not hear why another did not work.
         note = _told(worse) if backend.gaps else ""
     return Chosen(
         backend=backend, note=note or ("sandbox-exec profile, untested" if backend.name == "seatbelt" else "")
@@ -148,6 +150,7 @@ def _present(name: str, *, loopback: bool) -> Backend | Tried:
 
 def _try(name: str, environ: Mapping[str, str]) -> Tried:
     problem = ""
+    # With a network of its own first: many tests need one, and whether it can be had only a trial shows.
     for loopback in (True, False) if name == "landlock" else (True,):  # a network of its own needs namespaces
         backend = _present(name, loopback=loopback)
         if isinstance(backend, Tried):

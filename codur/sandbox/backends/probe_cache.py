@@ -14,7 +14,7 @@ from pathlib import Path
 from codur import __version__
 from codur.structs import Struct
 
-_MAX_CACHE_BYTES = 65_536
+_MAX_CACHE_BYTES = 65_536  # of a file that somebody may have exchanged
 _CACHE_NAME = "sandbox.json"
 SWITCHES = (
     "/proc/sys/kernel/unprivileged_userns_clone",
@@ -48,12 +48,13 @@ def system_key() -> dict[str, str]:
 
     path = find_bubblewrap() if sys.platform == "linux" else None
     return {
+        # a restart may bring another kernel and other settings
         "boot": one_line(Path("/proc/sys/kernel/random/boot_id")),
         "uid": str(os.geteuid()),
         "privileges": _privileges(),
         "kernel": platform.release(),
         "codur": __version__,
-        "python": sys.executable,
+        "python": sys.executable,  # the trial runs it: it must be readable under the back end
         "bubblewrap": f"{path} {path.stat().st_mtime_ns}" if path is not None else "",
         **{switch: one_line(Path(switch)) for switch in SWITCHES},
     }
@@ -76,6 +77,7 @@ def one_line(path: Path) -> str:
 def remembered(cache: Path, key: dict[str, str]) -> dict[str, Tried]:
     """What is remembered, if it is ours and of the same system."""
     try:
+        # What stands here decides whether programs are contained, so that only a file of this user's own counts.
         opened = os.open(cache / _CACHE_NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         return {}
@@ -102,4 +104,4 @@ def remember(cache: Path, key: dict[str, str], results: Mapping[str, Tried]) -> 
         opened = os.open(spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(opened, "w") as file:
             json.dump(found, file)
-        spare.replace(cache / _CACHE_NAME)
+        spare.replace(cache / _CACHE_NAME)  # in one step: another process may be reading it

@@ -92,6 +92,7 @@ def profile_text(policy: Policy) -> str:
 
 
 def _rule(operation: str, paths: Iterable[Path], *, kind: str = "subpath") -> str:
+    # `/tmp` and `/var` are links there, and rules are matched against real paths.
     forms = dict.fromkeys(form for path in paths for form in (str(path), os.path.realpath(path)))
     filters = "".join(f"\n  ({kind} {_quoted(form)})" for form in forms)
     return f"({operation}{filters})" if filters else ""
@@ -110,6 +111,7 @@ def _between(kept: Iterable[Path], workspace: Path | None) -> list[Path]:
 
 
 def _quoted(path: str) -> str:
+    # A line break or a quote in a name could close the rule and open another.
     if not path.isprintable():
         raise CodurError(
             f"the directory name {path!r} cannot be used with sandbox-exec",

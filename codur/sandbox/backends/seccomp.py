@@ -32,6 +32,7 @@ _NEW_TIME_NAMESPACE = 0x80
 _SET_ID_BITS = 0o6000
 _CREATES = 0o100 | 0o20000000
 """`O_CREAT` and `__O_TMPFILE`: only then has `open` a mode."""
+# Linux, Linux on 32 bits, the same with UNAME26, and the question which it is
 _HARMLESS_PERSONALITIES = (0x0, 0x8, 0x20000, 0x20008, 0xFFFFFFFF)
 _PUSH_INTO_TERMINAL = (0x5412, 0x541C)
 """`TIOCSTI` and `TIOCLINUX`: a program could type into the terminal that Codur runs in."""
@@ -189,10 +190,12 @@ def filter_program(
         return None
     column, architecture = found
     program: list[_Instruction] = [
+        # First the architecture: a 32-bit call has other numbers, and would be taken for another call.
         _load(_ARCHITECTURE_AT),
         (_JUMP_EQUAL, 1, 0, architecture),
         _refuse(errno.EPERM),
         _load(_NUMBER_AT),
+        # The x32 calls share the architecture and have this bit in their number.
         (_JUMP_AT_LEAST, 0, 1, _X32_BIT),
         _refuse(errno.EPERM),
     ]
@@ -211,12 +214,15 @@ def filter_program(
 def _rules(*, network: bool, shared: bool) -> dict[str, _Rule]:
     """What decides on a call that was recognised; each ends in a return."""
     return {
+        # In a new user namespace a program has every capability, and far more of the kernel to attack.
         "clone": _deny_bits(0, _NEW_NAMESPACE),
         "unshare": _deny_bits(0, _NEW_NAMESPACE | _NEW_TIME_NAMESPACE),
         "ioctl": _deny_values(1, _PUSH_INTO_TERMINAL),
+        # Others switch off the randomisation of addresses, or make all that is readable executable.
         "personality": _allow_values(0, _HARMLESS_PERSONALITIES),
         "prlimit64": _own_limits(),
         "socket": _sockets(network=network, shared=shared),
+        # Without a network of its own a pair is all the sockets there are.
         "socketpair": _allow_values(0, (_AF_UNIX,)) if network else _connected_pair(),
         "chmod": _deny_bits(1, _SET_ID_BITS),
         "fchmod": _deny_bits(1, _SET_ID_BITS),
@@ -237,6 +243,7 @@ def _sockets(*, network: bool, shared: bool) -> _Rule:
 
 
 def _when_called(number: int | None, rule: _Rule) -> list[_Instruction]:
+    # Jumps have eight bits: a rule may have 255 instructions.
     return [] if number is None else [(_JUMP_EQUAL, 0, len(rule), number), *rule]
 
 

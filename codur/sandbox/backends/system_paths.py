@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
-_ROOTS = (
+_ROOTS = (  # not `/var`, `/run`, `/srv`, `/root`: services keep their sockets and data there
     "/usr",
     "/bin",
     "/sbin",
@@ -29,7 +29,7 @@ _PREFIX_PARTS = ("bin", "lib", "lib64", "include", "ssl")
 _TOOLCHAINS = ("RUSTUP_HOME", "GOROOT", "JAVA_HOME", "CARGO_HOME/bin", "NVM_DIR/versions", "PYENV_ROOT/versions")
 _BEHIND_SHIMS = ("libexec", "plugins", "versions", "version")
 """What the scripts of a version manager (pyenv and its like) call and read beside their own directory."""
-_MAX_LINKS = 40
+_MAX_LINKS = 40  # as the kernel
 
 
 @lru_cache(maxsize=1)
@@ -52,7 +52,7 @@ def _private_below(directory: str) -> Iterator[Path]:
     for entry in entries:
         status = entry.stat(follow_symlinks=False)
         mode = status.st_mode
-        if stat.S_ISLNK(mode) or not status.st_size:
+        if stat.S_ISLNK(mode) or not status.st_size:  # an empty file says nothing to anybody
             continue
         if not mode & (stat.S_IXOTH if stat.S_ISDIR(mode) else stat.S_IROTH):
             yield Path(entry.path)
@@ -62,6 +62,7 @@ def _private_below(directory: str) -> Iterator[Path]:
 
 def is_below(path: Path, roots: Iterable[Path]) -> bool:
     """Whether a path is one of the roots or inside one."""
+    # per program: `is_relative_to` takes several times as long
     inside = f"{path}/"  # per program: `is_relative_to` takes several times as long
     return any(inside.startswith(f"{root}/") for root in roots)
 
@@ -88,6 +89,7 @@ def interpreter_paths(python: str | Path) -> tuple[Path, ...]:
         if os.access(prefix, os.R_OK | os.X_OK) and next(prefix.glob("lib*/py*3*/os.py"), None) is not None:
             parts = (prefix / part for part in _PREFIX_PARTS)
             found.update((part, None) for part in parts if part.is_dir() and is_below(part.resolve(), (prefix,)))
+    # Only if the last link ends in a Python: a chain that leads elsewhere shows nothing on its way either.
     if is_below(Path(os.path.realpath(chain[-1])), (*found, *system_roots())):
         found.update((item, None) for item in chain)
     return tuple(path for path in found if not is_below(path, (*system_roots(), environment)) or path == environment)
@@ -104,7 +106,7 @@ def _home_of(environment: Path) -> Path:
         home = Path(value.strip())
         if name.strip() == "home" and home.is_absolute() and home != environment / "bin":
             return home
-    return Path("/usr/bin")
+    return Path("/usr/bin")  # of an environment that does not say
 
 
 def toolchain_paths(environ: Mapping[str, str], *, home: Path | None = None) -> tuple[Path, ...]:
@@ -113,6 +115,7 @@ def toolchain_paths(environ: Mapping[str, str], *, home: Path | None = None) -> 
     The home directory itself is never among them.
     """
     stated = [Path(item) for item in environ.get("PATH", "").split(os.pathsep) if item.startswith("/")]
+    # A shim is a script that calls its manager, which reads the versions: without these it only says that it is lost.
     stated += [item.parent / part for item in stated if item.name == "shims" for part in _BEHIND_SHIMS]
     for entry in _TOOLCHAINS:
         name, _, below = entry.partition("/")
@@ -149,6 +152,8 @@ def link_chain(path: Path) -> Iterator[Path]:
         yield path
         if not os.path.islink(path):  # noqa: PTH114 - False where nothing may be looked at
             return
+        # By the words and not resolved: each link on the way is wanted by itself, and what its target's directories are
+        # is looked at by who takes it.
         path = Path(os.path.normpath(path.parent / path.readlink()))
 
 
@@ -159,6 +164,7 @@ def way_to(path: Path) -> tuple[tuple[tuple[Path, str], ...], Path]:
     real = Path("/")
     while todo:
         part = todo.pop(0)
+        # `..` after a link means the directory above its target, so that parts are taken one by one.
         here = real.parent if part == ".." else real / part
         if len(links) < _MAX_LINKS and here.is_symlink():
             target = here.readlink()

@@ -23,9 +23,9 @@ from codur.sandbox.backend import Backend, Confined
 from codur.sandbox.backends.system_paths import interpreter_paths
 from codur.sandbox.program_policy import Limits, Policy
 
-_TIMEOUT_S = 10.0
+_TIMEOUT_S = 10.0  # a machine that needs more for this is not usable under it
 _PROGRAM = """
-import _socket, sys
+import _socket, sys  # `socket` would have to be found and loaded first
 outside, secret, own, port, path = sys.argv[1:]
 def reads(): open(secret).read()
 def writes(): open(outside, "w").close()
@@ -68,6 +68,7 @@ def try_backend(backend: Backend, environ: Mapping[str, str]) -> str:
         for name in ("workspace", "temporary", "outside"):
             (base / name).mkdir()
         secret, outside = base / "outside" / "secret", base / "outside" / "new"
+        # Proof that it ran at all: a back end that lets nothing run contains everything.
         own = base / "workspace" / "own"
         secret.write_text("x")
         path = base / "outside" / "socket"
@@ -85,6 +86,7 @@ def try_backend(backend: Backend, environ: Mapping[str, str]) -> str:
                 output, errors = _run(confined)
             except (OSError, CodurError) as error:
                 return f"a program cannot be started under it: {error}"
+        # What it says and what is there afterwards: it could be kept from saying it.
         did = [*output.split(), *(["writes"] if outside.exists() else [])]
         return _judged(did, errors, wrote=own.exists(), loopback=backend.has_loopback)
 

@@ -46,12 +46,14 @@ def own_mounts(policy: Policy, word: str, env: Mapping[str, str], cwd: Path) -> 
     writable = [path for path in (policy.workspace, *policy.writable) if path is not None]
     for path in writable:
         view.write(path)
+    # Everything would be visible and writable, whatever else is mounted.
     if _ROOT in view.binds:
         raise CodurError(
             "the whole file system cannot be a program's workspace", remedy="Run in a directory of its own."
         )
     for path in (*policy.readable, program, cwd):
         view.read(path)
+    # Before the program's own one, which mostly lies in it.
     view.empty(_TEMPORARY, policy.temporary_bytes, 0o1777)
     if home is not None and policy.home_hidden:
         view.empty(home, _MEMORY_BYTES, 0o700)
@@ -60,6 +62,7 @@ def own_mounts(policy: Policy, word: str, env: Mapping[str, str], cwd: Path) -> 
     view.empty(policy.temporary, policy.temporary_bytes, 0o700)
     view.keep(_protected(policy))
     view.hide(policy.hidden, policy.temporary)
+    # Last of all, the root itself: nothing more can be made in it.
     return [*view.mounts(), Mount("keep", "/")]
 
 
@@ -93,6 +96,7 @@ def system_mounts() -> tuple[Mount, ...]:
     mounts += [Mount("processes", "/proc"), Mount("devices", "/dev")]
     # These hold whatever a program writes, in memory.
     mounts += [Mount("empty", "/dev/shm", permissions=0o1777, size=_MEMORY_BYTES), Mount("keep", "/dev")]
+    # Others may not read these anyway.
     if os.geteuid() == 0:
         for path in private_system_files():
             hidden = Mount("empty", str(path), permissions=0) if path.is_dir() else _over(Path("/dev/null"), path)
@@ -147,6 +151,7 @@ class _View(Struct, frozen=False, kw_only=False):
     def keep(self, paths: Iterable[Path]) -> None:
         """Make parts of what may be written read-only; a directory cannot then be renamed either."""
         for path in paths:
+            # What is not there cannot be mounted over; that it appears is for the tripwire to see.
             if not os.path.lexists(path):
                 continue
             real = Path(os.path.realpath(path))
@@ -155,6 +160,7 @@ class _View(Struct, frozen=False, kw_only=False):
 
     def hide(self, paths: Iterable[Path], temporary: Path) -> None:
         """Show nothing where these are."""
+        # A file of our own and not `/dev/null`: programs look whether a path is a regular file.
         stand_in = temporary / _EMPTY_FILE
         directories: list[Path] = []
         for real in sorted({Path(os.path.realpath(path)) for path in paths}):
@@ -162,6 +168,7 @@ class _View(Struct, frozen=False, kw_only=False):
                 continue
             if real.is_dir():
                 directories.append(real)
+                # In an empty directory there is nothing to mount over.
                 self.over = {path: made for path, made in self.over.items() if not path.is_relative_to(real)}
                 self.over[real] = [Mount("empty", str(real), permissions=0o555), Mount("keep", str(real))]
             else:
@@ -180,6 +187,8 @@ class _View(Struct, frozen=False, kw_only=False):
             if not is_below(path, self.binds) and not is_below(path, system_roots()):
                 placed.append((len(path.parts), 2, [Mount("link", str(path), target)]))
         placed += [(len(path.parts), 3, made) for path, made in self.over.items()]
+        # From the top down, since what is mounted later hides what is below it; of one path what is shown comes before
+        # what lies over it.
         placed.sort(key=lambda item: item[:2])
         return [mount for _, _, mounts in placed for mount in mounts]
 

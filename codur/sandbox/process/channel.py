@@ -49,10 +49,12 @@ class Channel:
         self._stderr = BoundedOutput(_STDERR_BYTES)
         self._ended = process is None
         self._selector = selectors.PollSelector()
+        # -1: nothing to watch; a back end without a starter has no descriptor for the end.
         self._input = self._output = self._notice = -1
         if process is not None:
             self._input, self._output, self._notice = process.stdin, process.stdout, process.fileno()
             for pipe in (process.stdin, process.stdout, process.stderr):
+                # Else a program that does not read while it writes would stop both.
                 os.set_blocking(pipe, False)
             for watched in (process.stdout, process.stderr, self._notice):
                 if watched >= 0:
@@ -116,6 +118,7 @@ class Channel:
         looked = False
         while (frame := self._frame()) is None:
             left = deadline - time.monotonic()
+            # Looked at once, whatever the time: an answer that has arrived counts.
             if self._ended or (left < 0 and looked):
                 return None
             self._ready(max(0.0, min(left, _POLL_S)))
@@ -161,6 +164,7 @@ class Channel:
             return
         if not data:
             self._selector.unregister(descriptor)
+            # Standard error may be closed early; only the end of the answers is the end.
             self._ended = self._ended or descriptor == self._output
         elif descriptor == self._output:
             self._received += data
@@ -178,5 +182,5 @@ class Channel:
             return None
         end = self._size()
         frame = bytes(self._received[_LENGTH.size : end])
-        del self._received[:end]
+        del self._received[:end]  # a copy, so that the next frame may come
         return frame

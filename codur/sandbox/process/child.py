@@ -20,15 +20,15 @@ from codur.sandbox.process.output import BoundedOutput
 End = Literal["ended", "timed_out", "cancelled", "flooded", "overfull"]
 """Why a program is no longer waited for."""
 
-_FLOOD_BYTES = 64 * 1_048_576
+_FLOOD_BYTES = 64 * 1_048_576  # chosen: no report is as large, and `yes` writes it within a second
 _CHUNK = 65_536
-_TERMINATE_GRACE_S = 0.2
+_TERMINATE_GRACE_S = 0.2  # for a program that flushes or removes its files when it is asked to end
 _PIPE_GRACE_S = 0.25
 """How long pipes may stay open when the program has ended and something that it started holds them."""
 _CLOSE_GRACE_S = 0.1
 """How long a killed holder of the pipes may take to be gone."""
 _POLL_S = 0.05
-_NO_NOTICE_POLL_S = 0.01
+_NO_NOTICE_POLL_S = 0.01  # the whole delay of a short program where nothing tells its end
 
 
 class Process(Protocol):
@@ -76,7 +76,7 @@ class Child:
 
     def __init__(self, process: Process, outputs: tuple[BoundedOutput, BoundedOutput], stdin: bytes) -> None:
         self._process = process
-        self._selector = selectors.PollSelector()
+        self._selector = selectors.PollSelector()  # `epoll` takes a descriptor, and `select` only the first 1,024
         self._open = 0
         self._received = 0
         self._exited = False
@@ -113,6 +113,7 @@ class Child:
         """
         end = self._until_end(time.monotonic() + timeout_s, cancel, quota)
         if end != "ended" and not self._exited:
+            # First the program alone is asked; the tree is killed whatever it answers.
             self._process.terminate()
             self._pump_until(time.monotonic() + _TERMINATE_GRACE_S, pipes=False)
             self._process.kill()
@@ -123,6 +124,7 @@ class Child:
         return end
 
     def _until_end(self, deadline: float, cancel: CancelToken | None, quota: Quota | None) -> End:
+        # Nothing wakes this thread for a token or a full disk; without either it sleeps until something happens.
         pause = _POLL_S if cancel is not None or quota is not None else 3600.0
         while not self._exited:
             left = deadline - time.monotonic()
@@ -135,6 +137,7 @@ class Child:
             if quota is not None and quota.exceeded():
                 return "overfull"
             self._pump(min(left, pause))
+        # Looked at once more: what writes quickly and ends lies between two looks.
         return "overfull" if quota is not None and quota.exceeded(at_once=True) else "ended"
 
     def _pump_until(self, deadline: float, *, pipes: bool) -> None:
@@ -182,7 +185,7 @@ class Child:
         except BlockingIOError:
             return
         except BrokenPipeError:
-            written = len(self._stdin)
+            written = len(self._stdin)  # it reads no more: the rest has no taker
         self._stdin = self._stdin[written:]
         if not self._stdin:
             self._selector.unregister(descriptor)
@@ -220,7 +223,7 @@ class GroupProcess:
             stdin=subprocess.PIPE if has_input else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            bufsize=0,
+            bufsize=0,  # buffered pipes may hold what the selector then never tells of
             start_new_session=True,
         )
         return cls(process)

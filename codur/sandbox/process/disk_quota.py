@@ -15,6 +15,7 @@ from pathlib import Path
 from codur.structs import Struct, field
 
 _BLOCK = 512
+# File times come from a clock that stands still between ticks, so that a file made just after the start may seem older.
 _COARSE_NS = 50_000_000
 """Longer than the clock of a file system stands still."""
 _PAUSE_S = 0.1
@@ -92,7 +93,8 @@ class Quota(Struct, frozen=False):
                     for entry in entries:
                         with suppress(OSError):  # it is gone
                             status = entry.stat(follow_symlinks=False)
-                            if status.st_ctime_ns >= since:
+                            if status.st_ctime_ns >= since:  # the change time: programs can set the other ones
+                                # what it takes, not how long it is: files may have holes
                                 total += status.st_blocks * _BLOCK
                                 count += 1
                             if entry.is_dir(follow_symlinks=False):
@@ -107,7 +109,7 @@ def _free(places: Iterable[Path]) -> dict[int, tuple[int, int]]:
     """Free bytes and free entries of the file systems that hold some directories, by device."""
     found = {}
     for place in places:
-        with suppress(OSError):
+        with suppress(OSError):  # a place that is not there yet, or no more
             status = os.statvfs(place)
             found[place.stat().st_dev] = (status.f_bfree * status.f_frsize, status.f_ffree)
     return found
@@ -117,5 +119,6 @@ def _named(path: str, opened: list[int]) -> str:
     """A name of a directory that is short enough for what is below it."""
     if len(path) < _LONG_PATH:
         return path
+    # A program can make directories deeper than a path can name.
     opened.append(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC))
     return f"/proc/self/fd/{opened[-1]}"

@@ -36,7 +36,7 @@ class BoundedOutput:
             data = data[room:]
         if data:
             self._tail += data
-            if len(self._tail) > 2 * self._tail_size + 65_536:
+            if len(self._tail) > 2 * self._tail_size + 65_536:  # seldom: cutting the front moves the rest
                 self._cut()
 
     def text(self) -> str:
@@ -54,4 +54,5 @@ class BoundedOutput:
 
 
 def _decode(data: bytes | bytearray) -> str:
+    # At the end and not as it arrives: a character may be split between two reads.
     return data.decode("utf-8", "replace")

@@ -47,7 +47,14 @@ class ProcessResult(Struct):
 def not_begun(argv: tuple[str, ...], *, cancelled: bool = False) -> ProcessResult:
     """The result of a program that was cancelled, or had no time, before it was started."""
     return ProcessResult(
-        argv=argv, exit_status=None, stdout="", stderr="", timed_out=not cancelled, cancelled=cancelled, started=False
+        # no time to begin with is time used up
+        argv=argv,
+        exit_status=None,
+        stdout="",
+        stderr="",
+        timed_out=not cancelled,
+        cancelled=cancelled,
+        started=False,
     )
 
 
@@ -75,6 +82,7 @@ def ended(
 ) -> ProcessResult:
     """The result of a program that was started; how long it took is the caller's to add."""
     stdout, stderr = outputs
+    # The kernel's limit of processor time may be quicker than our clock.
     out_of_time = end == "ended" and status == -signal.SIGXCPU
     return ProcessResult(
         argv=argv,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _NEW_USER, NEW_NETWORK = 0x10000000, 0x40000000
 _SET_INTERFACE_FLAGS = 0x8914
-_INTERFACE_UP = struct.pack("=16sh14x", b"lo", 1)
+_INTERFACE_UP = struct.pack("=16sh14x", b"lo", 1)  # `struct ifreq` with IFF_UP
 _PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
 _PR_SET_SECCOMP = 22
@@ -45,12 +45,13 @@ _LANDLOCK_SCOPES = ((6, 0x3),)
 _FILE_RIGHTS = 0b1100_0000_0000_0111
 """Those that a rule for a file may have: execute, write, read, truncate, ioctl on devices."""
 _KEYCTL_JOIN_SESSION_KEYRING = 1
-_KEYCTL = {"x86_64": 250, "aarch64": 219}
+_KEYCTL = {"x86_64": 250, "aarch64": 219}  # its number differs; those of Landlock are the same everywhere
 
 libc = ctypes.CDLL(None, use_errno=True)
 syscall = libc.syscall
 syscall.restype = ctypes.c_long
 prctl = libc.prctl
+# Without the types ctypes would pass 32 bits where the kernel reads 64, and the upper half may hold anything.
 prctl.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong]
 
 
@@ -60,6 +61,7 @@ class _Filter(ctypes.Structure):
 
 def hide_self() -> None:
     """Let no other process of the user look into this one."""
+    # What is not dumpable cannot be traced, and its `/proc` entries belong to root.
     check(prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0))
 
 
@@ -84,15 +86,18 @@ def prepare(template: Template, parent: int) -> int:
     Raises:
         OSError: something could not be given up.
     """
+    # The order matters: a network needs privileges, changed privileges clear the death signal, and the filter, last,
+    # may refuse what was needed before.
     drop_privileges, seccomp, rules, network, own_network, _ = template
     if own_network:
         _leave_network()
     if drop_privileges:
         drop_capabilities()
     end_with_parent()
-    if os.getppid() != parent:
+    if os.getppid() != parent:  # the parent ended before the signal was asked for, and none will come
         os._exit(_SIGKILL)
     if drop_privileges or seccomp is not None or rules is not None:
+        # Without privileges the kernel takes filters and rulesets only from who can gain none.
         gain_nothing()
     ruleset = -1 if rules is None else _ruleset(rules, network=network)
     if seccomp is not None:
@@ -116,6 +121,7 @@ def finish(limits: list[tuple[int, int, int]], ruleset: int, rules: LandlockRule
     Raises:
         OSError: something could not be given up.
     """
+    # Late: a small limit on memory or processes would stop the steps before.
     _limit(limits)
     if ruleset >= 0:
         _add_rules(ruleset, rules)
@@ -134,6 +140,7 @@ def landlock_abi() -> int:
 def _limit(limits: list[tuple[int, int, int]]) -> None:
     for which, soft, hard in limits:
         _, highest = resource.getrlimit(which)
+        # A hard limit cannot be raised, and asking for more than it is an error.
         bounds = [bound for bound in (hard, highest) if bound != resource.RLIM_INFINITY]
         allowed = min(bounds, default=resource.RLIM_INFINITY)
         resource.setrlimit(which, (soft if allowed == resource.RLIM_INFINITY else min(soft, allowed), allowed))
@@ -144,6 +151,7 @@ def _leave_network() -> None:
 
     Who is not allowed that does it in a user namespace.
     """
+    # Root needs no user namespace for it, and containers that forbid those may allow this.
     if libc.unshare(NEW_NETWORK) < 0:
         leave_with_user(NEW_NETWORK)
     raise_loopback()
@@ -158,10 +166,11 @@ def leave_with_user(spaces: int) -> None:
     user, group = os.geteuid(), os.getegid()
     check(libc.unshare(_NEW_USER | spaces))
     check(prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0))  # the files belong to root otherwise
+    # before the groups are mapped: user_namespaces(7) wants it from who is not root
     _write("/proc/self/setgroups", "deny")
     _write("/proc/self/uid_map", f"{user} {user} 1")
     _write("/proc/self/gid_map", f"{group} {group} 1")
-    hide_self()
+    hide_self()  # it had to be dumpable for the lines above alone
 
 
 def raise_loopback() -> None:
@@ -182,7 +191,7 @@ def _write(path: str, text: str) -> None:
 def drop_capabilities() -> None:
     """Give up all privileges, also those that could come back when a program is executed."""
     for capability in range(_CAPABILITIES):
-        if prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
+        if prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:  # past the last one that this kernel knows
             break
     prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
     header = struct.pack("=Ii", _CAPABILITY_VERSION_3, 0)
@@ -196,6 +205,7 @@ def _ruleset(rules: LandlockRules, *, network: bool) -> int:
         _known(version, rights) for rights in (_LANDLOCK_FILE_RIGHTS, _LANDLOCK_NETWORK_RIGHTS, _LANDLOCK_SCOPES)
     )
     attributes = struct.pack("=QQQ", files, 0 if network else connections, scopes)
+    # The size that this version of the interface has: of a larger one the rest must be zero.
     size = 24 if scopes else 16 if connections else 8
     ruleset = check(syscall(_number(_LANDLOCK_CREATE_RULESET), attributes, ctypes.c_size_t(size), ctypes.c_uint(0)))
     _add_rules(ruleset, rules)
@@ -214,10 +224,12 @@ def _known(version: int, rights: tuple[tuple[int, int], ...]) -> int:
 
 def _allow_below(ruleset: int, path: bytes, rights: int) -> None:
     try:
+        # O_PATH needs no right to read, and opens neither pipes nor devices.
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
         return  # what is not there needs no right
     try:
+        # The kernel refuses a rule for a file that has rights which only directories know.
         if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
             rights &= _FILE_RIGHTS
         rule = struct.pack("=Qi", rights, descriptor)

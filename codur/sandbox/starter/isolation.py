@@ -64,6 +64,7 @@ def prepare(template: Template, parent: int) -> int:
     try:
         confinement.leave_with_user(spaces)
     except OSError:
+        # as root, where there are no user namespaces
         check(libc.unshare(spaces))  # as root, where there are no user namespaces
     if own_network:
         confinement.raise_loopback()
@@ -71,16 +72,19 @@ def prepare(template: Template, parent: int) -> int:
     name = ctypes.create_string_buffer(WRAPPER.encode())
     check(confinement.prctl(_PR_SET_NAME, ctypes.addressof(name), 0, 0, 0))
     lost, held = os.pipe()
+    # A new namespace of process ids holds the children of who asked for it, not itself.
     if first := os.fork():
         _see_to_end(first, parent, held)
     os.close(held)
     confinement.end_with_parent()
     if select.select([lost], [], [], 0)[0]:  # the parent, whose number is not seen here, had ended before
         os._exit(1)
+    # The first process of a namespace has no default actions of signals: a program that aborts would go on.
     if pid := os.fork():
         _see_to_end(pid)
     os.close(lost)
     os.setsid()
+    # Slaves and not private: what the user mounts meanwhile still appears, and nothing goes back.
     _mount(None, "/", None, _RECURSIVE | _SLAVE)
     _mount("tmpfs", _ROOT, "tmpfs", _NO_SET_ID | _NO_DEVICES, "mode=0755")
     _make(mounts or ())
@@ -95,8 +99,10 @@ def enter_root(mounts: Mounts) -> None:
     """
     _make(mounts)
     os.chdir(_ROOT)
+    # Both in one place, as pivot_root(2) describes: the old root lies over the new one and is taken off, so that no
+    # directory is needed for it.
     check(libc.pivot_root(b".", b"."))
-    check(libc.umount2(b".", _DETACH))
+    check(libc.umount2(b".", _DETACH))  # lazily, as this process still stands in it
     os.chdir("/")
 
 
@@ -113,6 +119,7 @@ def finish(template: Template) -> None:
 
 def _see_to_end(pid: int, parent: int = 0, held: int = 2) -> NoReturn:
     """Wait for a child and end as it ended, as a shell tells it; with the parent, if it is named."""
+    # A program's pipes would stay open as long as this process holds them.
     os.closerange(3, held)
     os.closerange(held + 1, _DESCRIPTORS)
     confinement.drop_capabilities()
@@ -167,6 +174,7 @@ def _show_processes(at: str) -> None:
     for entry in list(os.scandir(at)):
         if entry.name.isdigit() or entry.is_symlink():
             continue
+        # As root the kernel's settings belong to the program's user, whatever capabilities it has lost.
         owned = entry.is_dir() or entry.stat().st_mode & _MAY_WRITE
         if entry.name == "sys" or (owned and os.geteuid() == 0):
             _mount(entry.path, entry.path, None, _BIND | _RECURSIVE)
@@ -181,6 +189,7 @@ def _show_devices(at: str) -> None:
     for name, target in _DEVICE_LINKS:
         os.symlink(target, f"{at}/{name}")
     _stand_in(f"{at}/pts", directory=True)
+    # An instance of its own: the terminals of the machine are not in it.
     _mount("devpts", f"{at}/pts", "devpts", _NO_SET_ID | _NO_PROGRAMS, "newinstance,ptmxmode=0666,mode=620")
 
 
@@ -190,6 +199,8 @@ def _stand_in(at: str, *, directory: bool) -> None:
     Raises:
         OSError: the way there leads through a link, which could lead out of the new root.
     """
+    # One call that follows no link in any part of the path; step by step another program could exchange a part
+    # meanwhile.
     how = struct.pack("=QQQ", _PATH_ONLY, 0, _NO_LINKS)
     path = os.fsencode(at)
     found = syscall(ctypes.c_long(_OPENAT2), ctypes.c_int(_HERE), path, how, ctypes.c_size_t(len(how)))
@@ -201,6 +212,7 @@ def _stand_in(at: str, *, directory: bool) -> None:
         os.makedirs(at)
     else:
         os.makedirs(os.path.dirname(at), exist_ok=True)
+        # A file is mounted over a file: the stand-in must be of the same kind.
         os.close(os.open(at, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644))
 
 

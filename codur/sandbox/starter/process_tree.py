@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 _SIGKILL = 9
 _SIGSTOP = 19
-_KILL_SECONDS = 10.0
+_KILL_SECONDS = 10.0  # what is stuck in the kernel beyond that cannot be killed at all
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _READ_BYTES = 65_536
 _THREADS_FIELD = 17
@@ -20,7 +20,7 @@ _THREADS_FIELD = 17
 
 def descendants(root: int) -> Iterator[tuple[int, int]]:
     """The processes below one, parents first: the number of each, and how many threads it has."""
-    if not os.path.exists(f"/proc/{root}/task/{root}/children"):
+    if not os.path.exists(f"/proc/{root}/task/{root}/children"):  # a kernel without CONFIG_PROC_CHILDREN
         yield from _descendants_by_parent(root)
         return
     waiting = [root]
@@ -32,7 +32,7 @@ def descendants(root: int) -> Iterator[tuple[int, int]]:
             continue
         if pid != root:
             yield pid, len(threads)
-        for thread in threads:
+        for thread in threads:  # a child belongs to the thread that forked it
             waiting += map(int, _read(f"/proc/{pid}/task/{thread}/children").split())
 
 
@@ -59,6 +59,7 @@ def _by_parent() -> tuple[dict[int, list[int]], dict[int, int]]:
     below: dict[int, list[int]] = {}
     threads: dict[int, int] = {}
     for name in os.listdir("/proc"):
+        # From the last bracket on, as a program's name may hold blanks and brackets.
         fields = _read(f"/proc/{name}/stat").rpartition(b")")[2].split() if name.isdigit() else []
         if len(fields) > _THREADS_FIELD:
             below.setdefault(int(fields[1]), []).append(int(name))
@@ -72,6 +73,7 @@ def user_threads(user: int) -> int:
     for name in os.listdir("/proc"):
         try:
             if name.isdigit() and os.stat(f"/proc/{name}/task").st_uid == user:
+                # A directory's links are its subdirectories and two more: threads are counted without a listing.
                 total += os.stat(f"/proc/{name}/task").st_nlink - 2
         except OSError:
             continue  # it has ended
@@ -80,6 +82,7 @@ def user_threads(user: int) -> int:
 
 def system_threads() -> int:
     """Processes and threads of the whole system; 0 if it does not tell. Quick, however many there are."""
+    # One small file, for all processes of the system; looked at every few milliseconds.
     fields = _read("/proc/loadavg").split()
     return int(fields[3].partition(b"/")[2]) if len(fields) > 3 else 0
 
@@ -103,7 +106,8 @@ def stop_below(root: int) -> set[int]:
     Whole groups are stopped at the sight of one member, as a group can grow faster than it is looked through.
     """
     stopped: set[int] = set()
-    groups = {0, os.getpgrp()}
+    groups = {0, os.getpgrp()}  # our own group must go on
+    # Until a round finds nothing new: what is stopped can fork no more, so that each round there is less to find.
     while found := set(_stopping(root, groups)) - stopped:
         stopped |= found
     return stopped
@@ -124,6 +128,7 @@ def _stopping(root: int, groups: set[int]) -> Iterator[int]:
 
 def exceeds_memory(pids: list[int], bound: int) -> bool:
     """Whether processes use more memory than `bound` bytes together; what they share counts once."""
+    # Too high where pages are shared, and cheap; the exact figure is asked for only if this one is over.
     if sum(map(_resident, pids)) <= bound:
         return False
     return sum(_proportional(pid) for pid in pids) > bound
@@ -168,7 +173,7 @@ def kill_below(statuses: dict[int, int]) -> None:
     while not reap(statuses) and time.monotonic() < deadline:
         for pid in stop_below(own):
             signal_process(pid, _SIGKILL)
-        time.sleep(0.001)
+        time.sleep(0.001)  # what was killed needs a moment to be seen as ended
 
 
 def reap(statuses: dict[int, int]) -> bool:

@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from codur.sandbox.starter.starter_protocol import Request, Template
 
 _MAX_DESCRIPTORS = 64
-_MAX_TEMPLATE_BYTES = 1_048_576
+_MAX_TEMPLATE_BYTES = 1_048_576  # a message of this socket type comes whole or cut
 _FORK_PAUSE_MS = 5
 """How long a program that has just been taken may use the processors before the next one is prepared."""
-_RETRY_SECONDS = 0.02
+_RETRY_SECONDS = 0.02  # also the pause after a killed supervisor: its orphans arrive one by one
 _COUNT_SECONDS = 1.0
 _NEWS = struct.Struct("=ii")
 """What a supervisor tells the starter: its number, and whether it is idle."""
@@ -58,13 +58,13 @@ def main(descriptor: int) -> NoReturn:
     requests = socket(fileno=os.dup(descriptor))  # the copy is not inherited
     os.close(descriptor)
     for number in _IGNORED:
-        signal.signal(number, signal.SIG_IGN)
+        signal.signal(number, signal.SIG_IGN)  # Ctrl-C in the terminal is Codur's to handle
     confinement.hide_self()
     confinement.leave_keyring()
     confinement.adopt_orphans()
     template: Template = marshal.loads(requests.recv(_MAX_TEMPLATE_BYTES))
     gc.disable()
-    gc.freeze()
+    gc.freeze()  # a collection in a fork would write to every page, and so copy it
     _serve(requests, template)
     process_tree.kill_below({})  # who has killed its supervisor may not be seen yet
     os._exit(0)
@@ -75,18 +75,21 @@ def _serve(requests: socket, template: Template) -> None:
     ended, on_end = os.pipe()
     news, on_news = os.pipe()
     os.set_blocking(on_end, False)
+    # A handler that does nothing: without one the signal writes nothing into the pipe below.
     signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
     signal.set_wakeup_fd(on_end, warn_on_full_buffer=False)
     demand = select.poll()
     demand.register(requests.fileno(), select.POLLIN)
     events = select.poll()
-    events.register(requests.fileno(), 0)
+    events.register(requests.fileno(), 0)  # of this one only the end: requests are taken by who waits for them
     events.register(ended, select.POLLIN)
     events.register(news, select.POLLIN)
     supervisors: set[int] = set()
     idle: set[int] = set()
     pause = 0
     while True:
+        # The next supervisor is forked when the last idle one has been taken, a little later, so as not to slow down
+        # the program that has just begun.
         if not idle:
             demand.poll(pause)
         if not _freed(news, idle):
@@ -137,6 +140,7 @@ def _collect(ended: int, supervisors: set[int]) -> set[int]:
     statuses: dict[int, int] = {}
     process_tree.reap(statuses)
     supervisors -= statuses.keys()
+    # A supervisor that ends by itself leaves nothing; one that was killed leaves its program to this process.
     if any(statuses.values()):
         for orphan in [pid for pid in process_tree.children(os.getpid()) if pid not in supervisors]:
             for below, _ in process_tree.descendants(orphan):
@@ -160,6 +164,7 @@ def _supervise(requests: socket, on_news: int, template: Template) -> NoReturn:
             if pid == 0:
                 ours.close()
                 _become_next(requests, theirs, own, template, user.threads)
+            # Else the end of the other side would never be seen here.
             theirs.close()
             data, ancillary, _, _ = ours.recvmsg(1024, CMSG_LEN(4), MSG_CMSG_CLOEXEC)
             ours.close()
@@ -205,15 +210,18 @@ class _User:
 def _become_next(requests: socket, supervisor: socket, parent: int, template: Template, others: int) -> NoReturn:
     """Wait for a request, hand its control socket to the supervisor, and become the program."""
     try:
+        # Away from Codur's terminal and group: the program can neither read keys from it nor be hit by its Ctrl-C.
         os.setsid()
         for number in _DEFAULT_AGAIN:
             signal.signal(number, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())  # a blocked signal would stay blocked after `execve`
         prepared = _prepare(template, parent)
         received, ancillary, _, _ = requests.recvmsg(1, CMSG_LEN(4 * _MAX_DESCRIPTORS), MSG_CMSG_CLOEXEC)
         if not received:
             os._exit(0)
         control, *descriptors = _descriptors(ancillary)
+        # The request comes on the program's own socket and not on the common one, where messages of others could come
+        # between.
         connection = socket(fileno=control)
         request: Request = marshal.loads(
             _read_exactly(connection, *LENGTH.unpack(_read_exactly(connection, LENGTH.size)))
@@ -236,6 +244,8 @@ def _process_limit(others: int, request: Request, template: Template) -> list[tu
         return []
     if template[-1] is not None:
         return [(resource.RLIMIT_NPROC, processes, processes)]
+    # The kernel counts all processes of the user, not those of this program; root and wrapped programs are bounded by
+    # counting alone.
     bound = others + processes + processes // 4
     return [] if request["wrapper"] else [(resource.RLIMIT_NPROC, bound, bound)]
 
@@ -306,6 +316,8 @@ def _execute(request: Request) -> NoReturn:
     for path in request["candidates"]:
         try:
             os.execve(path, request["argv"], request["env"])
+        # As a shell goes through the `PATH`: absent ones are passed over, and only if none can be executed the one that
+        # is there is told.
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:

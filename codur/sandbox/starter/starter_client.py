@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 _BOOT = (
     "import sys; sys.path.append(sys.argv[1]); from codur.sandbox.starter.starter import main; main(int(sys.argv[2]))"
 )
-_WRAPPER_PROCESSES = 2
+_WRAPPER_PROCESSES = 2  # of the namespaces; they do not count as the program's
 _STOP_SECONDS = 2.0
-_END_SECONDS = 10.0
+_END_SECONDS = 10.0  # as long as the other side may take for killing
 _LIMIT_NAMES = {True: "memory", False: "processes"}
 
 
@@ -59,6 +59,7 @@ class Starter:
             CodurError: the helper does not work, or the program cannot be contained as told.
             ValueError: a word or a variable has a null byte in it.
         """
+        # `marshal` needs no import at the other end, and both are the same Python.
         request = marshal.dumps(dict[str, Any](**_request(confined, limits, has_input=has_input)))
         program = StartedProgram(has_input=has_input)
         try:
@@ -80,6 +81,7 @@ class Starter:
         helper = self._helper(template)
         try:
             helper.send(descriptors)
+        # Once more with a new helper: the user, or the kernel when memory is short, may have killed the one before.
         except ConnectionError:  # it was killed
             with self._lock:
                 if self._helpers.get(template) is helper:
@@ -98,9 +100,11 @@ class _Helper:
     """A process that starts programs which have the same things to give up."""
 
     def __init__(self, template: Template) -> None:
+        # Each request is one message, taken whole by one of the processes that wait for it.
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             process = _start_helper(theirs.fileno())
+        # No `__del__`: this one also runs at the interpreter's end, and holds no reference to the object.
         self.stop = weakref.finalize(self, _stop, process, self._socket)
         self._socket.send(marshal.dumps(template))
 
@@ -160,6 +164,7 @@ class StartedProgram:
         while len(self._unread) >= RECORD.size:
             record, self._unread = self._unread[: RECORD.size], self._unread[RECORD.size :]
             self._take(*RECORD.unpack(record))
+        # End of the socket without an answer.
         if not data and self.status is None:
             self.status = -9  # its supervisor was killed, and took it along
         return self.status is not None
@@ -186,6 +191,7 @@ class StartedProgram:
     def kill(self) -> None:
         """Kill the program and all that it started; they are gone when `close` returns."""
         try:
+            # Only our side: the answer about the end is still wanted.
             self._control.shutdown(socket.SHUT_WR)
         except OSError as error:
             if error.errno not in (errno.ENOTCONN, errno.EPIPE):
@@ -227,6 +233,7 @@ def _request(confined: Confined, limits: Limits, *, has_input: bool) -> Request:
     argv = [os.fsencode(word) for word in confined.argv]
     env = {os.fsencode(name): os.fsencode(value) for name, value in confined.env.items()}
     if any(b"\0" in word for word in (*argv, *env, *env.values(), os.fsencode(confined.cwd))):
+        # As `subprocess` says it; `execve` in the child could only say that something is invalid.
         raise ValueError("embedded null byte")
     return {
         "argv": argv,
@@ -265,6 +272,8 @@ def _start_helper(descriptor: int) -> subprocess.Popen[bytes]:
     place = Path(__file__).resolve().parents[3]
     try:
         return subprocess.Popen(
+            # `-I -S`: nothing of the user's environment or site-packages is loaded; Codur's own place is appended, so
+            # that the standard library goes before it.
             [sys.executable, "-I", "-S", "-c", _BOOT, str(place), str(descriptor)],
             cwd="/",
             env={"LC_ALL": "C.UTF-8"},
@@ -272,7 +281,7 @@ def _start_helper(descriptor: int) -> subprocess.Popen[bytes]:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             pass_fds=(descriptor,),
-            start_new_session=True,
+            start_new_session=True,  # Ctrl-C must not reach it before Codur has decided
         )
     except OSError as error:
         raise _helper_gone(error) from error

@@ -14,8 +14,8 @@ from _socket import socket  # `socket` is larger
 from codur.sandbox.starter import process_tree
 from codur.sandbox.starter.starter_protocol import ENDED, LIMIT, LIMIT_MEMORY, LIMIT_PROCESSES, RECORD, TERMINATE
 
-_WATCH_MS = 5
-_LOOK_SECONDS = 0.01
+_WATCH_MS = 5  # a fork bomb doubles several times in this; shorter ones cost more than they find
+_LOOK_SECONDS = 0.01  # grows with what a look costs, see below
 _MAX_LOOK_SECONDS = 0.1
 _LOOK_SHARE = 20
 """Looking through the tree takes at most one part in so many of the time of one processor, up to the longest pause."""
@@ -48,11 +48,13 @@ class Supervisor:
         if ending is not None:
             poll.register(ending, select.POLLIN)
         while True:
+            # With a pause also where descriptors tell the end of the program: what it left in the background ends
+            # without one.
             ready = {descriptor for descriptor, _ in poll.poll(_WATCH_MS)}
             if ending in ready or not ready:
                 if process_tree.reap(self._statuses):
                     break
-                self.tell_end(left=True)
+                self.tell_end(left=True)  # the program's own status at once; what it left is seen to afterwards
                 if ending in ready:
                     poll.unregister(ending)
             if self._control.fileno() in ready and not self._obey():
@@ -80,7 +82,7 @@ class Supervisor:
                     process_tree.signal_process(pid, signal.SIGTERM)
         elif self._pid not in self._statuses:
             try:
-                os.killpg(self._pid, signal.SIGTERM)
+                os.killpg(self._pid, signal.SIGTERM)  # asked as a terminal would, all of its group
             except (ProcessLookupError, PermissionError):
                 return
 
@@ -99,6 +101,7 @@ class Supervisor:
         """
         begin = time.monotonic()
         everything = process_tree.system_threads() if self._processes else 0
+        # Of the whole system, so that others' processes may cause a look too many, and never one too few.
         sudden = everything - self._others > self._processes > 0
         if not sudden and begin < self._next_look:
             return 0

@@ -15,7 +15,7 @@ from pathlib import Path
 
 INSTALLED = frozenset({"node_modules", ".venv", "venv", ".tox", ".nox", "site-packages"})
 """What tools install into."""
-_MAX_DIRECTORIES = 5_000
+_MAX_DIRECTORIES = 5_000  # one look at the start of a run, which the user waits for
 _MAX_PARTS = 64
 _MAX_FILES = 100_000
 
@@ -35,7 +35,7 @@ def linked_directories(root: Path) -> tuple[str, ...]:
         for entry in _entries(base):
             if not entry.is_dir(follow_symlinks=False) or entry.name == ".git":
                 continue
-            if entry.name in INSTALLED or os.path.lexists(f"{entry.path}/pyvenv.cfg"):
+            if entry.name in INSTALLED or os.path.lexists(f"{entry.path}/pyvenv.cfg"):  # environments have any name
                 found += _parts(entry.path)
             elif len(waiting) < _MAX_DIRECTORIES:
                 waiting.append(entry.path)
@@ -56,6 +56,7 @@ def stamps(root: Path, directories: tuple[str, ...]) -> Stamps:
 def changed(before: Stamps) -> tuple[str, ...]:
     """The files that are there and not as they were."""
     found = []
+    # Here it is found too late for the cache; it is told, and the user can have it made anew.
     for path, stamp in before.items():
         with suppress(OSError):
             if _stamp(os.lstat(path)) != stamp:

@@ -75,6 +75,7 @@ class ProtectedPaths:
             try:
                 here = seen[base] = self._directory(base, opened=opened)
             except OSError as error:
+                # A program made it so deep that no path reaches it; its top is what can be taken away.
                 if error.errno == errno.ENAMETOOLONG:
                     seen[base] = _Directory((0, 0))
                     found.protected.update(self._first_new(base) if opened else ())
@@ -87,6 +88,7 @@ class ProtectedPaths:
             if is_repository(here.parts):
                 found.protected.update(prefix + name for name in here.parts & _ACTED_ON)
                 found.marks.update(prefix + name for name in here.parts - _ACTED_ON)
+                # thousands of directories in which git runs nothing
                 inner = tuple(name for name in inner if name != _OBJECTS)
             waiting += [prefix + name for name in inner]
         self._known = seen
@@ -99,12 +101,15 @@ class ProtectedPaths:
         status = os.lstat(path)
         known = self._known.get(base)
         identity = (status.st_dev, status.st_ino)
+        # The change time, since a program can set the time of modification.
         if known is not None and (known.identity, known.changed) == (identity, status.st_ctime_ns):
             return known
         settled = time.time_ns() - status.st_ctime_ns > _COARSE_NS
         inner, names, parts = [], [], []
         for entry in self._entries(path, opened=opened):
             name = entry.name
+            # File systems that fold case take `.GIT` and odd letters for `.git`; the test in front spares the folding
+            # for nearly all names.
             if (name[0] == "." or not name.isascii()) and fold(name) in PROTECTED_NAMES:
                 names.append(name)
                 continue

@@ -11,7 +11,7 @@ from codur.store.atomic import temporary_name
 from codur.structs import Struct
 
 _MAX_BYTES = 16_777_216
-_MAX_FILE_BYTES = 1_048_576
+_MAX_FILE_BYTES = 1_048_576  # hooks and settings; a larger one that was changed is told and stays
 
 Signature = tuple[int, int, int, int, int, int]
 """Device, inode, mode, size, times of the last change of content and of status (ns)."""
@@ -88,6 +88,7 @@ def _entry(path: str, known: Entry | None, left: int) -> Entry:
         status.st_dev,
         status.st_ino,
         status.st_mode,
+        # Of a directory these change with every entry, and entries are recorded by themselves.
         0 if stat.S_ISDIR(status.st_mode) else status.st_size,
         0 if stat.S_ISDIR(status.st_mode) else status.st_mtime_ns,
         0 if stat.S_ISDIR(status.st_mode) else status.st_ctime_ns,
@@ -103,6 +104,7 @@ def _entry(path: str, known: Entry | None, left: int) -> Entry:
 
 def _content(path: str) -> bytes | None:
     try:
+        # Without O_NONBLOCK a pipe that was put in its place would be waited for.
         opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except PermissionError:
         return None
@@ -127,6 +129,7 @@ def put_back(root: Path, path: str, entry: Entry) -> bool:
         return True
     if entry.content is None:
         return False
+    # In one step: git may read its settings at any moment.
     spare = place.with_name(temporary_name(place.name))
     if stat.S_ISLNK(entry.mode):
         spare.symlink_to(os.fsdecode(entry.content))
@@ -134,6 +137,7 @@ def put_back(root: Path, path: str, entry: Entry) -> bool:
         opened = os.open(spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         with os.fdopen(opened, "wb") as file:
             file.write(entry.content)
+            # made for the user alone first, and given away when it is whole
             os.fchmod(file.fileno(), stat.S_IMODE(entry.mode))
     spare.replace(place)
     return True

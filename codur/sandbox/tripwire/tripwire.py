@@ -22,8 +22,8 @@ from codur.store.atomic import temporary_name
 _GIT = ".git"
 _GIT_FILES = frozenset({"config", "config.worktree", "commondir", "hooks", "info", "modules"})
 _GIT_TREES = frozenset({"hooks", "info"})
-_MAX_ROUNDS = 100
-_MAX_KEPT = 200
+_MAX_ROUNDS = 100  # each undoes what the one before brought to light
+_MAX_KEPT = 200  # each is a mount at every start of a program
 _MAX_TOLD = 50
 _MAX_COPIED_BYTES = 16_777_216
 
@@ -72,10 +72,11 @@ class Tripwire:
         Raises:
             CodurError: something could not be put back or taken away.
         """
-        if not self._root.is_dir():
+        if not self._root.is_dir():  # the program took the workspace itself away: there is nowhere to put things back
             return tuple(sorted(path for path in self._before if "/" not in path))
         tripped: set[str] = set()
         look = self._paths.look(opened=True)
+        # Directories first: what was in them is then found where it was, and not taken for removed.
         failure = self._bring_back(look, tripped)
         failure = self._undo_all(self._paths.look(opened=True) if tripped else look, tripped) or failure
         if failure is not None:
@@ -94,6 +95,7 @@ class Tripwire:
         # Permissions that are put back can show more.
         for _ in range(_MAX_ROUNDS):
             last, changed = changed, self._changed(look)
+            # Nothing new came of the last round: what is left cannot be undone.
             if not changed or changed == last:
                 return failure
             failure = None
@@ -163,10 +165,11 @@ class Tripwire:
     def _exchange(self, path: str, moved: Path | None) -> None:
         """Put a directory in place of what is there, or nothing; that goes in any case."""
         place = self._root / path
+        # It was moved into what took its place, and would be taken away with that.
         if moved is not None and moved.is_relative_to(place):
             moved = moved.rename(place.with_name(temporary_name(place.name)))
         if self._has_way(path) and _exists(place):
-            self._take_away(place)
+            self._take_away(place)  # it may be the user's work
         if moved is None:
             return
         for each in reversed(Path(path).parents):
@@ -183,7 +186,7 @@ class Tripwire:
         waiting = [self._root]
         for directory in waiting:
             with contextlib.suppress(OSError):
-                if not os.access(directory, os.R_OK | os.X_OK):
+                if not os.access(directory, os.R_OK | os.X_OK):  # closed by the program, to hide it
                     directory.chmod(0o700)
                 for entry in list(os.scandir(directory)):
                     if entry.is_dir(follow_symlinks=False):
@@ -207,7 +210,7 @@ class Tripwire:
         try:
             place.rename(target)
         except OSError as error:
-            if error.errno != errno.EXDEV:
+            if error.errno != errno.EXDEV:  # the quarantine may be on another file system
                 raise
             _copy(place, target)
             _remove(place)
@@ -224,7 +227,7 @@ class Tripwire:
 def _is_watched(path: str) -> bool:
     """Whether a path inside a protected directory matters: all do, but of a repository those that git acts on."""
     parts = path.split("/")
-    while parts[0] not in PROTECTED_NAMES and len(parts) > 1:
+    while parts[0] not in PROTECTED_NAMES and len(parts) > 1:  # the path's part from the protected name on
         parts.pop(0)
     if parts[0] != _GIT or len(parts) == 1:
         return True

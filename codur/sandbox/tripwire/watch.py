@@ -75,11 +75,13 @@ class WorkspaceWatch:
             keeps: whether the back end mounts what it is told to keep read-only, as it does with what it hides.
         """
         watched = Watched()
+        # Copies of our own are thrown away with all that is in them, so that nothing there needs to be watched.
         if workspace is None or any(workspace.is_relative_to(own) for own in tuple(self._passed_over)):
             yield watched
             return
         tripwire = self._tripwire(workspace) if self._contained else None
         if self._observer is not None:
+            # Before the tripwire is armed: what the observer records is the state that the user had.
             self._observer.before(workspace)
         linked = Stamps()
         if tripwire is not None:
