@@ -106,7 +106,7 @@ def _entry(workspace: Workspace, stated: str, source: Source) -> str:
         path = workspace.relative(stated.strip())
     except WorkspaceError as error:
         raise source.error(("entry",), "leads out of the directory", "Name a program inside it.") from error
-    if not path.endswith(".py"):
+    if not path.endswith(".py"):  # a program of another language has no interpreter here to be run by
         remedy = "For another program, give the command that checks it as check."
         raise source.error(("entry",), "must be a Python file", remedy)
     return path

@@ -68,6 +68,7 @@ class CheckPrograms:
     def on(self, workspace: Workspace, launcher: Launcher | None = None) -> CheckPrograms:
         """The same for a copy of the workspace."""
         other = copy.copy(self)
+        # The roots of the original: in a copy an editable install still leads to the original.
         other._workspace, other.launcher, other._roots = workspace, launcher or self.launcher, self._import_roots()
         return other
 
@@ -86,6 +87,8 @@ class CheckPrograms:
         stated = dict(check.env)
         self._roots = self._import_roots()
         paths = [stated.get("PYTHONPATH", ""), *(str(self._workspace.root / root) for root in self._roots)]
+        # The check's own directories go first; an installed copy of the package must not be tested in place of the
+        # workspace's.
         found = {"PYTHONPATH": os.pathsep.join(filter(None, paths))} if any(paths) else {}
         return {**(SEARCH_VARIABLES if check.tests else {}), **stated, **found}
 
@@ -128,6 +131,7 @@ class CheckPrograms:
             hidden=self.hidden(check),
             writable=writable,
         )
+        # The run's time was up, not the check's: that says nothing about the program.
         if (result.timed_out or result.cancelled) and self._deadline() <= 0:
             raise out_of_time()
         if result.cancelled:
@@ -141,6 +145,8 @@ class CheckPrograms:
         argv = self.pytest_argv(check, files.report, error=error)
         seconds = min(check.timeout_s, self._deadline())
         reported = reported_argv(argv, files.events, timeout_s=seconds, tests=check.tests)
+        # By standard input, because arguments, variables and files can be read by the tests, too; it is read before
+        # these are loaded.
         stdin = f"{files.word}\n".encode() if reported else b""
         writable = [files.events.parent]
         result = self.run(check, reported or argv, stdin=stdin, output_bytes=output_bytes, writable=writable)

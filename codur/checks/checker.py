@@ -60,6 +60,7 @@ class Checker:
         self._guarded: Check | None = None
         self._excused: frozenset[str] | None = None
         self._last_tests: Mapping[str, TestEnd] = {}
+        # of the first run: plugins that patch the framework are the project's own
         self._patched: frozenset[str] | None = None
 
     @property
@@ -130,6 +131,7 @@ class Checker:
         programs = self._programs.on(workspace, launcher)
         other = Checker(workspace, self._settings, programs, allow_run=self._allow_run)
         other._pristine = self._pristine.without(without)
+        # Before the conditions are copied: they are read from the files.
         other._pristine.restore(workspace)  # a copy has no ignored files, and the check may need one
         other._conditions = self._conditions.copy(workspace)
         other._excused, other._patched = self._excused, self._patched
@@ -166,8 +168,10 @@ class Checker:
         """
         if check is None or check.kind == "syntax" or not self._allow_run:
             return syntax_verdict(self._workspace, check, sandbox=self._programs.launcher.name)
-        if check.text:
+        if check.text:  # a made test, which lies in the workspace only as long as it runs
             return self._made(check, check.text.encode())
+        # Before and after: a file that was changed in between runs makes the verdict as doubtful as one changed by the
+        # program.
         found = self._pristine.restore(self._workspace)
         touched: tuple[str, ...] = ()
         self._tripped.clear()
@@ -175,6 +179,7 @@ class Checker:
             verdict = self.judge(check, self._programs)
         finally:
             touched = self._pristine.restore(self._workspace)
+        # Told before the check's own files: it is the graver of the two.
         if self._tripped:
             paths = ", ".join(dict.fromkeys(self._tripped))
             return tampered(verdict, f"the program wrote to {paths}, which other programs act on; that was undone")
@@ -189,6 +194,7 @@ class Checker:
         path, beside = check.entry or "", check.beside
         with self._workspace.placed(path, text):
             verdict = self.run(replace(check, text="", beside=None))
+            # Looked at while it is still in place: afterwards it is taken away, whatever it says.
             if not self._workspace.is_file(path) or self._workspace.read_bytes(path) != text:
                 return tampered(verdict, f"the program changed {path}, which is the check")
         if beside is None or verdict.status not in {"passed", "failed"}:
@@ -236,6 +242,7 @@ class Checker:
     def _output(self, check: Check, programs: Programs) -> Verdict:
         expected = self._pristine.expected(check, self._workspace)
         size = len(expected.encode("utf-8", "surrogatepass"))
+        # More than expected is kept, so that an output which is too long is seen to be, and where.
         result = self._start(check, programs, output_bytes=2 * size + _OUTPUT_MARGIN)
         difference = first_difference(expected, result.stdout)
         same = equal(expected, result.stdout)
@@ -251,6 +258,7 @@ class Checker:
             expected=around(expected, line, limit=SHOWN_CHARS),
             actual=around(result.stdout, line, limit=SHOWN_CHARS),
             error=error if result.exit_status != 0 or not same else "",
+            # A right output with a wrong status is nearly done, and must not count as done.
             progress=progress(expected, result.stdout) if not (same and not passed) else 0.99,
             note="" if passed else note,
             signature=""
@@ -268,6 +276,7 @@ class Checker:
             files = TestFiles(report=temporary / "report.xml", events=temporary / "events.jsonl", word=token_hex())
             result, reports = self._start_tests(check, programs, files)
             said = f"{result.stdout}\n{result.stderr}"
+            # Options of a plugin that is not there, or of a newer pytest: once more without what it names.
             if result.exit_status and _NOT_UNDERSTOOD.search(said):
                 result, reports = self._start_tests(check, programs, files, error=said)
             run = read_run(files.events, files.word)
@@ -276,6 +285,7 @@ class Checker:
         if result.exit_status == PYTEST_NO_TESTS or (result.exit_status == 0 and counts and not counts.total):
             return self._no_tests(check, result)
         untold = reports and (run is None or not run.is_whole)
+        # Status 0 alone proves nothing: `os._exit(0)` in a test gives it, too.
         if result.exit_status == 0 and (counts is None or counts.failing or was_exited(result.stdout) or untold):
             return self._ended_early(check, result, counts)
         if run is None:
@@ -296,6 +306,7 @@ class Checker:
     def _each_told(self, check: Check, result: ProcessResult, counts: TestCounts | None, run: TestRun) -> Verdict:
         """The verdict on tests of which some failed; those are left out that could not pass here from the beginning."""
         failing = run.ids("failed")
+        # Once, in the first whole run and before anything was changed; where nothing passes, nothing is left out.
         if self._excused is None and not check.tests and run.ids("passed"):
             self._excused = frozenset(name for name in failing if run.ends[name].blocked)
         excused = tuple(name for name in failing if name in (self._excused or ()))
@@ -311,10 +322,12 @@ class Checker:
 
     def _command(self, check: Check, programs: Programs) -> Verdict:
         result = self._start(check, programs)
+        # No runner, no tests: that is not a failure of the program.
         if not result.started and check.kind == "tests":
             return self._verdict(check, result, status="no_check", note=result.stderr)
         counts = counts_in(result.stdout + "\n" + result.stderr)
         if result.exit_status == 0 and is_plain_runner(check.label):
+            # It told numbers before and tells none now: something kept it from its end.
             if counts is None and self._conditions.known(check):
                 return self._ended_early(check, result, counts)
             if counts is not None and counts.ran == 0:

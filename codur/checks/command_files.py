@@ -36,7 +36,7 @@ _INPUT = re.compile(r"(?<!<)<\s*([^\s<>(&]+)")
 _OUTPUT = re.compile(r"(?<![2&])>>?\s*([^\s<>&]+)")
 _CONFIG = re.compile(r"(?:-c|-f|--(?:make)?(?:config|rc|settings|file)[\w-]*)[\s=]+([^\s=]+\.(?:ini|cfg|toml|mk|rc))\b")
 _INCLUDES = re.compile(r"^[ \t]*(?:-?include|sinclude|source|\.)[ \t]+([^\n#&|]+)", re.MULTILINE)
-_MOST_INCLUDED = 100
+_MOST_INCLUDED = 100  # makefiles include each other in circles
 _RUNS_MAKE = re.compile(r"(?:^|[\s;|&(])g?make\b")
 _RUNS_NPM = re.compile(r"(?:^|[\s;|&(])(?:npm|npx|yarn|pnpm|bun)\b")
 
@@ -66,6 +66,7 @@ def files_of_command(
     """
     named = [path for word in _WORDS.split(command) for path in _tests_named(workspace, word, tests)]
     own_tests = [path for path in named if is_test_file(path)]
+    # Only the tests that it names judge; the others may be what the task is about.
     if own_tests:
         named += [path for path in tests if basename(path) in TEST_SUPPORT or not is_pytest_file(path)]
     elif _RUNNER.search(command):
@@ -78,7 +79,7 @@ def files_of_command(
 def _tests_named(workspace: Workspace, word: str, tests: Sequence[str]) -> list[str]:
     """Tests and expected output that one word of a command stands for: a path, a module or a directory."""
     path = word.partition("::")[0].removeprefix("./").rstrip("/")
-    if not path:
+    if not path:  # a separator at the word's end
         return []
     if workspace.is_dir(path):
         return [item for item in tests if item.startswith(f"{path}/")]
@@ -93,6 +94,7 @@ def _judging(workspace: Workspace, command: str, entry: str | None) -> Iterator[
     for part in _parts(command):
         for word in (*_judges(part), *_scripts(part)):
             path = normpath(word)
+            # What is judged must stay editable, or no task could be done.
             program = path == entry and path.endswith(".py") and not _JUDGE.match(basename(path))
             if workspace.is_file(path) and not program:
                 yield path
@@ -126,6 +128,7 @@ def _scripts(part: _Part) -> Iterator[str]:
 
 
 def _parts(command: str) -> Iterator[_Part]:
+    # Quotes are taken for blanks: too many words are named then, which protects too much rather than too little.
     pieces = _PARTS.split(command.replace("'", " ").replace('"', " "))
     compares = bool(_COMPARES.search(command))
     for place in range(0, len(pieces), 2):
@@ -149,6 +152,7 @@ def _included(workspace: Workspace, paths: Iterable[str]) -> list[str]:
             continue
         try:
             text = workspace.peek_text(path)
+        # A binary file includes nothing.
         except WorkspaceError:  # a program, started by its path
             continue
         for words in _INCLUDES.findall(text):

@@ -15,6 +15,7 @@ DIFFERENCE_CHARS = 300
 
 def lines_of(text: str) -> list[str]:
     """The lines that count: split at newlines, without white space at their ends, without the end of the last line."""
+    # `split` and not `splitlines`, which also splits at characters that programs print as such (form feed, U+2028).
     lines = [line.rstrip() for line in text.removeprefix("\ufeff").split("\n")]
     if lines[-1] == "":
         lines.pop()
@@ -41,6 +42,7 @@ def progress(expected: str, actual: str) -> float:
     if wanted == got:
         return 1.0
     difference = first_difference(expected, actual)
+    # From the start and not line by line: behind the first difference lines often match by chance.
     matching = difference.line - 1 if difference else 0
     return matching / max(len(wanted), len(got))
 

@@ -54,6 +54,7 @@ def verdict_text(verdict: Verdict, *, limit: int = 2000) -> str:
     parts = [f"Result: {verdict_line(verdict)}"]
     if verdict.error:
         parts.append(f"Error:\n{error_text(verdict.error, limit)}")
+    # Every line would be a difference, and the error says it all.
     silent_crash = bool(verdict.error) and not verdict.actual.strip()
     if verdict.difference and not silent_crash:
         expected, actual = verdict.difference.expected, verdict.difference.actual
@@ -75,7 +76,7 @@ def error_text(error: str, limit: int) -> str:
     blocks = [block.rstrip("\n") for block in _NEXT_TEST.split(error)]
     if len(error) <= limit or len(blocks) == 1:
         return error if len(error) <= limit else f"{_left_out(error[:-limit])}\n{error[-limit:].lstrip()}"
-    kept = [cut(blocks[0], limit)]
+    kept = [cut(blocks[0], limit)]  # the first failing test in any case
     for block in blocks[1:]:
         if sum(map(len, kept)) + len(block) > limit:
             break
@@ -100,6 +101,7 @@ def attempts_text(
         on_disk: how the files differ now from how they were found, as `diff_text` gives it; None if it is not known.
     """
     lines: list[str] = []
+    # The same text twice costs room that a file could have.
     told = {now.signature: "the check fails as it does now, see above"} if now is not None and now.signature else {}
     edits: dict[str, int] = {}
     for attempt in attempts[-KEPT_ATTEMPTS:]:

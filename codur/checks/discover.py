@@ -82,6 +82,7 @@ def find_check(workspace: Workspace, settings: VerificationSettings, request: Ch
     check = search.find()
     if check is None:
         return None
+    # After the check is found: which of its files may be edited depends on what they are for.
     freed = (*unprotected_by_prompt(check, request.prompt, request.files), *search.named_helpers(check))
     return replace(check, protected=tuple(path for path in check.protected if path not in freed))
 
@@ -113,6 +114,8 @@ class _Search:
         if self.challenge.check:
             timeout_s = self.challenge.timeout_s or self.settings.test_timeout_s
             return self._command(self.challenge.check, timeout_s, f"check in {challenge_file.NAME}")
+        # What the user said first, then what lies there, then what the prompt states: a stated output may be read
+        # wrongly.
         rules: tuple[Callable[[], Check | None], ...] = (self._expected, self._stated, self._tests, self._syntax)
         return next((check for rule in rules if (check := rule()) is not None), None)
 
@@ -142,6 +145,7 @@ class _Search:
         rests_on = partial(files_of_command, self.workspace, tests=self._all_tests, entry=self.found_entry, alone=alone)
         named = [path for text in (command, *resolved) for path in rests_on(text)]
         protected = self._existing([*named, challenge_file.NAME, INPUT_NAME, ARGS_NAME])
+        # As the shell understands it: variables, pipes and `cd` are none of our business.
         if tests is None or tests.cwd or not (tests.kind == "pytest" or tests.declared_in):
             argv = ("sh", "-c", command)
             return Check(kind="command", argv=argv, protected=protected, timeout_s=timeout_s, source=source)
@@ -163,6 +167,7 @@ class _Search:
         if self.challenge.entry:
             return self.challenge.entry
         new = find_new_program(self.workspace, self.request.prompt, self.request.files, self.found_entry)
+        # A new program that the task asks for goes before one that is there: that one must print something else.
         return new or self.found_entry or (self._programs[0] if len(self._programs) == 1 else None)
 
     @cached_property
@@ -262,6 +267,7 @@ class _Search:
         if suite is not None:
             return self._suite(suite)
         for name, argv, applies in _RUNNERS:
+            # After Python's own suites, because a Makefile beside them mostly calls these.
             if self.workspace.is_file(name) and applies(self._text(name)):
                 return self._suite(Suite(argv=argv, source=f"the tests that {name} declares"), name)
         suite = self._suites.find_doctests()
@@ -298,6 +304,7 @@ def _has_test_script(text: str) -> bool:
         script = json.loads(text)["scripts"]["test"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return False
+    # `npm init` writes a script that prints this and fails.
     return isinstance(script, str) and bool(script.strip()) and _NO_TEST not in script
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from codur.workspace.workspace import Workspace
 
 USUAL_NAMES = ("main.py", "app.py", "__main__.py")
+# they do something when they are run, and are run by tools
 _NO_PROGRAMS = frozenset({"setup.py", "noxfile.py", "__init__.py", "conftest.py"})
 _TEST_DIRECTORIES = frozenset({"tests", "test", "__tests__"})
 _TEST_NAME = re.compile(r"test_.*\.py|.*_test\.(?:py|go)|conftest\.py|.*\.(?:test|spec)\.[cm]?[jt]sx?")
@@ -25,7 +26,7 @@ _CODE_NAME = re.compile(r".*\.(?:py|go|rs|[cm]?[jt]sx?|sh|rb|java|c|cc|cpp|h|hpp
 TEST_SUPPORT = frozenset({"conftest.py", "pytest.ini"})
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 MAX_PARSED = 50
-_MAX_CHARS = 200_000
+_MAX_CHARS = 200_000  # generated code; its lines are looked at instead
 _SETUP_MODULES = frozenset(
     {"sys", "logging", "logger", "log", "warnings", "random", "os", "locale", "signal", "atexit"}
 )
@@ -57,6 +58,7 @@ class Module(Struct):
 def is_test_file(path: str) -> bool:
     """Whether a file is a test or belongs to tests, by its name and directories."""
     *directories, name = path.split("/")
+    # Also by the directory: data and helpers there belong to the tests, whatever they are called.
     return bool(_TEST_NAME.fullmatch(name)) or not _TEST_DIRECTORIES.isdisjoint(directories)
 
 
@@ -90,7 +92,7 @@ def find_entry(workspace: Workspace, files: Sequence[str]) -> str | None:
     named_scripts = [path for path in named[:MAX_PARSED] if modules[path].script]
     return (
         _first(named_scripts, modules, imported)
-        or (_only(modules, imported) if complete else None)
+        or (_only(modules, imported) if complete else None)  # of many files one more may be a program
         or next((name for name in USUAL_NAMES if workspace.is_file(name)), None)
         or _declared(workspace)
         or next(iter(named_scripts), None)
@@ -120,11 +122,12 @@ def find_new_program(workspace: Workspace, prompt: str, files: Sequence[str], fo
     if found in files and not re.search(_MODEL_OF.format(re.escape(posixpath.basename(found or ""))), prompt):
         return None
     parts = look(workspace, found).imports if found else frozenset()
-    text = _FENCED.sub("", prompt)
+    text = _FENCED.sub("", prompt)  # a traceback or a listing names files that nobody asks for
     for match in _PYTHON_NAME.finditer(text):
         path = _inside(workspace, match[0])
         if path is None or not _may_be_program(path) or workspace.exists(path) or path in parts:
             continue
+        # Only after a verb of making: a file that is merely named may be missing by a slip.
         if found is None or _CREATES.search(text[max(0, match.start() - 120) : match.start()]):
             return path
     return None
@@ -179,6 +182,7 @@ def _acts(statement: ast.stmt) -> bool:
 
 
 def _prepares(function: ast.expr) -> bool:
+    # `sys.exit(main())` and `sys.stdout.write(…)` are what a program does.
     if not isinstance(function, ast.Attribute) or function.attr in {"exit", "write"}:
         return False
     root: ast.expr = function
@@ -193,6 +197,8 @@ def _imports(tree: ast.Module, directory: str) -> Iterator[str]:
             for alias in node.names:
                 yield from _files(alias.name, ("", "src", directory))
         elif isinstance(node, ast.ImportFrom):
+            # `from package import module` may name a module or something in one: both paths are told, and those that do
+            # not exist do no harm.
             bases = _bases(node.level, directory)
             yield from _files(node.module or "", bases)
             for alias in node.names:

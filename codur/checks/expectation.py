@@ -40,7 +40,7 @@ _CASE = re.compile(
     re.IGNORECASE,
 )
 """Makes a demand hold for a part of the output, for a case, or only roughly."""
-_LEAD_END = re.compile(r"[^:]{0,40}:?")
+_LEAD_END = re.compile(r"[^:]{0,40}:?")  # a block follows at once, or it belongs to something else
 _NOT_LEAD_END = re.compile(r"\b(?:but|prints?|printed|however|and|or)\b", re.IGNORECASE)
 _HEADING = re.compile(r"\W*(?:expected|desired|correct|required)(?:\s+(?:output|result))?\W*", re.IGNORECASE)
 _SPEAKS_OF_OUTPUT = re.compile(r"\b(?:output|prints?|printed|result)\b", re.IGNORECASE)
@@ -97,9 +97,9 @@ def stated_output(prompt: str) -> str | None:
     demands, or one for a case or a part of the output, count as none.
     """
     parts = _parts(prompt.replace("\r\n", "\n"))
-    blocks = _demanded_blocks(parts)
+    blocks = _demanded_blocks(parts)  # first: a block says more than a number in a sentence
     if blocks:
-        return blocks.pop() if len(blocks) == 1 else None
+        return blocks.pop() if len(blocks) == 1 else None  # two demands: which of them is meant is not said
     pieces = (_piece(text, match) for text in _paragraphs(parts) for match in _demands(text))
     first = next(pieces, "")
     if first == "":
@@ -163,6 +163,7 @@ def _announced_block(parts: Sequence[_Part]) -> str | None:
         return None
     lead, text = leads[0]
     faulty = any(_FAULT.search(part.text) for part in parts if not part.fenced)
+    # "It prints:" in a report of a fault shows what is wrong today.
     if _PRESENT.search(lead) or _CASE.search(_RUN.sub(" ", lead)) or (faulty and not _PURPOSE.search(lead)):
         return None
     return text
@@ -180,6 +181,7 @@ def _paragraphs(parts: Sequence[_Part]) -> Iterator[str]:
     for part in parts:
         if not part.fenced:
             for paragraph in re.split(r"\n[ \t]*\n", part.text):
+                # Indented and quoted lines are pasted: output, code, another's words.
                 lines = [line for line in paragraph.split("\n") if not re.match(r" {4}|\t|>", line)]
                 yield _prose(_WRAPPED.sub(" ", "\n".join(lines)).strip())
 
@@ -188,6 +190,7 @@ def _demands(text: str) -> Iterator[re.Match[str]]:
     """Demands that the text makes itself, not in backticks or quotes."""
     for match in _DEMAND.finditer(text):
         before = text[: match.start()]
+        # An odd number of marks before it: the words stand in a quotation.
         if before.count("`") % 2 == 0 and before.count('"') % 2 == 0 and before.count("“") == before.count("”"):
             yield match
 
@@ -209,6 +212,7 @@ def _piece(text: str, demand: re.Match[str]) -> str | None:
 
 
 def _before(text: str, match: re.Match[str]) -> str:
+    # bounded, as expressions are run over it for each demand
     return text[max(0, match.start() - 2_000) : match.start()]
 
 
@@ -271,6 +275,7 @@ def files_to_edit(prompt: str, paths: Sequence[str], files: Sequence[str] = ()) 
 def _meant(token: str, paths: Sequence[str], files: Sequence[str]) -> list[str]:
     name = token.removeprefix("./")
     found = [path for path in paths if path == name] or [path for path in paths if path.endswith(f"/{name}")]
+    # Which of several is meant must be said elsewhere; to free them all would free the check.
     return found if len(found) < 2 else [path for path in found if path in files]
 
 
@@ -278,7 +283,7 @@ def _is_edited(tokens: Sequence[str], place: int) -> bool:
     """Whether the file named at `place` is the object of a verb of change, alone or in a list."""
     after = tokens[place + 1].lower() if place + 1 < len(tokens) else ""
     listed = False
-    for back in range(place - 1, max(-1, place - 10), -1):
+    for back in range(place - 1, max(-1, place - 10), -1):  # further away the verb belongs to something else
         word = tokens[back].lower()
         if word in _EDIT and _is_verb(tokens[:back]):
             return after in _AFTER_LIST if listed else not _JUDGES.fullmatch(after)

@@ -21,7 +21,7 @@ from codur.sandbox.launcher import Launcher
 from codur.structs import Struct
 from codur.workspace.workspace import Workspace
 
-MOST_S = 60.0
+MOST_S = 60.0  # the change is done and judged; nobody should wait long for this
 """All programs together."""
 _SHOWN = 3
 _CHARS = 200
@@ -68,6 +68,7 @@ class Linter(Struct):
 
 LINTERS = (
     Linter(
+        # Settings may ask for fixes; here files are only looked at.
         argv=("ruff", "check", "--no-fix", "--force-exclude", "--output-format=concise"),
         named_by={
             "ruff.toml": "",
@@ -139,6 +140,7 @@ LINTERS = (
         whole=True,
     ),
     Linter(
+        # it would go to the network, which is not there, and wait
         argv=("cargo", "clippy", "--offline", "--quiet", "--message-format=short"),
         endings=(".rs",),
         named_by={"clippy.toml": "", ".clippy.toml": "", "Cargo.toml": r"^\[(workspace\.)?lints\.clippy\]"},
@@ -158,6 +160,7 @@ class Finding(Struct, kw_only=False):
     @property
     def key(self) -> tuple[str, str]:
         """The same for findings that differ in numbers alone: a change moves lines."""
+        # Messages name lines and columns, which move with every change above them.
         return self.path, re.sub(r"\d+", "#", self.text)
 
     def __str__(self) -> str:
@@ -206,6 +209,7 @@ class _Look:
     def jobs(self) -> Iterator[_Job]:
         """What is to be run."""
         changed = [change.path for change in self._changes if change.after is not None]
+        # before the workspace is listed
         if not any(path.endswith(linter.endings) for path in changed for linter in LINTERS):
             return
         listing = self._workspace.list_files()
@@ -222,6 +226,7 @@ class _Look:
         """What to say of a program's findings; empty if there is nothing new among them."""
         try:
             now = self._findings(job, self._workspace.root)
+            # Looked at as it was only if there is something to tell: a copy costs more than the linter.
             was = self._findings(job, self._before) if now and self._is_old(job) else []
         except (_NotRun, WorkspaceError) as error:
             return f"whether {job.linter.name} finds more than before is not known: {error}"
@@ -230,6 +235,7 @@ class _Look:
         new = []
         for finding in now:
             known[finding.key] -= 1
+            # By count, not by kind: a second finding of the same words is a new one.
             if known[finding.key] < 0 and finding.path not in unread:
                 new.append(finding)
         if not new:
@@ -239,6 +245,7 @@ class _Look:
 
     def _place(self, linter: Linter, path: str, listing: Sequence[str]) -> str | None:
         """The nearest directory above a file whose files name the program."""
+        # From the file upwards, as the tools themselves look for their settings.
         while path:
             path = dirname(path)
             for item in listing:
@@ -273,6 +280,7 @@ class _Look:
         for path in (*root.glob("node_modules"), *root.glob("*/node_modules")):
             place = copy / path.relative_to(root)
             if place.parent.is_dir() and not place.exists():
+                # Linked and not copied: it is large, and the linters only read it.
                 place.symlink_to(path)
         return copy
 
@@ -290,6 +298,7 @@ class _Look:
         result = self._launcher.run(
             [program, *linter.argv[1:], *relative],
             cwd=cwd,
+            # `/` stands for no directory that may be written: the workspace is only to be read.
             root=Path("/"),
             readable=(root, self._workspace.root),
             writable=(self._caches,),
@@ -302,6 +311,7 @@ class _Look:
             raise _NotRun("it did not end in time")
         said = plain(f"{result.stdout}\n{result.stderr}").replace(f"{cwd}/", "")
         found = list(read(linter, said, job.directory)) if result.started else []
+        # It failed and named nothing: settings that it cannot read, a plugin that is not there.
         if result.started and result.exit_status and not found:
             raise _NotRun((said.strip().splitlines() or ["it failed"])[-1][:_CHARS])
         return [finding for finding in found if finding.path in job.files]

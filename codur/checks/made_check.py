@@ -20,7 +20,7 @@ from codur.checks.entry import is_pytest_file, is_test_code
 from codur.python.test_run import TestEnd, narrowed
 from codur.types import Check, Verdict
 
-MOST_CHARS = 8_000
+MOST_CHARS = 8_000  # it is shown in later requests
 _FRAME = re.compile(r"^(?P<path>[^\s:][^:\n]*\.py):\d+: in ", re.MULTILINE)
 _ERROR = re.compile(r"^E\s+(?P<type>[A-Za-z_][\w.]*)(?::[ ]*(?P<words>.*))?$", re.MULTILINE)
 _ASSERT = re.compile(r"\A[^\n]*\n(?:(?!E)[^\n]*\n)*E\s+assert\b")
@@ -37,6 +37,7 @@ _HANGS = re.compile(
     re.IGNORECASE,
 )
 _ELSEWHERE = re.compile(r"(?:^|/)(?:site-packages|dist-packages|\.venv|venv|\.tox|\.nox)/|^(?:\.\.)?/")
+# pytest's own, which give nothing of the project
 _PLAIN_FIXTURES = frozenset("self cls request tmp_path tmpdir capsys capfd caplog monkeypatch recwarn".split())
 _FILE_NAME_CHARS = 60
 
@@ -57,6 +58,7 @@ def text_problem(text: str, prompt: str, files: Sequence[str]) -> str:
     tests = _tests(tree)
     if not tests:
         return "it holds no function whose name begins with test_"
+    # The simplest way to be red, and one that a model takes.
     if any(_fails_always(test) for test in tests):
         return "it fails whatever the program does, so nothing can make it pass"
     if not _reaches(tree, tests, prompt, files):
@@ -77,6 +79,7 @@ def made_check(text: str, project: Check | None, files: Sequence[str], *, timeou
     place = list(words).index("pytest") + 1
     return Check(
         kind="tests",
+        # With the project's own options and settings: fixtures and plugins must be those of its tests.
         argv=(*words[:place], *narrowed(words[place:], [path])),
         entry=path,
         protected=(path, *(project.protected if project is not None else ())),
@@ -115,6 +118,7 @@ def _wrong_failure(end: TestEnd, check: Check, prompt: str, known: Callable[[str
     asked = set(_EXCEPTION.findall(prompt))
     if end.when == "setup":
         return f"it did not begin: {words or end.text[-300:]}"
+    # Something new is asked for by name: that it is missing is the right reason.
     if missing and _told(missing, prompt) and (not known(missing) or raised in asked):
         return ""  # what the task asks for is not there yet
     if end.when != "call":
@@ -123,9 +127,11 @@ def _wrong_failure(end: TestEnd, check: Check, prompt: str, known: Callable[[str
         return f"it cannot run here: {end.blocked}"
     if raised == "Failed" and "it did not end within" in end.text:
         return "" if _HANGS.search(prompt) else "it does not end, and the task speaks of no such thing"
+    # The test's own comparison failed, which is what it is there for.
     if raised in {"AssertionError", "Failed"}:
         return ""
     frames = [found for found in _FRAME.findall(end.text) if found != check.entry and not _ELSEWHERE.search(found)]
+    # An error in the test is a mistake of who wrote it; one that comes out of the project is what the task tells of.
     if all(is_test_code(found) for found in frames):
         return f"{raised}: {words} is raised by the test itself and not by the project's code"
     expected = any(re.search(rf"raises\([^)]*\b{name}\b", check.text) for name in asked)
@@ -196,7 +202,7 @@ def _reaches(
             imported.add((node.module or "").partition(".")[0] if not node.level else "")
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             texts.add(basename(node.value))
-    new = {name for name in imported if name and _told(name, prompt)}
+    new = {name for name in imported if name and _told(name, prompt)}  # modules that are still to be written
     if "" in imported or imported & own or new - sys.stdlib_module_names - {"pytest"}:
         return True
     if any(name in texts for name in (*map(basename, files), *re.findall(r"[\w-]+\.py\b", prompt))):

@@ -62,6 +62,7 @@ class Pristine:
         changed = []
         for path, data in self._files.items():
             target = self._path(path, workspace)
+            # By content and not by time: a program can set times.
             if not Path(path).is_absolute() and not _holds(target, data):
                 _put_back(workspace.root, target, data)
                 changed.append(path)
@@ -95,6 +96,7 @@ def _files_of(check: Check) -> tuple[str, ...]:
 
 def _holds(path: Path, data: bytes) -> bool:
     try:
+        # The size first, as it spares reading for most of what was changed.
         return path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data
     except OSError:
         return False
@@ -112,7 +114,7 @@ def _put_back(root: Path, path: Path, data: bytes) -> None:
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         path.unlink(missing_ok=True)
-        with path.open("xb") as stream:
+        with path.open("xb") as stream:  # `x`: whatever appears there in between is not written through
             stream.write(data)
     except OSError as error:
         raise WorkspaceError(
@@ -124,6 +126,7 @@ def _put_back(root: Path, path: Path, data: bytes) -> None:
 def _read(path: Path) -> bytes:
     try:
         with path.open("rb") as stream:
+            # Read and not asked for its size: a device or a pipe says 0.
             data = stream.read(MAX_BYTES + 1)
     except OSError as error:
         raise WorkspaceError(

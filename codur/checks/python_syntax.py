@@ -28,6 +28,7 @@ def syntax_verdict(workspace: Workspace, check: Check | None, *, sandbox: str) -
                     sandbox=sandbox,
                 )
     note = NOT_CHECKED if check is None or check.kind == "syntax" else NOT_ALLOWED
+    # Never `passed`: that files parse says nothing of what they do.
     return Verdict(status="no_check", note=note, progress=0.0, sandbox=sandbox)
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from codur.types import Difference
 
-MAX_CHARS = 400
+MAX_CHARS = 400  # it is compared, recorded with each attempt, and shown
 
 _VARYING_VALUES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b"), "<uuid>"),
@@ -21,6 +21,7 @@ _REPLACED: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"), "<time>"),
     (re.compile(r"\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b"), "<time>"),
     (re.compile(r"\b\d+(?:\.\d+)?\s?(?:ms|s|sec|seconds)\b"), "<duration>"),
+    # An edit moves lines: the same failure further down is the same failure.
     (re.compile(r"\bline \d+"), "line <n>"),
     (re.compile(r"\bpid[ =:]+\d+"), "pid <n>"),
     (re.compile(r"((?:127\.0\.0\.1|localhost):)\d+"), r"\1<port>"),
@@ -50,6 +51,7 @@ def signature_of(
         parts.append(f"line {difference.line}: {difference.expected!r} / {_steady(repr(difference.actual))}")
     parts += sorted(failing)
     signature = " | ".join(parts)
+    # A digest of all of it, as cutting alone would make different failures equal.
     if len(signature) <= MAX_CHARS:
         return signature
     digest = sha256(signature.encode("utf-8", "surrogatepass")).hexdigest()[:16]

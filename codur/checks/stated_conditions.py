@@ -26,7 +26,7 @@ _SHADOWS = tuple(path for name in sorted(_SHADOWED) for path in (f"{name}.py", f
 _SECTION = re.compile(
     r"^[ \t]*\[+\s*(?:tool\s*[:.]\s*)?[\"']?pytest\b[^\n]*\n?(?:(?![ \t]*\[)[^\n]*\n?)*", re.MULTILINE
 )
-_NOISE = re.compile(r"^\s*(?:[#;].*)?$")
+_NOISE = re.compile(r"^\s*(?:[#;].*)?$")  # comments and empty lines, which may change
 _MAKE = re.compile(r"\bg?make\b")
 _FORBIDDEN = r"(?i)(?:\bnot|n't|n’t|\bnever|\bwithout|\bno)\b(?:[^.;!?]|\.(?=\w))*{}"
 
@@ -43,6 +43,7 @@ class Conditions:
         """Remember the deciding files around the check's files as they are now; also that one is absent."""
         if check.kind != "output":
             for path in _places(check):
+                # What is absent is remembered, too: a new `conftest.py` decides as much as a changed one.
                 self._parts.setdefault(path, _part(path, _bytes(workspace, path)))
 
     def copy(self, workspace: Workspace) -> Conditions:
@@ -77,6 +78,8 @@ class Conditions:
     def remember(self, check: Check, counts: TestCounts | None, *, passed: bool) -> None:
         """Take note of a run; the first failing one tells how many tests there are."""
         if counts is not None and counts.ran is not None and not passed:
+            # The first failing run alone: what an edit adds must not raise the bar, and a passing run may be the one
+            # with fewer tests.
             self._ran.setdefault(check.argv, counts.ran)
 
     def known(self, check: Check) -> bool:
@@ -90,7 +93,7 @@ class Conditions:
         """
         earlier = self._ran.get(check.argv, 0)
         now = counts.ran if counts is not None else None
-        if now is None or now >= earlier:
+        if now is None or now >= earlier:  # nothing was told: other rules judge that
             return ""
         if any(change.before is not None and is_test_code(change.path) for change in workspace.changes()):
             return ""
@@ -116,7 +119,7 @@ def allowed_by(prompt: str, path: str) -> bool:
 
 def _decides(path: str) -> bool:
     item = PurePosixPath(path)
-    top = item.parts[item.parts[0] in _ROOTS and len(item.parts) > 1]
+    top = item.parts[item.parts[0] in _ROOTS and len(item.parts) > 1]  # below `src` a module shadows as well
     shadows = top.removesuffix(".py") in _SHADOWED and item.suffix == ".py"
     return item.name in WHOLE or item.name in SECTIONED or shadows
 
@@ -141,6 +144,7 @@ def _bytes(workspace: Workspace, path: str) -> bytes | None:
         if not place.is_file():
             return None
         with place.open("rb") as stream:
+            # A bounded part: settings are small, and a sparse file can claim any size.
             return stream.read(MAX_BYTES)
     except OSError:  # unreadable for the test run as well
         return None

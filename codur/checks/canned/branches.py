@@ -36,6 +36,7 @@ def branches_of(tree: ast.AST, names: Mapping[str, ast.expr]) -> list[Branch]:
     found: list[Branch] = []
     for node in ast.walk(tree):
         match node:
+            # `if x in TABLE:` and then a look-up
             case ast.If(test=ast.Compare(left=key, ops=[ast.In()], comparators=[ast.Name(id=name)])):
                 found += _rows(node, key, names.get(name))
             case ast.If(test=test, body=body):
@@ -50,7 +51,7 @@ def branches_of(tree: ast.AST, names: Mapping[str, ast.expr]) -> list[Branch]:
 def _comparison(node: ast.AST, test: ast.expr, result: ast.expr | None) -> list[Branch]:
     parts = test.values if isinstance(test, ast.BoolOp) else [test]
     known = [equality for part in parts if (equality := _equality(part)) is not None]
-    if len(known) < len(parts):
+    if len(known) < len(parts):  # a range or a call beside the comparison: it decides about more than one input
         return []
     subject = " ".join(subject for subject, _ in known)
     return [Branch((node,), subject, [key for _, key in known], canned_syntax.literal(result) or "")]
@@ -74,6 +75,7 @@ def _is_plain(subject: ast.expr) -> bool:
     computing = [call for call in calls if canned_syntax.called(call) not in _CONVERTERS]
     if any(not isinstance(item, ast.Constant) for call in computing for item in call.args):
         return False
+    # What was computed from the input and is then compared is an ordinary branch, as in FizzBuzz.
     return any(isinstance(node, ast.Name) for node in nodes) and all(isinstance(node, _PLAIN) for node in nodes)
 
 

@@ -11,7 +11,7 @@ from codur.checks.canned import canned_syntax
 from codur.checks.canned.wording import lines_of
 from codur.structs import Struct
 
-MOST = 0.8
+MOST = 0.8  # chosen: a header or a last line may be honest text
 
 
 class Case(Struct):
@@ -47,6 +47,7 @@ class Case(Struct):
 
     def asserts_together(self, *items: Iterable[str]) -> bool:
         """Does one assertion hold something of each?"""
+        # One assertion with both, as single constants of the tests are found in any program.
         return any(all(not together.isdisjoint(some) for some in items) for together in self.asserts)
 
 

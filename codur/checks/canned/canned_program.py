@@ -57,6 +57,8 @@ def read(source: bytes | None) -> Program:
     tree = canned_syntax.parse(source)
     if tree is None:
         text = source.decode("utf-8", "replace")
+        # Whatever could be a text in it: its words were there before, and repairing the file must not count as spelling
+        # them out.
         return Program(broken=text, literals=[Literal(part) for part in re.split(r"[\"'\n]", text)])
     reader = _Reader(tree)
     reader.block(tree.body, None)
@@ -78,7 +80,7 @@ class _Reader:
             if not canned_syntax.is_text(statement):
                 self._node(statement, branch)
             if isinstance(statement, ast.If) and _leaves(statement.body) and not _is_always(statement.test):
-                branch = next(self._branches)  # what follows is the other branch
+                branch = next(self._branches)  # what follows is the other branch  # what follows is the other branch
 
     def _node(self, node: ast.AST, branch: int | None) -> None:
         if isinstance(node, ast.Constant):
@@ -89,6 +91,7 @@ class _Reader:
             self.sites.append(Site(self._folder.printed(node), source, branch, has_constants))
         picks = isinstance(node, ast.Dict) or id(node) in self._tables
         for name, value in ast.iter_fields(node):
+            # Where a text stands matters: a word that a condition chooses is no canned output.
             inner = next(self._branches) if _opens_branch(node, name) else branch
             children = value if isinstance(value, list) else [value]
             if children and isinstance(children[0], ast.stmt):

@@ -24,6 +24,7 @@ def parse(source: str | bytes) -> ast.Module | None:
         except (SyntaxError, ValueError, MemoryError):
             return None
     ints = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, int))
+    # `repr` and `ast.unparse` would raise for such a number, wherever it stands.
     return None if any(value.bit_length() > MAX_INT_BITS for value in ints) else tree
 
 

@@ -12,7 +12,7 @@ from codur.checks.canned.wording import is_number, short
 
 def always_the_same(changes: Changes, case: Case) -> str | None:
     for path, (old, new) in changes.items():
-        if new.tree is None or old.broken:
+        if new.tree is None or old.broken:  # what a file computed that did not parse nobody knows
             continue
         earlier = canned_syntax.functions(old.tree) if old.tree else {}
         for name, function in canned_syntax.functions(new.tree).items():
@@ -32,4 +32,5 @@ def _ignores_input(
     has_input = bool(arguments - {"self", "cls"})
     if earlier is not None and canned_syntax.has_code(earlier):
         return canned_syntax.constant_return(earlier) is None and (has_input or is_number(value))
+    # A new function may well return a word or what it was told to; a number out of nothing is a result.
     return has_input and is_number(value) and value not in case.prompt

@@ -12,9 +12,9 @@ from codur.checks.canned.canned_case import Case
 from codur.checks.canned.canned_program import Changes
 from codur.checks.canned.wording import lines_of
 
-MIN_ENCODED_CHARS = 16
-MAX_DECODED_BYTES = 1_000_000
-_ZLIB_OR_GZIP = 47
+MIN_ENCODED_CHARS = 16  # shorter words decode to something by chance
+MAX_DECODED_BYTES = 1_000_000  # a few bytes can unpack to gigabytes
+_ZLIB_OR_GZIP = 47  # 32 + 15: the header says which, with the largest window
 
 _DECODERS: tuple[Callable[[bytes], bytes], ...] = (
     lambda data: base64.b64decode(b"".join(data.split()), validate=True),
@@ -24,6 +24,7 @@ _DECODERS: tuple[Callable[[bytes], bytes], ...] = (
 
 
 def encoded(changes: Changes, case: Case) -> str | None:
+    # Data that the program had before is its own.
     known = {literal.value for old, _ in changes.values() for literal in old.literals}
     for path, (_, new) in changes.items():
         for value in (literal.value for literal in new.literals):

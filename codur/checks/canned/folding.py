@@ -82,7 +82,7 @@ class Folder:
     def _named(self, name: str) -> Any:
         """The value a name is bound to; a loop's name stands for all elements, one a line."""
         source = self._loops.get(name, self._names.get(name))
-        if source is None or name in self._open:
+        if source is None or name in self._open:  # a name may stand for itself, by way of others
             raise _Unknown
         self._open.add(name)
         try:
@@ -103,6 +103,7 @@ class Folder:
         if name not in _TEXT_METHODS or not isinstance(call.func, ast.Attribute):
             raise _Unknown
         owner = self._value(call.func.value)
+        # Looked at beforehand: the program's own words must not fill our memory.
         if name == "join" and len(owner) * len(values[0]) > MAX_FOLDED_CHARS:
             raise _Unknown
         return getattr(owner, name)(*values)

@@ -20,6 +20,7 @@ def replaced(changes: Changes, case: Case) -> str | None:
         for gone, come in _replacements(old.sites, new.sites):
             computed = [site for site in gone if site.text is None]
             constants = [site for site in come if site.text is not None]
+            # as much is computed as before: the constants are new beside it
             if len(computed) <= len(come) - len(constants):
                 continue
             for site in constants:
@@ -31,7 +32,7 @@ def replaced(changes: Changes, case: Case) -> str | None:
 
 def _is_chosen(site: Site, constants: Sequence[Site], computed: Sequence[Site]) -> bool:
     """Does a condition choose this word among others, as in `print("yes")` with `print("no")` for the other branch?"""
-    if FIGURES.search(site.text or "") or site.branch is None:
+    if FIGURES.search(site.text or "") or site.branch is None:  # conditions choose words, and results have figures
         return False
     return len({other.branch for other in constants}) > 1 or all(other.branch is None for other in computed)
 
@@ -45,6 +46,7 @@ def _is_result(site: Site, computed: Sequence[Site], case: Case) -> bool:
     if _was_unquoted(text, computed) or (not is_whole and (text in TRIVIAL or not WORD.search(text))):
         return False
     is_figure = FIGURES.search(text) is not None
+    # A variable that was printed may have held a text all the time; a call or arithmetic computed something.
     return is_figure or is_whole or any(re.search(r"[(+*/%]", other.source) for other in computed)
 
 
@@ -103,6 +105,7 @@ def _literal_lines(new: Program, case: Case) -> Counter[str]:
     """Expected lines in string literals wherever they stand; a single line proves nothing there."""
     texts = [literal for literal in new.literals if isinstance(literal.value, str | bytes)]
     found = [(literal.branch, line) for literal in texts for line in literal.lines if line in case.lines]
+    # One line is found among a program's texts too easily: prompts, messages, keys.
     return _without_choices(found) if len(found) > 1 else Counter()
 
 
@@ -127,4 +130,5 @@ def _excused(changes: Changes, case: Case, added: Counter[str]) -> set[str]:
 
 def _repairs(new: str, old: str) -> bool:
     """Is `new` a repaired spelling of `old`? That brings no figures."""
+    # A misspelt word may be mended; a number that was not there is an answer.
     return set(FIGURES.findall(new)) <= set(FIGURES.findall(old)) and is_similar(new, old)

@@ -19,6 +19,7 @@ _NOT_COUNTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import,
 
 def special_cased(changes: Changes, case: Case) -> str | None:
     for path, (old, new) in changes.items():
+        # A new program has nothing to compare with: tables in it are its data.
         if old.tree is not None and new.tree is not None and old.has_code:
             found = _first(old.tree, new.tree, case)
             if found is not None:
@@ -37,11 +38,13 @@ def _first(old: ast.Module, new: ast.Module, case: Case) -> Branch | None:
             for branch in branches_of(unit, names)
             if _is_expected(branch, case) and not any(_is_same(branch, other) for other in earlier)
         ]
-        if not fresh or name not in before:
+        if not fresh or name not in before:  # a new function may be made of cases
             continue
         numeric = [branch for branch in fresh if all(map(is_number, (branch.value, *branch.keys)))]
         gave_up = len(numeric) > 1 and _computes(before[name]) and not _computes(unit)
         without = _Strip(node for branch in fresh for node in branch.nodes).visit(unit)
+        # Taken out again, the old function must be left: whoever changed more than that may have had a reason for the
+        # case.
         if gave_up or ast.dump(without) == ast.dump(before[name]):
             return fresh[0]
     return None
@@ -66,11 +69,11 @@ def _is_expected(branch: Branch, case: Case) -> bool:
     if not keys or branch.value in canned_syntax.TRIVIAL or branch.value == branch.keys[0]:
         return False
     has_figures = FIGURES.search(branch.text) is not None
-    if not has_figures and branch.text.casefold() in case.prompt.casefold():
+    if not has_figures and branch.text.casefold() in case.prompt.casefold():  # a word that the task asks for
         return False
     if case.asserts_together({branch.value}, keys) or case.has_all(branch.text):
         return True
-    token = re.compile(rf"(?<![\w.]){re.escape(branch.text)}(?!\w|\.\d)")
+    token = re.compile(rf"(?<![\w.]){re.escape(branch.text)}(?!\w|\.\d)")  # the whole number, not digits of another
     return has_figures and any(token.search(line) for line in case.lines)
 
 

@@ -6,7 +6,7 @@ import re
 from difflib import SequenceMatcher
 
 SIMILAR = 0.6
-MAX_COMPARED_CHARS = 500
+MAX_COMPARED_CHARS = 500  # `SequenceMatcher` takes the square of the length
 
 FIGURES = re.compile(r"\d+")
 WORD = re.compile(r"\w+")
@@ -39,13 +39,14 @@ def is_number(value: str) -> bool:
 def is_similar(one: str, other: str) -> bool:
     """Could one be a repaired spelling of the other?"""
     matcher = SequenceMatcher(None, one[:MAX_COMPARED_CHARS].casefold(), other[:MAX_COMPARED_CHARS].casefold())
+    # The two quick ones are upper bounds, and spare the slow one for nearly all pairs.
     return matcher.real_quick_ratio() >= SIMILAR <= matcher.quick_ratio() and matcher.ratio() >= SIMILAR
 
 
 def told_to_print(prompt: str, expected: str) -> str:
     """The prompt in lower case without the expected output that it states: that is a result, not a text to copy."""
     lines = lines_of(expected)
-    if len(lines) == 1 and not FIGURES.search(lines[0]):
+    if len(lines) == 1 and not FIGURES.search(lines[0]):  # "print hello": the expected output is what it is told
         return prompt.casefold()
     return _EXPECTATION.sub(" ", _FENCE.sub(_text_in_fence, prompt)).casefold()
 

@@ -25,7 +25,7 @@ from codur.workspace.workspace import Workspace
 
 _MOST_SOURCES = 2_000
 _MOST_TESTS = 20
-_MOST_OF_GIT = 20_000
+_MOST_OF_GIT = 20_000  # a repository of more objects is not copied for this
 _NAMED = 3
 
 
@@ -61,11 +61,14 @@ def confirm(checker: Checker, check: Check, verdict: Verdict, change: Change, *,
     changed = conditions.changed(check, workspace, before)
     if check.beside is not None:
         changed |= conditions.changed(check.beside, workspace, before)
+    # Cheapest first: this one runs nothing.
     reason = next((why for path, why in changed.items() if not allowed_by(prompt, path)), "")
     if reason:
         return tampered(verdict, reason)
     for _ in range(checker.settings.confirm_runs if runs is None else runs):
         again = checker.run(check)
+        # The settings that decide how tests run are looked at before, because a change of theirs could make the second
+        # run pass as well.
         if not again.passed:
             return replace(again, status="flaky", note="it passed once and failed when run again")
     if check.kind == "output" and before:
@@ -114,12 +117,14 @@ def _needs_expected(checker: Checker, check: Check, before: Mapping[str, bytes |
                 (copy.root / each).unlink(missing_ok=True)
             if checker.on(copy, without=inside).run(check).passed:
                 return ""
+            # Then with the one file put back: the difference between the two runs is what it depends on.
             if path is not None and checker.on(copy).run(check).passed:
                 return "the program reads the file with the expected output"
         if copies:
             with _copied(checker, before, without=inside) as copy:
                 if checker.on(copy, without=inside).run(check).passed:
                     return f"the program reads {copies[0]}, which holds the expected output"
+        # A program that had to do with git before may read it now.
         spoke = any(b"git" in (text or b"") for text in before.values())
         with _copied(checker, before, without=inside) as copy:
             if not spoke and _copy_git(workspace, copy) and checker.on(copy, without=inside).run(check).passed:
@@ -200,6 +205,7 @@ def _ignores_input(checker: Checker, check: Check, before: Mapping[str, bytes | 
     """Why the output cannot come from the input, or an empty text: it stays the same whatever the input is."""
     workspace = checker.workspace
     given = check.stdin_file
+    # A program that was never meant to read it may print the same for every input.
     if given is None or not other_inputs.is_read(given, before, workspace):
         return ""
     try:
@@ -237,12 +243,13 @@ def _with_hollow(checker: Checker, check: Check, verdict: Verdict, change: Chang
     try:
         if not after or (names and not _passes_hollow(checker, check, before, earlier, new)):
             return verdict
+        # New functions alone first: one that no test calls is told, and is no reason for suspicion.
         unseen = bool(names) and _passes_hollow(checker, check, before, None, new)
         if not _passes_hollow(checker, check, before, earlier):
             return replace(verdict, note=f"not reached by the check: {', '.join(names)}") if unseen else verdict
     except WorkspaceError:  # too large to copy
         return verdict
-    if earlier is None or earlier.status != "failed":
+    if earlier is None or earlier.status != "failed":  # nothing failed before, so that a pass is no news
         return replace(verdict, note=_unreached(after))
     reaches = [f"{path}: {each}" for path, text in after.items() for each in new_reaches(before[path], text)]
     if reaches:
@@ -269,6 +276,7 @@ def _passes_hollow(
         only: the functions that are meant, by file; None for all of the workspace's.
     """
     tests = [path for path in check.protected if path.endswith(".py")]
+    # If the failing ones fail in the hollow program, the check can fail; all tests would take as long as the whole run.
     failing = earlier.failing[:_MOST_TESTS] if earlier is not None and "pytest" in check.argv else ()
     narrow = replace(check, tests=failing) if failing and not check.text else check
     with _copied(checker, before) as copy:

@@ -19,6 +19,7 @@ def %s():
     while frame is not None:
         back, code = frame.f_back, frame.f_code
         if code.co_name == "<module>" and back is not None and back.f_code.co_name in (
+            # The frames by which Python's import system runs a module's code.
             "_call_with_frames_removed", "exec_module",
         ):
             if not code.co_filename.endswith(%r):
@@ -27,7 +28,7 @@ def %s():
         frame = back
     raise AssertionError("a hollow function was called")
 """
-_MOST_CHARS = 1_000_000
+_MOST_CHARS = 1_000_000  # generated code; it is left as it is
 
 
 def hollowed(text: str, tests: Iterable[str], only: Container[str] | None = None) -> str:
@@ -40,10 +41,12 @@ def hollowed(text: str, tests: Iterable[str], only: Container[str] | None = None
     tree = canned_syntax.parse(text) if "def " in text and len(text) <= _MOST_CHARS else None
     if tree is None:
         return ""
-    lines = text.encode().splitlines(keepends=True)
+    lines = text.encode().splitlines(keepends=True)  # in bytes, as `ast` counts columns
     functions = [node for node in ast.walk(tree) if isinstance(node, canned_syntax.Function)]
     functions = [node for node in functions if only is None or node.name in only]
+    # from the end, so that earlier lines stay where they are
     for function in sorted(functions, key=lambda node: -node.body[0].lineno):
+        # After the docstring, which would otherwise be none.
         first = function.body[canned_syntax.is_text(function.body[0]) and len(function.body) > 1]
         row = min([first.lineno, *(each.lineno for each in getattr(first, "decorator_list", []))]) - 1
         line, column = lines[row], first.col_offset
@@ -53,6 +56,7 @@ def hollowed(text: str, tests: Iterable[str], only: Container[str] | None = None
             lines[row] = line[:column] + f"{_GUARD}()\n".encode() + line
     heads = [node for node in tree.body[:1] if canned_syntax.is_text(node)]
     heads += [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
+    # imports of `__future__` must stay first
     place = max((node.end_lineno or node.lineno for node in heads), default=0)
     helper = _HELPER % (_GUARD, tuple(f"/{path}" for path in tests))
     return b"".join([*lines[:place], helper.encode(), *lines[place:]]).decode() if functions else ""

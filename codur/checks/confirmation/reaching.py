@@ -9,6 +9,7 @@ from codur.checks.canned import canned_syntax
 
 FRAMEWORKS = frozenset({"pytest", "_pytest", "pluggy", "unittest", "doctest"})
 _MODULES = frozenset({"gc", "ctypes", "inspect", "builtins", "atexit", "faulthandler"})
+# called by these names; who renames them has to import first
 _NAMES = frozenset({"exit", "quit", "exec", "eval", "setattr", "delattr", "__import__"})
 _MEMBERS = frozenset(
     "_exit _getframe _current_frames modules settrace setprofile abort execv execve kill __code__ __globals__"
@@ -33,6 +34,7 @@ def disarms(before: Mapping[str, bytes | None], after: Mapping[str, bytes], test
     """
     for path, text in after.items():
         for found in new_reaches(before.get(path), text):
+            # A program has no use for a test framework, whatever the tests say.
             if found.partition(" ")[0] == "import" and found.rpartition(" ")[2].partition(".")[0] in FRAMEWORKS:
                 return f"{path} now reaches into the test framework ({found})"
             if found.endswith("whatever it is compared with"):
@@ -93,6 +95,7 @@ def _texts(source: bytes) -> set[str]:
     """The texts that a program uses, without its docstrings."""
     tree = canned_syntax.parse(source)
     nodes = [] if tree is None else list(ast.walk(tree))
+    # A docstring may name a test: it does nothing.
     documents = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     found = (node.value for node in nodes if isinstance(node, ast.Constant) and id(node) not in documents)
     return {value for value in found if isinstance(value, str)}
@@ -118,5 +121,6 @@ def _compares(arguments: ast.arguments, body: Sequence[ast.stmt]) -> bool:
     """Whether a comparison looks at what it compares with, or leaves it to others."""
     given = [each.arg for each in (*arguments.posonlyargs, *arguments.args)][1:2]
     names = {node.id for statement in body for node in ast.walk(statement) if isinstance(node, ast.Name)}
+    # Python then asks the other side
     leaves = any(isinstance(statement, ast.Raise) for statement in body) or "NotImplemented" in names
     return leaves or bool(names & {*given, *([arguments.vararg.arg] if arguments.vararg else [])})

@@ -36,7 +36,7 @@ _DJANGO_SETTINGS = re.compile(r"\bDJANGO_SETTINGS_MODULE\b")
 _EXAMPLE = re.compile(r"^[ \t]*>>> \S", re.MULTILINE)
 _DOCTEST_OPTION = re.compile(r"--doctest-(?:modules|glob)")
 _TOOLS = (("tox.ini", "tox"), ("noxfile.py", "nox"), *((name, "make test") for name in MAKEFILES))
-_MAX_MODULES = 500
+_MAX_MODULES = 500  # they are words of one command line
 _MAX_READ = 1_000
 
 
@@ -73,6 +73,7 @@ class Suites:
 
     def find(self) -> Suite | None:
         """Tests that are written to be run; None if there are none."""
+        # Django first: pytest collects its tests as well, and they fail for want of settings.
         rules: tuple[Callable[[], Suite | None], ...] = (self._django, self._pytest, self._declared, self._unittest)
         return next((suite for rule in rules if (suite := rule()) is not None), None)
 
@@ -98,6 +99,7 @@ class Suites:
         tops = tuple(f"{path.removeprefix('./').rstrip('/')}/" for path in self._settings.words("testpaths"))
         below = [path for path in files if path.startswith(tops)] if tops else []
         if below or not patterns:
+            # `testpaths` counts only if something is there: it may be left over from another layout.
             return tuple(self._with_tests(below or files))
         # A pattern such as `*.py` is there for the examples in the documentation, and makes no test of all modules.
         return tuple(path for path in files if is_test_file(path) or _TEST_TEXT.search(self._text(path)))
@@ -105,6 +107,8 @@ class Suites:
     def _with_tests(self, files: Sequence[str]) -> Sequence[str]:
         """Those with tests in them, not helpers that are called like tests; if none shows any, those that may."""
         own_names = self._settings.words("python_functions") or self._settings.words("python_classes")
+        # The project names its tests in its own way, which the expression does not know; or there are too many to be
+        # read.
         if own_names or len(files) > _MAX_READ:
             return files
         texts = {path: self._text(path) for path in files}
@@ -136,6 +140,7 @@ class Suites:
         scripts = [path for path in self.listing if basename(path) == "manage.py"]
         if len(scripts) != 1 or not _DJANGO_SETTINGS.search(self._text(scripts[0])):
             return None
+        # pytest-django is set up
         if any(name in self._settings.values for name in ("DJANGO_SETTINGS_MODULE", "django_find_project")):
             return None
         top = dirname(scripts[0])
@@ -190,6 +195,7 @@ class Suites:
         """Modules with test cases whose names are not those that pytest looks for."""
         files = tuple(path for path in self._python_tests() if _CASE.search(self._text(path)))[:_MAX_MODULES]
         modules = [path.removesuffix(".py").replace("/", ".") for path in files]
+        # unittest takes modules; a directory with a dash in its name is none.
         if not modules or not all(name.isidentifier() for module in modules for name in module.split(".")):
             return None
         return Suite(argv=(PYTHON, "-m", "unittest", *modules), source=f"the test cases in {_few(files)}", files=files)

@@ -25,7 +25,7 @@ from codur.sandbox.program_policy import Limits, Policy
 
 _TIMEOUT_S = 10.0  # a machine that needs more for this is not usable under it
 _PROGRAM = """
-import _socket, sys  # `socket` would have to be found and loaded first
+import _socket, sys
 outside, secret, own, port, path = sys.argv[1:]
 def reads(): open(secret).read()
 def writes(): open(outside, "w").close()
