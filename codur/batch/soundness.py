@@ -139,7 +139,7 @@ def _problems(found: Soundness, first: Verdict, second: Verdict) -> list[str]:
     if first.exit_status == _NO_PROGRAM and first.status == "failed":
         problems.append(f"its check cannot be run: {found.told}")
     elif first.passed:
-        problems.append("its check passes before anything is changed, so it can prove nothing")
+        problems.append("its check passes already, so it cannot show whether anything is solved")
     elif first.status != "failed":
         problems.append(f"its check says nothing: {found.told}")
     if not found.alike:

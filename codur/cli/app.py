@@ -28,6 +28,7 @@ from codur.errors import UsageError
 
 _APP_OPTIONS = ("--help", "-h", "--version", "-V", "--install-completion", "--show-completion")
 _COMPLETION_VARIABLE = "_CODUR_COMPLETE"
+_UNITS = {"S": "a number of seconds", "USD": "an amount of dollars"}
 
 HELP = """A coding agent for the terminal whose fixes are checked.
 
@@ -90,5 +91,18 @@ def invoke(argv: Sequence[str]) -> int:
         return stop.exit_code
     except TyperException as error:
         remedy = "Run `codur --help`, or `codur COMMAND --help`, for what there is."
-        raise UsageError(" ".join(error.format_message().split()), remedy=remedy) from error
+        raise UsageError(_number_problem(error) or " ".join(error.format_message().split()), remedy=remedy) from error
     return code if isinstance(code, int) else 0
+
+
+def _number_problem(error: TyperException) -> str:
+    """What an option takes that got no number, or one out of its range; empty if that is not what is wrong."""
+    option = getattr(error, "param", None)
+    kind = getattr(option, "type", None)
+    name = getattr(kind, "name", "")
+    if option is None or not name.startswith(("float", "int")):
+        return ""
+    least, most = getattr(kind, "min", None), getattr(kind, "max", None)
+    number = _UNITS.get(option.metavar or "", "a whole number" if name.startswith("int") else "a number")
+    bounds = "" if least is None else f", {least:g} or more" if most is None else f" from {least:g} to {most:g}"
+    return f"{max(option.opts, key=len)} must be {number}{bounds}"

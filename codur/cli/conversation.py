@@ -126,7 +126,7 @@ class Conversation:
 
     def _work(self, asked: Asked) -> int:
         """Carry out a task or a program, and remember it."""
-        from codur.cli.actions.run import carried_out, shown_result  # noqa: PLC0415 - lazy: the prompt comes first
+        from codur.cli.actions.run import carried_out, shown_result, tell_next  # noqa: PLC0415 - lazy: the prompt comes first
 
         chosen = self._choices
         task = Task(
@@ -145,7 +145,9 @@ class Conversation:
         overrides = {"scope": {"allow": list(chosen.scope)}} if chosen.scope else {}
         result, output = carried_out(task, machine.Showing(), overrides=overrides)
         self._remember(turn_of(task.prompt, result))
-        return shown_result(result, output, explain_route=False)
+        code = shown_result(result, output, explain_route=False)
+        tell_next(result, ("/diff", "/undo"))
+        return code
 
     def _put_back(self, line: str, wanted: str, *, again: bool) -> int:
         """Undo a task, or take that back; only what was put back is remembered."""

@@ -144,6 +144,11 @@ class Showing(Struct):
     explain_route: bool = False
 
     @property
+    def is_for_people(self) -> bool:
+        """Whether somebody reads what is told beside the result."""
+        return self.kind in ("rich", "plain") and sys.stderr.isatty()
+
+    @property
     def kind(self) -> OutputKind:
         """The output that fits the options and the terminal."""
         flags = {"json": self.json, "json_stream": self.json_stream, "raw": self.raw}

@@ -18,6 +18,7 @@ _LIMITS = {
     "iterations": "max_iterations",
     "tokens": "max_tokens",
     "timeout": "max_runtime_s",
+    "budget": "max_cost_usd",
 }
 
 Directory = Annotated[
@@ -50,6 +51,7 @@ MaxCalls = Annotated[int | None, typer.Option("--max-llm-calls", min=0, metavar=
 MaxIterations = Annotated[int | None, typer.Option("--max-iterations", min=1, metavar="N", help="Attempts at most.")]
 MaxTokens = Annotated[int | None, typer.Option("--max-tokens", min=0, metavar="N", help="Tokens at most, all calls.")]
 Timeout = Annotated[float | None, typer.Option("--timeout", min=0.1, metavar="S", help="Seconds at most.")]
+Budget = Annotated[float | None, typer.Option("--budget", min=0.0, metavar="USD", help="Dollars at most.")]
 Samples = Annotated[
     str | None,
     typer.Option("--samples", metavar="K", help="Answers asked for side by side and judged by the check; or `auto`."),
@@ -106,7 +108,7 @@ def overrides(
     """The settings that options stand for.
 
     Args:
-        limits: `calls`, `iterations`, `tokens`, `timeout`.
+        limits: `calls`, `iterations`, `tokens`, `timeout`, `budget`.
     """
     answers = int(samples) if samples and samples.isdecimal() and len(samples) < 9 else samples
     given: dict[str, dict[str, Any]] = {

@@ -105,7 +105,7 @@ def show_batch(batch: BatchResult, work: Sequence[Work], results: Path, request:
         say_json(_as_json(batch, work, results))
     elif not request.quiet:
         rows = list(map(row_of, batch.results))
-        show(batch_table(rows, color=sys.stdout.isatty(), width=machine.width()), sys.stdout)
+        show(batch_table(rows, wall_s=batch.seconds, color=sys.stdout.isatty(), width=machine.width()), sys.stdout)
     for note in batch.notes:
         show_note(note)
     if not request.json and not request.quiet:

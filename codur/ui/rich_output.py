@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, TextIO
 
 from codur.events import Event, NodeEntered
 from codur.types import RunResult
-from codur.ui.plain_output import put_lines
+from codur.ui.plain_output import put_folded, put_lines
 from codur.ui.sanitise import Shown
-from codur.ui.shown.diffs import TERMINAL_LIMIT
+from codur.ui.shown.diffs import TERMINAL_LIMIT, diff_lines
 from codur.ui.shown.progress_lines import QUICK_NODES, Narrator, Status
-from codur.ui.shown.run_report import answers_only, body_lines, summary_lines
+from codur.ui.shown.run_report import answers_only, body_lines, is_prose, only_shows_repairs, summary_lines
 from codur.ui.stream import SafeStream
+from codur.ui.styled_lines import block, line
 
 if TYPE_CHECKING:
     from codur.ui.screen import Screen
@@ -59,15 +60,29 @@ class RichOutput:
     def result(self, result: RunResult) -> None:
         """Write the answer, the diff and the summary."""
         self.close()
-        body, summary = body_lines(result, limit=TERMINAL_LIMIT), summary_lines(result, told=self._narrator.told)
+        summary = summary_lines(result, told=self._narrator.told, width=self._err.columns)
         if self._screen is None and answers_only(result):
-            put_lines(self._out, body)  # an instant answer does not wait for rich to be imported
-            put_lines(self._err, summary)
+            body = body_lines(result, limit=None)  # an instant answer does not wait for rich to be imported
+            put_lines(self._out, body)
+            put_folded(self._err, summary)
             return
         screen = self._opened()
         screen.log(self._narrator.rest())
-        screen.write(body)
+        self._show_body(result, screen)
         screen.log(summary)
+
+    def _show_body(self, result: RunResult, screen: Screen) -> None:
+        """The answer as what its Markdown means, and the diff in colours; as they are where nobody looks at them."""
+        if not self._color or not self._out.isatty() or only_shows_repairs(result):
+            screen.write(body_lines(result, limit=TERMINAL_LIMIT))
+            return
+        if is_prose(result):
+            screen.write_answer(result.answer)
+        else:
+            screen.write(block(result.answer))
+        if result.answer and result.diff:
+            screen.write([line("")])
+        screen.write_diff(diff_lines(result.diff, limit=TERMINAL_LIMIT))
 
     def close(self) -> None:
         """Take the live line away and show the cursor again."""

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from codur.ui.sanitise import Shown
 from codur.ui.stream import SafeStream
-from codur.ui.styled_lines import Line, Style
+from codur.ui.styled_lines import Line, Style, folded
 
 _STYLES: dict[Style, str] = {
     "plain": "",
@@ -88,6 +88,7 @@ class Screen:
         self._err = console_for(err, color=color and err.isatty(), terminal=err.isatty())
         self._status = status
         self._words = words
+        self.columns = err.columns
         self._frames = _FRAMES if self._err.encoding.startswith("utf") else _ASCII_FRAMES
         self._live: Live | None = None
 
@@ -103,14 +104,27 @@ class Screen:
             live.stop()
 
     def log(self, lines: Iterable[Line]) -> None:
-        """Write lines on `err`, above the live line."""
-        for item in lines:
+        """Write lines on `err`, above the live line; on a terminal no word is broken at its edge."""
+        for item in folded(lines, self.columns):
             self._err.print(text_of(item))
 
     def write(self, lines: Sequence[Line]) -> None:
         """Write lines on `out`; the live line must not be there."""
         for item in lines:
             self._out.print(text_of(item))
+
+    def write_answer(self, text: str) -> None:
+        """Write an answer in Markdown on `out`, as what it means."""
+        from codur.ui.formatted_text import print_markdown  # noqa: PLC0415 - lazy: parsers and grammars, for the end only
+
+        print_markdown(text, self._out)
+
+    def write_diff(self, lines: Sequence[Line]) -> None:
+        """Write the lines of a diff on `out`, in the colours of its language."""
+        from codur.ui.formatted_text import diff_texts  # noqa: PLC0415 - lazy: as above
+
+        for text in diff_texts(lines, [text_of(item) for item in lines]):
+            self._out.print(text)
 
     def _live_text(self) -> Group:
         words, seconds = self._status()

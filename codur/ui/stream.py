@@ -56,6 +56,14 @@ class SafeStream:
     def isatty(self) -> bool:
         return self._stream.isatty()
 
+    @property
+    def columns(self) -> int | None:
+        """Width of the terminal; None if it is none, or does not tell."""
+        try:
+            return os.get_terminal_size(self._stream.fileno()).columns or None
+        except (OSError, io.UnsupportedOperation):
+            return None
+
     def fileno(self) -> int:
         return self._stream.fileno()
 

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterable
 from typing import Literal
 
 from codur.structs import Struct
 from codur.ui.sanitise import Shown, sanitise
+
+_WORD = re.compile(r"\S+")
+_BEFORE = re.compile(r"\s*(?:> )?\| |\s*")
+"""What stands before a line's words: a bar behind which foreign text is kept, or space."""
+_MOST_BEFORE = 3
+"""What stands before the words of a folded line takes at most one part in so many of its width."""
 
 Style = Literal["plain", "good", "bad", "warn", "dim", "strong", "added", "removed", "hunk"]
 
@@ -39,6 +47,52 @@ def block(text: str, *, style: Style = "plain", prefix: str = "") -> list[Line]:
     if not text:
         return []
     return [line((prefix + row, style)) for row in text.removesuffix("\n").split("\n")]
+
+
+def cells(text: str) -> int:
+    """Columns that `text` takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
+    )
+
+
+def fold(item: Line, width: int | None) -> list[Line]:
+    """Give `item` as lines of at most `width` columns, broken between words only: a longer word is left whole.
+
+    What follows the first stands below its beginning, behind the same bar if there is one. None: it is not folded.
+    """
+    text = item.text
+    if width is None or cells(text) <= width:
+        return [item]
+    found = _BEFORE.match(text)
+    before = found.group().replace(">", " ") if found else ""
+    before = before if len(before) * _MOST_BEFORE <= width else ""
+    lines: list[Line] = []
+    start, end, room = 0, 0, width
+    for word in _WORD.finditer(text, found.end() if found else 0):
+        if end and cells(text[start : word.end()]) > room:
+            lines.append(_part(item, start, end, before if lines else ""))
+            start, room = word.start(), width - len(before)
+        end = word.end()
+    return [*lines, _part(item, start, len(text), before if lines else "")]
+
+
+def folded(lines: Iterable[Line], width: int | None) -> list[Line]:
+    """Give all lines folded."""
+    return [part for item in lines for part in fold(item, width)]
+
+
+def _part(item: Line, start: int, end: int, before: str) -> Line:
+    """The characters of a line from `start` to `end`, behind a text."""
+    spans = [Span(Shown(before), "dim")] if before else []
+    place = 0
+    for span in item.spans:
+        text = span.text[max(start - place, 0) : max(end - place, 0)]
+        place += len(span.text)
+        spans += [Span(Shown(text), span.style)] if text else []
+    return Line(tuple(spans))
 
 
 def clip(text: str, *, width: int = 120) -> str:

@@ -107,13 +107,13 @@ CASES = (
     Case(
         name="candidates that hang",
         files={"main.py": _CLOSE, "test_main.py": _TEST_CLOSE},
-        words=("repair", "--budget", "TIME"),
+        words=("repair", "--timeout", "TIME"),
         taken=_search,
     ),
     Case(
         name="a test that hangs alone",
         files={"main.py": _ONE, "test_main.py": _ALONE},
-        words=("repair", "--budget", "TIME"),
+        words=("repair", "--timeout", "TIME"),
         taken=_search,
     ),
     Case(name="a model that is silent", files={"main.py": _LINT}, words=_RUN, reply=hold()),

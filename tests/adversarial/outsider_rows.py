@@ -260,7 +260,7 @@ GIT = (
     of_git("git-index-hook", ("core.hooksPath", "@WORK@/hooks"), files={"hooks/post-index-change": SHELL}, control=("git", "add", "-A")),
     of_git("git-submodule", control=("git", "status"), prepare=with_submodule),
     of_git("git-elsewhere", control=("git", "status"), prepare=with_alternate_directory),
-    of_git("git-bisect-filter", control=("sh", "-c", "rm a.txt; git checkout a.txt"), words=[("bisect", "--check", "python main.py"), ("repair", "--check", "python main.py", "--budget", "5")], files={".gitattributes": "* filter=x diff=x\n", "main.py": "raise SystemExit(0)\n"}, prepare=broken_since),
+    of_git("git-bisect-filter", control=("sh", "-c", "rm a.txt; git checkout a.txt"), words=[("bisect", "--check", "python main.py"), ("repair", "--check", "python main.py", "--timeout", "5")], files={".gitattributes": "* filter=x diff=x\n", "main.py": "raise SystemExit(0)\n"}, prepare=broken_since),
     Attack(name="git-late-settings", family="git", words=[MAIN, ("PLAIN", "git", "status")], control=("sh", "-c", "python3 main.py; git status"), prepare=repository(), files={"main.py": f"open('.git/config', 'a').write('[core]\\nfsmonitor = {EVIL}\\n')\n", "evil.sh": SHELL}),
     Attack(
         name="git-late-module",
@@ -318,7 +318,7 @@ PYTHON = (
         control=("python3", "evil.py"),
     ),
     loaded("python-doctest", {"p.txt": PAYLOAD, "a.py": '"""\n>>> exec(open("p.txt").read(), {})\n"""\n', "pytest.ini": "[pytest]\naddopts = --doctest-modules\n"}),
-    loaded("python-repair", {"main.py": f"def f():\n    exec({PAYLOAD!r}, {{}})\n    return 1 + 1\n"}, words=("repair", "--check", "python -m pytest -q", "--budget", "8")),
+    loaded("python-repair", {"main.py": f"def f():\n    exec({PAYLOAD!r}, {{}})\n    return 1 + 1\n"}, words=("repair", "--check", "python -m pytest -q", "--timeout", "8")),
     loaded("python-bisect", {"main.py": PAYLOAD + TEST["main.py"]}, words=("bisect", "--check", "python main.py"), prepare=repository(), control=("python3", "main.py")),
     loaded("python-challenge", {"one/main.py": PAYLOAD, "one/expected.txt": "2\n", "one/prompt.txt": "fix main.py"}, words=SOLVE, control=("python3", "one/main.py")),
 )

@@ -49,6 +49,7 @@ def test_the_table_at_the_end_has_totals_and_no_escapes() -> None:
         "--------------  ------  -----------------------  -----  ------  -------  -------  ----------",
         "2 of 3 solved           1 without a model            3   1,234  $0.0100     17.4",
     ]
+    assert batch_table([SOLVED, FAILED], wall_s=5.06).splitlines()[-1].endswith("  5.1 (sum 9.4)")
 
 
 def test_agents_and_attempts_have_columns_where_there_are_several() -> None:

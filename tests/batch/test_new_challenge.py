@@ -80,7 +80,7 @@ def test_a_place_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
 
 def test_a_green_challenge_is_not_sound(tmp_path: Path) -> None:
     found = examined(fill(tmp_path, {**RED, "main.py": "print(1)\n"}))
-    assert found.problems == ("its check passes before anything is changed, so it can prove nothing",)
+    assert found.problems == ("its check passes already, so it cannot show whether anything is solved",)
     assert found.before == "passed"
 
 

@@ -66,7 +66,10 @@ def test_a_process_of_its_own_says_and_gives_the_same(project: Path, home: Path)
 BEFORE_A_RUN = [
     (("",), "the task is empty"),
     (("fix main.py", "--colour"), "No such option: --colour"),
-    (("--max-llm-calls", "many", "fix main.py"), "'many' is not a valid"),
+    (("--max-llm-calls", "many", "fix main.py"), "--max-llm-calls must be a whole number, 0 or more"),
+    (("--timeout", "abc", "fix main.py"), "--timeout must be a number of seconds, 0.1 or more"),
+    (("--timeout", "0", "fix main.py"), "--timeout must be a number of seconds, 0.1 or more"),
+    (("--budget", "-1", "fix main.py"), "--budget must be an amount of dollars, 0 or more"),
     (("fix main.py", "--config", "absent.yaml"), "absent.yaml"),
     (("--file", "absent.txt"), "absent.txt: cannot be read: no such file or directory"),
     (("--file", "."), "cannot be read: is a directory"),

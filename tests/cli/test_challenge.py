@@ -63,7 +63,7 @@ def test_one_that_is_not_sound_ends_with_1(place: Path, home: Path) -> None:
     ]
     shown = codur_here("challenge", "check", "green", "--no-sandbox", cwd=place, home=home)
     assert shown.out.splitlines()[2:] == [
-        "    problem: its check passes before anything is changed, so it can prove nothing",
+        "    problem: its check passes already, so it cannot show whether anything is solved",
         "0 of 1 challenge sound",
     ]
 

@@ -105,7 +105,17 @@ def test_route_executes_nothing(project: Path, home: Path) -> None:
     settled = json.loads(codur_here("route", "read main.py", "--json", cwd=project, home=home).out)
     assert settled["settled"] is True
     assert settled["tool_calls"] == [{"tool": "read_file", "arguments": {"path": "main.py"}}]
-    assert "type: code_fix" in codur_here("route", "fix main.py", cwd=project, home=home).out
+    assert codur_here("route", "fix main.py", cwd=project, home=home).out.splitlines() == [
+        "would search for a fix if the check fails, then ask a model",
+        "check: python main.py (expected.txt beside main.py)",
+        "files: main.py",
+        "program: main.py",
+        "why: code fix: 'fix'",
+    ]
+    first = codur_here("route", "read main.py", cwd=project, home=home).out.splitlines()[0]
+    assert first == "would call read_file(path='main.py')"
+    assert codur_here("route", "hello", cwd=project, home=home).out.startswith("would answer: ")
+    assert codur_here("route", "add a login page", cwd=project, home=home).out.startswith("would ask a model\n")
 
 
 def test_graph_shows_the_nodes(project: Path, home: Path) -> None:

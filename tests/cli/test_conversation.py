@@ -54,7 +54,7 @@ def test_a_fix_its_undoing_and_what_is_remembered(opens: Opens, project: Path, h
     with opens() as terminal:
         assert "model: none: GROQ_API_KEY is not set" in terminal.until("try: ")
         say(terminal, "fix main.py")
-        terminal.until("solved by offline repair")
+        terminal.until("solved · repair · 0 calls")
         assert (project / "main.py").read_text() != REPAIRABLE["main.py"]
         say(terminal, "undo that")
         terminal.until("restored: main.py")

@@ -77,6 +77,7 @@ def test_the_text_has_a_line_for_each_matter(home: Path, tmp_path: Path) -> None
     starts = ("programs", "system", "state directory", "python", "git", "provider groq", "model auto", "model local")
     for start in (f"{each}: " for each in starts):
         assert any(line.startswith(start) for line in ran.out.splitlines()), start
+    assert "provider groq: GROQ_API_KEY is not set: export GROQ_API_KEY=…" in ran.out.splitlines()
 
 
 def test_a_state_directory_that_cannot_be_used_is_reported(home: Path, tmp_path: Path) -> None:

@@ -167,8 +167,9 @@ def test_a_change_that_cannot_work_is_told_with_its_line(tmp_path: Path) -> None
     gone = "text = text.replace('steps:', 'steps:\\n- {id: look, action: tool, capability: read_fil}')"
     with place(tmp_path, [EDIT]) as here, at_terminal(here, *TASK, EDITOR=editor(here, gone)) as terminal:
         terminal.answer(CHOICES, "e")
-        assert "plan.yaml:5: there is no tool named 'read_fil'; the nearest is read_file" in terminal.answer(
-            CHOICES, "y"
+        assert (
+            "plan.yaml:5: there is no tool named 'read_fil'; the nearest are read_file, read_files"
+            in terminal.answer(CHOICES, "y")
         )
         assert "edit it, or say no" in terminal.answer(CHOICES, "n")
         terminal.answer("Enter ends the run.) ", "")

@@ -30,7 +30,7 @@ def steps(*lines: str) -> str:
         ),
         pytest.param(steps("- {id: look, action: jump}"), ":4: ", "delegate", id="unknown action"),
         pytest.param(
-            steps("- {id: a, action: tool, capability: read_fil}"), ":4: ", "the nearest is read_file", id="tool gone"
+            steps("- {id: a, action: tool, capability: read_fil}"), ":4: ", "the nearest are read_file", id="tool gone"
         ),
         pytest.param(
             steps("- {id: a, action: coding, capability: nobody}"), ":4: ", "there are: codur-coding", id="agent gone"

@@ -22,7 +22,7 @@ def test_it_repairs_says_what_was_wrong_and_can_be_undone(project: Path, home: P
     assert "+    for number in range(start, end + 1):" in ran.out
     assert "stops one short of `end`" in ran.err
     assert "evidence: range bound; " in ran.err
-    assert "solved by offline repair" in ran.err
+    assert "solved · repair · 0 calls" in ran.err
     assert codur("undo", cwd=project, home=home).code == 0
     assert contents(project) == REPAIRABLE
 
@@ -58,7 +58,7 @@ def test_the_result_as_json(project: Path, home: Path) -> None:
 
 def test_all_repairs_are_shown_and_one_can_be_picked(project: Path, home: Path) -> None:
     fill(project, DOUBLED)
-    shown = codur_here("repair", "--all", "--budget", "20", cwd=project, home=home)
+    shown = codur_here("repair", "--all", "--timeout", "20", cwd=project, home=home)
     assert shown.code == 0, shown.err
     assert "checked: " not in shown.err
     assert "nothing was changed; `codur repair --pick N`" in shown.err
@@ -70,7 +70,7 @@ def test_all_repairs_are_shown_and_one_can_be_picked(project: Path, home: Path) 
     assert any("this one" in row and "repair 1 gives" in row for row in rows)
     before = rows[: rows.index("+print(n * 2)")]
     wanted = [row for row in before if row[:1].isdigit()][-1].partition(".")[0]
-    picked = codur_here("repair", "--pick", wanted, "--budget", "20", cwd=project, home=home)
+    picked = codur_here("repair", "--pick", wanted, "--timeout", "20", cwd=project, home=home)
     assert picked.code == 0, picked.err
     assert contents(project)["main.py"] == "n = int(input())\nprint(n * 2)\n"
     assert wanted == "1" or "you chose it" in picked.err
@@ -122,6 +122,9 @@ def test_a_flaky_check_is_told_in_a_sentence(project: Path, home: Path) -> None:
     for _ in range(4):  # by chance, one pair of runs in 255 ends in the same way
         ran = codur_here("repair", "--budget", "3", cwd=project, home=home)
         assert ran.code == 1, ran.err
+        assert ran.err.startswith(
+            "warning: --budget means dollars elsewhere; --timeout takes the seconds of a search\n"
+        )
         if "The check is flaky: two runs of the unchanged program ended differently" in ran.err:
             return
     pytest.fail(ran.err)
@@ -137,7 +140,7 @@ def test_a_syntax_error_in_another_file_is_mended(project: Path, home: Path) -> 
 def test_a_search_that_finds_nothing_says_how_far_it_came(project: Path, home: Path) -> None:
     files = {"main.py": "print('a')\nprint(len('xyz'))\n", "expected.txt": "a\nb\nc\nd\ne\nf\ng\n"}
     fill(project, files)
-    ran = codur_here("repair", "--budget", "3", "--json", cwd=project, home=home)
+    ran = codur_here("repair", "--timeout", "3", "--json", cwd=project, home=home)
     assert ran.code == 1
     told = the_object(ran.out)
     assert told["reason"].endswith("judged in main.py.")
@@ -156,7 +159,7 @@ def test_equal_input_gives_the_equal_patch_whatever_the_number_of_workers(projec
     fill(project, DOUBLED)
     found = []
     for workers in ("1", "3"):
-        words = ("repair", "--all", "--json", "--budget", "60", "--workers", workers)
+        words = ("repair", "--all", "--json", "--timeout", "60", "--workers", workers)
         report = json.loads(codur_here(*words, cwd=project, home=home).out)["repair"]
         assert report["complete"]
         found.append([patch["diff"] for patch in report["patches"]])
@@ -193,7 +196,7 @@ def test_an_assertion_of_the_program_is_not_made_to_fit(project: Path, home: Pat
     """A false one says what is wanted, wherever it stands."""
     said = "assert total([1, 2, 3]) == 6\n"
     fill(project, {"main.py": "def total(values):\n    return sum(values[1:])\n\n\n" + said})
-    ran = codur("repair", "--check", "python main.py", "--budget", "20", cwd=project, home=home)
+    ran = codur("repair", "--check", "python main.py", "--timeout", "20", cwd=project, home=home)
     text = contents(project)["main.py"]
     assert text.endswith(said)
     assert ran.code == (0 if text != "def total(values):\n    return sum(values[1:])\n\n\n" + said else 3), ran.err

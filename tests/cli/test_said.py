@@ -33,10 +33,10 @@ def test_a_second_attempt_is_called_so(first: ServerReply, said: list[str], tmp_
     with place(tmp_path, [EDIT, first, edit(MEDIAN_RIGHT)]) as here:
         ran = here.run(ASKED)
         assert (ran.code, checks(ran.err)) == (0, ["before: red", *said])
-        assert "solved by codur-coding, attempt 2\n" in ran.err
+        assert "solved · codur-coding, attempt 2 · " in ran.err
         shown = here.here("show").out
         assert checks(shown) == ["before: red", *said]
-        assert "solved by codur-coding, attempt 2\n" in shown
+        assert "solved · codur-coding, attempt 2 · " in shown
 
 
 def test_a_second_attempt_is_called_so_after_a_resume(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_a_second_attempt_is_called_so_after_a_resume(tmp_path: Path) -> None:
         here.server.release()
         resumed = here.run("resume")
         assert (resumed.code, checks(resumed.err)) == (0, ["attempt 2: green"])
-        assert "solved by codur-coding, attempt 2\n" in resumed.err
+        assert "solved · codur-coding, attempt 2 · " in resumed.err
         assert checks(here.here("show").out) == ["before: red", "attempt 1: red", "attempt 2: green"]
 
 

@@ -226,7 +226,7 @@ This was read from the file without a model; what the code means beyond its own 
 def test_a_file_is_explained_from_what_can_be_read(prompt: str, repository: Path, home: Path) -> None:
     ran = ask(prompt, repository, home)
     assert (ran.code, ran.out) == (0, EXPLAINED), ran.err
-    assert "done by a rule\n0 model calls" in ran.err
+    assert "done · a rule · 0 calls" in ran.err
 
 
 def test_a_module_is_explained_by_who_uses_it(repository: Path, home: Path) -> None:

@@ -113,7 +113,7 @@ def test_an_edited_plan_that_cannot_work_is_asked_again_with_the_problem(tmp_pat
 
     user = User(spoil, Answer(decision="reject"))
     played = run(tmp_path, [EDIT], user, sections=ASK)
-    assert user.asked[1].text.startswith("there is no tool named 'read_fil'; the nearest is read_file")
+    assert user.asked[1].text.startswith("there is no tool named 'read_fil'; the nearest are read_file")
     assert played.result.exit_code == 5
 
 

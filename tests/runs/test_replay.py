@@ -30,7 +30,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], 
 
 def again(directory: Path, file: Path, *words: str, files: Any = NEEDS_MODEL) -> tuple[Ran, dict[str, str]]:
     project, home = directory / "elsewhere", directory / "home"
-    project.mkdir()
+    project.mkdir(parents=True)
     home.mkdir()
     fill(project, files)
     done = codur("main.py is wrong", "--replay", str(file), *words, cwd=project, home=home, CODUR_REPAIR__MODE="off")
@@ -47,6 +47,8 @@ def test_a_replay_does_the_same_with_no_key_and_no_network(recorded: Any, tmp_pa
         assert second[name] == first[name]
     assert [step["node"] for step in second["route"]] == [step["node"] for step in first["route"]]
     assert second["notes"] == first["notes"]
+    shown, _ = again(tmp_path / "shown", file)
+    assert "model: gpt-oss-120b (openai/gpt-oss-120b): From the recording." in shown.err
 
 
 def test_a_recording_is_for_its_owner_and_holds_no_secret(recorded: Any) -> None:

@@ -35,8 +35,7 @@ attempt 2: green
 SUMMARY = """\
 ✔ checked: `python main.py` prints what is expected
 changed: main.py
-solved by codur-coding, attempt 2
-1 model call (1 request repeated), 3,210 tokens, $0.0012, 4.5 s
+solved · codur-coding, attempt 2 · 1 call (1 repeated) · 3,210 tokens · $0.0012 · 4.5 s
 """
 FAILURE = """\
 ✘ not achieved: two attempts made no progress
@@ -54,7 +53,7 @@ FAILURE = """\
     2. codur-coding: rewrote total (66 % of the check)
 nothing stays changed
 → Try another agent with --agent.
-2 model calls, 120 tokens, $0, 9.0 s
+not achieved · 2 calls · 120 tokens · $0 · 9.0 s
 """
 
 
@@ -96,13 +95,13 @@ def test_verbose_adds_routes_models_and_tools() -> None:
 
 @pytest.mark.parametrize("kind", ["plain", "rich"])
 def test_an_answer_and_nothing_more(kind: OutputKind) -> None:
-    assert shown(kind, ANSWER) == ("Hello.\n", "done by a rule\n0 model calls, 0 tokens, $0, 0.0 s\n")
+    assert shown(kind, ANSWER) == ("Hello.\n", "done · a rule · 0 calls · 0.0 s\n")
 
 
 def test_notes_are_told_once() -> None:
     events = (Note(text="a"), Note(level="warning", text="b"))
     _, err = shown("plain", replace(ANSWER, notes=("b", "c", "c")), events=events)
-    assert err.splitlines()[:-2] == ["note: a", "warning: b", "note: c"]
+    assert err.splitlines()[:-1] == ["note: a", "warning: b", "note: c"]
 
 
 def test_a_search_that_ends_the_run_is_told_before_the_result() -> None:
@@ -130,7 +129,7 @@ def test_repairs_that_are_only_shown_come_with_no_verdict_on_an_unchanged_progra
         f"1. `10` should be `15`.\n{DIFF}",
         "nothing was changed; `codur repair --pick N`, with the same options otherwise, applies repair N\n"
         "40 candidates tried in 1.0 s, 2 passed\n"
-        "1 model call (1 request repeated), 3,210 tokens, $0.0012, 4.5 s\n",
+        "done · 1 call (1 repeated) · 3,210 tokens · $0.0012 · 4.5 s\n",
     )
 
 
@@ -176,20 +175,25 @@ def test_details_are_cut_around_the_first_difference_and_kept_behind_a_bar() -> 
         "  tried (the last 8 of 10):",
         *(f"    {n}. codur-coding: Error {n} (0 % of the check)" for n in range(3, 11)),
         "kept although not achieved: a.py, b.py",
-        "0 model calls, 0 tokens, $0, 0.0 s",
+        "a limit was reached · 0 calls · 0.0 s",
     ]
 
 
 def test_failures_without_a_verdict_or_without_output() -> None:
-    cost = "0 model calls, 0 tokens, $0, 0.0 s\n"
+    cost = " · 0 calls · 0.0 s\n"
     no_model = RunResult(outcome="no_model", exit_code=3, reason="no key is set", remedy="Set GROQ_API_KEY.")
     crash = Verdict(status="failed", check="make", exit_status=2, error="main.c:1: error\nmake: *** Error 1\n")
-    assert shown("plain", no_model)[1] == (f"✘ a model is needed: no key is set\n→ Set GROQ_API_KEY.\n{cost}")
-    assert shown("plain", RunResult(outcome="interrupted", exit_code=130, before=crash))[1] == f"✘ interrupted\n{cost}"
+    assert shown("plain", no_model)[1] == (
+        f"✘ a model is needed: no key is set\n→ Set GROQ_API_KEY.\na model is needed{cost}"
+    )
+    assert (
+        shown("plain", RunResult(outcome="interrupted", exit_code=130, before=crash))[1]
+        == f"✘ interrupted\ninterrupted{cost}"
+    )
     assert shown("plain", RunResult(outcome="refused", exit_code=5, before=crash))[1].count("✘") == 1
     assert shown("plain", RunResult(outcome="limit", exit_code=4, before=crash))[1] == (
         "✘ a limit was reached\n✘ checked: `make` fails: make: *** Error 1\n"
-        f"  error:\n    | main.c:1: error\n    | make: *** Error 1\n{cost}"
+        f"  error:\n    | main.c:1: error\n    | make: *** Error 1\na limit was reached{cost}"
     )
 
 

@@ -14,11 +14,13 @@ import pytest
 
 from codur.events import AnswerDelta, ModelAnswered, ModelCalled, ModelWaiting, NodeEntered, RepairProgress
 from codur.structs import replace
+from codur.types import RunResult, StepRecord
 from codur.ui.output_formats import make_output
 from codur.ui.shown.diffs import diff_lines
 from codur.ui.shown.progress_lines import Status
+from codur.ui.styled_lines import fold, line
 
-from .samples import DONE, EVENTS, FAILED, Terminal, play
+from .samples import ANSWER, DONE, EVENTS, FAILED, Terminal, play
 
 ROOT = Path(__file__).parents[2]
 QUIET = tuple(event for event in EVENTS if event.kind != "node_entered")
@@ -29,16 +31,18 @@ def test_colours_on_a_terminal() -> None:
     out, err = Terminal(), Terminal()
     play(make_output("rich", stdout=out, stderr=err, verbose=False, color=True), QUIET[:3], DONE)
     assert out.getvalue() == (
-        "Fixed **the sum**.\nIt left out one value.\n\n"
+        "Fixed \x1b[1mthe sum\x1b[0m.\nIt left out one value.\n\n"
         "\x1b[1m--- a/main.py\x1b[0m\n\x1b[1m+++ b/main.py\x1b[0m\n\x1b[36m@@ -1,2 +1,2 @@\x1b[0m\n"
-        " def total():\n\x1b[31m-    return 10\x1b[0m\n\x1b[32m+    return 15\x1b[0m\n"
+        " \x1b[94;49mdef\x1b[0m\x1b[90;49m \x1b[0m\x1b[92;49mtotal\x1b[0m\x1b[49m():\x1b[0m\n"
+        "\x1b[31m-    return 10\x1b[0m\n"
+        "\x1b[32m+\x1b[0m\x1b[32;49m    \x1b[0m\x1b[94;49mreturn\x1b[0m\x1b[32;49m \x1b[0m\x1b[94;49m15\x1b[0m\n"
     )
     assert err.getvalue() == (
         "\x1b[2mbefore: \x1b[0m\x1b[31mred: line 3: expected `15`, got `10`\x1b[0m\n"
         "\x1b[33mnote: \x1b[0mprograms run without a sandbox\n"
         "\x1b[32m✔ checked: \x1b[0m`python main.py` prints what is expected\n"
-        "changed: main.py\nsolved by codur-coding, attempt 2\n"
-        "\x1b[2m1 model call (1 request repeated), 3,210 tokens, $0.0012, 4.5 s\x1b[0m\n"
+        "changed: main.py\n\x1b[32msolved\x1b[0m · codur-coding, attempt 2 · "
+        "\x1b[2m1 call (1 repeated) · 3,210 tokens · $0.0012 · 4.5 s\x1b[0m\n"
     )
 
 
@@ -61,7 +65,7 @@ def test_foreign_markup_emoji_and_long_lines_stay_as_they_are() -> None:
     play(
         make_output("rich", stdout=out, stderr=Terminal(), verbose=False, color=True), (), replace(DONE, answer=answer)
     )
-    assert out.getvalue().split("\n")[0] == answer
+    assert " ".join(out.getvalue().split("\n\n")[0].split()) == answer
 
 
 def test_diff_styles_follow_the_hunks() -> None:
@@ -88,6 +92,8 @@ def test_status_words() -> None:
         NodeEntered(node="pattern_plan"),
         NodeEntered(node="own\x1bnode"),
         RepairProgress(tried=1200, best=0.5, place="main.py:3"),
+        RepairProgress(tried=1201, best=1.0, place="main.py:3", passing=1),
+        RepairProgress(tried=1300, best=1.0, place="main.py:3", passing=2),
         ModelCalled(profile="fast", model="m", purpose="planning", prompt_chars=1),
         ModelWaiting(profile="fast", seconds=7, reason="busy"),
         ModelAnswered(profile="fast", purpose="planning", prompt_tokens=1, completion_tokens=1, duration_s=1),
@@ -100,6 +106,8 @@ def test_status_words() -> None:
         "reading the request · 62 s · 0 model calls",
         "own\\x1bnode · 62 s · 0 model calls",
         "searching for a repair (1,200 tried, best 50 %, at main.py:3) · 62 s · 0 model calls",
+        "1 fix passes so far; looking for others · 62 s · 0 model calls",
+        "2 fixes pass so far; comparing them · 62 s · 0 model calls",
         "asking fast (planning) · 62 s · 0 model calls",
         "waiting 7 s for fast · 62 s · 0 model calls",
         "reading the answer · 62 s · 1 model call",
@@ -166,7 +174,7 @@ def test_the_live_line_appears_and_leaves_the_terminal_as_it_was(how: str) -> No
     tail = text.rsplit("\x1b[?25h", 1)[1]
     assert tail.startswith("\r\x1b[1A\x1b[2K")  # the live line is erased
     if how == "whole":
-        assert tail.endswith("\x1b[2m1 model call (1 request repeated), 3,210 tokens, $0.0012, 4.5 s\x1b[0m\n")
+        assert tail.endswith("\x1b[2m1 call (1 repeated) · 3,210 tokens · $0.0012 · 4.5 s\x1b[0m\n")
 
 
 def test_words_are_shown_above_the_live_line_and_taken_away() -> None:
@@ -181,3 +189,82 @@ def test_a_terminal_without_unicode() -> None:
     assert re.search(r"[-|/\\] searching for a repair - \d+ s - 0 model calls", text)
     assert "[ok] checked: " in text
     assert "switched model: fast -> spare" in text
+
+
+ANSWER_IN_MARKDOWN = """\
+# What it does
+
+`total(prices)` sums **all** of `list<int>`; __init__ and List<T> and _x_ stay, see [the page](http://a.b/c).
+It is *called* once.
+
+1. first, of which there is more to say than fits into a line of sixty columns
+2. second
+
+```python
+def total(prices):
+    return sum(prices)  # which is longer than what fits into sixty columns
+```
+
+<div>not lost</div>
+"""
+
+
+def of_model(answer: str) -> RunResult:
+    return replace(DONE, answer=answer, diff="", records=())
+
+
+def test_an_answer_in_markdown_is_shown_as_what_it_means() -> None:
+    out = Terminal()
+    play(
+        make_output("rich", stdout=out, stderr=Terminal(), verbose=False, color=True), (), of_model(ANSWER_IN_MARKDOWN)
+    )
+    lines = re.sub("\x1b\\[[0-9;]*m", "", out.getvalue()).splitlines()
+    assert [row for row in lines if row] == [
+        "What it does",
+        "total(prices) sums all of list<int>; __init__ and List<T> and _x_ stay, see the",
+        "page (http://a.b/c).",
+        "It is called once.",
+        " 1 first, of which there is more to say than fits into a line of sixty columns",
+        " 2 second",
+        "    def total(prices):",
+        "        return sum(prices)  # which is longer than what fits into sixty columns",
+        "    <div>not lost</div>",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("result", "shown"),
+    [
+        (of_model("see " + "x" * 75 + " **now**"), "see " + "x" * 75 + " **now**\n"),
+        (of_model("\x1b]0;up\x07**a**"), "\\x1b]0;up\\x07a\n"),
+        (replace(ANSWER, answer="# a comment of a file"), "# a comment of a file\n"),
+        (
+            replace(
+                of_model("# of a file"),
+                records=(StepRecord(step_id="s", node="tool", action="tool", origin="plan", tier="open"),),
+            ),
+            "# of a file\n",
+        ),
+    ],
+    ids=["a word that is too wide", "escapes", "what a rule found", "what a tool found"],
+)
+def test_what_is_no_markdown_stays_as_it_is(result: RunResult, shown: str) -> None:
+    out = Terminal()
+    play(make_output("rich", stdout=out, stderr=Terminal(), verbose=False, color=True), (), result)
+    assert re.sub("\x1b\\[[0-9;]*m", "", out.getvalue()) == shown
+
+
+def test_lines_are_folded_between_words_only() -> None:
+    told = line(("✘ checked: ", "bad"), "`python -m pytest tests/test_of_a_long_name.py` fails: 1 of 3 tests passed")
+    assert [part.text for part in fold(told, 20)] == [
+        "✘ checked: `python",
+        "-m pytest",
+        "tests/test_of_a_long_name.py`",
+        "fails: 1 of 3 tests",
+        "passed",
+    ]
+    assert [part.spans[0].style for part in fold(told, 20)] == ["bad", *["plain"] * 4]
+    behind = line(("  > | ", "dim"), "one two three 世界世界 end")
+    assert [part.text for part in fold(behind, 18)] == ["  > | one two", "    | three", "    | 世界世界 end"]
+    assert fold(told, None) == [told]
+    assert fold(line("x " * 9), 18) == [line("x " * 9)]

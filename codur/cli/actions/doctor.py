@@ -252,8 +252,8 @@ def _auto(settings: Settings, pool: ModelPool) -> AutoHealth | None:
 
 def _provider_line(one: ProviderHealth) -> str:
     key = f"{one.key_env} is {one.key}" if one.key_env else "no key needed"
-    sdk = f"through the {one.sdk} package" if one.sdk else "its package is not installed"
-    return f"provider {one.provider}: {key}, {sdk}{': ' if one.remedy else ''}{one.remedy}"
+    absent = "" if one.sdk else ", its package is not installed"
+    return f"provider {one.provider}: {key}{absent}{': ' if one.remedy else ''}{one.remedy}"
 
 
 def _works(one: BackendHealth) -> str:
@@ -269,8 +269,8 @@ def _lines(health: Health) -> list[str]:
         lines.append(f"  {health.note}")
     lines += [f"  not held: {gap}" for gap in health.gaps]
     for one in health.backends:  # where nothing is missing nothing is to be installed
-        lines.append(f"  {one.name}: {_works(one) if one.works else one.problem}")
-        lines += [f"    remedy: {one.remedy}"] if one.remedy and (health.note or health.gaps) else []
+        remedy = f"; {one.remedy}" if one.remedy and (health.note or health.gaps) else ""
+        lines.append(f"  {one.name}: {_works(one) if one.works else one.problem}{remedy}")
     lines.append(f"system: {health.system}, kernel {health.kernel}, Landlock {health.landlock_abi or 'not available'}")
     if health.root:
         lines.append(f"warning: {_ROOT_WARNING}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_module
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,7 @@ def show_route(task: Task, directory: Path, config: Path | None, *, json: bool) 
     if json:
         say_json(report)
         return
-    check = decision.discovery.check
-    shown = {**report, "check": _check(check) if check else None}
-    say("\n".join(f"{key.replace('_', ' ')}: {_shown(value)}" for key, value in shown.items()))
+    say("\n".join(_route_lines(decision, report)))
 
 
 def _report(decision: PatternDecision) -> dict[str, Any]:
@@ -55,16 +54,31 @@ def _report(decision: PatternDecision) -> dict[str, Any]:
     }
 
 
+def _route_lines(decision: PatternDecision, report: Mapping[str, Any]) -> list[str]:
+    """The same in words, without what there is nothing of."""
+    check = decision.discovery.check
+    told = {
+        "check": _check(check) if check else "none found",
+        "files": ", ".join(report["files"]),
+        "missing files": ", ".join(report["missing_files"]),
+        "program": report["entry"],
+        "explained without a model": report["explains_without_model"],
+        "why": report["reason"],
+    }
+    return [_first_step(report), *(f"{name}: {value}" for name, value in told.items() if value)]
+
+
+def _first_step(report: Mapping[str, Any]) -> str:
+    if not report["settled"]:
+        searches = report["type"] == "code_fix" and report["check"] is not None
+        return "would search for a fix if the check fails, then ask a model" if searches else "would ask a model"
+    if report["tool_calls"]:
+        return f"would call {', '.join(map(_call, report['tool_calls']))}"
+    return f"would answer: {report['answer']}" if report["answer"] else "would end without a model"
+
+
 def _check(check: Check) -> str:
     return f"{check.label} ({check.source})" if check.argv else check.source
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, list):
-        return ", ".join(_call(item) if isinstance(item, dict) else str(item) for item in value) or "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no: passed on"
-    return "none" if value is None else str(value)
 
 
 def _call(item: dict[str, Any]) -> str:

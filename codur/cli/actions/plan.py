@@ -44,6 +44,9 @@ def make(task: Task, *, to: Path | None, force: bool, config: Path | None, showi
             tell(f"{result.reason or 'the plan'}: {to}")
             tell(f"carry it out with: codur run --plan-file {shlex.quote(str(to))}")
             return result.exit_code
+    if showing.kind == "rich" and result.answer:  # to be copied, and so as it is
+        say(result.answer)
+        result = replace(result, answer="")
     shown.result(result)
     return result.exit_code
 

@@ -11,6 +11,7 @@ from typing import Any
 from codur.cli import machine
 from codur.cli.ask_user import shows_plans, user_at
 from codur.cli.machine import Showing
+from codur.cli.printing import tell
 from codur.errors import UsageError
 from codur.events import Note
 from codur.patches import RepairRequest
@@ -24,13 +25,23 @@ from codur.types import RunResult, Task
 from codur.ui.output_formats import Output, show
 from codur.ui.shown.tables import route_text
 
+_NEXT = ("codur diff", "codur undo")
 NO_HOME = "no home directory is known."
 
 
 def carry_out(task: Task, showing: Showing, **given: Any) -> int:
     """Carry out one task and show it; gives the exit code. What is given: see `carried_out`."""
     result, shown = carried_out(task, showing, **given)
-    return shown_result(result, shown, explain_route=showing.explain_route)
+    code = shown_result(result, shown, explain_route=showing.explain_route)
+    if showing.is_for_people:
+        tell_next(result, _NEXT)
+    return code
+
+
+def tell_next(result: RunResult, commands: Sequence[str]) -> None:
+    """Say what can be done about what a task changed."""
+    if result.outcome == "done" and result.changed_files and result.run_id:
+        tell(f"next: {' · '.join(commands)}")
 
 
 def carried_out(

@@ -19,9 +19,10 @@ def repair(
     check: options.CheckCommand = None,
     expect: options.ExpectFile = None,
     hint: options.Hint = None,
-    budget: Annotated[
-        float | None, typer.Option("--budget", min=0.1, metavar="S", help="Seconds to search; 60 by default.")
+    timeout: Annotated[
+        float | None, typer.Option("--timeout", min=0.1, metavar="S", help="Seconds to search; 60 by default.")
     ] = None,
+    budget: Annotated[float | None, typer.Option("--budget", min=0.1, metavar="S", hidden=True)] = None,
     order: Annotated[int | None, typer.Option("--max-order", min=1, metavar="N", help="Edits in one repair.")] = None,
     workers: Annotated[
         int | None, typer.Option("--workers", min=1, metavar="N", help="Processes side by side.")
@@ -35,7 +36,7 @@ def repair(
             "--pick",
             min=1,
             metavar="N",
-            help="Apply repair N of those that --all shows with the same --budget: another one may find others.",
+            help="Apply repair N of those that --all shows with the same --timeout: another one may find others.",
         ),
     ] = 1,
     since: Annotated[
@@ -56,10 +57,13 @@ def repair(
     """Search for a repair without a model, by the check alone."""
     from codur.cli.actions import run
     from codur.cli.machine import Showing
+    from codur.cli.printing import warn
     from codur.types import Task
 
     root, files = run.repair_place(paths or [], directory)
-    searching = {"offline_budget_s": budget, "max_order": order, "workers": workers}
+    if budget is not None:
+        warn("--budget means dollars elsewhere; --timeout takes the seconds of a search")
+    searching = {"offline_budget_s": budget if timeout is None else timeout, "max_order": order, "workers": workers}
     given = {name: value for name, value in searching.items() if value is not None}
     task = Task(
         prompt=" ".join(["repair", *files]),

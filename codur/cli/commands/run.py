@@ -31,6 +31,7 @@ def run(
     max_iterations: options.MaxIterations = None,
     max_tokens: options.MaxTokens = None,
     timeout: options.Timeout = None,
+    budget: options.Budget = None,
     samples: options.Samples = None,
     scope: options.Scope = None,
     max_files: options.MaxFiles = None,
@@ -84,6 +85,7 @@ def run(
             iterations=max_iterations,
             tokens=max_tokens,
             timeout=timeout,
+            budget=budget,
         ),
         exchanges=run.exchanges(record, replay, show=show_prompts, offline=offline),
     )

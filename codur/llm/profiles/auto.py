@@ -52,7 +52,7 @@ def choose_profiles(settings: Settings, environ: Mapping[str, str], *, given: Co
     ]
     if ready:
         variable = _provider(settings, ready[0]).api_key_env
-        reason = f"{variable} is set." if variable and ready[0] not in given else "It is given."
+        reason = f"{variable} is set." if variable and ready[0] not in given else "From the recording."
         return AutoChoice(default=ready[0], fast=_cheapest(settings, ready), found=True, reason=reason)
     no_key = key_problem(_provider(settings, groq[0]), environ) if groq else "no profile of Groq is set up"
     local = _local(settings)

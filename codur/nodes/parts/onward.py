@@ -209,9 +209,10 @@ def _nothing_found(record: StepRecord, state: RunState, context: RunContext) -> 
         return go("review", "end", origin="llm_error", reason=state["reason"])
     if not can_ask(state, context):
         error = why_not(state, context)
+        searched = f"the search without one stopped. {record.error}"
         return RunUpdate(
             outcome="no_model",
-            reason=record.error if state["task"].offline else f"{record.error} {error.message}",
+            reason=searched if state["task"].offline else f"{searched} {error.message}",
             remedy=error.remedy,
             **go("review", "end", origin="repair", reason=record.error),
         )

@@ -13,6 +13,8 @@ from codur.planning.plans.step_references import SHELL_ARGUMENTS, referred, unpr
 from codur.structs import Struct, replace
 from codur.types import Plan, SideEffect, Step
 
+_NAMED, _LISTED = 3, 10
+"""Names near an unknown one that are told, and how many there may be for all of them to be told."""
 _DELETE = re.compile(
     r"\b(?:delet\w*|remov\w*|eras\w*|drop\w*|clean\w*|get rid|lösch\w*|entfern\w*|supprim\w*|borra\w*)\b",
     re.IGNORECASE,
@@ -291,6 +293,9 @@ def _words(command: Any) -> list[str]:
 
 
 def _unknown(kind: str, name: str, known: Collection[str]) -> str:
-    near = get_close_matches(name, list(known), n=1)
-    hint = f"the nearest is {near[0]}; " if near else ""
-    return f"there is no {kind} named {name!r}; {hint}there are: {', '.join(sorted(known))}"
+    near = get_close_matches(name, sorted(known), n=_NAMED, cutoff=0.0 if len(known) > _LISTED else 0.6)
+    if near:
+        hint = f"the nearest {'is' if len(near) == 1 else 'are'} {', '.join(near)}"
+    else:
+        hint = f"there are: {', '.join(sorted(known))}"
+    return f"there is no {kind} named {name!r}; {hint}"

@@ -167,11 +167,14 @@ def title_of(row: BatchRow) -> str:
     return f"{row.name} ({', '.join(more)})" if more else row.name
 
 
-def batch_table(rows: Sequence[BatchRow], *, color: bool = False, width: int = 100) -> Shown:
+def batch_table(
+    rows: Sequence[BatchRow], *, wall_s: float | None = None, color: bool = False, width: int = 100
+) -> Shown:
     """Give the table of a batch, with a line of totals.
 
     Args:
         rows: in the order to show them.
+        wall_s: seconds from the begin to the end; None if that is not known.
         color: use colours and fold long cells to `width` columns.
     """
     several = {"agent": len({row.agent for row in rows}) > 1, "attempt": any(row.attempt > 1 for row in rows)}
@@ -179,6 +182,8 @@ def batch_table(rows: Sequence[BatchRow], *, color: bool = False, width: int = 1
     columns = [Column(title, right=title in _FIGURES) for title in titles]
     cells = [[_CELLS[title](row) for title in titles] for row in rows]
     totals = _totals(rows, attempts=any(several.values()))
+    if wall_s is not None:
+        totals["seconds"] = f"{wall_s:.1f} (sum {totals['seconds']})"
     footer = [line(totals.get(title, "")) for title in titles]
     return table(columns, cells, footer, color=color, width=width)
 

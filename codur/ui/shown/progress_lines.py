@@ -163,6 +163,12 @@ def _search_words(search: RepairProgress) -> str:
     return f"{tried}, the best reaches {percent(search.best)} of the check{place}"
 
 
+def _passing_words(number: int) -> str:
+    if number == 1:
+        return "1 fix passes so far; looking for others"
+    return f"{number:,} fixes pass so far; comparing them"
+
+
 class Status:
     """What is going on at this moment, in one line."""
 
@@ -209,6 +215,8 @@ class Status:
             case ModelWaiting():
                 return f"waiting {event.seconds:.0f} s for {event.profile}"
             case RepairProgress():
+                if event.passing:
+                    return _passing_words(event.passing)
                 place = f", at {event.place}" if event.place else ""
                 return f"searching for a repair ({event.tried:,} tried, best {percent(event.best)}{place})"
             case RunFinished():

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import zip_longest
 
 from codur.types import Attempt, Outcome, RunResult, Usage, Verdict
 from codur.ui.shown.diffs import diff_lines
 from codur.ui.shown.repairs import every_repair, search_lines
 from codur.ui.shown.verdicts import proven, verdict_line
-from codur.ui.styled_lines import Line, block, clip, count, line, percent
+from codur.ui.styled_lines import Line, block, cells, clip, count, line, percent
 
 _SHOWN_LINES = 10
 """Lines shown of an expected output, of what came instead, and of an error."""
 _LINES_BEFORE = 3
 """Lines shown before the first difference."""
 _SHOWN_ATTEMPTS = 8
+_BESIDE = 100
+"""Columns from which on what was expected and what came stand side by side."""
 _NOTHING_CHANGED = "nothing was changed; `codur repair --pick N`, with the same options otherwise, applies repair N"
 
 _OUTCOMES: dict[Outcome, str] = {
@@ -35,41 +38,49 @@ def body_lines(result: RunResult, *, limit: int | None) -> list[Line]:
         result: the run's result.
         limit: lines of the diff shown at most, or None for all.
     """
-    if result.repair is not None and _only_shows_repairs(result):
+    if result.repair is not None and only_shows_repairs(result):
         return every_repair(result.repair)
     answer, diff = block(result.answer), diff_lines(result.diff, limit=limit)
     return [*answer, line(""), *diff] if answer and diff else [*answer, *diff]
 
 
-def summary_lines(result: RunResult, *, told: Collection[str] = ()) -> list[Line]:
+def summary_lines(result: RunResult, *, told: Collection[str] = (), width: int | None = None) -> list[Line]:
     """Give everything but the answer and the diff.
 
     Args:
         result: the run's result.
         told: notes that have been shown already.
+        width: of the terminal, in columns; None if it is none.
     """
     if result.outcome == "usage":
         return error_lines(result)
     lines = [line(("note: ", "warn"), note) for note in dict.fromkeys(result.notes) if note not in told]
     verdict = verdict_line(result)
     if result.outcome != "done":
-        lines += failure_lines(result)
-    elif _only_shows_repairs(result):
+        lines += failure_lines(result, width=width)
+    elif only_shows_repairs(result):
         lines.append(line(_NOTHING_CHANGED))
     elif verdict:
         lines.append(verdict)
     lines += _changed_lines(result)
-    if result.outcome == "done" and result.solved_by:
-        what = f": {result.explanation}" if result.explanation else ""
-        lines.append(line(_solved_words(result), what))
+    if result.outcome == "done" and result.explanation:
+        lines.append(line(("what was wrong: ", "dim"), result.explanation))
     if result.outcome == "done" and result.repair is not None and result.solved_by in ("repair", ""):
         lines += search_lines(result.repair)
     lines += _remedy_lines(result)
-    lines.append(line((cost_words(result.usage, calls=result.model_calls, seconds=result.duration_s), "dim")))
-    return lines
+    return [*lines, end_line(result)]
 
 
-def failure_lines(result: RunResult) -> list[Line]:
+def end_line(result: RunResult) -> Line:
+    """Give how it ended, by whom, and at what cost: `solved · repair · 0 calls · 1.2 s`."""
+    done = result.outcome == "done"
+    ended = "solved" if done and proven(result) else _OUTCOMES[result.outcome]
+    by = f" · {_worker_words(result)}" if done and result.solved_by else ""
+    cost = cost_words(result.usage, calls=result.model_calls, seconds=result.duration_s)
+    return line((ended, "good" if ended == "solved" else "strong"), f"{by} · ", (cost, "dim"))
+
+
+def failure_lines(result: RunResult, *, width: int | None = None) -> list[Line]:
     """Give why a run did not reach its goal: the reason, the verdict with its details, and what was tried."""
     reason = f": {result.reason}" if result.reason else ""
     lines = [line((f"✘ {_OUTCOMES[result.outcome]}", "bad"), reason)]
@@ -78,7 +89,7 @@ def failure_lines(result: RunResult) -> list[Line]:
     verdict = verdict_line(result)
     if verdict:
         lines.append(verdict)
-    details = _detail_lines(result.verdict or result.before)
+    details = _detail_lines(result.verdict or result.before, width)
     return [*lines, *details, *_attempt_lines(result.attempts), *_best_lines(result)]
 
 
@@ -90,10 +101,17 @@ def error_lines(result: RunResult) -> list[Line]:
     return [head, *([verdict] if verdict else []), *_remedy_lines(result)]
 
 
-def _only_shows_repairs(result: RunResult) -> bool:
+def only_shows_repairs(result: RunResult) -> bool:
     """Whether repairs were asked for to look at: none was taken, and nobody else solved the task."""
     found = result.repair is not None and bool(result.repair.patches) and result.repair.chosen < 0
     return found and result.outcome == "done" and not result.solved_by
+
+
+def is_prose(result: RunResult) -> bool:
+    """Whether the answer is what a model says, rather than what a rule or a tool found."""
+    if not result.answer or result.solved_by in ("pattern", "repair"):
+        return False
+    return result.records[-1].action != "tool" if result.records else result.model_calls > 0
 
 
 def answers_only(result: RunResult) -> bool:
@@ -102,10 +120,12 @@ def answers_only(result: RunResult) -> bool:
 
 
 def cost_words(usage: Usage, *, calls: int, seconds: float) -> str:
-    """Give `2 model calls, 3,210 tokens, $0.0012, 4.5 s`."""
-    retries = f" ({count(usage.retries, 'request')} repeated)" if usage.retries else ""
-    tokens = count(usage.total_tokens, "token")
-    return f"{count(calls, 'model call')}{retries}, {tokens}, {money(usage.cost_usd)}, {seconds:.1f} s"
+    """Give `2 calls · 3,210 tokens · $0.0012 · 4.5 s`; without tokens and dollars where there are none."""
+    retries = f" ({usage.retries:,} repeated)" if usage.retries else ""
+    parts = [f"{count(calls, 'call')}{retries}"]
+    if usage.total_tokens or usage.cost_usd:
+        parts += [count(usage.total_tokens, "token"), money(usage.cost_usd)]
+    return " · ".join([*parts, f"{seconds:.1f} s"])
 
 
 def money(dollars: float) -> str:
@@ -120,11 +140,11 @@ def worker(name: str) -> str:
     return {"repair": "offline repair", "pattern": "a rule"}.get(name, name)
 
 
-def _solved_words(result: RunResult) -> str:
-    verb = "solved" if proven(result) else "done"
+def _worker_words(result: RunResult) -> str:
+    if result.solved_by == "repair":
+        return "repair"
     number = len(result.attempts) + 1  # those that are kept failed
-    attempt = f", attempt {number}" if number > 1 and result.solved_by != "repair" else ""
-    return f"{verb} by {worker(result.solved_by)}{attempt}"
+    return worker(result.solved_by) + (f", attempt {number}" if number > 1 else "")
 
 
 def _changed_lines(result: RunResult) -> list[Line]:
@@ -165,18 +185,44 @@ def _attempt_words(attempt: Attempt) -> str:
     return f"{clip(words, width=200)} ({percent(attempt.progress)} of the check)"
 
 
-def _detail_lines(verdict: Verdict | None) -> list[Line]:
+def _detail_lines(verdict: Verdict | None, width: int | None) -> list[Line]:
     if verdict is None or verdict.status not in ("failed", "flaky", "tampered"):
         return []
     at = verdict.difference.line if verdict.difference else 1
     lines: list[Line] = []
     if verdict.difference or verdict.expected:
-        lines += _excerpt("expected", verdict.expected, at, marked=verdict.difference is not None)
-        lines += _excerpt("got", verdict.actual, at, marked=verdict.difference is not None)
+        marked = verdict.difference is not None
+        expected = _excerpt("expected", verdict.expected, at, marked=marked)
+        actual = _excerpt("got", verdict.actual, at, marked=marked)
+        both = width is not None and width >= _BESIDE
+        lines += _beside(expected, actual, (width or 0) // 2) if both else [*expected, *actual]
     if verdict.error:
         rows = verdict.error.rstrip("\n").split("\n")[-_SHOWN_LINES:]
         lines += [line(("  error:", "dim")), *block("\n".join(rows), prefix="    | ")]
     return lines
+
+
+def _beside(left: list[Line], right: list[Line], room: int) -> list[Line]:
+    """Two texts in columns of `room`, cut to fit."""
+    rows = zip_longest(left, right, fillvalue=line(""))
+    return [Line((*_padded(one, room).spans, *_cut(other, room).spans)) for one, other in rows]
+
+
+def _padded(item: Line, room: int) -> Line:
+    shown = _cut(item, room - 2)
+    return Line((*shown.spans, *line(" " * (room - cells(shown.text))).spans))
+
+
+def _cut(item: Line, room: int) -> Line:
+    """A line of at most `room` columns; only its last part, which is a foreign text, is cut."""
+    over = cells(item.text) - room
+    if over <= 0:
+        return item
+    *first, last = item.spans
+    kept = last.text
+    while kept and cells(last.text) - cells(kept) <= over:
+        kept = kept[:-1]
+    return Line((*first, *line((f"{kept}…", last.style)).spans))
 
 
 def _excerpt(title: str, text: str, at: int, *, marked: bool) -> list[Line]:

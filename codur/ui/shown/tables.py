@@ -5,14 +5,13 @@ Every function gives text that is ready for `output_formats.show`.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 
 from codur.errors import CodurError
 from codur.structs import Struct
 from codur.types import RouteStep
 from codur.ui.sanitise import Shown
-from codur.ui.styled_lines import Line, joined, line
+from codur.ui.styled_lines import Line, cells, joined, line
 
 
 class AgentRow(Struct):
@@ -39,7 +38,7 @@ _AGENT_COLUMNS = (Column("agent"), Column("type"), Column("needs"), Column("read
 
 def agents_table(rows: Sequence[AgentRow], *, color: bool = False, width: int = 100) -> Shown:
     """Give the table of agents."""
-    cells = [
+    told = [
         (
             line(row.name),
             line(row.type),
@@ -49,7 +48,7 @@ def agents_table(rows: Sequence[AgentRow], *, color: bool = False, width: int = 
         )
         for row in rows
     ]
-    return table(_AGENT_COLUMNS, cells, (), color=color, width=width)
+    return table(_AGENT_COLUMNS, told, (), color=color, width=width)
 
 
 def route_text(route: Sequence[RouteStep]) -> Shown:
@@ -82,7 +81,7 @@ def table(
 
         return render_table(header, rows, footer, width=width)
     body = [header, *rows, *([footer] if footer else [])]
-    widths = [max(_cells(row[index].text) for row in body) for index in range(len(columns))]
+    widths = [max(cells(row[index].text) for row in body) for index in range(len(columns))]
     rule = line("  ".join("-" * size for size in widths))
     lines = [_plain_row(columns, row, widths) for row in body]
     lines.insert(1, rule)
@@ -92,15 +91,8 @@ def table(
 
 
 def _plain_row(columns: Sequence[Column], row: Sequence[Line], widths: Sequence[int]) -> Line:
-    cells = []
+    texts = []
     for column, cell, size in zip(columns, row, widths, strict=True):
-        space = " " * (size - _cells(cell.text))
-        cells.append(space + cell.text if column.right else cell.text + space)
-    return line("  ".join(cells).rstrip())
-
-
-def _cells(text: str) -> int:
-    """Columns that `text` takes on a terminal."""
-    return sum(
-        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
-    )
+        space = " " * (size - cells(cell.text))
+        texts.append(space + cell.text if column.right else cell.text + space)
+    return line("  ".join(texts).rstrip())

@@ -8,6 +8,7 @@ from codur.ui.styled_lines import Line, Style, clip, count, line
 _FLAKY = "its result differs from run to run"
 _TAMPERED = "the output is taken from what is expected instead of being computed"
 _NO_CHECK = "no check was found"
+_PASSES_ALREADY = "the check passes already, so it cannot show whether this is done"
 _STILL = "what passed before still passes"
 
 
@@ -56,7 +57,7 @@ def _check_words(label: str, verdict: Verdict) -> tuple[str, Style]:
     match verdict.status:
         case "passed":
             if label == "before":
-                return "green: the check passes before anything is changed, so it can prove nothing", "warn"
+                return f"green: {_PASSES_ALREADY}", "warn"
             return "green", "good"
         case "failed":
             return f"red: {cause(verdict)}", "bad"
@@ -114,12 +115,20 @@ def _passed_line(result: RunResult, verdict: Verdict) -> Line:
     if before is not None and before.passed and result.task_type == "refactor":
         return line(("✔ checked: ", "good"), f"{_STILL}: {command}")
     if before is not None and before.passed:
-        return line(("the check passed before anything was changed; it proves nothing", "warn"), f": {command}")
+        return line(("✔ still passes", "good"), f": {_tests_words(verdict, before)}{command}")
     if before is not None and before.status == "flaky":
-        words = "the check passes, but its result differed from run to run before any change; it proves little"
+        words = "the check passes, but its result differed from run to run before any change; so it shows little"
         return line((words, "warn"), f": {command}")
     unseen = " (it was not run before the change)" if before is None and _changed(result) else ""
     return line(("✔ checked: ", "good"), f"{command} {_achievement(verdict)}{unseen}")
+
+
+def _tests_words(verdict: Verdict, before: Verdict) -> str:
+    """How many tests pass, and how many there were; empty where they are not counted."""
+    if verdict.tests_total is None:
+        return ""
+    earlier = "" if before.tests_total is None else f" ({before.tests_passed or 0} before)"
+    return f"{count(verdict.tests_passed or 0, 'test')}{earlier}, "
 
 
 def _achievement(verdict: Verdict) -> str:

@@ -49,11 +49,7 @@ def tool(name: str, *, key: str = "a", inputs: tuple[str, ...] = ()) -> Step:
         (
             plan(tool("read_fil")),
             ToolSettings(),
-            Problem(
-                text="there is no tool named 'read_fil'; the nearest is read_file; "
-                "there are: apply_patch, delete_file, fetch_page, git_commit, git_stage_files, read_file, run_pytest, "
-                "write_file"
-            ),
+            Problem(text="there is no tool named 'read_fil'; the nearest are read_file, write_file"),
         ),
         (
             plan(Step(id="a", action="delegate", capability="nobody")),

@@ -13,7 +13,7 @@ NO_CHECK = Verdict(status="no_check", note="main.py has no expected.txt beside i
 FLAKY = Verdict(status="flaky", check="pytest -q", note="2 of 3 runs passed")
 TAMPERED = Verdict(status="tampered", check="python main.py")
 TESTS = Verdict(status="passed", check="pytest -q", tests_passed=1, tests_total=1)
-GREEN_BEFORE = "the check passed before anything was changed; it proves nothing: `python main.py`"
+GREEN_BEFORE = "✔ still passes: `python main.py`"
 
 CAUSES: list[tuple[Verdict, str]] = [
     (RED, "line 3: expected `15`, got `10`"),
@@ -53,7 +53,7 @@ def test_causes(verdict: Verdict, words: str) -> None:
     ("label", "verdict", "words"),
     [
         ("before", RED, "before: red: line 3: expected `15`, got `10`"),
-        ("before", GREEN, "before: green: the check passes before anything is changed, so it can prove nothing"),
+        ("before", GREEN, "before: green: the check passes already, so it cannot show whether this is done"),
         ("attempt 2", GREEN, "attempt 2: green"),
         ("before", NO_CHECK, "before: nothing to check: main.py has no expected.txt beside it"),
         ("attempt 1", FLAKY, "attempt 1: flaky: 2 of 3 runs passed"),
@@ -86,13 +86,19 @@ LINES: list[tuple[RunResult, str | None, bool]] = [
     (replace(DONE, before=GREEN), GREEN_BEFORE, False),
     (replace(DONE, before=GREEN, changed_files=()), GREEN_BEFORE, False),
     (
+        replace(DONE, before=replace(TESTS, tests_passed=2), verdict=replace(TESTS, tests_passed=3)),
+        "✔ still passes: 3 tests (2 before), `pytest -q`",
+        False,
+    ),
+    (replace(DONE, before=GREEN, verdict=TESTS), "✔ still passes: 1 test, `pytest -q`", False),
+    (
         replace(DONE, before=GREEN, changed_files=(), diff=""),
         "the check passed before anything was changed: `python main.py`; nothing was changed",
         False,
     ),
     (
         replace(DONE, before=FLAKY),
-        "the check passes, but its result differed from run to run before any change; it proves little: "
+        "the check passes, but its result differed from run to run before any change; so it shows little: "
         "`python main.py`",
         False,
     ),
@@ -127,4 +133,4 @@ def test_the_verdict_of_a_run(result: RunResult, words: str | None, is_proven: b
 
 def test_only_what_is_proven_has_the_good_mark() -> None:
     for result, words, is_proven in LINES:
-        assert (words is not None and words.startswith("✔")) is is_proven, result
+        assert (words is not None and words.startswith("✔ checked: ")) is is_proven, result
