@@ -86,12 +86,12 @@ def print_markdown(text: str, console: Console) -> None:
     with console.use_theme(_THEME):
         rows = list(Segment.split_lines(console.render(_Answer(safe), console.options.update(width=width))))
     texts = [Text.assemble(*((part.text, part.style or "") for part in row)) for row in rows]
-    for text in texts:
-        text.rstrip()  # rich fills lines up
+    for shown in texts:
+        shown.rstrip()  # rich fills lines up
     while texts and not texts[-1]:
         texts.pop()
-    for text in texts:
-        console.print(text)
+    for shown in texts:
+        console.print(shown)
 
 
 def highlighted(code: str, lexer: str) -> Text | None:

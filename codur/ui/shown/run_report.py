@@ -219,7 +219,7 @@ def _cut(item: Line, room: int) -> Line:
     if over <= 0:
         return item
     *first, last = item.spans
-    kept = last.text
+    kept: str = last.text
     while kept and cells(last.text) - cells(kept) <= over:
         kept = kept[:-1]
     return Line((*first, *line((f"{kept}…", last.style)).spans))
