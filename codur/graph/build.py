@@ -62,6 +62,7 @@ def build_graph(checkpointer: BaseCheckpointSaver[str] | None = None) -> Graph:
         graph.add_node(name, _model(name))
     graph.add_edge(START, START_NODE)
     for name, targets in ROUTES.items():
+        # With the map of targets: without it a drawing would connect every node with every other.
         graph.add_conditional_edges(name, route, {target: END if target == "end" else target for target in targets})
     return graph.compile(checkpointer, name="codur")
 
@@ -99,11 +100,13 @@ async def run_graph(
         )
     except GraphRecursionError as error:
         raise step_limit_reached() from error
+    # LangGraph tells of an interrupt in the state that it gives back.
     waiting = final.get("__interrupt__")
     return cast("Question", waiting[0].value) if waiting else cast("RunState", final)
 
 
 def _config() -> RunnableConfig:
+    # LangGraph's own limit is 10,007 steps, which a loop runs for seconds before anybody hears of it.
     return RunnableConfig(recursion_limit=STEP_LIMIT, configurable={"thread_id": THREAD})
 
 
@@ -126,9 +129,10 @@ async def _entry(
 async def _fits(graph: Graph, checkpointer: BaseCheckpointSaver[str], done: int) -> bool:
     """Whether there is a checkpoint to go on from; one that is ahead of what is to be taken over is dropped."""
     values = (await graph.aget_state(_config())).values
+    # The record is the truth: a checkpoint that is ahead of it holds a node whose files may not be there.
     if values and len(values["trail"]) <= done:
         return True
-    await checkpointer.adelete_thread(THREAD)
+    await checkpointer.adelete_thread(THREAD)  # begun anew, the nodes that were done are taken over from the record
     return False
 
 

@@ -42,6 +42,7 @@ async def run_model(
 
 
 def _enter(node: NodeName, context: RunContext) -> None:
+    # Between nodes: what runs inside of one is ended by its own tokens.
     context.cancel.raise_if_cancelled()
     if context.time_left() <= 0:
         raise out_of_time()
@@ -55,6 +56,7 @@ def _leave(node: NodeName, state: RunState, update: RunUpdate, context: RunConte
         raise AssertionError(f"{node} took {len(update.get('trail', []))} decisions; it takes one")
     after = apply(state, update)
     context.latest.state = after
+    # Before the decision is told: who hears of it may rely on its being on record.
     finished(node, update, after)
     for step in update["trail"]:
         context.emit(Decided(node=step.node, route=step.route, origin=step.origin, tier=step.tier, reason=step.reason))

@@ -53,6 +53,7 @@ def walk(
             raise step_limit_reached()
         if len(done) < len(kept):
             update = _taken_over(node, kept[len(done)])
+        # Only now langgraph is imported, which costs more than this walk.
         elif node in MODEL_NODES:
             return Walked(state, tuple(done), finished=False)
         else:
@@ -66,6 +67,7 @@ def walk(
 
 
 def _taken_over(node: NodeName, kept: Done) -> RunUpdate:
+    # Another way was taken then: the updates of another node would be put into this state.
     if kept[0] != node:
         raise UsageError(
             f"the run cannot be gone on with: its record says {kept[0]} where this version has {node}",

@@ -73,5 +73,6 @@ def route(state: RunState) -> Route:
 
 def fingerprint() -> str:
     """What tells this graph from that of another version: a run that is cut off is gone on with in the same one."""
+    # The state's fields, too: an update of another version may lack one or bring one.
     shape = f"{START_NODE} {sorted(ROUTES.items())} {sorted(RunState.__annotations__)}"
     return hashlib.sha256(shape.encode()).hexdigest()[:12]

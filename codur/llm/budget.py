@@ -42,6 +42,7 @@ class Budget:
         Raises:
             LimitReached: the request does not fit.
         """
+        # With what is held for the requests under way: several at a time must not pass the limit together.
         self.require(demand.tokens, demand.cost_usd)
         self._held.append(demand)
 
@@ -69,6 +70,7 @@ class Budget:
             LimitReached: it does not.
         """
         used, limits = self.used, self._limits
+        # Retries do not count as calls: nothing was answered, and nothing is paid for them.
         if used.calls + len(self._held) >= limits.max_llm_calls:
             raise LimitReached(
                 f"The limit of {limits.max_llm_calls} model call{'' if limits.max_llm_calls == 1 else 's'} is reached.",

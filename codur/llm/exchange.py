@@ -82,6 +82,7 @@ class Exchange:
         try:
             return await self._persist(model, request, spending, patience, least)
         except FailedGenerationError as failed:
+            # Once, with what was wrong: asked the same again a model mostly gives the same.
             correction = Message(role="user", content=failed.hint)
         return await self._persist(
             model, replace(request, messages=(*request.messages, correction)), spending, patience, least
@@ -113,8 +114,11 @@ class Exchange:
     def _wait_after(self, model: ChatModel, failure: ServiceFailure, patience: Patience) -> float | None:
         """The wait before the next request; None if there must be none."""
         limited = failure.kind == "rate_limit"
+        # One refusal is for all runs that ask this model, so that the gate waits for all, and the wait is not counted
+        # as a failed attempt.
         if limited and self._gate.is_shared:
             wait = self._gate.refused(model, failure)
+            # To wait longer than the run lasts would end it without the fall-back profiles having been asked.
             return wait if wait < self._options.left() else None
         if limited and failure.retry_after_s:
             self._gate.refused(model, failure)
@@ -135,6 +139,7 @@ class Exchange:
             except ServiceFailure as failure:
                 outcome = failed = failure
             except ModelError:
+                # there was an answer, if none that can be used
                 outcome = ChatReply()  # there was an answer, if none that can be used
                 raise
             finally:
@@ -144,8 +149,10 @@ class Exchange:
             spending.add(Usage(retries=1))
 
     async def _send(self, model: ChatModel, request: ChatRequest, spending: Spending, demand: Demand) -> ChatReply:
+        # After the gate, which may have made the answer shorter, and so cheaper.
         self._budget.reserve(demand)
         self._tell_request(model, request)
+        # The real time, whatever clock waits go by: a replay must not tell made-up durations.
         started = time.monotonic()
         usage = Usage()
         try:
@@ -174,6 +181,7 @@ class Exchange:
     def _tell_request(self, model: ChatModel, request: ChatRequest) -> None:
         name, asked = model.profile_name, model.profile.model
         chars = prompt_chars(request)
+        # Before it is sent: a request that hangs is one that somebody looks for.
         self._options.emit(ModelCalled(profile=name, model=asked, purpose=request.purpose, prompt_chars=chars))
         if self._options.prompted is not None:
             text = prompt_text(request)
@@ -205,6 +213,7 @@ class Exchange:
         try:
             async with deadline:
                 return await model.complete(request)
+        # Also what an SDK may raise by itself; ours is told by the deadline.
         except TimeoutError:
             if not deadline.expired():
                 raise

@@ -28,7 +28,7 @@ _TOLD_WAIT_S = 1.0
 _SLICE_S = 0.5
 """The longest sleep at a time, or a tenth of the wait: answers of others may bring the turn forward."""
 
-_PRECISION = 10_000
+_PRECISION = 10_000  # tokens of a made-up prompt: the correction is asked for its factor, which it does not tell
 
 
 class Gate:
@@ -70,7 +70,8 @@ class Gate:
         """
         told_s, estimate = 0.0, prompt_tokens(request)
         demand = self._fitted(model, request, estimate)
-        before = demand
+        before = demand  # the place in the queue belongs to the request as it was asked for last
+        # A run that waits for others is not to blame; one whose own request was refused waits in its own time.
         counts = self._options.waiting if self.is_shared and not was_refused else None
         try:
             while True:  # ends: the run's time does, or the queue before it, as every request does
@@ -84,6 +85,7 @@ class Gate:
                     told_s = wait
                     reason = "the rate limit is shared" if self.is_shared else "the rate limit has no room yet"
                     self._options.emit(ModelWaiting(profile=model.profile_name, seconds=wait, reason=reason))
+                # In slices, since what was told to be an hour may be over with the next answer.
                 rest = min(wait, max(_SLICE_S, wait / 10))
                 with counts() if counts is not None else nullcontext():
                     await self._options.clock.sleep(rest)
@@ -91,6 +93,7 @@ class Gate:
                 # Others have had answers meanwhile: more may be known of the limits, and of how the model counts.
                 before, demand = demand, self._fitted(model, request, estimate)
         finally:
+            # Whatever happens: a request that is left in the queue would hold up all behind it.
             self._shared.give_up(before)
             self._shared.give_up(demand)
 
@@ -118,6 +121,8 @@ class Gate:
         said = said_limit(failure.message)
         with self._shared.limits(demand.place) as limits:
             limits.learn(demand, said)
+        # It says no figure, so that how much shorter the answer should be is not known; the request has to be made
+        # anew.
         if said is None:
             return False
         return least <= self._fitted(model, request, demand.estimate).answer_tokens < demand.answer_tokens
@@ -146,6 +151,7 @@ class Gate:
         answer, most = answer_tokens(request, profile), self._most(profile)
         prompt = self._prompt_tokens(profile, estimate)
         if prompt + answer > most:
+            # Groq counts the longest possible answer in advance: a shorter bound lets a long prompt through.
             answer = min(answer, max(int(most - prompt), SMALLEST_ANSWER))
         if prompt + answer > most:
             raise _too_large(model, prompt + answer, int(most))

@@ -116,6 +116,7 @@ class ModelPool:
         if self._options.offline:
             return False
         blocked = [self._availability.blocked(name) for name in self._profiles.chain(profile or AUTO)]
+        # Who rests will be there again, maybe within the run.
         return any(failure is None or failure.kind == "rate_limit" for failure in blocked)
 
     def problem(self, profile: str) -> str:
@@ -142,6 +143,7 @@ class ModelPool:
             return ModelUnavailable("The run is offline.", remedy="Run it again without --offline.")
         wanted = self.named(profile or AUTO)
         blocked = [failure for name in self._profiles.chain(wanted) if (failure := self._availability.blocked(name))]
+        # That a fall-back has no key is the usual state, and no news beside a service that has failed.
         real = [failure for failure in blocked if failure.kind != "no_key"]
         return _needed((real or blocked or [self._availability.no_key(wanted)])[0])
 
@@ -175,7 +177,7 @@ class ModelPool:
         try:
             return await self._ask_in_turn(self._profiles.chain(profile), request, spending)
         except ModelError as error:
-            error.usage = spending.usage
+            error.usage = spending.usage  # of all profiles that were asked, not only of the last one
             raise
 
     def at_once(self, profile: str, prompt_tokens: int, most: int) -> int:
@@ -196,7 +198,7 @@ class ModelPool:
 
     async def close(self) -> None:
         """Close all connections, and keep what services have told; a later `complete` opens new ones."""
-        if "_exchange" in vars(self):
+        if "_exchange" in vars(self):  # it is made when it is first used; a run that asked nobody has nothing to close
             for name in self._exchange.opened:
                 self.sizes.keep(name)
             await self._exchange.close()
@@ -207,6 +209,8 @@ class ModelPool:
 
     async def _ask_in_turn(self, names: tuple[str, ...], request: ChatRequest | Make, spending: Spending) -> ChatReply:
         failures: dict[str, ServiceFailure] = {}
+        # Last and not left out: if nobody else can be asked either, a service that was busy a minute ago is worth a
+        # try.
         paused = {name: failure for name in names if (failure := self._availability.pause(name))}
         for name in (*(name for name in names if name not in paused), *paused):  # somebody is asked in any case
             blocked = self._availability.blocked(name)
@@ -232,6 +236,7 @@ class ModelPool:
         fitted = self.fitted(name)
         made = request(fitted)
         try:
+            # Below half of its answer a coding request is better made anew with less to read.
             return await self._exchange.ask(model, made, spending, least=answer_tokens(made, fitted) // 2)
         except ServiceFailure as failure:
             smaller = self.fitted(name)
@@ -260,6 +265,7 @@ class ModelPool:
             return _needed(failures[0])
         limited = [failure for failure in failures if failure.kind == "rate_limit"]
         if limited:
+            # A limit that passes is the better news, and it says when to come back.
             soonest = min(limited, key=lambda failure: failure.retry_after_s or math.inf)
             return LimitReached(soonest.message, remedy=self._come_back(soonest))
         messages = dict.fromkeys(failure.message for failure in real)

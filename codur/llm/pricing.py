@@ -19,6 +19,7 @@ def cost_usd(
         cached_tokens, written_tokens: the parts of `prompt_tokens` that came from the service's cache, and that were
             put there.
     """
+    # Services count cached tokens within the prompt's; the parts may not add up where a proxy counts by itself.
     fresh = max(0, prompt_tokens - cached_tokens - written_tokens)
     write = profile.price_in if profile.price_cache_write is None else profile.price_cache_write
     prompt = fresh * profile.price_in + cached_tokens * profile.price_cached + written_tokens * write

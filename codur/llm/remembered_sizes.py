@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 KEPT_S = 7 * 86_400
 """Accounts and servers change: what nobody has told for so long is found out again."""
-_MAX_BYTES = 1 << 20
+_MAX_BYTES = 1 << 20  # of a file that others may have damaged
 
 
 class Remembered:
@@ -51,7 +51,7 @@ class Remembered:
             return
         entry = {"model": f"{profile.provider} {profile.model}", **told, "seen": int(now)}
         kept = {**self._read(now), fingerprint: entry}
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # what is not remembered is found out again
             write_private(self._file, json.dumps(kept, indent=1).encode(), durable=False)
 
     def _read(self, now: float) -> dict[str, Mapping[str, Any]]:

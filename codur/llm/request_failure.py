@@ -42,7 +42,7 @@ LASTING: frozenset[FailureKind] = frozenset(
 PAUSING: frozenset[FailureKind] = frozenset({"service", "timeout"})
 """Kinds after which, once retries are used up, a profile is passed over for `PAUSE_S` seconds, and then tried again."""
 
-PAUSE_S = 60.0
+PAUSE_S = 60.0  # chosen: an overload mostly passes within a minute
 
 WHOLE_PROVIDER: frozenset[FailureKind] = frozenset({"unreachable", "not_running", "key", "address", "not_installed"})
 """Kinds that hold for every profile of the same provider."""

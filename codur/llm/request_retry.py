@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from codur.llm.request_failure import ServiceFailure
 
 BASE_S = 0.5
-CAP_S = 30.0
+CAP_S = 30.0  # longer waits look like a hang to who watches
 
 
 def jitter(attempt: int, clock: Clock) -> float:
     """The wait after the failed `attempt` (0 is the first), in seconds."""
+    # bounded, as a power of a large number is no float
     return clock.random() * min(CAP_S, BASE_S * 2.0 ** min(attempt, 16))
 
 
@@ -72,6 +73,7 @@ class Patience:
         if failure.kind not in PASSING or self._failed >= self._max_attempts:
             return None
         wait = (failure.retry_after_s or 0.0) + jitter(0 if failure.retry_after_s else self._failed - 1, self._clock)
+        # Rather a fall-back profile now than this one later.
         if wait > self._budget_s or wait >= self._left():
             return None
         self._budget_s -= wait

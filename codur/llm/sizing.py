@@ -48,10 +48,11 @@ class Sizing:
             ConfigError: there is no such profile, or its provider cannot be used.
         """
         name, profile = self._named(name)
-        if name not in self._given:
+        if name not in self._given:  # models that are given are no service's: nothing is told of them
             self._recall(name, profile)
             self._look(name, profile)
         most = int(min(profile.request_tokens, self._gate.most_tokens(profile)))
+        # Half at most, or a small window would leave no room for what the answer is about.
         answer = min(profile.max_completion_tokens, max(SMALLEST_ANSWER, most // 2))
         if (most, answer) == (profile.request_tokens, profile.max_completion_tokens):
             return profile
@@ -140,5 +141,6 @@ class Sizing:
         if found is None or found.settled:
             self._looked.add(name)
         if found is not None:
+            # A loaded model's window is a fact; until then the smallest figure that was heard counts.
             before = math.inf if found.settled else self._gate.known(profile).window
             self._gate.recall(profile, Most(window=min(found.tokens, before)))

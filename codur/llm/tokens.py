@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from codur.types import Message
 
 BYTES_PER_TOKEN = 3.5
-TOKENS_PER_MESSAGE = 4
+TOKENS_PER_MESSAGE = 4  # the marks around a message, in the chat formats of the common models
 SMALLEST_ANSWER = 256
 """An answer is never limited below this to make room for a long prompt; the service decides then."""
 

@@ -28,7 +28,9 @@ async def accept(state: RunState, context: RunContext) -> RunUpdate:
     spent = context.models.usage
     left = left_open(state)
     unmet = _found_by_code(left, state, context)
+    # All in one call: a plan with many criteria must not cost more than one question.
     asked = [item for item in left if not (item.by_check or item.pointless or item.decidable)]
+    # What code has found decides alone, and for nothing.
     answers = [] if unmet else await _answers(asked, state, context)
     notes = [f"left to the check: {_named(item)}" for item in left if item.by_check]
     notes += [f"not checked: {_named(item)}: it runs no program" for item in left if item.pointless]
@@ -74,6 +76,7 @@ async def _answers(asked: Sequence[Left], state: RunState, context: RunContext) 
     if not asked:
         return []
     if agent and context.agents.is_external(agent):
+        # Who named a program did not choose a service to judge it.
         return [f"the task is for {agent} alone"] * len(asked)
     claims = [
         Claim(

@@ -29,6 +29,7 @@ async def choose(state: RunState, context: RunContext) -> RunUpdate:
         number = await choose_patch(state["task"].prompt, report.patches, _sources(state, context), context.asker)
         why = f"the model took repair {number}" if number else "the answer named no repair; the first one is taken"
     except (ModelError, LimitReached) as error:
+        # No failure: the ranking has a first one, and the run goes on without the model.
         number, why = None, f"{error.message}; the first repair is taken"
     return RunUpdate(
         usage=context.models.usage - spent,

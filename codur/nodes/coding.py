@@ -25,7 +25,7 @@ from codur.types import Check, StepRecord, Verdict
 
 _LOOKED = 8
 """So many parts of files that were looked at are shown again."""
-_CHECK_CHARS = 6000
+_CHECK_CHARS = 6000  # of one look of an agent; the request that follows holds all of the conversation
 _ALLOWED = (
     "This changes no behaviour: what passes now must still pass, and the tests that fail now may fail as they do."
 )
@@ -43,7 +43,7 @@ async def code_with(agent: Agent, node: NodeName, state: RunState, context: RunC
 
     If nothing has run the check yet (rules did not know that the task is about code), it is run first.
     """
-    seen = await asyncio.to_thread(seen_before, state, context)
+    seen = await asyncio.to_thread(seen_before, state, context)  # it runs programs, and the loop must go on
     return RunUpdate(**seen, **await _code(agent, node, {**state, **seen}, context))
 
 
@@ -55,7 +55,9 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
         outcome = CodingOutcome(code="invalid", summary="", error=error.message)
     except (ModelUnavailable, LimitReached) as error:
         return RunUpdate(usage=context.models.usage - spent, **not_answered(node, agent, error, state))
+    # Also of an answer that ends in a question: what it edited stays.
     tell_changes(outcome.changed_files, context)
+    # What was looked at last is shown longest.
     looked = [*(part for part in state["looked"] if part not in outcome.looked), *outcome.looked][-_LOOKED:]
     if outcome.kind == "question":
         question = Question(kind="question", text=outcome.error)
@@ -76,6 +78,7 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
 
 
 async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOutcome:
+    # `auto` is resolved here: several answers are asked of profiles by name.
     agent = replace(agent, profile=context.models.named(agent.profile))
     step, settings = current_step(state), context.settings
     found = await asyncio.to_thread(material, state, step, context)

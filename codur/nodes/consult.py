@@ -13,6 +13,8 @@ async def consult(state: RunState, context: RunContext) -> RunUpdate:
     question = state["question"]
     if question is None:
         raise AssertionError("there is nothing to ask")
+    # LangGraph runs this node again from its beginning when the answer is there: nothing may stand before this line
+    # that does something.
     answer = context.consult(question) if context.consult is not None else Answer(decision="nobody")
     if question.kind == "question":
         return _answered(answer, state, context)
@@ -39,7 +41,7 @@ def _answered(answer: Answer, state: RunState, context: RunContext) -> RunUpdate
         output_ref=context.artifacts.put(answer.text if asks else told),
         error=NEEDS_ANSWER if nobody else "",
     )
-    back: Route = "execute" if state["trail"][-1].node == "execute" else "coding"
+    back: Route = "execute" if state["trail"][-1].node == "execute" else "coding"  # the node that asked
     update = RunUpdate(question=None, records=[record])
     if asks:
         update["outputs"] = {step.id: record.output_ref}

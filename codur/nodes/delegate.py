@@ -15,6 +15,7 @@ def delegate(state: RunState, context: RunContext) -> RunUpdate:
     One that cannot run here is passed over for the next of `fallback_order` that can.
     """
     step = current_step(state)
+    # Who took over edits; a step that is for somebody else stays with them.
     took_over = state["coder"] if step.action == "coding" else ""
     explicit = took_over or step.capability or state["task"].agent
     wanted = context.agents.for_discovery(state["discovery"], explicit=explicit or None)
@@ -37,7 +38,7 @@ def _able(wanted: Agent, state: RunState, context: RunContext) -> tuple[Agent, l
                 context.emit(Note(level="warning", text=text))
             return agent, notes
         notes.append(f"{agent.name} is skipped: {_why_not(agent, context)}")
-    return wanted, []
+    return wanted, []  # nobody can: the wanted one's own reason is the one to tell
 
 
 def _why_not(agent: Agent, context: RunContext) -> str:

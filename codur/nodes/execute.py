@@ -83,6 +83,7 @@ async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcom
         outline=found.outline,
         inputs=inputs(state, step, context),
     )
+    # Half, since the conversation grows with each result of a tool.
     task = question_text(brief, budget_tokens=(profile.request_tokens - profile.max_completion_tokens) // 2)
     offering = Offering(
         narrow=context.settings.planning.narrow_tools,

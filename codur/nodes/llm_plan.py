@@ -27,17 +27,19 @@ async def llm_plan(state: RunState, context: RunContext) -> RunUpdate:
     if again is not None and not anew:
         return _retried(again)
     others = delegated(state, context)
+    # who named a program did not choose a service to plan for it
     if others is not None and state["task"].agent:  # who named a program did not choose a service to plan for it
         return RunUpdate(plan=others, cursor=0, **go("llm_plan", "policy", origin="user", reason=others.reason))
     spent = context.models.usage
     notes = instruction_notes(context)
     try:
+        # Before the servers are started: a task that fits no request needs none of them.
         require_room(state, context)
         notes += [text for text in await asyncio.to_thread(_with_servers, context) if text not in state["notes"]]
         brief = await asyncio.to_thread(_brief, state, context)
         plan = await make_plan(brief, context.asker, max_steps=context.settings.planning.max_steps)
     except (ModelAnswerError, ModelUnavailable, LimitReached) as error:
-        if again is not None:  # there is something to go on with
+        if again is not None:  # there is something to go on with  # there is something to go on with
             return RunUpdate(**_retried(again), replans=1, usage=context.models.usage - spent, notes=notes)
         return RunUpdate(
             usage=context.models.usage - spent,
@@ -77,6 +79,7 @@ def _planned_anew(state: RunState, context: RunContext) -> bool:
     failed_in_two_ways = state["stalls"] > 1 and len({attempt.signature for attempt in last}) > 1
     left = state["task"].limits.max_llm_calls - context.models.usage.calls
     own = state["plan"] is not None and state["plan"].origin == "user"
+    # Another program plans by itself, and starting it again is the dearest attempt of all.
     free = not own and not worker(state, context).external
     return context.settings.planning.replan_edits and failed_in_two_ways and free and left > 1 and not state["replans"]
 

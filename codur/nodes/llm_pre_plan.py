@@ -67,6 +67,7 @@ def _settled(state: RunState, context: RunContext) -> RunUpdate:
     coder = context.agents.for_discovery(state["discovery"], explicit=state["task"].agent)
     reason = "a check fails, and where to begin is known: nothing to classify"
     return RunUpdate(
+        # The same plan that the classifier would give for what is plain, without the call.
         plan=edit_plan(coder.name, edits=context.agents.codes(coder.name), reason=reason),
         cursor=0,
         **go("llm_pre_plan", "policy", origin="pre_plan", reason=reason),
@@ -103,6 +104,7 @@ def _decide(reply: PrePlanReply, state: RunState, context: RunContext) -> RunUpd
 
 def _merged(reply: PrePlanReply, discovery: Discovery, workspace: Workspace) -> Discovery:
     """The discovery with what the model adds: a type where rules had none, and files that exist."""
+    # Rules took it for a task about code by the user's own words; a small model's other opinion does not undo that.
     sure = discovery.task_type in CODE_TASKS and reply.task_type not in CODE_TASKS
     extra = tuple(path for path in reply.detected_files if path not in discovery.files and workspace.is_file(path))
     return replace(

@@ -33,10 +33,12 @@ _HEAD_ROOM = 800
 async def make_check(state: RunState, context: RunContext) -> RunUpdate:
     """Ask for a test that is red because of what the task tells; the user may see it before it becomes the check."""
     answer = state["answer"]
+    # The node is entered again for what the user said of the test.
     if answer is not None:
         return RunUpdate(**{"answer": None, **await _after_answer(answer, state, context)})
     seen = await asyncio.to_thread(seen_before, state, context)
     state = {**state, **seen}
+    # what was found only now decides: there is a failing check
     if not may_make_check(state, context):  # what was found only now decides: there is a failing check
         return RunUpdate(**seen, **_without("", context))
     spent = context.models.usage
@@ -67,6 +69,7 @@ async def _made(state: RunState, context: RunContext) -> tuple[Check, str] | str
         outline=found.outline,
         inputs=inputs(state, step, context),
     )
+    # All of it, unlike a coding request: there is one answer, and at most one more try.
     room = profile.request_tokens - profile.max_completion_tokens - _HEAD_ROOM
     task = question_text(brief, budget_tokens=room)
     writer = TestWriter(task, asker=context.asker, profile=context.models.named(agent.profile))
@@ -100,7 +103,7 @@ def _example(found: Material, state: RunState, context: RunContext) -> dict[str,
         except WorkspaceError:
             continue
         shared = len(words & set(_WORD.findall(read)))
-        if (shared, -len(read)) > (most, -len(text)):
+        if (shared, -len(read)) > (most, -len(text)):  # of equally near ones the shortest
             best, text, most = path, read, shared
     return {best: text} if best else {}
 
@@ -170,6 +173,7 @@ async def _after_answer(answer: Answer, state: RunState, context: RunContext) ->
 def _adopt(check: Check, state: RunState, context: RunContext) -> RunUpdate:
     """The test as the run's check, run once more: it must be red again."""
     discovery = replace(state["discovery"], check=check)
+    # Once more, with all that a check has to hold: a test that is red by chance must not become what is done.
     verdict = check_before(discovery, context)
     if verdict.status != "failed":
         given_up(check, state, context)

@@ -30,8 +30,8 @@ from codur.types import Check, Outcome, Task, Verdict
 from codur.workspace.workspace import Workspace
 
 _GIT_TIMEOUT_S = 60.0
-_MAX_COMMITS = 20_000
-_MAX_TAGS = 4
+_MAX_COMMITS = 20_000  # of the first parents: one line of text each
+_MAX_TAGS = 4  # each is a commit to be judged; before these the steps double
 _UNTESTABLE = (125, 126, 127)
 """As for git bisect run: 125 asks to leave the commit out; of the others a shell says that there is no such program."""
 _NOT_COLLECTED = (2, 3, 4, 5)
@@ -125,9 +125,11 @@ def bisect(root: Path, settings: Settings, wanted: Wanted, *, host: Host, tell: 
             head = commits.commit_of(repository, wanted.bad or "HEAD")
             known = commits.commit_of(repository, wanted.good) if wanted.good else ""
             check = _check(workspace, settings, launcher, wanted)
+            # From the start of the command, as the user counts, and not from the first commit.
             end = started + settings.runtime.max_runtime_s
             programs = CheckPrograms(workspace, launcher, python=python, deadline=lambda: end - time.monotonic())
             own = Checker(workspace, settings.verification, programs)
+            # Guarded apart from `own`, which must not know the present files: it runs a commit's own tests.
             checker = own.on(workspace)
             checker.guard(check)
             judging = _Judging(
@@ -200,6 +202,7 @@ class _Judging(Struct, frozen=False):
                 verdict, tests, word = other, "own", self._word(other)
         if verdict is not None and word == "fails" and self.failure is None:
             self.failure = verdict
+            # From here on the failing tests alone: others may fail at old commits for reasons of their own.
             self.check = replace(self.check, tests=verdict.failing)
         told = verdict_line(verdict) if verdict is not None else "its files are not here"
         seconds = round(time.monotonic() - begun, 3)
@@ -209,6 +212,7 @@ class _Judging(Struct, frozen=False):
         target = self.place / f"copy-{next(self.numbers)}"
         try:
             if not commit:
+                # The files as they are, with all that is not committed.
                 return self.checker.on(self.workspace.scratch_copy(target)).run(self.check), ""
             copy = self.workspace.scratch_copy(target, only=self.extra)
             commits.export(self.repository, commit, copy.root, self.place / "index")
@@ -231,6 +235,7 @@ class _Judging(Struct, frozen=False):
             return "cannot be tested"
         if verdict.passed:
             return "passes"
+        # A status that the failure itself has says nothing of a commit that cannot be tested.
         usual = self.failure.exit_status if self.failure else None
         left_out = _UNTESTABLE + (_NOT_COLLECTED if "pytest" in self.check.label and self.failure else ())
         untestable = verdict.exit_status in left_out and verdict.exit_status != usual
@@ -269,6 +274,7 @@ class _Bisecting(Struct, frozen=False):
     def _begun(self, *, judge_files: bool) -> Bisection | None:
         """What ends the search before it begins: there is no failure, or no commit has it."""
         changed = judge_files and not commits.is_clean(self.repository)
+        # The files first: if they pass there is nothing to look for, whatever the last commit does.
         first = self._judge("" if changed else self.bad)
         if first == "passes":
             return self._result("not_achieved", "The check passes, so no commit has made it fail.")
@@ -289,6 +295,7 @@ class _Bisecting(Struct, frozen=False):
             if word == "passes":
                 self.good.append(commit)
                 return None
+            # An older commit that fails is a better bound than the last one.
             if word == "fails" and not known:
                 self.bad = commit
         if known:
@@ -306,10 +313,11 @@ class _Bisecting(Struct, frozen=False):
         places += [2**power for power in range(len(line).bit_length()) if least < 2**power < len(line) - 1]
         yield from (line[place] for place in places)
         if len(line) > 1 and len(line) - 1 not in places:
-            yield line[-1]
+            yield line[-1]  # the first commit of all: before it nothing can have passed
 
     def _halved(self) -> Bisection:
         while True:
+            # Git's own order, which halves graphs with merges well, and not only lines.
             left = commits.halving(self.repository, self.bad, self.good)
             ahead = [each for each in left if each != self.bad and each not in self.untestable]
             if not ahead:

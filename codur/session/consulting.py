@@ -12,6 +12,7 @@ from codur.tools.tool import ToolError
 
 def consulting(consult: Callable[[Question], Answer], waited: Waited) -> Callable[[Question], Answer]:
     """Asks the user, one question at a time; the time until the answer comes does not count."""
+    # Tools run in threads, and two questions on one terminal would get each other's answers.
     one_at_a_time = threading.Lock()
 
     def ask(question: Question) -> Answer:

@@ -35,6 +35,8 @@ def run_graph_blocking(start: RunState, walked: Walked, context: RunContext, rec
         saver = _saver(context, record, stack)
         answer: Answer | None = None
         while True:
+            # A new event loop each time: waiting for the user within one would keep its connections open, and count as
+            # the run's time.
             found = _once(_within_time(start, taken, saver, answer))
             if not isinstance(found, Question):
                 return found
@@ -43,6 +45,7 @@ def run_graph_blocking(start: RunState, walked: Walked, context: RunContext, rec
 
 def _saver(context: RunContext, record: Recording, stack: ExitStack) -> Checkpoints | None:
     """What keeps the checkpoints: the run's own file; memory, where only questions need them; or nothing."""
+    # LangGraph's `interrupt` needs a checkpointer, and nothing else does in a run that is not kept.
     if record.run is None and context.consult is None:
         return None
     return stack.enter_context(
@@ -75,6 +78,7 @@ def _cancels_this() -> Callable[[], object]:
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     if task is None:
         raise AssertionError("this is called within a task")
+    # The one way into a running loop from a thread that cannot break it.
     return lambda: loop.call_soon_threadsafe(task.cancel)
 
 
@@ -85,6 +89,7 @@ def _moved(deadline: asyncio.Timeout, time_left: Callable[[], float]) -> Iterato
     planned: list[asyncio.TimerHandle] = []
 
     def plan() -> None:
+        # Again and again, as other runs may make this one wait at any time.
         planned[:] = [loop.call_later(_MOVED_EVERY_S, move)]
 
     def move() -> None:
@@ -114,4 +119,4 @@ async def _within_time(
         context.cancel.cancel()
         raise
     finally:
-        await context.models.close()
+        await context.models.close()  # within the loop that opened their connections

@@ -79,6 +79,7 @@ def close_to_others() -> None:
     if sys.platform == "linux":
         import ctypes  # noqa: PLC0415 - lazy: `--help` and `--version` hold no keys
 
+        # Not dumpable: no core file, no tracing, and `/proc/PID/environ` belongs to root.
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 

@@ -72,13 +72,16 @@ def opened(task: Task, settings: Settings, record: Recording, *, host: Host, sta
     with ExitStack() as stack:
         journal = stack.enter_context(journal_of(settings, record))
         workspace = open_workspace(task, settings, host=host, journal=journal)
+        # A run that goes on has its marks already.
         if journal is not None and not journal.entries:
             workspace.mark(START_MARK)
         python = find_python(workspace.root, host.environ)
         scratch = stack.enter_context(scratch_directories())
+        # After the journal: a copy has none, as nothing of it stays.
         if task.dry_run:
             workspace = workspace.scratch_copy(scratch())
         workspace = scoped(workspace, task, settings, kept=journal is not None and not task.dry_run, scratch=scratch)
+        # Before the launcher, which tells it of each program; it gets the launcher afterwards, whose name it tells.
         programs = Programs(workspace, record.emit)
         programs.launcher = stack.enter_context(
             Launcher(
@@ -94,6 +97,7 @@ def opened(task: Task, settings: Settings, record: Recording, *, host: Host, sta
                 waited=host.waited,
             )
         )
+        # After the launcher, and so closed before it: a recording ends while everything still works.
         pool = stack.enter_context(exchanging(host.exchanges, task, settings, record))
         opening = _Opening(
             task=task,
@@ -110,6 +114,7 @@ def opened(task: Task, settings: Settings, record: Recording, *, host: Host, sta
         context = opening.context(pool, scratch)
         if context.toolbox.mcp is not None:
             stack.callback(context.toolbox.mcp.close)
+        # Last: from now on the record relies on all of it.
         record.begin(context, journal, used_s=lambda: time.monotonic() - started)
         yield context
 
@@ -196,6 +201,7 @@ class _Opening(Struct):
         )
         programs = CheckPrograms(self.workspace, self.launcher, python=self.python, deadline=self.time_left)
         checker = Checker(self.workspace, settings.verification, programs, allow_run=settings.tools.allow_run)
+        # The index is made for models.
         hidden = self.workspace.withholding(may_hold_secrets)
         return RunContext(
             settings=settings,
@@ -210,6 +216,7 @@ class _Opening(Struct):
             externals=self._externals(servers),
             instructions=instructions_of(task, settings, host),
             prompts=host.shared.prompts if host.shared else PromptLibrary(),
+            # In a directory of its own where nothing is kept: later steps refer to outputs by their hashes in any case.
             artifacts=_Artifacts(record.run.artifacts if record.run else scratch(), record.redactor),
             cancel=self.cancel,
             emit=record.emit,
@@ -295,6 +302,7 @@ def _of_agent(agent: str | None, settings: Settings) -> Settings:
     Raises:
         UsageError: there is no such agent; that ends the run before anything is done.
     """
+    # The user chose a service by choosing an agent: a fall-back elsewhere would send code where nobody wanted it.
     named = AgentRegistry(settings).resolve(agent) if agent is not None else None
     own = settings.llm.profiles.get(named.profile) if named is not None else None
     if named is None or own is None:

@@ -24,9 +24,11 @@ class Programs:
 
     def before(self, root: Path) -> None:
         """A program is about to be started in `root`."""
+        # At the first program and not at the start: many runs start none.
         if self.launcher is not None and self.launcher.name == "none" and not self._told:
             self._told = True
             self._emit(Note(level="warning", text=uncontained(self.launcher.note)))
+        # Copies are thrown away; what changes there is nobody's loss.
         if root == self._workspace.root:
             note = self._workspace.before_program()
             if note:

@@ -37,6 +37,7 @@ def scoped(workspace: Workspace, task: Task, settings: Settings, *, kept: bool, 
     """
     stated = read_challenge(workspace).scope
     rules = task.scope if task.scope is not None else rules_of(settings.scope)
+    # Both must allow a path: a challenge can narrow what the user allows, never widen it.
     scope = Scope(workspace.root, rules, ScopeRules(allow=stated or ()))
     if scope.is_narrow and not kept:
         place = scratch()

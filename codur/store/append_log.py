@@ -45,6 +45,7 @@ class AppendLog:
         with state_errors(self.path):
             descriptor = self._open()
             line = b"".join(_line(record) for record in records)
+            # Where to go back to: half a line in the middle would be damage.
             end = os.lseek(descriptor, 0, os.SEEK_END)
             try:
                 written = os.write(descriptor, line)
@@ -70,6 +71,7 @@ class AppendLog:
                 data = self.path.read_bytes()
             except FileNotFoundError:
                 return []
+        # what is after the last line end was not finished
         lines = data.split(b"\n")[:-1]  # what is after the last line end was not finished
         records = [(line, _record(line)) for line in lines]
         good = [record for _, record in records if record is not None]
@@ -96,6 +98,7 @@ class AppendLog:
 
     def _open(self) -> int:
         if self._descriptor is None:
+            # A new name has to be synced with its directory, or a crash can lose the file with its synced content.
             is_new = not self.path.exists()
             descriptor = os.open(self.path, _APPEND, PRIVATE_FILE)
             try:

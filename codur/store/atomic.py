@@ -22,7 +22,7 @@ COMMON_FILE = 0o666
 """Less what the umask takes away: as files are made usually."""
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _TEMPORARY = re.compile(r"\..*\.codur-([1-9][0-9]{0,9})-[0-9a-f]{16}\.tmp", re.DOTALL)
-_MAX_STEM_BYTES = 180
+_MAX_STEM_BYTES = 180  # of the 255 that a name may have, with what is added to it
 
 
 def temporary_name(name: str) -> str:
@@ -91,13 +91,14 @@ def write_whole(path: Path, data: bytes, *, mode: int = COMMON_FILE, durable: bo
             stream.write(data)
             stream.flush()
             if durable:
+                # Before the name is given: else a crash may leave the name on an empty file.
                 os.fsync(stream.fileno())
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
     if durable:
-        sync_directory(path.parent)
+        sync_directory(path.parent)  # the rename itself is an entry of the directory
 
 
 def sync_directory(path: Path) -> None:

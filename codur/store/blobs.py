@@ -57,6 +57,7 @@ class BlobStore:
             OSError: the file cannot be read.
         """
         block = os.pread(descriptor, _BLOCK, 0)
+        # Most files fit one block, and are looked up before a temporary file is made.
         if len(block) < _BLOCK and not os.pread(descriptor, 1, len(block)):
             return self.put(block, durable=durable)
         digest = hashlib.sha256()
@@ -99,6 +100,7 @@ class BlobStore:
         found: set[str] = set()
         if not self._directory.is_dir():
             return found
+        # Shared with other readers, against the one who forgets: between the look and the use a content must not go.
         with state_errors(self._directory), shared(self._directory / LOCK_NAME):
             for reference in references:
                 with contextlib.suppress(FileNotFoundError):
@@ -132,6 +134,7 @@ class BlobStore:
             return False
         with shared(self._directory / LOCK_NAME):
             try:
+                # The size alone: reading every content again would cost as much as writing it.
                 if path.stat().st_size != size:
                     return False
                 os.utime(path)

@@ -68,6 +68,7 @@ class StateDirectory:
                 f"the state directory {self.root} belongs to another user",
                 remedy="Set XDG_STATE_HOME to a directory of your own.",
             )
+        # Not mended silently: somebody may have written there already, and the list of what is trusted lies in it.
         if status.st_mode & _OTHERS_WRITE:
             raise StateError(
                 f"others may write to the state directory {self.root}",

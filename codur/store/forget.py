@@ -28,7 +28,7 @@ from codur.structs import Struct
 _REFERENCE = re.compile(rb"[0-9a-f]{64}")
 _REFERRING = ("journal.jsonl", "base.json")
 _REMOVING = ".removing-"
-_LATELY_S = 3600.0
+_LATELY_S = 3600.0  # longer than a run takes from putting a content to referring to it
 _GOAL = 0.8
 """Go down to this part of the size, so that it is not done again at every start."""
 
@@ -109,6 +109,7 @@ def _sweep(state: StateDirectory, blobs: dict[str, int], oldest: float) -> int:
     freed = 0
     with exclusive(state.blobs / LOCK_NAME):
         used = _references(file for run in state.runs.iterdir() if run.is_dir() for file in _files(run))
+        # What the next run in a workspace would otherwise have to copy anew.
         used |= _references(state.cache.glob("base-*.json"))
         for name in blobs.keys() - used:
             path = state.blobs / name[:2] / name

@@ -16,7 +16,7 @@ def mark_of(pid: int) -> str:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-    after_name = stat.rpartition(")")[2].split()
+    after_name = stat.rpartition(")")[2].split()  # a name may hold blanks and brackets
     if after_name[:1] == ["Z"]:  # ended, and only not yet waited for
         return ""
     return f"{boot}:{after_name[_START_FIELD - 3]}"
@@ -24,6 +24,7 @@ def mark_of(pid: int) -> str:
 
 def is_alive(pid: int, mark: str) -> bool:
     """Whether the process is there that had this id and this mark."""
+    # Where processes have marks, one without is gone: its record was written in its last moment.
     if mark or Path("/proc/self/stat").exists():
         return bool(mark) and mark_of(pid) == mark
     try:

@@ -80,6 +80,7 @@ def record_from(value: Mapping[str, Any], run_id: str) -> RunRecord:
         UnusableRecord: it is none, or a newer version wrote it.
     """
     schema = value.get("schema")
+    # Told apart from damage: a newer Codur can still read it.
     if isinstance(schema, int) and schema > SCHEMA:
         raise UnusableRecord("it was written by a newer version of Codur")
     try:

@@ -35,7 +35,7 @@ from codur.structs import Struct, replace
 
 _ID = re.compile(r"\d{8}-\d{4}-[a-z2-7]{3,}")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
-_MAX_BYTES = 16_000_000
+_MAX_BYTES = 16_000_000  # a result with long outputs; more is no record
 _RECORD, _RESULT, _PLAN = "run.json", "result.json", "plan.yaml"
 
 
@@ -146,7 +146,7 @@ class RunStore:
     def new_id(self, now: datetime | None = None) -> str:
         """An id that no run has: the time (UTC) and three letters."""
         time = (now or datetime.now(UTC)).strftime("%Y%m%d-%H%M")
-        letters = 3
+        letters = 3  # short enough to be typed; more only where they are taken
         while (self._root / (name := f"{time}-{_some(letters)}")).exists():
             letters += 1
         return name

@@ -16,7 +16,7 @@ from codur.store.atomic import is_alive, state_errors, temporary_name, write_pri
 from codur.store.flock import open_lock, try_lock
 from codur.structs import Struct, field
 
-_POLL_S = 0.2
+_POLL_S = 0.2  # a waiting flock(2) could not be interrupted by the user
 _MAX_BYTES = 4096
 _NO_FLOCK = "the file system of the state directory has no locks; a file with the process id stands in"
 

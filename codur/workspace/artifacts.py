@@ -34,7 +34,7 @@ class ArtifactStore:
         try:
             if not target.exists():
                 self._directory.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
-                write_private(target, data, durable=False)
+                write_private(target, data, durable=False)  # after a loss of power the step is done again in any case
         except OSError as error:
             raise WorkspaceError(f"cannot keep an output in {self._directory}: {error.strerror}") from error
         return reference

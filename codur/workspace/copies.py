@@ -13,7 +13,7 @@ from codur.workspace.disk.file_access import open_file
 from codur.workspace.disk.root import Root
 from codur.workspace.problems import FileError, from_os_error
 
-MAX_FILES = 10_000
+MAX_FILES = 10_000  # a copy for every answer and confirmation: more would take longer than what it is for
 MAX_BYTES = 268_435_456
 
 
@@ -46,6 +46,7 @@ def copy_files(root: Root, relative_paths: Iterable[str], target: Path) -> None:
         target.mkdir(parents=True, exist_ok=True)
         for path in wanted:
             (target / path).parent.mkdir(parents=True, exist_ok=True)
+            # Counted while it is copied: sizes may change after a listing.
             left -= _copy(root, path, target / path)
             if left < 0:
                 raise FileError(

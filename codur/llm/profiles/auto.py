@@ -47,6 +47,7 @@ def choose_profiles(settings: Settings, environ: Mapping[str, str], *, given: Co
         given: names of profiles that can be asked whatever the settings say.
     """
     groq = _of_groq(settings)
+    # A key that the user has set is a choice; a server that happens to run is none, and is looked for only without one.
     ready = [name for name in groq if name in given or _has_key(settings, name, environ)] or [
         name for name in settings.llm.profiles if name in given
     ]
@@ -126,6 +127,7 @@ def _local(settings: Settings) -> str:
 
 
 def _cheapest(settings: Settings, names: list[str]) -> str:
+    # Small questions have short answers, but output costs several times what input does.
     return min(names, key=lambda name: settings.llm.profiles[name].price_out)
 
 

@@ -40,6 +40,7 @@ class Availability:
         if name in self._given:
             return self._resting(name, "")
         profile, provider = self._profiles.get(name), self._profiles.provider_of(name)
+        # The key before the package: who has no key need not install anything.
         if provider.api_key_env and not key_of(provider, self._profiles.environ):
             return self.no_key(name)
         if not installed(provider.api):

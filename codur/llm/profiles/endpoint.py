@@ -22,6 +22,7 @@ _SDK_PATHS = {"groq": re.compile(r"(/openai)?(/v1)?/*$"), "anthropic": re.compil
 """What the SDKs append themselves."""
 _OWN_URLS = {"groq": ("GROQ_BASE_URL", GROQ_URL), "anthropic": ("ANTHROPIC_BASE_URL", ANTHROPIC_URL)}
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+# the transport sets them, and two of one are refused or misread
 _OWN_HEADERS = frozenset({"host", "content-length", "content-type", "transfer-encoding", "connection"})
 _LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})
 _LONGEST_MESSAGE = 300
@@ -64,6 +65,7 @@ class Endpoint:
 
     def fingerprint(self, model: str) -> str:
         """Stands for provider, address, model and account; the key cannot be found out from it."""
+        # The key, too: limits are those of an account.
         told = "\0".join((self.provider, self.base_url, model, self.key, *self.secrets))
         return hashlib.sha256(told.encode()).hexdigest()[:24]
 
@@ -87,6 +89,7 @@ def endpoint_of(name: str, provider: Provider, environ: Mapping[str, str]) -> En
     base_url = (provider.base_url or "").strip()
     if provider.api in _OWN_URLS:
         variable, own = _OWN_URLS[provider.api]
+        # Groq's SDK appends `/openai/v1`; a URL that ends so already would have it twice, and be answered with 404.
         base_url = _SDK_PATHS[provider.api].sub("", base_url or environ.get(variable, "").strip() or own)
     if not _is_url(base_url):
         raise ConfigError(
@@ -136,6 +139,7 @@ def _check_header(name: str, header: str, value: str, *, known_secret: bool) -> 
         raise ConfigError("not a header that can be set", key=key, remedy="Remove it.")
     if not (value.isascii() and value.isprintable()):
         raise ConfigError("the value cannot be sent: it holds other characters than ASCII's", key=key)
+    # Settings files are shown, shared and kept in repositories.
     if not known_secret and secrets_of({header: value}):
         raise ConfigError(
             "looks like a secret, which does not belong into settings",
@@ -152,7 +156,7 @@ def is_local(base_url: str) -> bool:
 def _is_url(text: str) -> bool:
     try:
         parts = urlsplit(text)
-        _ = parts.port  # reading it checks it
+        _ = parts.port  # reading it checks it  # reading it checks it
     except ValueError:
         return False
     return parts.scheme in {"http", "https"} and bool(parts.hostname)
@@ -161,6 +165,7 @@ def _is_url(text: str) -> bool:
 def key_of(provider: Provider, environ: Mapping[str, str]) -> str:
     """The provider's key without white space around it; empty if it has none or it cannot be one."""
     key = environ.get(provider.api_key_env, "").strip() if provider.api_key_env else ""
+    # Anything else cannot be sent in a header.
     return key if key.isascii() and key.isprintable() and " " not in key else ""
 
 

@@ -14,8 +14,9 @@ def installed(api: str) -> str:
 
     The OpenAI protocol is spoken through Groq's SDK where OpenAI's is not installed.
     """
-    if api != _ALWAYS and find_spec(api) is not None:
+    if api != _ALWAYS and find_spec(api) is not None:  # found, not imported: an SDK takes a fifth of a second or more
         return api
+    # Groq's SDK takes any path and body, so that it can speak OpenAI's protocol; Anthropic's is another one.
     return "" if api == "anthropic" else _ALWAYS
 
 

@@ -14,7 +14,7 @@ from codur.structs import Struct
 
 LOOK_S = 1.0
 """A server that is there answers such a request at once."""
-MAX_BYTES = 1 << 20
+MAX_BYTES = 1 << 20  # whoever answers on that port may be anything
 _PIECE = 1 << 14
 _NUM_CTX = re.compile(r"^num_ctx\s+(\d+)", re.MULTILINE)
 _NOT_FOR_CHAT = ("embed", "rerank", "whisper", "bge-", "minilm", "clip")
@@ -45,6 +45,7 @@ def served_window(base_url: str, model: str) -> ServedWindow | None:
         return None
     for item in running:
         length = item.get("context_length") if isinstance(item, Mapping) else None
+        # The window that it is loaded with counts more than any setting.
         if isinstance(length, int) and length > 0 and item.get("name") in {model, f"{model}:latest"}:
             return ServedWindow(length, settled=True)
     shown = _json(f"{root}/api/show", {"model": model})
@@ -99,6 +100,7 @@ def _json(url: str, question: Mapping[str, str] | None = None) -> Mapping[str, A
 
 def _fetched(url: str, question: Mapping[str, str] | None = None) -> bytes:
     """The body of an answer with status 200; empty for any other, for none, and for one too long or too slow."""
+    # A plain connection: it is asked before it is known whether any SDK is needed.
     import http.client  # noqa: PLC0415 - lazy: only where a local server may run
 
     parts = urlsplit(url)
@@ -114,6 +116,7 @@ def _fetched(url: str, question: Mapping[str, str] | None = None) -> bytes:
         answer = bytearray()
         while piece := response.read1(_PIECE):
             answer += piece
+            # The socket's time limit begins anew with each piece; a server that drips must not hold up the start.
             if len(answer) > MAX_BYTES or time.monotonic() > deadline:
                 return b""
         return bytes(answer)

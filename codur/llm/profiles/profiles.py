@@ -53,6 +53,7 @@ class Profiles:
         if self.choice is None:
             self.choice = choose_profiles(self._settings, self.environ, given=self._options.models)
             name = self.choice.default if self.choice.found else ""
+            # After the choice is kept: `get` looks into it.
             model = self.get(name).model if name else ""
             self._options.emit(ModelChosen(profile=name, model=model, reason=self.choice.reason))
         return self.choice
@@ -112,5 +113,6 @@ class Profiles:
         return Rules(
             requests_per_minute=profile.requests_per_minute or provider.requests_per_minute,
             tokens_per_minute=profile.tokens_per_minute or provider.tokens_per_minute,
+            # A local server tells no limits, and a first request that goes alone would only cost time.
             probes=not is_local(provider.base_url or ""),
         )

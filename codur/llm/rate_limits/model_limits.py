@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from codur.llm.clock import Clock
     from codur.llm.rate_limits.demand import Demand
 
-_SAMPLES = 16
-_SURE = 3
-_MARGIN = 1.03
-_SMALL_PROMPT = 100
+_SAMPLES = 16  # the last ones: prompts change in kind while a run goes on
+_SURE = 3  # fewer may be chance, and then only more than the estimate is believed
+_MARGIN = 1.03  # chosen; a prompt that comes to a little more is refused as a whole
+_SMALL_PROMPT = 100  # of these most tokens are the service's own wrapping
 _DAILY_REQUESTS = 100_000
 """Groq tells requests a day, not those a minute (console.groq.com/docs/rate-limits); below this, a plan is free."""
-_FREE_RPM, _PAID_RPM = 30.0, 1000.0
+_FREE_RPM, _PAID_RPM = 30.0, 1000.0  # of Groq's plans, as their page and their users' reports say
 TINY_S = 1e-4
 """Shorter waits come from rounding alone."""
 
@@ -83,6 +83,7 @@ class ModelLimits(Struct, frozen=False, kw_only=False):
 
     def prompt_tokens(self, estimate: int) -> int:
         """A prompt's estimated tokens, corrected by how much the model's own counts exceeded the last estimates."""
+        # The largest and not the mean: half of all requests would come to more than the mean.
         factor = max(self._ratios, default=1.0) * (_MARGIN if self._ratios else 1.0)
         return max(1, round(estimate * (factor if len(self._ratios) >= _SURE else max(1.0, factor))))
 
@@ -98,11 +99,13 @@ class ModelLimits(Struct, frozen=False, kw_only=False):
             return self.until - now
         wait = self._window_wait_s(demand, ahead, now)
         before = len(self._flights) + len(ahead)
+        # The first answer tells the limits; a burst before it would be refused nearly whole.
         probing = demand.rules.probes and not self.known and before > 0
         return max(wait, look_again_s) if probing or before + 1 > self.width else wait
 
     def at_once(self, demand: Demand, most: int, now: float) -> int:
         """How many such requests could be sent now without waiting; `most` at most."""
+        # How many fit is asked, not who goes first.
         demand = replace(demand, rules=replace(demand.rules, probes=False))
         number = 0
         while number < most and self.wait_s(demand, [*self.queue, *[demand] * number], now, 1.0) <= TINY_S:
@@ -146,6 +149,7 @@ class ModelLimits(Struct, frozen=False, kw_only=False):
             self.width += 1.0 / self.width
             if demand.estimate >= _SMALL_PROMPT:
                 self._count(demand, outcome.usage.prompt_tokens)
+        # Answers overtake each other: what an older request tells may be long out of date.
         if outcome.limits and flight[1] > self._newest - OVERTAKING_S:
             self._newest = max(self._newest, flight[1])
             self._tell(outcome.limits, flight[1], now)
@@ -153,7 +157,9 @@ class ModelLimits(Struct, frozen=False, kw_only=False):
     def refuse(self, failure: ServiceFailure, clock: Clock) -> float:
         """A request was refused because of a limit; gives the seconds until the next may be sent."""
         now = clock.monotonic()
+        # of many that are refused together, the first one counts
         if now >= self.until:  # of many that are refused together, the first one counts
+            # Halved at once and raised slowly, as TCP does with its window.
             self.width = max(1.0, min(self.width, len(self._flights) + 1.0) / 2)
             self._refused += 1
         wait = failure.retry_after_s or jitter(self._refused - 1, clock) + 0.1
@@ -167,6 +173,7 @@ class ModelLimits(Struct, frozen=False, kw_only=False):
         Where the service gives no figure, half of what was refused is tried.
         """
         if said is None:
+            # A search by halves: at most a few refusals until it fits.
             self._said = replace(self._said, window=min(self._said.window, demand.tokens / 2))
             return
         if said.window:
@@ -177,6 +184,7 @@ class ModelLimits(Struct, frozen=False, kw_only=False):
 
     def _count(self, demand: Demand, counted: int) -> None:
         if demand.estimate and counted > 0:
+            # Bounded, since a proxy that counts wrongly would else make every request tiny or huge.
             self._ratios.append(min(4.0, max(0.25, counted / demand.estimate)))
 
     def _window_wait_s(self, demand: Demand, ahead: Sequence[Demand], now: float) -> float:

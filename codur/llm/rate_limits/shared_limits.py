@@ -95,7 +95,7 @@ class SharedModels:
     def __init__(self, budget: SharedBudget | None = None, clock: Clock | None = None) -> None:
         self._budget = budget or SharedBudget()
         self._clock = clock or Clock()
-        self._lock = threading.RLock()
+        self._lock = threading.RLock()  # re-entrant: `spend` may be called by one who holds it
         self._models: dict[tuple[str, str], ModelLimits] = {}
 
     def wait_s(self, demand: Demand, time_left_s: float, *, before: Demand | None = None) -> float:
@@ -112,6 +112,7 @@ class SharedModels:
         """
         with self.limits(demand.place) as limits:
             now, place = self._clock.monotonic(), limits.leave(before or demand)
+            # Spread, so that all who wait for the same answer do not look at the same moment.
             look_again_s = ROOM_S * (0.5 + self._clock.random())
             self._budget.require(demand)
             if not self._budget.has_room(demand):
@@ -121,6 +122,7 @@ class SharedModels:
                 limits.send(demand, now)
                 self._budget.held.append(demand)
                 return 0.0
+            # Only after it is clear that there is no room now: who can be sent need not be told of later.
             limits.require_in_time(demand, now, time_left_s)
             limits.queue.insert(place, demand)
             return wait
@@ -150,6 +152,7 @@ class SharedModels:
         """How large a request should be made; what a provider's other models may have stands for what is not known."""
         with self.limits(place) as limits:
             most = limits.most
+            # Plans are for an account: the models of one provider mostly have limits of the same size.
             others = [other.most.a_minute for (provider, _), other in self._models.items() if provider == place[0]]
             return min(most.window, most.a_minute if most.a_minute < math.inf else min(others))
 

@@ -19,7 +19,7 @@ from codur.llm.request_failure import ServiceFailure
 from codur.structs import Struct, replace
 
 _UNITS: tuple[Unit, ...] = ("requests", "tokens", "input_tokens", "output_tokens")
-_MOST = 1e12
+_MOST = 1e12  # more is no figure but a fault
 _BEHIND = "llm_provider-"
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|us|µs|ns|d|h|m|s)")
 _SECONDS = {"d": 86_400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
@@ -88,7 +88,7 @@ def told_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """A response's headers, names in lower case; what a proxy passes on stands for what it does not say itself."""
     lower = {name.lower(): value for name, value in headers.items()}
     behind = {name.removeprefix(_BEHIND): value for name, value in lower.items() if name.startswith(_BEHIND)}
-    return behind | lower
+    return behind | lower  # what the proxy says itself counts: its limit is met first
 
 
 def with_limits(outcome: Outcome, headers: Mapping[str, str], now: float) -> Outcome:
@@ -126,6 +126,7 @@ def seconds_in(text: str, now: float) -> float | None:
     parts = _PART.findall(text)
     if parts and "".join(number + unit for number, unit in parts) == text:
         return sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    # A bare number is one of seconds.
     number = _number(text)
     return number if number is not None else _until(text, now)
 
@@ -138,7 +139,7 @@ def _quota(headers: Mapping[str, str], unit: Unit, now: float) -> Quota | None:
     ):
         most, left = _number(headers.get(limit, "")), _number(headers.get(remaining, ""))
         wait = seconds_in(headers.get(reset, ""), now)
-        if most and left is not None and wait is not None:
+        if most and left is not None and wait is not None:  # all three or nothing: a part of them says nothing of when
             return Quota(unit=unit, limit=most, remaining=min(left, most), reset_s=wait)
     return None
 
@@ -161,7 +162,7 @@ def _until(text: str, now: float) -> float | None:
     for read in (datetime.fromisoformat, parsedate_to_datetime):
         try:
             moment = read(text)
-            aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)  # HTTP dates are in GMT
             return max(0.0, aware.timestamp() - now)
         except (ValueError, OverflowError):
             continue

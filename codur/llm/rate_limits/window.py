@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 MINUTE_S = 60.0
 DAY_S = 86_400.0
-_PERIODS = (MINUTE_S, DAY_S, 3600.0, 1.0)
+_PERIODS = (MINUTE_S, DAY_S, 3600.0, 1.0)  # the likely ones first
 OVERTAKING_S = 2.0
-_LIKENESS = 0.1
+_LIKENESS = 0.1  # services round what they tell
 _ROUNDING_S = 0.05
 _SLACK_TOKENS = 100.0
 """Services wrap a prompt in some tokens of their own, which no estimate knows."""
@@ -62,6 +62,7 @@ class ToldWindow:
         self._next = uncounted if now >= self._may_reset_at else 0.0
         self._longest = max(self._longest, quota.reset_s)
         self._slack = 0.0 if quota.unit == "requests" else min(_SLACK_TOKENS, 0.05 * quota.limit)
+        # Nothing is missing: that does not say how it would come back.
         if quota.limit - quota.remaining < 1:  # nothing is missing: that does not say how it would come back
             return
         share = 1.0 - quota.remaining / quota.limit
@@ -88,6 +89,7 @@ class ToldWindow:
             return 0.0
         if self._is_steady:
             return lacking * self._refill_s / self.limit
+        # What is ahead may take whole windows.
         rounds = max(0, math.ceil((lacking + level) / self.limit) - 1)
         return max(0.0, self._resets_at - now) + rounds * self._window_s
 
@@ -115,6 +117,7 @@ class ToldWindow:
             more = (now - self._at) * self.limit / self._refill_s
             self._levels = [(sent_at, min(self.limit, level + more)) for sent_at, level in self._levels]
         elif now >= self._resets_at:
+            # A new window: full, but for what was sent when it may have begun already.
             self._levels = [(self._levels[-1][0], self.limit - self._next)]
             self._resets_at = self._may_reset_at = now + self._window_s
             self._next = 0.0

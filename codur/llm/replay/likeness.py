@@ -52,6 +52,7 @@ def likeness_of(request: ChatRequest, places: Sequence[str]) -> Likeness:
 
 
 def _without(text: str, places: Sequence[str]) -> str:
+    # The longest first: a directory's name begins with that of the one above it.
     for place in sorted((item for item in places if len(item) > 1), key=len, reverse=True):
         text = text.replace(place, "<workspace>")
     for pattern, name in _VARYING:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 _MAX_BYTES = 256 << 20
+# New or not at all: neither a file of the user's is overwritten nor a link followed.
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
 
@@ -111,6 +112,7 @@ class Recorder:
             self._number += 1
             line: dict[str, Any] = {"number": self._number, "profile": profile, "request": to_builtins(request)}
             line |= (
+                # Without limits: a replay waits for nobody.
                 {"reply": to_builtins(replace(outcome, limits=()))}
                 if isinstance(outcome, ChatReply)
                 else {"failure": _failure(outcome)}
@@ -143,6 +145,7 @@ def read_recording(path: Path) -> ModelRecording:
             data = stream.read(_MAX_BYTES)
     except OSError as error:
         raise _unusable(path, error) from error
+    # what is after the last line end was not finished
     lines = data.split(b"\n")[:-1]  # what is after the last line end was not finished
     try:
         header, *rest = [json.loads(line) for line in lines]

@@ -59,8 +59,10 @@ class Replay:
 
     def _find(self, profile: str, request: ChatRequest) -> RecordedExchange:
         wanted = likeness_of(request, (self._workspace,))
+        # By content and not by order: requests of samples or batches go out in whatever order they are ready.
         same = [item for item, likeness in self._left if likeness == wanted]
         answers = [item for item in same if item.reply is not None]
+        # A recorded failure is given to the profile that met it alone: for another it would be none.
         for found in ([item for item in same if item.profile == profile], answers):
             if found:
                 return self._take(found[0])

@@ -51,6 +51,7 @@ class AnswerReader(Struct):
             error = text(at(body, "error.message")) or text(body.get("error"))
             raise self._unusable(body, f"an error: {error}" if error else "an answer without any choice")
         refusal = text(message.get("refusal"))
+        # Told as what it is: a request that is asked again in the same words is refused again.
         if finish == "content_filter" or refusal.strip():
             raise self._unusable(body, f"a refusal{': ' if refusal else ''}{refusal}")
         return self._reply(body, message, finish)
@@ -95,6 +96,7 @@ class AnswerReader(Struct):
         model = self.endpoint.safe(text(body.get("model")))
         calls, unread = read_calls(raw_calls)
         # Servers and proxies may give another reason for an answer that ends at its bound.
+        # A cut call may read as a whole one with half of a file in it: nothing of it is carried out.
         if finish == "length" or (self._is_at_bound(body.get("usage")) and (unread or not calls)):
             problem = f"The answer was cut off after {usage.completion_tokens} tokens. Answer more briefly."
             return self._of(text=words, finish_reason="length", usage=usage, model=model, problem=problem)
@@ -119,7 +121,7 @@ class AnswerReader(Struct):
         written = _count(at(raw, "prompt_tokens_details.cache_write_tokens")) or 0
         prompt = prompt_tokens(self.request) if prompt is None else prompt
         completion = estimate_tokens(spoken) if completion is None else completion
-        cached = min(cached, prompt)
+        cached = min(cached, prompt)  # a proxy may count it apart from the prompt
         cost = cost_usd(
             self.profile,
             prompt_tokens=prompt,
@@ -152,6 +154,7 @@ def read_calls(raw_calls: Sequence[Any]) -> tuple[tuple[ToolCall, ...], str]:
         if not isinstance(name, str) or not name:
             problems.append("A tool call has no name.")
             continue
+        # Some servers give none, or the same for all, and results could not be told apart.
         call_id = call_id if call_id and call_id not in seen else f"call_{number}"
         seen.add(call_id)
         calls.append(ToolCall(id=call_id, name=name, arguments=arguments))
@@ -166,6 +169,7 @@ def _arguments(raw: Any) -> dict[str, Any]:
     """
     if raw is None or raw == "":
         return {}
+    # No mending here: a mended call could change what was not meant.
     value = load_strict(raw) if isinstance(raw, str) else raw
     if not isinstance(value, dict):
         raise ValueError(f"it is a {type(value).__name__}")

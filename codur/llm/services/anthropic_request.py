@@ -51,6 +51,7 @@ def messages_body(
     messages = request.messages if native else without_calls(request.messages)
     system: Blocks = [_text(item.content) for item in messages if item.role == "system" and item.content]
     tools = [_tool(spec) for spec in request.tools] if native else []
+    # The mark stands for all before it, and tools come before the instructions.
     for stable in (system or tools)[-1:]:
         stable |= _CACHE
     body: dict[str, Any] = {"model": profile.model, "max_tokens": answer_tokens(request, profile)}
@@ -87,6 +88,7 @@ def as_completion(body: Mapping[str, Any]) -> dict[str, Any]:
 
 def call_id(own: str) -> str:
     """An id in the characters that the service allows."""
+    # Ids of other services, whose conversation this one may go on with, have other characters.
     return _FOREIGN.sub("_", own)
 
 
@@ -115,11 +117,13 @@ def _turns(messages: Sequence[Message], said: Mapping[str, Blocks]) -> list[dict
     for message in messages:
         role = "assistant" if message.role == "assistant" else "user"
         blocks = _blocks(message, said)
+        # The service wants roles to alternate: results and the words after them are one turn.
         if blocks and turns and turns[-1]["role"] == role:
             turns[-1]["content"] += blocks
         elif blocks:
             turns.append({"role": role, "content": blocks})
     if any(message.role == "tool" for message in messages):
+        # A copy, as the blocks of earlier answers are kept and sent again without the mark.
         turns[-1]["content"][-1] = {**turns[-1]["content"][-1], **_CACHE}
     return turns
 
@@ -129,7 +133,7 @@ def _blocks(message: Message, said: Mapping[str, Blocks]) -> Blocks:
         return [
             {"type": "tool_result", "tool_use_id": call_id(message.tool_call_id), "content": clean(message.content)}
         ]
-    own = [_text(message.content)] if message.content.strip() else []
+    own = [_text(message.content)] if message.content.strip() else []  # the service refuses empty texts
     own += [_use(call) for call in message.tool_calls]
     thoughts = said.get(message.tool_calls[0].id) if message.tool_calls else None
     return _with_thoughts(own, thoughts) if thoughts else own

@@ -8,7 +8,7 @@ from typing import Any
 from codur.llm.services.event_stream import Collector, UnreadableEventError
 from codur.parsing.json_values import read_json
 
-MOST_BLOCKS = 1000
+MOST_BLOCKS = 1000  # a stream that opens more is broken
 _PIECES = {
     "text_delta": "text",
     "thinking_delta": "thinking",
@@ -76,6 +76,7 @@ class MessageCollector(Collector):
         self._open.add(index)
 
     def _piece(self, index: int, delta: Mapping[str, Any]) -> str:
+        # A piece of a block that was not begun, or has ended: parts of the answer are lost.
         if index not in self._open:
             raise UnreadableEventError
         kind = delta.get("type")

@@ -27,10 +27,13 @@ def request_body(request: ChatRequest, profile: Profile, endpoint: Endpoint, *, 
     messages = request.messages if native else without_calls(request.messages)
     body: dict[str, Any] = {"model": profile.model, "messages": [_message(item) for item in messages]}
     body |= temperature(request, profile)
+    # Always sent, because services count the longest possible answer against the limit of a minute.
     body[endpoint.max_tokens_field] = answer_tokens(request, profile)
+    # A service that has no native calls may refuse the field itself, and not only its content.
     if request.tools and native:
         body["tools"] = [_tool(spec) for spec in request.tools]
         body["tool_choice"] = tool_choice(request, profile)
+    # Never both: Groq refuses a form of the answer beside tools with status 400.
     elif not request.tools:
         body |= _response_format(request, profile)
     if profile.reasoning_effort is not None:

@@ -54,6 +54,7 @@ class ChatCollector(Collector):
     def _add(self, value: Mapping[str, Any]) -> str:
         model = value.get("model")
         self._model = model if isinstance(model, str) and model else self._model
+        # Groq tells it in a field of its own, in the last chunk.
         for usage in (value.get("usage"), at(value.get("x_groq"), "usage")):
             self._usage = usage if isinstance(usage, Mapping) else self._usage
         choice = at(value.get("choices"), "0")  # the chunk that tells the usage has none
@@ -67,6 +68,7 @@ class ChatCollector(Collector):
             if isinstance(text, str):
                 parts.append(text)
         for position, piece in enumerate(items(delta.get("tool_calls"))):
+            # Servers that leave the index out send the calls in their order.
             index = piece.get("index", position) if isinstance(piece, Mapping) else None
             if isinstance(index, bool) or not isinstance(index, int):
                 raise UnreadableEventError
@@ -103,6 +105,7 @@ class _Call:
         given, name, arguments = (at(piece, path) for path in ("id", "function.name", "function.arguments"))
         if isinstance(given, str):
             self._id = self._id or given
+        # Some send the name in pieces, some whole with each piece.
         if isinstance(name, str) and name != self._name:
             self._name += name
         if isinstance(arguments, str):

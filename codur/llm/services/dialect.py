@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _THOUGHTS = ("thinking", "redacted_thinking")
 _KEPT = (*_THOUGHTS, "text", "tool_use")
-_MOST_REMEMBERED = 64
+_MOST_REMEMBERED = 64  # answers of one profile; a conversation of a step has far fewer
 
 
 class Dialect:
@@ -69,6 +69,7 @@ class MessagesDialect(Dialect):
     def remember(self, reply: ChatReply, body: Any) -> None:
         """See `Dialect.remember`."""
         blocks = [block for block in body["content"] if isinstance(block, dict)]
+        # Without thoughts an answer can be made again from the message.
         if reply.tool_calls and any(block.get("type") in _THOUGHTS for block in blocks):
             self._said[reply.tool_calls[0].id] = [block for block in blocks if block.get("type") in _KEPT]
             while len(self._said) > _MOST_REMEMBERED:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MAX_BODY_BYTES = 20 * 1024 * 1024
 """Far more than any answer within a token limit has."""
-CONNECT_TIMEOUT_S = 10.0
+CONNECT_TIMEOUT_S = 10.0  # an answer may take minutes, a connection never does
 _PATHS = {"groq": "/openai/v1/chat/completions", "openai": "/chat/completions", "anthropic": "/v1/messages"}
 _NO_KEY = "unused"
 """Given to an SDK in place of a key, so that it looks for none itself; it is never sent."""
@@ -56,6 +56,7 @@ class Client(Struct):
         Raises:
             Exception: one of `failures`.
         """
+        # The response itself: the SDKs' own models would drop or refuse what other servers send.
         return await self.sdk.post(self.path, cast_to=self.library.Response, body=dict(body), stream=stream)
 
     async def close(self) -> None:
@@ -122,6 +123,7 @@ def _made(kind: Any, library: Any, endpoint: Endpoint, **more: Any) -> Any:
         follow_redirects=False,
         trust_env=not endpoint.local,
         verify=_tls(library, plain=plain, trust_env=not endpoint.local),
+        # Uncompressed, so that the bound on a body is one on memory.
         headers={"Accept-Encoding": "identity"},
         event_hooks={"request": [_only_ours(endpoint, keys)], "response": [_body_cap(library)]},
     )
@@ -129,10 +131,13 @@ def _made(kind: Any, library: Any, endpoint: Endpoint, **more: Any) -> Any:
         api_key=endpoint.key or _NO_KEY,
         base_url=endpoint.base_url,
         timeout=timeout,
+        # Two retry layers multiply, and the SDK's does not wait as long as a service asks (it ignores a `Retry-After`
+        # of more than 60 s).
         max_retries=0,
         http_client=http_client,
         **more,
     )
+    # After the client is made, which knows how its service wants the key.
     keys |= client.auth_headers if endpoint.key else {}
     return client
 
@@ -149,6 +154,7 @@ def _only_ours(endpoint: Endpoint, keys: Mapping[str, str]) -> Callable[[Any], A
 @lru_cache(maxsize=8)
 def _tls(library: Any, *, plain: bool, trust_env: bool) -> ssl.SSLContext:
     """Shared by all clients: each would load the same certificates."""
+    # A context without certificates: nothing is encrypted, and loading them takes longer than connecting.
     if plain:
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context: ssl.SSLContext = library.create_ssl_context(trust_env=trust_env)
@@ -163,6 +169,7 @@ def _body_cap(library: Any) -> Callable[[Any], Awaitable[None]]:
     Args:
         library: httpx, or what is built like it; it takes streams of its own type only.
     """
+    # Made here, because the base class differs between httpx and httpx2, and neither is loaded before.
     kind: Any = type("Capped", (_Capped, library.AsyncByteStream), {})
 
     async def hook(response: Any) -> None:

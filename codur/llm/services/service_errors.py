@@ -56,7 +56,7 @@ _KIND_OF_STATUS: dict[int, FailureKind] = {
     409: "service",
     413: "too_large",
     429: "rate_limit",
-    498: "service",
+    498: "service",  # Groq's "flex" tier: no capacity at the moment
 }
 
 
@@ -77,6 +77,7 @@ class FailureReader(Struct):
         """
         error = error_of(body)
         kind = _KIND_OF_STATUS.get(status, "service" if status >= 500 else "request")
+        # Both are 404: a path that nobody serves, and a model that the service does not have.
         if status in (404, 405) and _is_wrong_address(error):
             kind = "address"
         if error.get("code") in _QUOTA_CODES or error.get("type") in _QUOTA_CODES:
@@ -204,6 +205,7 @@ def status_of_error(error: Mapping[str, Any]) -> int:
     """The HTTP status that an error within an answer stands for; 500 if it does not tell."""
     for name in ("status_code", "status", "code", "type"):
         value = error.get(name)
+        # OpenRouter and others put the status into `code`
         if isinstance(value, int) and not isinstance(value, bool) and 400 <= value <= 599:
             return value
         if isinstance(value, str) and re.fullmatch("[45][0-9]{2}", value):

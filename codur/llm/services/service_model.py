@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 FAILED_GENERATION_CODES = frozenset({"tool_use_failed", "json_validate_failed"})
 _EVENT_STREAM = "text/event-stream"
-_KEEP_ALIVE = "ping"
+_KEEP_ALIVE = "ping"  # of Anthropic: the connection lives, the answer does not come any further
 
 Show = Callable[["ChatRequest", str], None]
 """Gets a request and the next words of its answer."""
@@ -80,6 +80,7 @@ class ServiceModel:
         try:
             outcome = await self._send(request, reader)
         except asyncio.CancelledError:
+            # A cancelled request may leave its connection half read; others on the same client still need it.
             if self._in_flight == 1:
                 await self.close()
             raise
@@ -100,9 +101,11 @@ class ServiceModel:
         client = self._open()
         stream = self._show is not None and not self._in_one_piece and _is_for_people(request)
         body = self._dialect.request(request, stream=stream)
+        # What has come is kept even if the request fails: it has its price.
         exchange = _Answer(request, self._dialect.collector(), self._show if stream else None)
         failed: Exception | None = None
         try:
+            # Our own clock over all of it: the SDK's counts between two bytes, which a server can send for ever.
             async with asyncio.timeout(self._endpoint.timeout_s) as deadline:
                 response = await client.post(body, stream=stream)
                 exchange.headers = response.headers
@@ -117,6 +120,7 @@ class ServiceModel:
 
     def _open(self) -> Client:
         loop = asyncio.get_running_loop()
+        # Connections of a loop that has ended cannot be used, nor closed, in another.
         if self._client is None or self._loop is not loop:
             self._client, self._loop = open_client(self._endpoint), loop
         return self._client
@@ -125,6 +129,7 @@ class ServiceModel:
         self, error: Exception, client: Client, exchange: _Answer, reader: AnswerReader
     ) -> ChatReply | ModelError:
         causes = [error, *_causes(error)]
+        # First: the SDKs wrap it in their own errors of connection.
         if any(isinstance(cause, BodyTooLargeError) for cause in causes):
             return reader.unreadable(f"an answer of more than {MAX_BODY_BYTES // 1024**2} MiB")
         if isinstance(error, (client.errors.APITimeoutError, client.library.TimeoutException, TimeoutError)):
@@ -201,6 +206,7 @@ class _Answer:
             self._whole(response.text)
             return
         try:
+            # Errors, and servers that do not know streams, answer in one piece.
             if not response.headers.get("content-type", "").lower().startswith(_EVENT_STREAM):
                 self._whole((await response.aread()).decode("utf-8", "replace"))
                 return
@@ -221,7 +227,7 @@ class _Answer:
                 if event.name != _KEEP_ALIVE:
                     deadline.reschedule(asyncio.get_running_loop().time() + timeout_s)
                 self._tell(self._speech.add(self.collector.add(event)))
-            if self.collector.ended:  # a server may leave the connection open
+            if self.collector.ended:  # a server may leave the connection open  # a server may leave the connection open
                 self._tell(self._speech.rest())
                 self.body = self.collector.body()
                 return
@@ -248,7 +254,7 @@ def _is_for_people(request: ChatRequest) -> bool:
 
 def _causes(error: BaseException) -> list[BaseException]:
     """What led to `error`, from the outside in."""
-    causes: list[BaseException] = []
+    causes: list[BaseException] = []  # a chain may lead back to itself
     cause = error.__cause__ or error.__context__
     while cause is not None and cause not in causes:
         causes.append(cause)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-LONGEST_WORD = 4096
+LONGEST_WORD = 4096  # some languages put no blanks between words
 """What has no white space for so long is shown all the same."""
 
 _THOUGHT = "<think>"
@@ -51,7 +51,7 @@ class Speech:
                 return False
             text = text.lstrip()
             self._held = text
-        if any(mark.startswith(text) for mark in (_THOUGHT, *_DATA)):
+        if any(mark.startswith(text) for mark in (_THOUGHT, *_DATA)):  # too short yet to tell
             return False
         self._mute = text.startswith(_DATA)
         self._begun = True

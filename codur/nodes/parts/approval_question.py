@@ -13,7 +13,7 @@ from codur.structs import replace
 from codur.types import CODE_TASKS, Plan, Step
 
 _MCP_TOOLS = frozenset({"call_mcp_tool", "read_mcp_resource", "list_mcp_tools", "list_mcp_resources"})
-REJECTIONS = 1
+REJECTIONS = 1  # a second refusal says that a model does not understand what is wanted
 """Plans that are made anew after the user has rejected one."""
 _NOBODY = "the plan needs your approval, and there is nobody to ask"
 
@@ -30,6 +30,7 @@ def ask_first(plan: Plan, problem: str, state: RunState, context: RunContext) ->
         return None
     if plan.origin in {"pattern", "llm_error"} and not does.kinds:
         return None  # nothing is done: an answer, or the end
+    # By what it does and not by its text: a new plan that does no more was approved of with the old one.
     if not problem and (task.approved or covers(state["approved"], does)):
         if task.show_plan and task.approved:
             context.emit(PlanShown(plan=plan, effects=does))
@@ -54,7 +55,10 @@ def ask_late(step: Step, plan: Plan, state: RunState, context: RunContext) -> Ru
         arguments = filled_step(step, lambda name: output_of(name, state, context))
     except UnresolvedReference:
         return None  # the step itself tells it
+    # As it will be carried out, with what looks like a reference in an output made harmless.
     shown = {name: escaped(value) if isinstance(value, str) else value for name, value in arguments.items()}
+    # First this step alone: if it needs no approval, the user is not asked about the rest of a plan that was shown
+    # already.
     alone = replace(plan, steps=(replace(step, arguments=shown),))
     does = effects(alone, state, context)
     if not needs_approval(does, context.settings.planning, asked_for=task.show_plan):

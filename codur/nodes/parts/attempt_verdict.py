@@ -21,7 +21,7 @@ from codur.types import Check, Discovery, ScopeViolation, StepRecord, Verdict
 
 _LINE = re.compile(r":\d+")
 
-COMMAND_NOT_FOUND = 127
+COMMAND_NOT_FOUND = 127  # as a shell says it
 _FIRST_SHARE, _SHORT_SHARE, _LEAST_FIRST_S = 0.4, 0.6, 10.0
 """Of the run's time, which its first check may take, so that there is some left to act on what it says."""
 _LINT_SHARE = 0.5
@@ -34,6 +34,7 @@ def seen_before(state: RunState, context: RunContext) -> RunUpdate:
 
     Empty if it is known already. Rules that did not take the task for one about code have not looked for a check.
     """
+    # After an edit it is too late to learn how it was before.
     if state["before"] is not None or state["attempts"] or context.workspace.changed_files():
         return RunUpdate()
     task, discovery = state["task"], state["discovery"]
@@ -58,9 +59,11 @@ def check_before(discovery: Discovery, context: RunContext) -> Verdict:
     if check is not None:
         context.checker.guard(check)
         left = context.time_left()
+        # A short run's first check would else be cut off at four tenths of a few seconds.
         share_s = max(min(_LEAST_FIRST_S, left * _SHORT_SHARE), left * _FIRST_SHARE)
         check = replace(check, timeout_s=min(check.timeout_s, share_s))
     verdict = context.checker.run(check)
+    # Told now: every attempt would fail in the same way, and be paid for.
     if discovery.check is not None and discovery.check.kind == "command" and verdict.exit_status == COMMAND_NOT_FOUND:
         raise UsageError(
             f"the check cannot be run: {verdict.error.strip().splitlines()[-1] if verdict.error else verdict.check}",
@@ -76,6 +79,7 @@ def look(record: StepRecord, state: RunState, context: RunContext) -> Seen:
     """What a step that was to edit files left behind; the check is run unless the step failed."""
     if not record.ok:
         return Seen(verdict=None)
+    # Of all changes so far, as those are what the check judges.
     edit = edit_name(context.workspace.diff())
     verdict = _known_failure(record, edit, state, context) or _check(record, state, context)
     shown = context.for_models.diff()  # the next request holds it
@@ -147,6 +151,7 @@ def edit_name(diff: str) -> str:
 def _known_failure(record: StepRecord, edit: str, state: RunState, context: RunContext) -> Verdict | None:
     """The verdict on the same change earlier in this run, for an agent that ran no programs of its own."""
     known = state["failures"].get(edit)
+    # An agent that runs programs of its own may have changed what the diff does not show.
     if known is None or record.action != "coding":
         return None
     number = next(attempt.number for attempt in state["attempts"] if attempt.edit == edit)
@@ -161,6 +166,7 @@ def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
     first = _still_failing(check, state["verdict"], context) if check and narrow else None
     verdict = first or context.checker.run(check)
     if check is not None and keeps(verdict, state):
+        # A refactoring passes without a pass, so that nothing confirms it: it is run once more instead.
         repeated = context.checker.run(check)
         verdict = verdict if keeps(repeated, state) else repeated
     elif check is not None and verdict.passed:
@@ -190,11 +196,13 @@ def _still_failing(check: Check, start: Verdict | None, context: RunContext) -> 
     """
     tests = start.failing if start is not None and start.status == "failed" else ()
     few = start is not None and 0 < len(tests) * 2 <= (start.tests_total or 0) and start.duration_s > _LONG_S
+    # Of half of the tests or more the whole is as quick, and tells more.
     if start is None or not few or check.kind != "tests" or check.text:
         return None
     verdict = context.checker.run(replace(check, tests=tests))
     if verdict.status != "failed" or verdict.timed_out or set(verdict.failing) != set(tests):
         return None
+    # Once it is known that they fail alone as among the others, that need not be found out again.
     if tests not in context.alone and not _alike(verdict, start):
         whole = context.checker.run(check)
         if _alike(verdict, whole):

@@ -19,7 +19,7 @@ from codur.python.interpreter import python_version
 from codur.structs import replace
 from codur.types import CODE_TASKS, StepRecord, TaskType, ToolCode, Usage
 
-_BRIEF_TOKENS = 12_000
+_BRIEF_TOKENS = 12_000  # chosen: the program reads files by itself, and has instructions of its own
 _WORDS_ONLY: frozenset[TaskType] = frozenset({"greeting", "explanation", "search", "web_search", "git"})
 """Tasks for which an agent's changes are thrown away."""
 
@@ -37,6 +37,7 @@ def _delegate(agent: Agent, state: RunState, context: RunContext) -> RunUpdate:
         cannot = why_not({**state, "coder": agent.name}, context)
         return RunUpdate(**seen, **not_answered("execute", agent, cannot, state))
     try:
+        # Before it is started: what it will cost is known only afterwards.
         context.models.require_left()
     except LimitReached as error:
         return RunUpdate(**seen, **not_answered("execute", agent, error, state))
@@ -57,6 +58,7 @@ def _delegate(agent: Agent, state: RunState, context: RunContext) -> RunUpdate:
         cannot = ModelUnavailable(f"{agent.name} cannot work: {error.message}", remedy=error.remedy)
         return RunUpdate(**seen, **not_answered("execute", agent, cannot, state))
     usage = _counted(delegated.answer.usage)
+    # What it says it has spent counts in the run's limits.
     context.models.charge(usage)
     tell_changes(delegated.taken.changed_files, context)
     notes = [text for text in (delegated.note, *delegated.taken.notes) if text and text not in state["notes"]]
@@ -109,7 +111,7 @@ def _read_only(state: RunState, context: RunContext) -> tuple[str, ...]:
 
 def _counted(told: Usage) -> Usage:
     """What an agent says it has spent; at least one call, as it has asked a model, whatever it says."""
-    return replace(told, calls=max(1, told.calls))
+    return replace(told, calls=max(1, told.calls))  # programs may tell nothing, and would be free then
 
 
 def _record(agent: Agent, delegated: Delegated, state: RunState, context: RunContext) -> StepRecord:

@@ -51,6 +51,7 @@ def finding(record: StepRecord, seen: Seen, state: RunState, best: BestState) ->
     if seen.verdict is None:
         present = state["verdict"]
         progress = present.progress if present else 0.0
+        # Without numbers: the same mistake at another line is the same failure.
         attempt = _attempt(record, state, f"edit: {_NUMBERS.sub('#', record.error)}", progress, record.error)
         return Judged(verdict=present, last=present, attempt=attempt)
     verdict = seen.verdict
@@ -68,6 +69,7 @@ def finding(record: StepRecord, seen: Seen, state: RunState, best: BestState) ->
 
 def comes_further(verdict: Verdict, best: BestState) -> bool:
     """Whether a failed attempt is where the next one starts from; one that is not is undone."""
+    # Further than the start, not than the best: after a clean start the best may be out of reach for a while.
     return verdict.status == "failed" and verdict.progress > best.start_progress
 
 
@@ -91,6 +93,7 @@ def _nothing_to_check(seen: Seen, state: RunState) -> bool:
     before, check = state["before"], state["discovery"].check
     was_red = before is not None and before.status == "failed" and check is not None and check.kind != "syntax"
     status = seen.verdict.status if seen.verdict is not None else ""
+    # Tests that were red and are found no more were removed, or are loaded no more.
     return status == "no_check" and seen.changed and not (was_red and seen.runs)
 
 

@@ -27,6 +27,7 @@ def escalation_after(name: str, state: RunState, context: RunContext) -> Handove
     order = _edit(context.settings.agents.preferences.escalation, context)
     names = [agent.name for agent in order]
     rest = order[names.index(name) + 1 :] if name in names else order
+    # One turn each, or two agents could hand a task back and forth until the limits end it.
     had_a_turn = {name, *(attempt.by for attempt in state["attempts"])}
     return _first_able((agent for agent in rest if agent.name not in had_a_turn), context)
 
@@ -50,7 +51,7 @@ def affordable(agent: Agent, state: RunState, context: RunContext, *, answers: i
     if agent.external:  # what it costs is not known before
         return in_time and used.cost_usd < limits.max_cost_usd and used.total_tokens < limits.max_tokens
     profile = context.models.profile(agent.profile)
-    prompt = used.prompt_tokens // max(1, used.calls)
+    prompt = used.prompt_tokens // max(1, used.calls)  # as the requests before were
     cost = cost_usd(profile, prompt_tokens=prompt, completion_tokens=profile.max_completion_tokens)
     return (
         in_time

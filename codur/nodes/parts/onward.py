@@ -33,7 +33,7 @@ _KEEP_REMEDY = "Run it again with --keep to keep what came furthest, or without 
 _LIMITS_REMEDY = (
     "Raise the limits (--max-llm-calls, --max-tokens, --timeout), or shorten agents.preferences.escalation."
 )
-_MOST_QUESTIONS = 3
+_MOST_QUESTIONS = 3  # each is an interruption of the user
 
 
 def onward(record: StepRecord, judged: Judged | None, state: RunState, context: RunContext) -> RunUpdate:
@@ -84,6 +84,7 @@ def is_due(record: StepRecord, state: RunState, context: RunContext) -> bool:
         return False
     if not record.ok:
         return True
+    # After the last edit only: half of a change may well be red.
     later = plan.steps[state["cursor"] + 1 :]
     return not any(edits(step, context) for step in later)
 
@@ -133,6 +134,7 @@ def _plan_failed(lost: Sequence[str], state: RunState, context: RunContext) -> R
     plan, failed = present_plan(state), failed_steps(state)
     first = failed[0]
     reason = f"step {first.step_id} failed: {first.error}"
+    # Once; the user's own plan is never made anew without them.
     if plan.origin == "plan" and state["replans"] < 1 and can_ask(state, context):
         told = f"{reason}. {_done(state)} Make a plan for what is left; its steps may use these outputs as inputs."
         return RunUpdate(replans=1, reason=told, **go("review", "llm_plan", origin="plan", tier="open", reason=reason))
@@ -175,6 +177,7 @@ def _model_failed(record: StepRecord, state: RunState, context: RunContext) -> R
     other = _standing_in(record, state, context)
     if other:
         return other
+    # A search may do without what the model was to do.
     if can_repair(state, context) and not repair_tried(state):
         return go("review", "repair", origin="llm_error", reason=f"{state['reason']}; searching offline instead")
     outcome = state["outcome"] or "no_model"
@@ -235,6 +238,7 @@ def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: R
         return RunUpdate(verdict=verdict, iteration=1, **_end(record, "not_achieved", reason))
     if judged.attempt is None:
         raise AssertionError("a failed step left no attempt behind")
+    # `codur repair` asks for a search and nothing else: no model takes over.
     if state["task"].repair is not None:
         reason = "the repair does not hold outside of the search"
         return RunUpdate(
@@ -269,6 +273,7 @@ def _after_failure(
         steer=decision.steer,
         verdict=judged.last if decision.move == "stop" else judged.verdict,
     )
+    # For the next attempt that comes to the same change: it is not judged again.
     if judged.last is not None and attempt.edit:
         update["failures"] = {attempt.edit: judged.last}
     if decision.move == "escalate" or (decision.move == "stop" and decision.stalls):

@@ -27,12 +27,13 @@ from codur.store.atomic import PRIVATE_FILE, set_aside
 
 _KIND: Final = "codur-json-2"
 _QUESTIONS: Final = "codur-questions-2"
-_BUSY_MS = 5000
+_BUSY_MS = 5000  # another process, such as `codur show`, may be reading
 
 
 class Checkpoints(SqliteSaver):
     """The saver for the compiled graph, which is awaited: a commit takes far less than handing it to a thread."""
 
+    # The base class has no asynchronous methods; LangGraph's saver that has them needs one more package.
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """As `get_tuple`."""
         with _told():
@@ -102,6 +103,7 @@ class _Codec:
         return self._decoded(json.loads(value))
 
     def _encoded(self, obj: Any) -> dict[str, Any]:
+        # Both forms: the file gets the one without secrets, and this process goes on with the other.
         whole, kept = encode(obj), encode(obj, self._redact)
         if whole == kept:
             return {"value": kept}
@@ -135,6 +137,7 @@ def checkpoints(
 def _opened(path: Path, on_damage: Callable[[str], None]) -> sqlite3.Connection:
     try:
         return _connected(path)
+    # Locked, or the disk is full: the file is sound and must not be set aside.
     except sqlite3.OperationalError:
         raise
     except sqlite3.DatabaseError:  # not a database, or a broken one
@@ -147,6 +150,7 @@ def _opened(path: Path, on_damage: Callable[[str], None]) -> sqlite3.Connection:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
+    # Made here, because SQLite would make it with the user's usual permissions.
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, PRIVATE_FILE))
     connection = sqlite3.connect(path, timeout=_BUSY_MS / 1000, check_same_thread=False)
     try:

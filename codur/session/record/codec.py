@@ -43,6 +43,7 @@ def encode(value: Any, redact: Callable[[str], str] = str) -> Any:
     Raises:
         TypeError: there is something else in it.
     """
+    # `bool` is an `int`; both are plain.
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str):
@@ -94,6 +95,8 @@ def _made(value: Mapping[str, Any]) -> Any:
     made = _TYPES.get(value[_TYPE])
     if made is None:
         raise DamagedRecord(f"the record names a type that there is not: {str(value[_TYPE])[:60]!r}")
+    # Fields that are missing have defaults, as earlier versions did not write them; one that is unknown is of a later
+    # version.
     unknown = value.keys() - names(made) - {_TYPE}
     if unknown:
         raise DamagedRecord(f"the record of a {made.__name__} does not fit: it has {min(unknown)[:60]!r}")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from codur.session.record.run_recording import Recording
     from codur.types import Task
 
-KEPT_CHARS = 4_000_000
+KEPT_CHARS = 4_000_000  # a trace is read as a whole by `show`
 """Characters of requests that a run's trace keeps; later ones are not kept."""
 
 
@@ -101,4 +101,5 @@ def _replay(path: Path, task: Task, settings: Settings, record: Recording) -> di
         workspace=task.workspace,
         tell=lambda text: record.emit(Note(level="warning", text=text)),
     )
+    # Nothing of a replay is shared: it spends no budget and waits for nobody.
     return {"models": replay.models(settings.llm.profiles), "clock": SkippedTime(), "shared": None}

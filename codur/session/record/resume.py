@@ -60,6 +60,7 @@ def _task_of(record: RunRecord) -> Task:
             f"run {record.id} has ended: {record.summary.outcome}",
             remedy=f"See what it did with `codur show {record.id}`, or give the task again.",
         )
+    # Its steps are updates of nodes that may be other ones now; carried over they would mean something else.
     if record.graph != fingerprint():
         raise _cannot(record.id, f"Codur {record.version or 'of another version'} began it, whose graph is another one")
     if record.secret:
@@ -91,8 +92,12 @@ def put_in_place(context: RunContext, record: Recording, start: RunState) -> Non
     state = start
     for _, update in kept.done:
         state = apply(state, update)
+    # Before anything is put back: after that nobody could tell what the user did.
     _require_untouched(context, record)
+    # To the start, then forward by the marks: each state is made as it was made then, so that the snapshots are the
+    # same.
     context.workspace.rewind(START_MARK)
+    # At the start's state, in which the check's files are as the user had them.
     _guard(context, state)
     if kept.best_mark:
         context.workspace.rewind(kept.best_mark)
@@ -129,5 +134,6 @@ def _guard(context: RunContext, state: RunState) -> None:
     if check is None or (before is None and plan is not None and plan.origin == "pattern"):
         return  # what the user asked for in so many words is not judged, and guards nothing
     context.checker.guard(check)
+    # How many tests ran is not kept with the steps, and it decides whether fewer ran later.
     if before is not None and check.kind in {"tests", "command"}:
         context.checker.run(check)

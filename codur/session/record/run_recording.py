@@ -64,6 +64,7 @@ class Recording:
         self.is_in_place = kept is None
         self._trace = Trace(emit, redactor, run.trace if run else None)
         self._record = run.record() if run else None
+        # Marks of each part have their own names: a part that was cut off may have made the same ones.
         part = self._record.resumed if self._record else 0
         self._steps = StepLog(run.steps, redact=redactor, part=part, kept=kept or Kept()) if run else None
         self._best: Snapshot | None = None
@@ -84,6 +85,7 @@ class Recording:
             StateError: it cannot be kept.
         """
         self._trace(event)
+        # At once, as the answer is paid for even if the run dies with it.
         if isinstance(event, ModelAnswered) and self._steps is not None:
             self._steps.spent(*self._spent())  # the budget counts on, whatever becomes of the answer
 
@@ -145,7 +147,7 @@ class Recording:
         status: RunStatus = "interrupted" if result.outcome == "interrupted" else "finished"
         self._steps.spent(result.usage, result.duration_s)
         self._trace.keep(RunFinished(result=result))
-        if status == "finished":
+        if status == "finished":  # one that was stopped is to be gone on with, and has no result yet
             self.run.write_result(to_builtins(result))
         self._write(
             replace(
@@ -199,6 +201,7 @@ def recording(
     state.prepare()
     store = RunStore(state, redact=redactor)
     run_id = store.new_id()
+    # The lock before the record: a run that may not begin leaves none.
     with locked(state, root, run_id, wait=task.wait, emit=emit):
         run = store.new(_record(task, root, run_id, redactor))
         with _open(Recording(emit, redactor, state=state, run=run)) as made:
@@ -226,6 +229,7 @@ def locked(state: StateDirectory, root: Path, run_id: str, *, wait: bool, emit: 
     """
     with ExitStack() as stack:
         try:
+            # Without waiting first, so that the user hears for whom before it begins.
             note = stack.enter_context(workspace_lock(state.locks, root, run_id=run_id, wait=None))
         except WorkspaceBusy as busy:
             if not wait:
@@ -246,7 +250,7 @@ def _sleep(seconds: float) -> bool:
 
 @contextmanager
 def _open(made: Recording) -> Iterator[Recording]:
-    leaving.append(made.left)
+    leaving.append(made.left)  # a second Ctrl-C leaves the process at once, and this is what is still done
     try:
         yield made
     finally:
@@ -266,6 +270,7 @@ def _record(task: Task, root: Path, run_id: str, redactor: Redactor) -> RunRecor
         started=datetime.now(UTC).isoformat(timespec="milliseconds"),
         version=__version__,
         task=fields,
+        # What was blanked cannot be carried out later: such a run is not gone on with.
         secret=fields != encode(task),
         graph=fingerprint(),
         **this_process(),

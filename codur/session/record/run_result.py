@@ -26,6 +26,7 @@ def result_of(state: RunState, context: RunContext) -> RunResult:
         before=state["before"],
         verdict=state["verdict"],
         repair=state["repair"],
+        # Of what is done the best attempt is the result itself.
         best=None if outcome == "done" else _best(state, context),
         solved_by=state["solved_by"],
         iterations=state["iteration"],
@@ -48,7 +49,7 @@ def _best(state: RunState, context: RunContext) -> BestAttempt | None:
     checked = [attempt for attempt in state["attempts"] if attempt.edit]
     if not checked:
         return None
-    best = max(checked, key=lambda attempt: attempt.progress)
+    best = max(checked, key=lambda attempt: attempt.progress)  # `max` takes the first of equal ones
     kept = state["task"].keep and context.best.snapshot is not None
     return BestAttempt(number=best.number, by=best.by, progress=best.progress, kept=kept)
 

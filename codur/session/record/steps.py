@@ -147,6 +147,7 @@ def read_steps(log: AppendLog, *, on_damage: Callable[[str], None]) -> Kept:
                     steps.append(spent)
     except ValidationError as error:
         raise DamagedRecord(f"a step of the run does not fit: {error}") from error
+    # Up to the first step that lost a secret: what comes after it was done with the whole plan.
     steps = steps[: next((place for place, step in enumerate(steps) if not step.whole), len(steps))]
     if not steps:
         return Kept(usage=spent.usage, used_s=spent.used_s)

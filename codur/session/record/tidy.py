@@ -11,7 +11,7 @@ from codur.events import Emit, Note
 from codur.session.scratch_directory import sweep_scratch
 from codur.store.directory import StateDirectory
 
-_EVERY_S = 600.0
+_EVERY_S = 600.0  # measuring all runs takes longer than many a run
 _STAMP = "tidied"
 
 
@@ -25,7 +25,7 @@ def tidy(state: StateDirectory, settings: StateSettings, emit: Emit) -> None:
             return
         from codur.store.forget import forget_oldest  # noqa: PLC0415 - lazy: hardly any run comes here
 
-        (state.cache / _STAMP).touch(mode=0o600)
+        (state.cache / _STAMP).touch(mode=0o600)  # before the work: runs that end meanwhile need not do it as well
         sweep_scratch()
         forget_oldest(state, max_bytes=settings.max_mb << 20, max_runs=settings.max_runs)
     except (StateError, OSError) as error:
@@ -37,6 +37,7 @@ def _is_due(state: StateDirectory, settings: StateSettings) -> bool:
         if sum(1 for _ in entries) > settings.max_runs:
             return True
     try:
+        # `abs`, since a clock that was set back would put it off for as long.
         return abs(time.time() - (state.cache / _STAMP).stat().st_mtime) > _EVERY_S
     except FileNotFoundError:
         return True

@@ -12,7 +12,7 @@ from codur.events import AnswerDelta, Emit, Event, RepairProgress, RunFinished
 from codur.redaction import Redactor, redact_value
 from codur.store.append_log import AppendLog
 
-_PROGRESS_EVERY_S = 1.0
+_PROGRESS_EVERY_S = 1.0  # of what is kept; whoever shows it gets every event
 
 
 class Trace:
@@ -46,7 +46,7 @@ class Trace:
         Raises:
             StateError: the trace cannot be written.
         """
-        safe: Event = redact_value(event, self._redactor)
+        safe: Event = redact_value(event, self._redactor)  # once, before it goes anywhere
         if keep:
             self.keep(safe)
         if tell:

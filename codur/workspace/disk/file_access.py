@@ -19,12 +19,13 @@ from codur.structs import Struct
 from codur.workspace.disk.root import Root
 from codur.workspace.problems import FileError, from_os_error
 
+# O_NONBLOCK: a pipe that took the file's place would be waited for; O_NOCTTY: a terminal would become ours.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _NO_ATTRIBUTES = frozenset({errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.ENODATA, errno.ENOSPC})
 _PRIVATE = 0o600
 _PIECE = 1_048_576
-OVERLAP = 4_096
+OVERLAP = 4_096  # a match may lie across two pieces
 
 
 class Image(Struct):
@@ -81,6 +82,7 @@ def open_file(root: Root, relative: str, *, max_bytes: int | None = None) -> Ite
         _require_regular(os.stat(name, dir_fd=directory, follow_symlinks=False), relative, max_bytes)
         descriptor = os.open(name, _READ, dir_fd=directory)
     try:
+        # Once more, of what was opened: in between another thing may have taken the name.
         _require_regular(os.fstat(descriptor), relative, max_bytes)
         yield descriptor
     finally:
@@ -195,6 +197,7 @@ def _dress(descriptor: int, directory: int, name: str, mode: int | None) -> None
         old = os.stat(name, dir_fd=directory, follow_symlinks=False)
         new = os.fstat(descriptor)
         if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
+            # Before the mode: a change of owner clears the bits for set-user-ID.
             os.fchown(descriptor, old.st_uid, old.st_gid)
     if hasattr(os, "listxattr"):
         _copy_attributes(descriptor, directory, name)
@@ -240,6 +243,7 @@ def write_new(root: Root, relative: str, data: bytes, *, mode: int) -> bool:
             with os.fdopen(descriptor, "wb") as stream:
                 stream.write(data)
                 os.fchmod(stream.fileno(), mode)
+            # link(2) fails where something is, which rename(2) would replace.
             os.link(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
         except FileExistsError:
             return False

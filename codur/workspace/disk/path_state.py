@@ -40,6 +40,7 @@ def same(one: PathState | None, other: PathState | None) -> bool:
         return one is other
     if one.kind != other.kind or one.target != other.target:
         return False
+    # One of them was not read, for its size: then size, time and inode have to do.
     if one.kind == "file" and not (one.content and other.content):
         return bool(one.stamp) and one.stamp == other.stamp
     return one.content == other.content

@@ -50,6 +50,7 @@ class Root:
         except OSError as error:
             raise self._gone() from error
         status = os.fstat(descriptor)
+        # The path may lead to another directory by now.
         if (status.st_dev, status.st_ino) != self._identity:
             os.close(descriptor)
             raise self._gone()
@@ -113,6 +114,7 @@ def _enter(directory: int, part: str, relative: str, made: list[str] | None) -> 
     except FileNotFoundError:
         if made is None:
             raise
+    # And opened like any other: a link may have been put there in between, and is refused then.
     os.mkdir(part, dir_fd=directory)
     made.append(relative)
     return os.open(part, _DIRECTORY, dir_fd=directory)

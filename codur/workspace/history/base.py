@@ -131,6 +131,7 @@ class Base:
         links = [path for path, status in found.entries.items() if status.kind == "link"]
         sized = [(status.size, path) for path, status in found.entries.items() if status.kind == "file"]
         total = len(sized)
+        # The smallest first: sources are small, and what is large is mostly made.
         if total > self._max_files or sum(size for size, _ in sized) > self._max_bytes:
             sized = self._within(sorted(sized)[: self._max_files])
         self.left_out = total - len(sized)
@@ -156,6 +157,7 @@ class Base:
         except (FileError, OSError):  # not ours to read, or just gone: then it cannot be put back either
             self.left_out += 1
             return
+        # A change within the same tick of the clock would leave the same status.
         if now - max(status.modified, status.changed) < COARSE_NS:
             self._unsure.add(path)
 

@@ -34,7 +34,7 @@ class FileChange(Struct):
         before, after = self.before, self.after
         if before == after:
             return "" if before is None or self._same_mode else self._header()
-        if b"\0" in (before or b"") or b"\0" in (after or b""):
+        if b"\0" in (before or b"") or b"\0" in (after or b""):  # git's own rule for what is binary
             return f"{self._header()}Binary files {self._old_name} and {self._new_name} differ\n"
         lines = difflib.unified_diff(_lines(before), _lines(after), self._old_name, self._new_name)
         return self._header() + "".join(line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}" for line in lines)
