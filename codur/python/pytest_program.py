@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import errno
 import json
+import locale
 import os
 import signal
 import sys
@@ -90,7 +91,10 @@ class Reporter:
         event = {"id": report.nodeid, "outcome": report.outcome, "when": report.when, "seconds": report.duration}
         if report.failed:
             error = self.raised.pop(report.nodeid, None)
-            event.update(text=str(report.longrepr)[-TEXT:], raised=type(error).__name__, **reasons(error))
+            why = reasons(error)
+            if report.when == "setup" and isinstance(error, locale.Error):  # in a call the program may have named it
+                why["blocked"] = "a locale is not installed"
+            event.update(text=str(report.longrepr)[-TEXT:], raised=type(error).__name__, **why)
         self.write(**event)
 
     def limited(self, item: Any) -> Iterator[None]:

@@ -247,6 +247,17 @@ def test_file_that_cannot_be_loaded_keeps_no_other_test_from_running(tmp_path: P
     assert verdict.note == "1 test cannot run here and is left out of the verdict: test_a.py (absent is not installed)"
 
 
+def test_a_test_whose_fixture_needs_a_locale_that_is_not_there_is_left_out(tmp_path: Path) -> None:
+    sets = "locale.setlocale(locale.LC_ALL, 'xx_YY.UTF-8')"
+    files = {
+        "test_a.py": f"import locale\n\nimport pytest\n\n\n@pytest.fixture\ndef german():\n    {sets}\n\n\n"
+        f"def test_a(german):\n    pass\n\n\ndef test_b():\n    {sets}\n\n\ndef test_c():\n    pass\n"
+    }
+    verdict = run(tmp_path, files, replace(TESTS, protected=()))
+    assert (verdict.failing, verdict.excused) == (("test_a.py::test_b",), ("test_a.py::test_a",))
+    assert "(a locale is not installed)" in verdict.note
+
+
 def test_a_warning_of_pytest_itself_that_counts_as_an_error_is_left_out(tmp_path: Path) -> None:
     files = {
         "pytest.ini": "[pytest]\nfilterwarnings = error\n",

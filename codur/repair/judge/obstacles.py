@@ -32,7 +32,7 @@ def why_not(before: Verdict, texts: Mapping[str, str], coverage: Coverage | None
         coverage: what the check executed; None if that is not known.
     """
     if not texts:
-        return "There is no Python file that may be changed."
+        return "There is no Python file that may be changed." if coverage is None else RUNS_NONE
     for path, text in texts.items():
         if len(_PYTHON_2.findall(text)) >= _CLEARLY and syntax_fault(text, path) is not None:
             return f"{path} is written for Python 2; only Python 3 can be repaired."
