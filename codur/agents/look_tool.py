@@ -50,7 +50,7 @@ def specs(*, looks: bool, check: bool) -> tuple[ToolSpec, ...]:
 
 
 def _spec(name: str, description: str, **properties: Mapping[str, object]) -> ToolSpec:
-    schema = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    schema = {"type": "object", "properties": properties, "required": list(properties)}
     return ToolSpec(name=name, description=description, parameters=schema)
 
 

@@ -43,7 +43,8 @@ class Talk:
         Raises:
             LimitReached: the task and the code to be changed do not fit.
         """
-        specs = (*offered(self._work.toolbox.specs(self._work.agent.config.tools), profile), *self._own)
+        edits = self._work.toolbox.specs(self._work.agent.config.tools)
+        specs = (*offered(edits, profile, self._task.brief.sources), *self._own)
         system = self._system(specs, profile)
         before = len(system) + (size_of(specs) if self._work.native else 0)
         room, briefing = self._briefed(profile, before)

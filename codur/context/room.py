@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 from codur.config.settings import Profile
 from codur.context.brief import CodingBrief
 from codur.llm.tokens import estimate_tokens
-from codur.structs import Struct
+from codur.structs import Struct, replace
 from codur.types import ToolSpec
 
 SMALL_REQUEST = 12_000
 """Below this, in tokens, edits are told of in short, so that more of the code can be shown."""
 SHORT_FORM = ("replace_in_file", "replace_file_content")
+FOR_CLASSES = ("replace_class", "replace_method")
 _USUAL_ANSWER = 3000
 _LEAST_ANSWER = 1000
 _AROUND_EDITS = 1500
 """What a model thinks and says beside its edits, in tokens."""
 _LINE_TOKENS = 12
 _SITUATION_TOKENS = 200
+_CLASS = re.compile(r"^[ \t]*(?:\w+[ \t]+)*(?:class|struct|interface|trait|impl|enum)\b", re.MULTILINE)
 
 
 class Room(Struct, kw_only=False):
@@ -38,10 +41,29 @@ def is_small(profile: Profile) -> bool:
     return profile.request_tokens < SMALL_REQUEST
 
 
-def offered(specs: Sequence[ToolSpec], profile: Profile) -> tuple[ToolSpec, ...]:
-    """The editing tools that are told of: all, or in a small request two that can make any edit, if they are there."""
+def offered(specs: Sequence[ToolSpec], profile: Profile, sources: Mapping[str, str]) -> tuple[ToolSpec, ...]:
+    """The editing tools that are told of: in a small request two that can make any edit, if they are there.
+
+    Else all, but those for classes where there is none: each costs as much as ten lines of code. A model may call them
+    all the same.
+
+    Args:
+        sources: texts by path that the request may show.
+    """
     short = tuple(spec for spec in specs if spec.name in SHORT_FORM)
-    return short if is_small(profile) and len(short) == len(SHORT_FORM) else tuple(specs)
+    if is_small(profile) and len(short) == len(SHORT_FORM):
+        return tuple(map(_shortened, short))
+    flat = not any(_CLASS.search(text) for text in sources.values())
+    return tuple(_shortened(spec) for spec in specs if not (flat and spec.name in FOR_CLASSES))
+
+
+def _shortened(spec: ToolSpec) -> ToolSpec:
+    """Without what tells nothing: that paths are relative (the message says so), and that no more is read."""
+    properties = {**spec.parameters["properties"]}
+    if "path" in properties:
+        properties["path"] = {"type": properties["path"]["type"]}
+    needed = spec.parameters["required"]
+    return replace(spec, parameters={"type": "object", "properties": properties, "required": needed})
 
 
 def share(

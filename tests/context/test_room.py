@@ -123,9 +123,17 @@ def test_a_small_request_tells_of_edits_in_short(tmp_path: Path) -> None:
     small, _ = code(tmp_path, profile(8000), brief(), DONE)
     large, _ = code(tmp_path, profile(12_000), brief(), DONE)
     assert [spec.name for spec in small.requests[0].tools] == ["replace_file_content", "replace_in_file", *ALWAYS]
-    assert len(large.requests[0].tools) == 6 + len(ALWAYS)
-    assert around(small.requests[0]) < 0.5 * around(large.requests[0])
+    assert len(large.requests[0].tools) == 4 + len(ALWAYS)
+    assert around(small.requests[0]) < 0.6 * around(large.requests[0])
     assert "replace_function" not in small.requests[0].messages[0].content
+
+
+def test_edits_of_classes_are_told_of_where_there_is_one(tmp_path: Path) -> None:
+    flat, _ = code(tmp_path, profile(12_000), brief("subclass = 1\n"), DONE)
+    one, _ = code(tmp_path, profile(12_000), brief("class Basket:\n    pass\n"), DONE)
+    names = [{spec.name for spec in model.requests[0].tools} for model in (flat, one)]
+    assert names[1] - names[0] == {"replace_class", "replace_method"}
+    assert names[0] < names[1]
 
 
 def test_in_json_mode_too(tmp_path: Path) -> None:
@@ -156,7 +164,7 @@ def test_a_request_that_was_too_long_is_made_again_in_short(tmp_path: Path) -> N
     first, second = model.requests
     assert prompt_tokens(first) > 9000
     assert prompt_tokens(second) + (second.max_completion_tokens or 0) <= 8000
-    assert (len(first.tools), len(second.tools)) == (6 + len(ALWAYS), 2 + len(ALWAYS))
+    assert (len(first.tools), len(second.tools)) == (4 + len(ALWAYS), 2 + len(ALWAYS))
     assert [event.text for event in events if isinstance(event, Note)] == [
         "groq (m) takes no more than 8,000 tokens; the request was cut."
     ]
