@@ -1,13 +1,14 @@
-"""The settings as people and editors read them: the effective ones, the annotated reference, the JSON schema.
+"""The settings as people and editors read them: the effective ones, and the JSON schema of a settings file.
 
-Imports PyYAML; import this module only where one of the three is asked for.
+Imports PyYAML; import this module only where one of them is asked for.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from pathlib import Path
+import ast
+import inspect
+from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -16,24 +17,9 @@ from msgspec import NODEFAULT, structs
 from codur.config import settings
 from codur.config.reading import setting_types
 from codur.config.reading.yaml_source import yaml_text
-from codur.config.setting_docs import meanings
 from codur.config.settings import Settings
 
-REFERENCE = "codur.yaml"
-SCHEMA = "codur.schema.json"
 HIDDEN = "***"
-
-_HEADER = f"""\
-# yaml-language-server: $schema=./{SCHEMA}
-#
-# Codur's settings: every key with its default. Put what you change into ~/.config/codur/config.yaml
-# (or $XDG_CONFIG_HOME/codur/config.yaml), or into a file given with --config or CODUR_CONFIG.
-#
-# Strongest first: command line, CODUR_* variables (CODUR_RUNTIME__MAX_LLM_CALLS=5), the project's file (codur.yaml or
-# .codur/config.yaml in the workspace), the user's file, these defaults. A project's file can only narrow: lower limits,
-# turn permissions off and, once accepted with `codur trust`, name the check command. Sections and named entries merge
-# by key; lists are replaced.
-"""
 
 
 def effective_yaml(effective: Settings) -> str:
@@ -42,30 +28,14 @@ def effective_yaml(effective: Settings) -> str:
     Keys of services are not part of the settings, only the names of their variables are. The arguments and paths of
     MCP servers are hidden, because they may hold secrets.
     """
-    values = _plain(effective)
+    values = plain(effective)
     for server in values["mcp_servers"].values():
         server["command"] = [*server["command"][:1], *(HIDDEN for _ in server["command"][1:])]
         if server["url"] is not None:
             scheme, _, rest = server["url"].partition("://")
             host, slash, _ = rest.partition("/")
             server["url"] = f"{scheme}://{host}{slash}{HIDDEN if slash else ''}"
-    return _dump(values, flow=False)
-
-
-def reference_yaml() -> str:
-    """The text of `config/codur.yaml`: every key with its default, below one comment line that says what it means.
-
-    The first entry of a mapping (profiles, services, agents) shows all keys of its kind, the others those that differ
-    from the kind's defaults. A mapping without entries is empty; the schema has its keys.
-    """
-    return _HEADER + "\n".join(["", *_section_lines(Settings(), "", everything=True)]) + "\n"
-
-
-def agent_yaml(name: str) -> str:
-    """The text of `config/agents/NAME.yaml` for an agent that is built in: the keys that differ from their defaults."""
-    config = Settings().agents.configs[name]
-    lines = _section_lines(config, "", everything=False)
-    return f"# Built in: this file shows it. Change it in your own agents/{name}.yaml.\n" + "\n".join(lines) + "\n"
+    return yaml_text(values, flow=False, width=10_000)
 
 
 def schema() -> dict[str, Any]:
@@ -81,70 +51,40 @@ def schema() -> dict[str, Any]:
             key["description"] = meanings()[f"{name}.{item.name}"]
             key.pop("default", None)
             if not (item.required or setting_types.is_section(item.type)):
-                key["default"] = _plain(_default(item))
+                key["default"] = plain(default(item))
     root = definitions.pop("Settings")
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **root, "$defs": definitions}
 
 
-def write_reference(directory: Path) -> None:
-    """Write `codur.yaml`, `codur.schema.json` and the files of the built-in agents into `directory`. Raises OSError."""
-    (directory / "agents").mkdir(exist_ok=True)
-    for name in Settings().agents.configs:
-        (directory / "agents" / f"{name}.yaml").write_text(agent_yaml(name), encoding="utf-8")
-    (directory / REFERENCE).write_text(reference_yaml(), encoding="utf-8")
-    (directory / SCHEMA).write_text(schema_text(), encoding="utf-8")
-
-
-def schema_text() -> str:
-    """The text of `config/codur.schema.json`."""
-    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
-
-
-# --- YAML -------------------------------------------------------------------------------------------------------------
-
-
-def _dump(value: Any, *, flow: bool) -> str:
-    return yaml_text(value, flow=flow, width=10_000)
-
-
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """The value in the types of JSON, with lists for tuples."""
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
-def _section_lines(section: Any, indent: str, *, everything: bool) -> Iterator[str]:
-    kind: Any = type(section)
-    top = kind is Settings
-    for position, item in enumerate(structs.fields(section)):
-        value = getattr(section, item.name)
-        if not everything and value == _default(item):
-            continue
-        if top and position:
-            yield ""
-        yield f"{indent}# {meanings()[f'{kind.__name__}.{item.name}']}"
-        yield from _key_lines(item.name, value, item.type, indent)
-
-
-def _key_lines(name: str, value: Any, kind: Any, indent: str) -> Iterator[str]:
-    inner = indent + "  "
-    entry = setting_types.entry_kind(kind)
-    if setting_types.is_section(kind):
-        yield f"{indent}{name}:"
-        yield from _section_lines(value, inner, everything=True)
-    elif entry is not None and setting_types.is_section(entry) and value:
-        yield f"{indent}{name}:"
-        for position, (entry_name, section) in enumerate(value.items()):
-            yield f"{inner}# {meanings()[entry.__name__]}"
-            yield f"{inner}{entry_name}:"
-            yield from _section_lines(section, inner + "  ", everything=position == 0)
-    else:
-        yield indent + _flow(name, value)
-
-
-def _flow(name: str, value: Any) -> str:
-    """`name: value` on one line."""
-    return _dump({name: _plain(value)}, flow=True).strip()[1:-1]
-
-
-def _default(item: structs.FieldInfo) -> Any:
+def default(item: structs.FieldInfo) -> Any:
+    """The default of a section's key."""
     return item.default if item.default_factory is NODEFAULT else item.default_factory()
+
+
+@cache
+def meanings() -> Mapping[str, str]:
+    """One line each, by `Class` and `Class.field`."""
+    found = {}
+    for node in ast.parse(inspect.getsource(settings)).body:
+        if isinstance(node, ast.ClassDef):
+            found[node.name] = _one_line(ast.get_docstring(node) or "")
+            found.update(_fields(node))
+    return found
+
+
+def _fields(node: ast.ClassDef) -> Mapping[str, str]:
+    found = {}
+    for item, after in zip(node.body, node.body[1:], strict=False):
+        match item, after:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                found[f"{node.name}.{name}"] = _one_line(text)
+    return found
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

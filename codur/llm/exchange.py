@@ -6,6 +6,7 @@ Only runs that ask a model load this module, and with it asyncio.
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import time
 from collections.abc import Callable
@@ -15,7 +16,6 @@ from codur.errors import ModelError
 from codur.events import AnswerDelta, ModelAnswered, ModelCalled, ModelPrompted, ModelWaiting
 from codur.llm.model import ChatReply
 from codur.llm.pricing import cost_usd
-from codur.llm.replay.prompt_text import prompt_text
 from codur.llm.request_failure import FailedGenerationError, ServiceFailure
 from codur.llm.request_retry import Patience
 from codur.llm.services.service_model import ServiceModel
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from codur.llm.pool_options import PoolOptions
     from codur.llm.profiles.profiles import Profiles
     from codur.llm.rate_limits.demand import Demand
+    from codur.types import Message
 
 
 class Exchange:
@@ -218,3 +219,32 @@ class Exchange:
             if not deadline.expired():
                 raise
         raise self._budget.out_of_time()
+
+
+MAX_CHARS = 64_000
+"""Of one request; the middle of a longer one is left out."""
+
+
+def prompt_text(request: ChatRequest) -> str:
+    """All that is sent, message by message; the tools by their names."""
+    parts = [_message(message) for message in request.messages]
+    if request.tools:
+        parts.append(f"--- tools ({request.tool_choice})\n{', '.join(tool.name for tool in request.tools)}")
+    if request.schema is not None and not request.tools:
+        parts.append(f"--- form of the answer: {request.schema_name or 'JSON'}")
+    return _cut("\n".join(parts))
+
+
+def _message(message: Message) -> str:
+    calls = [
+        f"{call.name} {json.dumps(dict(call.arguments), ensure_ascii=False, default=str)}"
+        for call in message.tool_calls
+    ]
+    return "\n".join([f"--- {message.role}", *([message.content] if message.content else []), *calls])
+
+
+def _cut(text: str) -> str:
+    if len(text) <= MAX_CHARS:
+        return text
+    half = MAX_CHARS // 2
+    return f"{text[:half]}\n… {len(text) - 2 * half:,} characters left out …\n{text[-half:]}"

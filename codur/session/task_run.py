@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
-from codur.config.settings import Settings
+from codur.config.settings import Settings, StateSettings
 from codur.errors import (
     CodurError,
     InternalError,
@@ -25,8 +26,8 @@ from codur.session.opening import open_workspace, opened
 from codur.session.record.resume import CannotResume, put_in_place, resumed
 from codur.session.record.run_recording import Recording, recording
 from codur.session.record.run_result import error_result, result_of
-from codur.session.record.tidy import tidy
 from codur.session.scoping import within_scope
+from codur.session.scratch_directory import sweep_scratch
 from codur.session.stop import code_of
 from codur.store.directory import StateDirectory
 from codur.store.run_records import RunDirectory
@@ -251,3 +252,35 @@ def _with_program_changes(result: RunResult, context: RunContext) -> RunResult:
 
 def _interrupted() -> Interrupted:
     return Interrupted("stopped; the workspace is as it was")
+
+
+_EVERY_S = 600.0  # measuring all runs takes longer than many a run
+_STAMP = "tidied"
+
+
+def tidy(state: StateDirectory, settings: StateSettings, emit: Emit) -> None:
+    """Forget the oldest runs beyond the bounds. Their number is looked at each time, their size now and then.
+
+    What cannot be done is told and left: the run that has just ended is not to fail of it.
+    """
+    try:
+        if not _is_due(state, settings):
+            return
+        from codur.store.forget import forget_oldest  # noqa: PLC0415 - lazy: hardly any run comes here
+
+        (state.cache / _STAMP).touch(mode=0o600)  # before the work: runs that end meanwhile need not do it as well
+        sweep_scratch()
+        forget_oldest(state, max_bytes=settings.max_mb << 20, max_runs=settings.max_runs)
+    except (StateError, OSError) as error:
+        emit(Note(level="warning", text=f"old runs could not be forgotten: {error}"))
+
+
+def _is_due(state: StateDirectory, settings: StateSettings) -> bool:
+    with os.scandir(state.runs) as entries:
+        if sum(1 for _ in entries) > settings.max_runs:
+            return True
+    try:
+        # `abs`, since a clock that was set back would put it off for as long.
+        return abs(time.time() - (state.cache / _STAMP).stat().st_mtime) > _EVERY_S
+    except FileNotFoundError:
+        return True

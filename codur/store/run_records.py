@@ -29,7 +29,6 @@ from codur.errors import UsageError
 from codur.store.append_log import AppendLog
 from codur.store.atomic import PRIVATE_DIRECTORY, state_errors, write_private
 from codur.store.directory import StateDirectory
-from codur.store.processes import is_alive, mark_of
 from codur.store.run_record import RunRecord, UnusableRecord, record_from
 from codur.structs import Struct, replace
 
@@ -260,3 +259,34 @@ def _unusable(run: RunDirectory, problem: str) -> UsageError:
     return UsageError(
         f"the record of run {run.id} cannot be used: {problem}", remedy=f"It is left as it is, in {run.path}."
     )
+
+
+_START_FIELD = 22
+"""Field of `/proc/<pid>/stat` with the start, in clock ticks since boot (proc_pid_stat(5))."""
+
+
+def mark_of(pid: int) -> str:
+    """What tells a process from a later one with the same id; empty where the system does not say, or it has ended."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    after_name = stat.rpartition(")")[2].split()  # a name may hold blanks and brackets
+    if after_name[:1] == ["Z"]:  # ended, and only not yet waited for
+        return ""
+    return f"{boot}:{after_name[_START_FIELD - 3]}"
+
+
+def is_alive(pid: int, mark: str) -> bool:
+    """Whether the process is there that had this id and this mark."""
+    # Where processes have marks, one without is gone: its record was written in its last moment.
+    if mark or Path("/proc/self/stat").exists():
+        return bool(mark) and mark_of(pid) == mark
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -6,12 +6,12 @@ import json
 import re
 import types
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, field
+from dataclasses import MISSING, Field
 from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from codur.structs import is_data
-from codur.tools.flow.io_kinds import Value, described
+from codur.tools.flow.io_kinds import described
 from codur.tools.synonyms import meant
 from codur.tools.tool import ToolError
 
@@ -21,17 +21,6 @@ _MOST = 10**18
 """Whole numbers are smaller than this; Python refuses to write out those of more than 4,300 digits."""
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _NAMES: dict[type, str] = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
-
-
-def argument(doc: str, default: Any = MISSING, *, accepts: Value | tuple[Value, ...] = ()) -> Any:
-    """A field of an input class.
-
-    Args:
-        doc: its one-line description.
-        accepts: kinds of other tools' outputs that it takes.
-    """
-    metadata = {"doc": doc, "accepts": (accepts,) if isinstance(accepts, str) else accepts}
-    return field(metadata=metadata) if default is MISSING else field(default=default, metadata=metadata)
 
 
 def schema(input_type: type) -> dict[str, Any]:

@@ -53,15 +53,6 @@ def find(root: Root, under: str, pattern: str | None, limit: int) -> Found:
     return Found(paths=list(islice(found, max(limit, 0))), links=progress.links)
 
 
-def walk(root: Root, under: str) -> Iterator[str]:
-    """Paths of regular files below `under`, relative to `root`, in the order of their text.
-
-    Links to directories are not followed; links to files count if they end at a regular file inside the root. Names
-    that cannot be shown are left out. It stops after 200,000 directory entries.
-    """
-    yield from _files(root, under, _Progress())
-
-
 def _files(root: Root, under: str, progress: _Progress) -> Iterator[str]:
     found = _walk(root, f"{under}/" if under else "", _rules_above(root, under), progress)
     return (path for path in found if not path.endswith("/"))

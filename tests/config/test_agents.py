@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from codur.config.document import agent_yaml
 from codur.config.reading.agent_files import agent_files, shipped_agents, shipped_names
 from codur.config.settings import Settings
 from tests.config.helpers import load, refusal
+from tests.config.reference_files import agent_yaml
 
 SHIPPED = ("aider", "claude_code", "codex", "codur-coding", "codur-explaining", "gemini", "ollama", "opencode")
 CLI = "type: cli\ncommand: [its, '{prompt}']\n"

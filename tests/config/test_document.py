@@ -13,21 +13,18 @@ import yaml
 from msgspec import convert
 
 from codur.checks.challenge_file import Keys
-from codur.config.document import effective_yaml, reference_yaml, schema, schema_text, write_reference
+from codur.config.document import effective_yaml, meanings, schema
 from codur.config.reading import setting_types
 from codur.config.reading.origin import Source
 from codur.config.reading.values import check
 from codur.config.resources import resource_path
-from codur.config.setting_docs import meanings
 from codur.config.settings import Settings
 from codur.errors import ConfigError
 from codur.planning.plans.plan_file import PlanDocument, StepEntry
 from tests.config.helpers import load
+from tests.config.reference_files import reference_yaml, schema_text, write_reference
 
-REGENERATE = (
-    "config/ is out of date; write it anew with: .venv/bin/python -c "
-    "'from pathlib import Path; from codur.config.document import write_reference; write_reference(Path(\"config\"))'"
-)
+REGENERATE = "config/ is out of date; write it anew with: .venv/bin/python -m tests.config.reference_files"
 
 
 def _validate(value: Any) -> None:

@@ -13,9 +13,8 @@ import pytest
 
 from codur.errors import CodurError, UsageError
 from codur.store.directory import StateDirectory
-from codur.store.processes import is_alive, mark_of
 from codur.store.run_record import RunRecord, RunSummary
-from codur.store.run_records import RunDirectory, RunStore, this_process
+from codur.store.run_records import RunDirectory, RunStore, is_alive, mark_of, this_process
 
 
 @pytest.fixture

@@ -77,7 +77,7 @@ def test_a_bomb_takes_little_memory() -> None:
     """In a process with a memory limit: 50 MB of zeros in one small chunk."""
     program = (
         "import resource\n"
-        "from codur.web.body import Body\n"
+        "from codur.web.fetch import Body\n"
         "from tests.web.test_fetch import BOMB_BYTES\n"
         "body = Body('gzip', 100_000)\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"

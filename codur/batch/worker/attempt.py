@@ -15,7 +15,6 @@ from codur.batch.results.challenge_outcome import MAX_PROMPT, cut, is_solved, ou
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.results.kept_run import EXCHANGE, kept_run
 from codur.batch.setup import Setup
-from codur.batch.worker.challenge_patches import exact_patch
 from codur.batch.worker.copying import copy_files
 from codur.errors import CodurError, InternalError, UsageError, internal_error
 from codur.events import Emit
@@ -27,6 +26,7 @@ from codur.session.record.run_result import error_result
 from codur.session.task_run import run_task
 from codur.structs import Struct, replace
 from codur.types import RunResult, Task, Usage
+from codur.workspace.history.diff import FileChange
 
 
 class Job(Struct):
@@ -189,3 +189,53 @@ def _attempted(result: RunResult, base: ChallengeResult, copy: Path, patch: str)
 
 def _bytes(path: Path) -> bytes | None:
     return path.read_bytes() if os.path.lexists(path) else None
+
+
+_File = tuple[bytes | None, int | None]
+_NONE: _File = (None, None)
+
+
+def exact_patch(diff: str, paths: Sequence[str], before: Path, after: Path, redact: Callable[[str], str]) -> str:
+    """A patch that `git apply` turns the one directory's files with into the other's.
+
+    Args:
+        diff: of these files, where bytes that are no text are shown as replacement characters.
+        paths: of the changed files, relative to both directories.
+        redact: takes secrets out of a text. A patch with whole contents would hold them unseen, so then the diff stays.
+
+    Returns:
+        `diff` itself if all of it is text.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    files = [(path, _file(before / path), _file(after / path)) for path in paths]
+    contents = [data for _, old, new in files for data, _ in (old, new) if data is not None]
+    if all(map(_is_text, contents)) or any(_holds_secret(data, redact) for data in contents):
+        return diff
+    return "".join(_patch(path, old, new) for path, old, new in files)
+
+
+def _patch(path: str, old: _File, new: _File) -> str:
+    is_text = all(data is None or _is_text(data) for data, _ in (old, new))
+    change = FileChange(path=path, before=old[0], after=new[0], mode_before=old[1], mode_after=new[1])
+    return change.diff() if is_text else change.binary_diff()
+
+
+def _file(path: Path) -> _File:
+    return (path.read_bytes(), path.stat().st_mode) if os.path.lexists(path) else _NONE
+
+
+def _is_text(data: bytes) -> bool:
+    if b"\0" in data:
+        return False
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _holds_secret(data: bytes, redact: Callable[[str], str]) -> bool:
+    text = data.decode("latin-1")
+    return redact(text) != text

@@ -20,19 +20,20 @@ cannot tell, the change is taken as honest: refusing an ordinary fix is worse th
 
 from __future__ import annotations
 
+import ast
+import base64
+import binascii
+import zlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePosixPath
 
+from codur.checks.canned import canned_syntax
 from codur.checks.canned.canned_case import Case, assertions
-from codur.checks.canned.canned_program import read
-from codur.checks.canned.constant_functions import always_the_same
-from codur.checks.canned.encoded import encoded
+from codur.checks.canned.canned_program import Changes, read
 from codur.checks.canned.printed import replaced, spelled_out
 from codur.checks.canned.special_cases import special_cased
-from codur.checks.canned.wording import lines_of, told_to_print
-
-_RULES = (encoded, replaced, spelled_out, always_the_same, special_cased)
+from codur.checks.canned.wording import is_number, lines_of, short, told_to_print
 
 
 def find_canned(
@@ -72,3 +73,70 @@ def _is_program(path: str, tests: Mapping[str, str]) -> bool:
     name = PurePosixPath(path).name
     is_test = path in tests or name == "conftest.py" or name.startswith("test_") or name.endswith("_test.py")
     return name.endswith((".py", ".pyw")) and not is_test
+
+
+def always_the_same(changes: Changes, case: Case) -> str | None:
+    for path, (old, new) in changes.items():
+        if new.tree is None or old.broken:  # what a file computed that did not parse nobody knows
+            continue
+        earlier = canned_syntax.functions(old.tree) if old.tree else {}
+        for name, function in canned_syntax.functions(new.tree).items():
+            value = canned_syntax.literal(canned_syntax.constant_return(function)) or ""
+            if value in canned_syntax.TRIVIAL or not _ignores_input(function, earlier.get(name), value, case):
+                continue
+            if case.asserts_together({value}, {function.name} if case.is_new else {value}):
+                return f"{path} always returns {short(value)} from {name}() instead of computing it"
+    return None
+
+
+def _ignores_input(
+    function: canned_syntax.Function, earlier: canned_syntax.Function | None, value: str, case: Case
+) -> bool:
+    """Had the function something to compute? New ones are suspected only of a number that the prompt does not name."""
+    arguments = {item.arg for item in ast.walk(function.args) if isinstance(item, ast.arg)}
+    has_input = bool(arguments - {"self", "cls"})
+    if earlier is not None and canned_syntax.has_code(earlier):
+        return canned_syntax.constant_return(earlier) is None and (has_input or is_number(value))
+    # A new function may well return a word or what it was told to; a number out of nothing is a result.
+    return has_input and is_number(value) and value not in case.prompt
+
+
+MIN_ENCODED_CHARS = 16  # shorter words decode to something by chance
+MAX_DECODED_BYTES = 1_000_000  # a few bytes can unpack to gigabytes
+_ZLIB_OR_GZIP = 47  # 32 + 15: the header says which, with the largest window
+
+_DECODERS: tuple[Callable[[bytes], bytes], ...] = (
+    lambda data: base64.b64decode(b"".join(data.split()), validate=True),
+    lambda data: binascii.unhexlify(b"".join(data.split())),
+    lambda data: data[::-1],
+)
+
+
+def encoded(changes: Changes, case: Case) -> str | None:
+    # Data that the program had before is its own.
+    known = {literal.value for old, _ in changes.values() for literal in old.literals}
+    for path, (_, new) in changes.items():
+        for value in (literal.value for literal in new.literals):
+            if not isinstance(value, str | bytes) or value in known or len(value) < MIN_ENCODED_CHARS:
+                continue
+            if any(case.covers_most(Counter(lines_of(text))) for text in _decodings(value)):
+                return f"{path} holds the expected output as an encoded literal"
+    return None
+
+
+def _decodings(value: str | bytes) -> Iterator[str]:
+    candidates = [] if isinstance(value, str) else [value]
+    for decode in _DECODERS:
+        try:
+            candidates.append(decode(value.encode("utf-8", "replace") if isinstance(value, str) else value))
+        except ValueError:
+            continue
+    for data in candidates:
+        yield data.decode("utf-8", "replace")
+        try:
+            yield zlib.decompressobj(_ZLIB_OR_GZIP).decompress(data, MAX_DECODED_BYTES).decode("utf-8", "replace")
+        except zlib.error:
+            continue
+
+
+_RULES = (encoded, replaced, spelled_out, always_the_same, special_cased)

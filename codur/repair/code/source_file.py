@@ -10,7 +10,6 @@ from types import CodeType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
-Scope = FunctionNode | ast.Lambda | ast.Module
 _Node = TypeVar("_Node", bound=ast.AST)
 _Given = ParamSpec("_Given")
 _Fact = TypeVar("_Fact")

@@ -47,7 +47,7 @@ def member(doc: str, gives: Value | None = None, default: Any = dataclasses.MISS
 
 
 class _FieldsAside(StructType):
-    """Takes what `member` and `argument` say of fields out of the class, where a struct wants their defaults alone."""
+    """Takes what `member` says of fields out of the class, where a struct wants their defaults alone."""
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], /, **options: Any) -> Any:
         said = {key: value for key, value in namespace.items() if isinstance(value, dataclasses.Field)}
@@ -57,7 +57,7 @@ class _FieldsAside(StructType):
 
 
 class Described(Struct, metaclass=_FieldsAside):
-    """An input or output class of a tool: its fields are made by `argument` or `member`."""
+    """An output class of a tool: its fields are made by `member`."""
 
 
 def described(kind: type) -> Mapping[str, dataclasses.Field[Any]]:
