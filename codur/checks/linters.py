@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import re
 import time
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from posixpath import basename, dirname, join, normpath
+
+from msgspec import convert
 
 from codur.checks.describe import plain
 from codur.errors import Interrupted, WorkspaceError
@@ -25,7 +28,6 @@ MOST_S = 60.0  # the change is done and judged; nobody should wait long for this
 """All programs together."""
 _SHOWN = 3
 _CHARS = 200
-_PRE_COMMIT = ".pre-commit-config.yaml"
 _CACHES = (
     "XDG_CACHE_HOME",
     "MYPY_CACHE_DIR",
@@ -36,7 +38,6 @@ _CACHES = (
 )
 """Variables that name where the programs keep what they found out."""
 _PYTHON = (".py", ".pyi")
-_SCRIPT = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte")
 _AT_COLUMN = r"^(?P<path>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?P<text>.+)$"
 _UNREAD = re.compile(r"syntax|cannot parse", re.IGNORECASE)
 """In what is said of a file that could not be read as code: nothing else was looked for in it."""
@@ -66,88 +67,11 @@ class Linter(Struct):
         return " ".join(word for word in self.argv[:2] if not word.startswith("-"))
 
 
-LINTERS = (
-    Linter(
-        # Settings may ask for fixes; here files are only looked at.
-        argv=("ruff", "check", "--no-fix", "--force-exclude", "--output-format=concise"),
-        named_by={
-            "ruff.toml": "",
-            ".ruff.toml": "",
-            "pyproject.toml": r"^\[tool\.ruff\b",
-            _PRE_COMMIT: r"id:\s*ruff(-check)?\s*$",
-        },
-    ),
-    Linter(
-        argv=("ruff", "format", "--check", "--force-exclude"),
-        named_by={
-            "ruff.toml": r"^\[format\]",
-            ".ruff.toml": r"^\[format\]",
-            "pyproject.toml": r"^\[tool\.ruff\.format\]",
-            _PRE_COMMIT: r"id:\s*ruff-format\s*$",
-        },
-        finding=r"^(?:Would reformat: | *--> )(?P<path>[^:\n]+)(?::\d+:\d+)?$",
-    ),
-    Linter(
-        argv=("flake8", "--format=default"),
-        named_by={".flake8": "", "setup.cfg": r"^\[flake8\]", "tox.ini": r"^\[flake8\]", _PRE_COMMIT: r"id:\s*flake8"},
-    ),
-    Linter(
-        argv=("black", "--check"),
-        named_by={"pyproject.toml": r"^\[tool\.black\]", _PRE_COMMIT: r"id:\s*black"},
-        finding=r"^would reformat (?P<path>.+)$",
-    ),
-    Linter(
-        argv=("mypy", "--no-pretty", "--no-error-summary", "--hide-error-context"),
-        named_by={
-            "mypy.ini": "",
-            ".mypy.ini": "",
-            "pyproject.toml": r"^\[tool\.mypy\]",
-            "setup.cfg": r"^\[mypy\]",
-            _PRE_COMMIT: r"id:\s*mypy",
-        },
-        finding=r"^(?P<path>[^:\n]+):(?P<line>\d+):(?:\d+:)? error: (?P<text>.+)$",
-    ),
-    Linter(
-        argv=("pyright",),
-        named_by={"pyrightconfig.json": "", "pyproject.toml": r"^\[tool\.pyright\]"},
-        finding=r"^[ \t]*(?P<path>\S.*?):(?P<line>\d+):\d+ - (?:error|warning): (?P<text>.+)$",
-    ),
-    Linter(
-        argv=("eslint", "--no-color", "--format=stylish"),
-        endings=_SCRIPT,
-        named_by={"eslint.config.*": "", ".eslintrc*": "", "package.json": r'"eslintConfig"\s*:'},
-        finding=r"^(?P<path>\S.*\.\w+)$|^[ \t]+(?P<line>\d+):\d+[ \t]+(?:error|warning)[ \t]+(?P<text>\S.*)$",
-    ),
-    Linter(
-        argv=("prettier", "--list-different"),
-        endings=(*_SCRIPT, ".css", ".scss", ".less", ".html", ".json", ".md", ".yaml", ".yml"),
-        named_by={".prettierrc*": "", "prettier.config.*": "", "package.json": r'"prettier"\s*:\s*\{'},
-        finding=r"^(?P<path>\S.*\.\w+)$",
-    ),
-    Linter(
-        argv=("tsc", "--noEmit", "--pretty", "false"),
-        endings=(".ts", ".tsx", ".mts", ".cts"),
-        named_by={"tsconfig.json": ""},
-        finding=r"^(?P<path>[^\s(][^(\n]*)\((?P<line>\d+),\d+\): error (?P<text>.+)$",
-        whole=True,
-    ),
-    Linter(argv=("gofmt", "-l"), endings=(".go",), named_by={"go.mod": ""}, finding=r"^(?P<path>\S.*\.go)$"),
-    Linter(
-        argv=("go", "vet", "./..."),
-        endings=(".go",),
-        named_by={"go.mod": ""},
-        finding=r"^(?:vet: )?(?P<path>[^:\s]+\.go):(?P<line>\d+):(?:\d+:)? (?P<text>.+)$",
-        whole=True,
-    ),
-    Linter(
-        # it would go to the network, which is not there, and wait
-        argv=("cargo", "clippy", "--offline", "--quiet", "--message-format=short"),
-        endings=(".rs",),
-        named_by={"clippy.toml": "", ".clippy.toml": "", "Cargo.toml": r"^\[(workspace\.)?lints\.clippy\]"},
-        finding=r"^(?P<path>[^:\s]+\.rs):(?P<line>\d+):\d+: (?:error(?:\[\w+\])?|warning): (?P<text>.+)$",
-        whole=True,
-    ),
-)
+@cache
+def linters() -> tuple[Linter, ...]:
+    """The programs of `linters.toml`."""
+    rows = tomllib.loads(Path(__file__).with_name("linters.toml").read_text(encoding="utf-8"))
+    return convert(rows["linters"], tuple[Linter, ...])
 
 
 class Finding(Struct, kw_only=False):
@@ -210,10 +134,10 @@ class _Look:
         """What is to be run."""
         changed = [change.path for change in self._changes if change.after is not None]
         # before the workspace is listed
-        if not any(path.endswith(linter.endings) for path in changed for linter in LINTERS):
+        if not any(path.endswith(linter.endings) for path in changed for linter in linters()):
             return
         listing = self._workspace.list_files()
-        for linter in LINTERS:
+        for linter in linters():
             places: dict[str, list[str]] = {}
             for path in changed:
                 place = self._place(linter, path, listing) if path.endswith(linter.endings) else None

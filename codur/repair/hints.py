@@ -7,7 +7,9 @@ words only sentences that suspect something are hints: the others say what the p
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 from codur.repair.evidence.tracing import Line
 from codur.repair.suspicion.mentions import named_lines
@@ -36,168 +38,20 @@ class _Kind(Struct):
     code: re.Pattern[str] | None = None
 
 
-def _kind(name: str, words: str, operators: str, code: str = "") -> _Kind:
-    return _Kind(
-        name=name,
-        words=re.compile(rf"\b(?:{words})\b", re.IGNORECASE),
-        operators=frozenset(operators.split(", ")),
-        code=re.compile(code) if code else None,
-    )
+def _kinds() -> Iterator[_Kind]:
+    text = Path(__file__).with_name("hints.toml").read_text(encoding="utf-8")
+    for name, row in tomllib.loads(text).items():
+        words, operators = ("".join(row[key]) for key in ("words", "operators"))
+        yield _Kind(
+            name=name,
+            words=re.compile(rf"\b(?:{words})\b", re.IGNORECASE),
+            operators=frozenset(operators.split(", ")),
+            code=re.compile(row["code"]) if "code" in row else None,
+        )
 
 
-KINDS: tuple[_Kind, ...] = (
-    _kind(
-        "off by one",
-        r"off[- ]by[- ](?:one|1)|fence ?posts?|bound\w*|one too (?:many|few)|one (?:short|too far|less|more)"
-        r"|inclusive|exclusive|edge cases?|last (?:one|element|item|line|row)|first (?:one|element|item|line|row)"
-        r"|um eins|grenz\w+",
-        "range bound, comparison boundary, constant shifted, index shifted, slice bound, value shifted, step removed",
-    ),
-    _kind(
-        "comparison",
-        r"compar\w+|conditions?|inequalit\w+|less than|greater than|vergleich\w*|bedingung\w*|filter\w*",
-        "comparison boundary, comparison swapped, membership swapped, condition narrowed, condition extended, "
-        "condition guarded, condition grouped, truth compared, filter added, "
-        "and/or swapped, not removed, not added",
-    ),
-    _kind(
-        "inverted",
-        r"invert\w*|negat\w+|opposite|flipped|wrong way round|the other way|backwards|umgekehrt|verneint",
-        "comparison swapped, not removed, not added, True/False flipped, and/or swapped, membership swapped, "
-        "reverse toggled, sign removed, sign added, other end taken",
-    ),
-    _kind(
-        "logic",
-        r"logic\w*|boolean|and/or|and instead of or|or instead of and|precedence|brackets|parenthes[ei]s|klammern?",
-        "and/or swapped, not removed, not added, condition narrowed, condition grouped, brackets moved, "
-        "True/False flipped, condition extended",
-    ),
-    _kind(
-        "sorting",
-        r"sort\w*|keys?|order\w*|ascending|descending|reverse\w*|rank\w*|reihenfolge|minimum|maximum|min|max",
-        "reverse toggled, other end taken, index shifted, attribute replaced",
-        r"\bsort(?:ed)?\(|\bkey\s*=|\b(?:min|max|nlargest|nsmallest|heappush)\(|\breverse",
-    ),
-    _kind(
-        "arithmetic",
-        r"arithmetic|formula|operators?|plus|minus|divi\w+|multipl\w+|factor|signs?|add(?:s|ed|ition)?|subtract\w*|sums?"
-        r"|rechen\w*|vorzeichen",
-        "arithmetic swapped, augmented assignment, factor removed, operand removed, operands swapped, sign removed, "
-        "sign added, division guarded, assignment accumulated, step removed",
-    ),
-    _kind(
-        "order of things",
-        r"swap\w*|mixed up|order of (?:the )?(?:arguments|operands|statements|lines)|vertausch\w*",
-        "arguments swapped, operands swapped, swapped with next, membership swapped, comparison swapped, yield swapped",
-    ),
-    _kind(
-        "names",
-        r"typos?|misspel\w+|(?:wrong|other|undefined) (?:name|variable|attribute|field)s?|variables?|names?"
-        r"|attributes?|tippfehler",
-        "name corrected, attribute corrected, variable replaced, attribute replaced, target replaced, "
-        "comprehension variable, self added, self toggled, expression replaced",
-    ),
-    _kind(
-        "index",
-        r"ind(?:ex|exes|ices)|subscripts?|slic\w+|elements?|positions?",
-        "index shifted, slice bound, slice added, element taken, index guarded, elements changed, range bound",
-    ),
-    _kind(
-        "return",
-        r"returns?|result|yields?|rückgabe\w*",
-        "return added, result used, value kept, yield swapped, moved out of block",
-        r"\b(?:return|yield)\b",
-    ),
-    _kind(
-        "indentation",
-        r"indent\w*|blocks?|inside (?:of )?the loop|outside (?:of )?the loop|nesting|nested|einrück\w+",
-        "moved out of block, moved into block, moved out of else, return added",
-    ),
-    _kind(
-        "empty or missing value",
-        r"none|null|empty|missing (?:value|key|check|guard)s?|guards?|zero|leer\w*|defaults?|fallback",
-        "None guarded, empty guarded, index guarded, argument guarded, division guarded, fallback given, "
-        "default given, condition guarded, choice added, statement guarded",
-    ),
-    _kind(
-        "loop",
-        r"loop\w*|iterat\w+|infinite|endless|never (?:ends|stops|terminates)|terminat\w+|hangs?|schleife\w*|endlos\w*",
-        "range bound, jump swapped, update inserted, step inserted, iteration wrapped, "
-        "moved out of block, moved into block",
-        r"^\s*(?:for|while)\b",
-    ),
-    _kind(
-        "recursion",
-        r"recurs\w+|base case|rekursi\w+",
-        "base case added, argument wrapped, value shifted",
-    ),
-    _kind(
-        "initial value",
-        r"initial\w*|starting value|start value|accumulat\w+|reset\w*|anfangswert\w*",
-        "variable initialised, constant shifted, constant replaced, assignment accumulated, augmented assignment",
-    ),
-    _kind("shared state", r"mutable|shared|alias\w*|cop(?:y|ies|ied)|kopie\w*", "mutable default, copy taken"),
-    _kind(
-        "constant",
-        r"constants?|magic number|numbers?|thresholds?|limits?|literals?|konstante\w*|zahl",
-        "constant shifted, constant replaced, constant named, constant retyped, True/False flipped",
-    ),
-    _kind(
-        "text",
-        r"messages?|wording|strings?|texts?|labels?|spelling|meldung\w*",
-        "text replaced, format swapped, f-prefix added, input read",
-    ),
-    _kind("pattern", r"regex\w*|regular expressions?|patterns?|muster", "text replaced", r"\bre\.\w+\("),
-    _kind(
-        "format",
-        r"format\w*|f-?strings?|round\w*|digits?|decimals?|precision|rund\w+|nachkomma\w*",
-        "f-prefix added, digits shown, format swapped, conversion added, call wrapped, call unwrapped",
-    ),
-    _kind(
-        "type",
-        r"types?|conversions?|convert\w*|casts?|integers?|floats?|isinstance|typ",
-        "conversion added, constant retyped, class added, class replaced, call unwrapped, call wrapped",
-    ),
-    _kind("await", r"async|await\w*|coroutines?", "await added"),
-    _kind(
-        "printing",
-        r"print\w*|newlines?|line breaks?|separators?|spaces?|ausgabe\w*",
-        "print spread, print separated, earlier argument removed",
-        r"\bprint\(",
-    ),
-    _kind("import", r"imports?|imported", "import added"),
-    _kind(
-        "branch",
-        r"else|elif|branch\w*|cases?|zweig\w*",
-        "else added, branch joined, moved out of else",
-    ),
-    _kind(
-        "seen before",
-        r"duplicates?|twice|already (?:seen|visited)|visited|seen|doppelt\w*",
-        "seen guarded, condition extended, update inserted",
-    ),
-    _kind(
-        "arguments",
-        r"arguments?|parameters?|keywords?|passed|argumente?|parameter\w*",
-        "arguments swapped, argument added, argument removed, argument wrapped, default given",
-    ),
-    _kind(
-        "call",
-        r"(?:wrong|other|missing) (?:method|function|call)s?|calls?|methods?",
-        "function replaced, sibling call, call added, call wrapped, call unwrapped, method wrapped, method removed, "
-        "inherited called",
-    ),
-    _kind("exceptions", r"except\w*|handlers?|catch\w*|ausnahme\w*", "class added, class replaced"),
-    _kind(
-        "not kept in step",
-        r"out of step|kept in step|inconsistent|stale|not updated|forg[eo]t\w* to (?:update|undo|restore|remove)"
-        r"|clean ?up|counters?|cached?",
-        "update inserted",
-    ),
-    _kind("statement too much", r"superfluous|needless|too much|extra|überflüssig\w*", "statement deleted"),
-    _kind("time", r"dates?|times?|seconds|durations?|timedelta|dauer", "duration whole, format swapped"),
-)
-"""What words mean which mistakes; each operator is in one row at least."""
+KINDS = tuple(_kinds())
+"""The rows of `hints.toml`."""
 
 
 class Hints(Struct):

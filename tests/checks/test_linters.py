@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from codur.checks.linters import LINTERS, Linter, read, worse
+from codur.checks.linters import Linter, linters, read, worse
 from codur.config.settings import SandboxSettings
 from codur.sandbox.launcher import Launcher
 from codur.workspace.workspace import Workspace
@@ -121,7 +121,7 @@ def test_a_program_that_is_not_installed_is_passed_over(tmp_path: Path, launcher
 
 
 def linter(name: str) -> Linter:
-    return next(item for item in LINTERS if item.name == name)
+    return next(item for item in linters() if item.name == name)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_how_others_word_what_they_find(name: str, output: str, found: list[str]
     assert [str(finding) for finding in read(linter(name), output, "")] == found
 
 
-@pytest.mark.parametrize("linter", LINTERS, ids=lambda linter: linter.name)
+@pytest.mark.parametrize("linter", linters(), ids=lambda linter: linter.name)
 def test_what_a_program_of_the_project_prints_does_not_take_long_to_read(linter: Linter) -> None:
     """It may print what it likes: these keep a search that tries every end from every start for minutes."""
     for piece in ("\n", " ", "\t", "a", "1", ":", ".", "a:1:", "a.a ", " 1:1 ", "a\n 1"):

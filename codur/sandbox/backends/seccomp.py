@@ -1,8 +1,8 @@
 """The filter of system calls that a contained program gets, as the bytes of a classic BPF program.
 
 It is put together here, without a package: `pyseccomp` needs the library libseccomp, which is not on every system.
-Numbers are those of Linux's `syscall_64.tbl` (x86-64) and `asm-generic/unistd.h` (ARM64); the layout of what the filter
-sees is `struct seccomp_data` in `linux/seccomp.h`.
+Which calls it knows, and their numbers, is in `system_calls.txt`; the layout of what the filter sees is
+`struct seccomp_data` in `linux/seccomp.h`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import errno
 import platform
 import struct
 from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
 
 _LOAD_WORD = 0x20
 _JUMP_EQUAL = 0x15
@@ -45,129 +47,21 @@ NO_FILTER = f"there is no filter of system calls for {platform.machine()}"
 _Instruction = tuple[int, int, int, int]
 _Rule = list[_Instruction]
 
-_DENIED: Mapping[str, tuple[int | None, int | None]] = {
-    "ptrace": (101, 117),
-    "process_vm_readv": (310, 270),
-    "process_vm_writev": (311, 271),
-    "pidfd_getfd": (438, 438),
-    "process_madvise": (440, 440),
-    "kcmp": (312, 272),
-    "move_pages": (279, 239),
-    "migrate_pages": (256, 238),
-    "add_key": (248, 217),
-    "request_key": (249, 218),
-    "keyctl": (250, 219),
-    "bpf": (321, 280),
-    "perf_event_open": (298, 241),
-    "userfaultfd": (323, 282),
-    "mount": (165, 40),
-    "umount2": (166, 39),
-    "pivot_root": (155, 41),
-    "chroot": (161, 51),
-    "open_tree": (428, 428),
-    "open_tree_attr": (467, 467),
-    "move_mount": (429, 429),
-    "fsopen": (430, 430),
-    "fsconfig": (431, 431),
-    "fsmount": (432, 432),
-    "fspick": (433, 433),
-    "mount_setattr": (442, 442),
-    "setns": (308, 268),
-    "kexec_load": (246, 104),
-    "kexec_file_load": (320, 294),
-    "create_module": (174, None),
-    "init_module": (175, 105),
-    "finit_module": (313, 273),
-    "delete_module": (176, 106),
-    "get_kernel_syms": (177, None),
-    "query_module": (178, None),
-    "swapon": (167, 224),
-    "swapoff": (168, 225),
-    "reboot": (169, 142),
-    "name_to_handle_at": (303, 264),
-    "open_by_handle_at": (304, 265),
-    "acct": (163, 89),
-    "quotactl": (179, 60),
-    "quotactl_fd": (443, 443),
-    "settimeofday": (164, 170),
-    "clock_settime": (227, 112),
-    "clock_adjtime": (305, 266),
-    "adjtimex": (159, 171),
-    "sethostname": (170, 161),
-    "setdomainname": (171, 162),
-    "iopl": (172, None),
-    "ioperm": (173, None),
-    "modify_ldt": (154, None),
-    "lookup_dcookie": (212, 18),
-    "fanotify_init": (300, 262),
-    "syslog": (103, 116),
-    "uselib": (134, None),
-    "nfsservctl": (180, 42),
-    "sysfs": (139, None),
-    "_sysctl": (156, None),
-    "vhangup": (153, 58),
-}
-"""Calls refused as not permitted: by name, the number on x86-64 and on ARM64 (None where it does not exist)."""
-
-_UNKNOWN: Mapping[str, tuple[int | None, int | None]] = {
-    "clone3": (435, 435),
-    "openat2": (437, 437),
-    "io_uring_setup": (425, 425),
-    "io_uring_enter": (426, 426),
-    "io_uring_register": (427, 427),
-}
-"""Calls refused as unknown, so that libraries fall back: their arguments (or what they do) cannot be seen here."""
-
-_BESIDE_OTHERS: Mapping[str, tuple[int | None, int | None]] = {
-    "shmget": (29, 194),
-    "shmat": (30, 196),
-    "shmctl": (31, 195),
-    "semget": (64, 190),
-    "semop": (65, 193),
-    "semctl": (66, 191),
-    "semtimedop": (220, 192),
-    "msgget": (68, 186),
-    "msgsnd": (69, 189),
-    "msgrcv": (70, 188),
-    "msgctl": (71, 187),
-    "mq_open": (240, 180),
-    "mq_unlink": (241, 181),
-    "inotify_init": (253, None),
-    "inotify_init1": (294, 26),
-}
-"""Refused as unknown where there are no namespaces: queues and memory of others, a watch on their files."""
-
-_OF_PROCESSES: Mapping[str, tuple[int | None, int | None]] = {
-    "setpriority": (141, 140),
-    "ioprio_set": (251, 30),
-    "sched_setaffinity": (203, 122),
-    "sched_setparam": (142, 118),
-    "sched_setscheduler": (144, 119),
-    "sched_setattr": (314, 274),
-}
-"""Such a program may do this to itself, under the number 0, and not to other processes."""
-
-_BY_ARGUMENT: Mapping[str, tuple[int | None, int | None]] = {
-    "clone": (56, 220),
-    "unshare": (272, 97),
-    "ioctl": (16, 29),
-    "personality": (135, 92),
-    "prlimit64": (302, 261),
-    "socket": (41, 198),
-    "socketpair": (53, 199),
-    "chmod": (90, None),
-    "fchmod": (91, 52),
-    "fchmodat": (268, 53),
-    "fchmodat2": (452, 452),
-    "open": (2, None),
-    "openat": (257, 56),
-    "creat": (85, None),
-    "mknod": (133, None),
-    "mknodat": (259, 33),
-}
-
 _MACHINES: Mapping[str, tuple[int, int]] = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 """Column in the tables, and the audit architecture."""
+
+
+@cache
+def _calls() -> Mapping[str, Mapping[str, tuple[int | None, ...]]]:
+    """By section of `system_calls.txt`: the numbers of each call, by its name."""
+    sections: dict[str, dict[str, tuple[int | None, ...]]] = {}
+    for line in Path(__file__).with_name("system_calls.txt").read_text(encoding="ascii").splitlines():
+        if line.startswith("== "):
+            section = sections[line[3:]] = {}
+        elif line and not line.startswith("#"):
+            name, *numbers = line.split()
+            section[name] = tuple(None if number == "-" else int(number) for number in numbers)
+    return sections
 
 
 def filter_program(
@@ -199,14 +93,15 @@ def filter_program(
         (_JUMP_AT_LEAST, 0, 1, _X32_BIT),
         _refuse(errno.EPERM),
     ]
-    unknown = _UNKNOWN if alone else {**_UNKNOWN, **_BESIDE_OTHERS}
-    for table, error in ((_DENIED, errno.EPERM), (unknown, errno.ENOSYS)):
+    calls = _calls()
+    unknown = calls["unknown"] if alone else {**calls["unknown"], **calls["beside others"]}
+    for table, error in ((calls["denied"], errno.EPERM), (unknown, errno.ENOSYS)):
         for numbers in table.values():
             program += _when_called(numbers[column], [_refuse(error)])
-    for name, numbers in ({} if alone else _OF_PROCESSES).items():
+    for name, numbers in ({} if alone else calls["of processes"]).items():
         program += _when_called(numbers[column], _own_process(name))
     for name, rule in _rules(network=network, shared=shared).items():
-        program += _when_called(_BY_ARGUMENT[name][column], rule)
+        program += _when_called(calls["by argument"][name][column], rule)
     program.append(_allow())
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
 
