@@ -10,17 +10,20 @@ from typer.exceptions import Exit, TyperException
 
 from codur import __version__
 from codur.cli.commands.agents import agents_app
+from codur.cli.commands.batch.challenge import challenge_app
+from codur.cli.commands.batch.report import report
+from codur.cli.commands.batch.solve import solve
 from codur.cli.commands.bisect import bisect
-from codur.cli.commands.challenge import challenge_app
+from codur.cli.commands.commit import commit
 from codur.cli.commands.doctor import doctor
+from codur.cli.commands.init import init
 from codur.cli.commands.inspect import config_app, graph, route, tools
 from codur.cli.commands.mcp import mcp_app
+from codur.cli.commands.models import models
 from codur.cli.commands.plan import plan
 from codur.cli.commands.repair import repair
-from codur.cli.commands.report import report
 from codur.cli.commands.run import run
 from codur.cli.commands.runs import resume, runs, show
-from codur.cli.commands.solve import solve
 from codur.cli.commands.trust import trust
 from codur.cli.commands.undo import diff, undo
 from codur.cli.default_command import TASK_COMMAND, with_command
@@ -46,7 +49,7 @@ app = typer.Typer(
 
 for command in (
     *(run, route, plan, solve, report, repair, bisect, resume),
-    *(runs, show, diff, undo, graph, tools, trust, doctor),
+    *(runs, show, diff, undo, commit, init, models, graph, tools, trust, doctor),
 ):
     app.command()(command)
 app.add_typer(agents_app, name="agents", help="List, show, try and make agents.")

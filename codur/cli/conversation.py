@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,20 +15,18 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from codur import __version__
 from codur.agents.registry import AgentRegistry
-from codur.checks.discover import CheckRequest, find_check
 from codur.cli import machine
+from codur.cli.actions.init import check_found, model_words
 from codur.cli.line_completion import LineCompleter
 from codur.cli.slash_commands import Asked, Sets, help_text, read_line
 from codur.config.reading.agent_files import shipped_names
 from codur.config.settings import Settings
 from codur.errors import CodurError, UsageError
-from codur.llm.pool import ModelPool
-from codur.llm.pool_options import PoolOptions
 from codur.session.stop import INTERRUPTED, code_of
 from codur.session.turns import Turn, Turns, earlier_text, turn_of
 from codur.store.directory import StateDirectory
 from codur.structs import replace
-from codur.types import Limits, Plan, Step, Task
+from codur.types import Plan, Step, Task
 from codur.ui.output_formats import show
 from codur.ui.sanitise import sanitise
 from codur.ui.shown.tables import error_text
@@ -277,27 +274,11 @@ def _greeting(directory: Path, settings: Settings, remembered: int) -> str:
     """Which model is asked and why, what decides, and what to try."""
     lines = [
         f"codur {__version__} in {directory.absolute()}",
-        f"model: {_model(settings)}",
-        f"check: {_check(directory, settings)}",
+        f"model: {model_words(settings)}",
+        f"check: {check_found(directory, settings)}",
     ]
     lines += [f"{remembered} earlier tasks are remembered (/context)"] if remembered else []
     return "\n".join([*lines, f"try: {', '.join(_TRY)}"])
-
-
-def _model(settings: Settings) -> str:
-    pool = ModelPool(settings, os.environ, Limits(), PoolOptions())
-    choice = pool.chosen()
-    name = choice.default if choice.found else ""
-    return f"{name} ({pool.profile(name).model}): {choice.reason}" if name else f"none: {choice.reason}"
-
-
-def _check(directory: Path, settings: Settings) -> str:
-    try:
-        workspace = Workspace.open(directory, home=machine.home())
-        found = find_check(workspace, settings.verification, CheckRequest())
-    except CodurError as error:
-        return f"none: {error.message}"
-    return "none found" if found is None else found.label
 
 
 def _undoes(words: Sequence[str]) -> str | None:

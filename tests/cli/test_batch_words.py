@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from codur.batch.results.earlier import Mode
-from codur.cli.commands.solve import solve
+from codur.cli.commands.batch.solve import solve
 from codur.cli.solve_request import SolveRequest
 
 EVERYTHING: dict[str, Any] = {

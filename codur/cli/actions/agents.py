@@ -13,10 +13,10 @@ from typing import Any
 
 from msgspec import structs, to_builtins
 
+from codur.agents.agent_templates import template
 from codur.agents.external.ready import Obstacle, obstacle_of
 from codur.agents.registry import Agent, AgentRegistry
 from codur.cli import machine
-from codur.cli.actions.agent_templates import template
 from codur.cli.printing import say, say_json, unwritable
 from codur.config.loader import LoadedSettings, user_directory
 from codur.config.reading.agent_files import SUFFIX, shipped_names, user_agents

@@ -58,14 +58,14 @@ def put_back(wanted: str | None, directory: Path, *, dry: bool, again: bool) -> 
         WorkspaceError: the directory is not there any more.
         StateError: what is kept of the run cannot be used.
     """
-    run = _find(wanted, directory)
+    run = changed_run(wanted, directory)
     record = run.record()
-    state = _state()
+    state = kept_state()
     state.prepare()
     workspace = Path(record.workspace)
     root = Root(workspace)
     with workspace_lock(state.locks, workspace, run_id=record.id) as warning:
-        journal = _journal(run, state)
+        journal = journal_of(run, state)
         try:
             report = redo(root, journal, dry=dry) if again else undo(root, journal, dry=dry)
         finally:
@@ -82,8 +82,8 @@ def show_diff(wanted: str | None, directory: Path, *, json: bool) -> None:
         UsageError: there is no such run.
         StateError: what is kept of the run cannot be used.
     """
-    run = _find(wanted, directory)
-    journal = _journal(run, _state())
+    run = changed_run(wanted, directory)
+    journal = journal_of(run, kept_state())
     changes = run_changes(journal)
     if json:
         told = [_change(change) for change in changes]
@@ -113,14 +113,24 @@ def _words(change: RunChange) -> str:
     return f"{before} before, {after} after"
 
 
-def _state() -> StateDirectory:
+def kept_state() -> StateDirectory:
+    """The state directory.
+
+    Raises:
+        StateError: it is not known where.
+    """
     root = machine.state_directory()
     if root is None:
         raise StateError("no home directory is known, so no run is kept", remedy=machine.STATE_REMEDY)
     return StateDirectory(root)
 
 
-def _find(wanted: str | None, directory: Path) -> RunDirectory:
+def changed_run(wanted: str | None, directory: Path) -> RunDirectory:
+    """The run of that id or beginning of one; the newest of the directory that changed something, if none is named.
+
+    Raises:
+        UsageError: there is no such run.
+    """
     runs = machine.kept_runs()
     return runs.find(
         wanted,
@@ -140,12 +150,17 @@ def undone_since(run: RunDirectory) -> Undone:
     if not run.journal.is_file() or _UNDO not in run.journal.read_bytes():
         return ""
     try:
-        return undone(_journal(run, _state()))
+        return undone(journal_of(run, kept_state()))
     except StateError:
         return ""
 
 
-def _journal(run: RunDirectory, state: StateDirectory) -> DiskJournal:
+def journal_of(run: RunDirectory, state: StateDirectory) -> DiskJournal:
+    """What a run wrote down of its changes.
+
+    Raises:
+        StateError: it cannot be used.
+    """
     journal = DiskJournal(run.journal, BlobStore(state.blobs))
     journal.load()
     return journal

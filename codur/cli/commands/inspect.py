@@ -1,4 +1,4 @@
-"""Commands that show and change nothing: `route`, `graph`, `tools`, `config`.
+"""Commands that show and run nothing: `route`, `graph`, `tools`, `config`.
 
 Only what they take is declared here; `actions` does the work and is loaded when one of them is called, so that
 `codur --help` needs none of it.
@@ -85,6 +85,22 @@ def config_path(directory: options.Directory = Path()) -> None:
     from codur.cli.actions import inspect
 
     inspect.show_settings_files(directory)
+
+
+@config_app.command("set")
+def config_set(
+    key: Annotated[str, typer.Argument(metavar="KEY", help="Such as runtime.max_llm_calls.")],
+    value: Annotated[str, typer.Argument(metavar="VALUE", help="Text, or YAML: 5, true, [a, b], null.")],
+    project: Annotated[
+        bool, typer.Option("--project", help="In the project's file, in place of the user's own.")
+    ] = False,
+    directory: options.Directory = Path(),
+    config: options.ConfigFile = None,
+) -> None:
+    """Set one value in a settings file; comments and order stay."""
+    from codur.cli.actions import setting
+
+    setting.set_value(key, value, setting.file_for(directory, config, project=project))
 
 
 @config_app.command("schema")

@@ -26,6 +26,9 @@ def run(
     agent: options.AgentName = None,
     keep: Annotated[bool, typer.Option("--keep", help="Keep the best attempt even if the check never passed.")] = False,
     keep_test: options.KeepTest = False,
+    commit: Annotated[
+        bool, typer.Option("--commit", help="Commit what was changed, and nothing else, once it is done.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Work in a copy; print the diff, change nothing.")] = False,
     max_llm_calls: options.MaxCalls = None,
     max_iterations: options.MaxIterations = None,
@@ -72,7 +75,10 @@ def run(
         approved=yes,
         plan=given.plan if given is not None else None,
     )
-    return run.carry_out(
+    carry_out = run.carry_out
+    if commit:
+        from codur.cli.actions.commit import carry_out
+    return carry_out(
         task,
         Showing(json=json, json_stream=json_stream, raw=raw, verbose=verbose, explain_route=explain_route),
         config=config,

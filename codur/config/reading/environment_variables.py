@@ -53,7 +53,7 @@ def environment_source(variables: Mapping[str, str], settings: Mapping[str, Any]
             raise ConfigError(
                 f"is the same setting as {places[path].file}", file=name, remedy="Unset one of the two variables."
             )
-        _put(values, path, _value(name, variables[name], path))
+        _put(values, path, value_of_text(name, variables[name], path))
         places[path] = Place(file=name)
     return Source(name="environment", values=values, places=places)
 
@@ -82,7 +82,15 @@ def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "_", name.lower())
 
 
-def _value(variable: str, text: str, path: tuple[str, ...]) -> Any:
+def value_of_text(variable: str, text: str, path: tuple[str, ...]) -> Any:
+    """The value of the setting at a path that a text stands for: itself where the setting is text, else as YAML.
+
+    Args:
+        variable: what errors call the text.
+
+    Raises:
+        ConfigError: it is no YAML.
+    """
     kinds = set(setting_types.types_of(setting_types.kind_at(Settings, path)))
     if type(None) in kinds and text.strip().lower() in ("null", "~"):
         return None

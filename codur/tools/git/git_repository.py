@@ -127,9 +127,16 @@ class Repository(Struct):
         return self.call("config", *source, "--includes", "--default", "", "--get", key, readable=readable).strip("\n")
 
     def safe(
-        self, *arguments: str, variables: tuple[tuple[str, str], ...] = (), writable: tuple[Path, ...] = ()
+        self,
+        *arguments: str,
+        variables: tuple[tuple[str, str], ...] = (),
+        writable: tuple[Path, ...] = (),
+        hooks: bool = False,
     ) -> str:
         """As `call`, with every key overridden that could start a program.
+
+        Args:
+            hooks: but for the repository's hooks, which the user wants to be run, contained as git is.
 
         Raises:
             ToolError: as `call`; `refused` if a key cannot be overridden.
@@ -140,6 +147,8 @@ class Repository(Struct):
             raise ToolError(
                 "refused", "the repository's configuration could run programs in ways that cannot be shut off"
             )
+        if hooks:
+            config = tuple(item for item in config if item[0].lower() != "core.hookspath")
         return self.call(*arguments, config=config, variables=variables, writable=writable)
 
     def _environment(self) -> tuple[tuple[str, str], ...]:

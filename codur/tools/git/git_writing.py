@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 from codur.tools.flow.code_outputs import Commits
@@ -32,14 +33,18 @@ def git_stage_files(
             raise ToolError("not_a_file", f"{path or 'the workspace'} is a directory; name its files")
         if not workspace.exists(path) and not repository.safe("ls-files", "-z", "--", path):
             raise ToolError("not_found", f"there is no file {path}, and git knows none")
-    _require_no_filter(repository, wanted)
+    require_no_filter(repository, wanted)
     repository.safe("add", "--all", "--", *wanted, writable=repository.own)
     text = "\n".join(f"staged {path}" for path in wanted)
     return ToolResult(text=text, data=FileList(files=tuple(wanted), complete=True))
 
 
-def _require_no_filter(repository: Repository, paths: list[str]) -> None:
-    """Refuse files that only a program could put into the index as the repository wants them."""
+def require_no_filter(repository: Repository, paths: list[str]) -> None:
+    """Refuse files that only a program could put into the index as the repository wants them.
+
+    Raises:
+        ToolError: `refused`.
+    """
     words = repository.safe("check-attr", "-z", "filter", "--", *paths).split("\0")
     for path, _, value in zip(words[::3], words[1::3], words[2::3], strict=False):
         if value not in ("unspecified", "unset", "set"):
@@ -65,19 +70,26 @@ def git_commit(
         raise ToolError("no_match", "nothing is staged; stage files first")
     repository.safe(
         "commit", "--quiet", "--no-verify", "--no-gpg-sign", "--no-edit", "--no-status", "--cleanup=whitespace",
-        f"--message={message}", variables=_identity(context, repository), writable=repository.own,
+        f"--message={message}", variables=identity(repository, context.home), writable=repository.own,
     )  # fmt: skip
     options = ("--max-count=1", "--no-show-signature", "--no-color")
     commit = read_commit(repository.safe("log", *options, f"--format={FORMAT}"))
     return ToolResult(text=f"committed {commit.hash[:10]}: {commit.subject}", data=Commits(commits=(commit,)))
 
 
-def _identity(context: ToolContext, repository: Repository) -> tuple[tuple[str, str], ...]:
-    """The user's name and address: the repository's own, else from the user's own git settings."""
+def identity(repository: Repository, home: Path | None) -> tuple[tuple[str, str], ...]:
+    """The variables that say who commits: the repository's own name and address, else from the user's git settings.
+
+    Args:
+        home: the user's home directory; None to leave the settings there alone.
+
+    Raises:
+        ToolError: `refused`: git does not know.
+    """
     found = {}
     for key in ("user.name", "user.email"):
         value = repository.setting(key) or next(
-            (value for file in _user_files(context) if (value := repository.setting(key, file))), ""
+            (value for file in _user_files(home) if (value := repository.setting(key, file))), ""
         )
         if not value:
             raise ToolError("refused", f"git does not know who commits; set {key} with git config")
@@ -89,10 +101,10 @@ def _identity(context: ToolContext, repository: Repository) -> tuple[tuple[str, 
     )
 
 
-def _user_files(context: ToolContext) -> list[str]:
-    if context.home is None:
+def _user_files(home: Path | None) -> list[str]:
+    if home is None:
         return []
-    files = (context.home / ".gitconfig", context.home / ".config" / "git" / "config")
+    files = (home / ".gitconfig", home / ".config" / "git" / "config")
     return [str(file) for file in files if file.is_file()]
 
 

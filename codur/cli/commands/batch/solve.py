@@ -90,7 +90,7 @@ def solve(
     no_sandbox: options.NoSandbox = False,
 ) -> int:
     """Solve challenge directories, side by side, each in a copy."""
-    from codur.cli.actions import solve
+    from codur.cli.actions.batch import solve
     from codur.cli.solve_request import SolveRequest
 
     return solve.solve_challenges(

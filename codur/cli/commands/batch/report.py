@@ -26,6 +26,6 @@ def report(
     json: options.Json = False,
 ) -> int:
     """Build the page of batches again, and compare agents."""
-    from codur.cli.actions import report
+    from codur.cli.actions.batch import report
 
     return report.build(results, output=output, junit=junit, json=json)

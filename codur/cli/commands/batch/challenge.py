@@ -19,7 +19,7 @@ def challenge_new(
     tests: Annotated[bool, typer.Option("--tests", help="Check it by tests rather than by what it prints.")] = False,
 ) -> int:
     """Make a challenge directory with a small example to replace; nothing is overwritten."""
-    from codur.cli.actions import challenge
+    from codur.cli.actions.batch import challenge
 
     return challenge.make(name, output, tests=tests)
 
@@ -34,6 +34,6 @@ def challenge_check(
     no_sandbox: options.NoSandbox = False,
 ) -> int:
     """Say of each challenge whether its check is found, red, and the same in two runs; exit 1 if one is not sound."""
-    from codur.cli.actions import challenge
+    from codur.cli.actions.batch import challenge
 
     return challenge.check(directories, config=config, json=json, no_sandbox=no_sandbox)

@@ -1,0 +1,1 @@
+"""Commands on batches of challenges: what they take."""

@@ -1,0 +1,24 @@
+"""`codur init`: what it takes; `actions` does the work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from codur.cli import options
+
+
+def init(
+    directory: options.Directory = Path(),
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Write it without asking.")] = False,
+    json: options.Json = False,
+) -> int:
+    """Write a commented settings file for the project.
+
+    Nothing is overwritten.
+    """
+    from codur.cli.actions import init
+
+    return init.begin(directory, yes=yes, json=json)

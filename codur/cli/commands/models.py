@@ -1,0 +1,32 @@
+"""`codur models`: what it takes; `actions` does the work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from codur.cli import options
+
+
+def models(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[PROFILE…]", help="Only these; else all that are configured.")
+    ] = None,
+    test: Annotated[
+        bool, typer.Option("--test", help="Ask each that can be asked for a word; exit 3 if one does not answer.")
+    ] = False,
+    timeout: Annotated[float, typer.Option("--timeout", min=0.1, metavar="S", help="Seconds for each test.")] = 20.0,
+    directory: options.Directory = Path(),
+    config: options.ConfigFile = None,
+    json: options.Json = False,
+) -> int:
+    """List the models: keys, prices, and who answers.
+
+    Of a key it tells where it comes from, never the key itself.
+    """
+    from codur.cli.actions import models
+
+    wanted = models.Wanted(names=tuple(names or ()), test_s=timeout if test else 0.0)
+    return models.show_models(wanted, directory, config, json=json)

@@ -1,0 +1,205 @@
+"""A commit of some changes alone, on top of the last one: what else is changed or staged stays out of it, as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import count
+from pathlib import Path
+
+from codur.structs import Struct, field, replace
+from codur.tools.flow.code_outputs import Commit
+from codur.tools.git.git_commits import FORMAT, read_commit
+from codur.tools.git.git_repository import Repository
+from codur.tools.git.git_writing import require_no_filter
+from codur.tools.tool import ToolError
+
+_UNDER_WAY: Mapping[str, str] = {
+    "MERGE_HEAD": "a merge",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase",
+}
+_GONE = ""
+
+
+class Versions(Struct):
+    """A file before and after a change; None where there was none.
+
+    Attributes:
+        path: relative to the workspace.
+        mode: what git calls its kind afterwards: 100644, 100755 (it can be executed) or 120000 (a link).
+    """
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    mode: str = "100644"
+
+
+class _Entry(Struct, kw_only=False):
+    """What git is to have at a path, from the top; no content: nothing."""
+
+    mode: str
+    content: str
+
+
+class Wanted(Struct):
+    """How a commit is to be made.
+
+    Attributes:
+        who: the variables that say who commits.
+        hooks: the repository's hooks see it; they run as git does, contained, and cannot write the files.
+    """
+
+    message: str
+    who: tuple[tuple[str, str], ...]
+    hooks: bool = True
+
+
+def known_files(repository: Repository, paths: Sequence[str], *, new: bool) -> frozenset[str]:
+    """Those of the paths that git has; or those that it would add, which are there and not ignored.
+
+    Args:
+        paths: relative to the workspace.
+    """
+    options = ("--others", "--exclude-standard") if new else ()
+    return frozenset(repository.safe("ls-files", "-z", *options, "--", *paths).split("\0") if paths else ())
+
+
+def commit_changes(repository: Repository, changes: Sequence[Versions], wanted: Wanted, scratch: Path) -> Commit:
+    """Commit these changes and nothing else.
+
+    Where a file was not as the last commit has it before its change, the change is merged into what that has. The
+    files themselves are not touched. Of what is staged only the paths of the changes follow the new commit.
+
+    Args:
+        scratch: an empty directory.
+
+    Raises:
+        ToolError: `no_match`: the last commit has them already; `many_matches`: something of the user's own is in the
+            way, and the message names it; `refused`: a hook says no; others as `Repository.safe`.
+    """
+    for name, what in _UNDER_WAY.items():
+        if (repository.own[0] / name).exists():
+            raise ToolError("many_matches", f"{what} is under way in this repository")
+    made = _Making(repository=replace(repository, root=repository.top), scratch=scratch)
+    below = repository.root.relative_to(repository.top).as_posix()
+    if below != ".":
+        changes = [replace(change, path=f"{below}/{change.path}") for change in changes]
+    entries = made.entries(changes)
+    if not entries:
+        raise ToolError("no_match", "the last commit has all of it already")
+    require_no_filter(made.repository, list(entries))
+    made.put(entries, made.index)
+    _commit(made, wanted)
+    made.put(entries, ())
+    options = ("--max-count=1", "--no-show-signature", "--no-color")
+    return read_commit(repository.safe("log", *options, f"--format={FORMAT}"))
+
+
+def _commit(made: _Making, wanted: Wanted) -> None:
+    options = ["--quiet", "--no-gpg-sign", "--no-edit", "--no-status", "--cleanup=whitespace"]
+    options += [f"--message={wanted.message}", *(() if wanted.hooks else ("--no-verify",))]
+    try:
+        made.call("commit", *options, variables=(*wanted.who, *made.index), hooks=wanted.hooks)
+    except ToolError as error:
+        if wanted.hooks and error.code == "failed":
+            raise ToolError("refused", f"git did not commit it; a hook may have refused: {error.message}") from error
+        raise
+
+
+class _Making(Struct):
+    """The making of one commit in an index of its own.
+
+    Attributes:
+        repository: seen from its top.
+    """
+
+    repository: Repository
+    scratch: Path
+    numbers: count[int] = field(default_factory=count)
+
+    @property
+    def index(self) -> tuple[tuple[str, str], ...]:
+        """What makes git use the index of its own."""
+        return (("GIT_INDEX_FILE", str(self.scratch / "index")),)
+
+    def call(self, *arguments: str, variables: tuple[tuple[str, str], ...] = (), hooks: bool = False) -> str:
+        """A command of git that may write the repository and the scratch directory."""
+        places = (*self.repository.own, self.scratch)
+        return self.repository.safe(*arguments, variables=variables, writable=places, hooks=hooks)
+
+    def put(self, entries: Mapping[str, _Entry], index: tuple[tuple[str, str], ...]) -> None:
+        """Put entries into an index; without one, into the repository's."""
+        there = [f"{item.mode},{item.content},{path}" for path, item in entries.items() if item.content]
+        gone = [path for path, item in entries.items() if not item.content]
+        if there:
+            words = [word for entry in there for word in ("--cacheinfo", entry)]
+            self.call("update-index", "--add", *words, variables=index)
+        if gone:
+            self.call("update-index", "--force-remove", "--", *gone, variables=index)
+
+    def entries(self, changes: Sequence[Versions]) -> dict[str, _Entry]:
+        """What each path is to be, where the last commit has something else; that commit is the index of its own.
+
+        Raises:
+            ToolError: `many_matches`: the user's own changes are in the way.
+        """
+        paths = [change.path for change in changes]
+        options = ("--cached", "--name-only", "-z", "--no-ext-diff", "--no-renames", "--ignore-submodules=all")
+        staged = frozenset(self.call("diff", *options).split("\0"))
+        if mine := sorted(staged.intersection(paths)):
+            raise ToolError("many_matches", f"changes of {', '.join(mine)} are staged already")
+        head = self._head()
+        self.call("read-tree", *([head] if head else ["--empty"]), variables=self.index)
+        known = self._known(paths)
+        entries = {change.path: self._entry(change, known.get(change.path, _Entry("", _GONE))) for change in changes}
+        return {path: entry for path, entry in entries.items() if entry != known.get(path, _Entry("", _GONE))}
+
+    def _head(self) -> str:
+        try:
+            return self.call("rev-parse", "--verify", "--quiet", "HEAD^{commit}").strip()
+        except ToolError as error:
+            if error.code != "failed":
+                raise
+            return ""
+
+    def _known(self, paths: Sequence[str]) -> dict[str, _Entry]:
+        lines = self.call("ls-files", "--stage", "-z", "--", *paths, variables=self.index).split("\0")
+        found = {}
+        for line in filter(None, lines):
+            facts, _, path = line.partition("\t")
+            mode, content, _ = facts.split(" ")
+            found[path] = _Entry(mode, content)
+        return found
+
+    def _entry(self, change: Versions, known: _Entry) -> _Entry:
+        before, after = self._stored(change.path, change.before), self._stored(change.path, change.after)
+        if known.content in (before, after):
+            return _Entry(change.mode, after) if after else _Entry("", _GONE)
+        if not (known.content and before and after) or change.mode == "120000":
+            raise ToolError("many_matches", f"{change.path} had changes of your own before")
+        return _Entry(change.mode, self._merged(change))
+
+    def _stored(self, path: str, data: bytes | None) -> str:
+        return _GONE if data is None else self._store(path, self._kept(data))
+
+    def _store(self, path: str, file: Path) -> str:
+        return self.call("hash-object", "-w", f"--path={path}", str(file)).strip()
+
+    def _kept(self, data: bytes) -> Path:
+        file = self.scratch / str(next(self.numbers))
+        file.write_bytes(data)
+        return file
+
+    def _merged(self, change: Versions) -> str:
+        """The change made in what the last commit has."""
+        self.call("checkout-index", "--force", f"--prefix={self.scratch}/", "--", change.path, variables=self.index)
+        versions = [str(self._kept(data or b"")) for data in (change.before, change.after)]
+        try:
+            self.call("merge-file", "--quiet", str(self.scratch / change.path), *versions)
+        except ToolError as error:
+            words = "had changes of your own before, too close to these to be told apart"
+            raise ToolError("many_matches", f"{change.path} {words}") from error
+        return self._store(change.path, self.scratch / change.path)
