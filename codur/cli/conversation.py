@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -14,40 +13,29 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from codur import __version__
-from codur.agents.registry import AgentRegistry
 from codur.cli import machine
 from codur.cli.actions.init import check_found, model_words
+from codur.cli.choices import CHANGES, PERMISSIONS, Choices
 from codur.cli.line_completion import LineCompleter
+from codur.cli.project_names import ProjectNames, run_ids
 from codur.cli.slash_commands import Asked, Sets, help_text, read_line
 from codur.config.reading.agent_files import shipped_names
 from codur.config.settings import Settings
-from codur.errors import CodurError, UsageError
+from codur.errors import UsageError
 from codur.session.stop import INTERRUPTED, code_of
-from codur.session.turns import Turn, Turns, earlier_text, turn_of
+from codur.session.turns import Turn, Turns, cost_text, earlier_text, turn_of
 from codur.store.directory import StateDirectory
 from codur.structs import replace
 from codur.types import Plan, Step, Task
 from codur.ui.output_formats import show
 from codur.ui.sanitise import sanitise
 from codur.ui.shown.tables import error_text
-from codur.workspace.workspace import Workspace
 
 _PROMPT = "codur> "
 _UNDONE = {False: "What task {run} changed was put back.", True: "What task {run} had changed was made again."}
 _TRY = ('"the tests fail, fix the bug"', '"explain FILE"', "/help")
 
 Command = Callable[[], int]
-
-
-@dataclass(kw_only=True)
-class Choices:
-    """What holds for all tasks until it is changed; None and empty: as the settings say."""
-
-    check: str | None = None
-    agent: str | None = None
-    offline: bool = False
-    scope: tuple[str, ...] = ()
-    asks: bool = False
 
 
 class Conversation:
@@ -131,16 +119,16 @@ class Conversation:
             workspace=str(self._directory.absolute()),
             agent=chosen.agent,
             offline=chosen.offline,
-            earlier=earlier_text(self._turns),
+            earlier=chosen.told(earlier_text(self._turns)),
         )
         if asked.program:
             step = Step(id="run", action="tool", capability="run_command", arguments={"command": asked.program})
             task = replace(task, plan=Plan(steps=(step,), origin="user"), approved=True, offline=True)
         else:
             check = chosen.check
-            task = replace(task, check_command=check, check_is_goal=check is not None, show_plan=chosen.asks)
-        overrides = {"scope": {"allow": list(chosen.scope)}} if chosen.scope else {}
-        result, output = carried_out(task, machine.Showing(), overrides=overrides)
+            task = replace(task, check_command=check, check_is_goal=check is not None)
+            task = replace(task, show_plan=chosen.permissions == "ask")
+        result, output = carried_out(task, machine.Showing(), overrides=chosen.overrides)
         self._remember(turn_of(task.prompt, result))
         code = shown_result(result, output, explain_route=False)
         tell_next(result, ("/diff", "/undo"))
@@ -161,41 +149,19 @@ class Conversation:
 
     def _set(self, what: Sets, value: str | None) -> None:
         """Show or change what holds for later tasks."""
-        chosen = self._choices
         if what == "help":
             _say(help_text())
         elif what == "context":
             _say(earlier_text(self._turns) or "nothing yet: later tasks are told of earlier ones")
         elif what == "compact":
             self._compact()
-        elif what == "check":
-            chosen.check = _unless(value, "auto", chosen.check)
-            _say(f"check: {chosen.check or 'as found'}")
-        elif what == "agent":
-            self._guarded(partial(self._choose_agent, value))
-            _say(f"agent: {chosen.agent or 'as the settings say'}")
-        elif what == "scope":
-            words = _unless(value, "all", " ".join(chosen.scope) or None)
-            chosen.scope = tuple((words or "").split())
-            _say(f"may change: {' '.join(chosen.scope) or 'as the settings say'}")
-        elif what == "offline":
-            chosen.offline = _one_of(value, ("on", "off"), chosen.offline, "/offline")
-            _say("no model is asked" if chosen.offline else "models are asked where it takes one")
-        elif what == "permissions":
-            chosen.asks = _one_of(value, ("ask", "edit"), chosen.asks, "/permissions")
-            _say("each plan is shown and asked about" if chosen.asks else "edits are made without asking")
+        elif what == "cost":
+            _say(cost_text(self._turns))
+        else:
+            self._guarded(partial(self._change, what, value))
 
-    def _choose_agent(self, value: str | None) -> int:
-        """Take another agent for later tasks.
-
-        Raises:
-            UsageError: there is none of that name.
-        """
-        agent = _unless(value, "auto", self._choices.agent)
-        if agent is not None:
-            loaded = machine.settings_for(self._directory, None, {}, agents=(agent,))
-            AgentRegistry(loaded.settings).resolve(agent)
-        self._choices.agent = agent
+    def _change(self, what: Sets, value: str | None) -> int:
+        _say(CHANGES[what](self._choices, value, self._directory))
         return 0
 
     def _compact(self) -> None:
@@ -207,35 +173,34 @@ class Conversation:
         _say(f"{len(last)} task is remembered" if last else "nothing is remembered")
 
     def _session(self, settings: Settings) -> PromptSession[str]:
-        state = machine.state_directory()
+        state, names = machine.state_directory(), ProjectNames(self._directory)
         return PromptSession(
             history=_history(StateDirectory(state).conversations if state else None, self._kept.path),
-            completer=LineCompleter(
-                partial(_files, self._directory),
-                {
-                    "agent": lambda: [
-                        "auto",
-                        *dict.fromkeys((*settings.agents.configs, *shipped_names())),
-                        *(f"llm:{name}" for name in settings.llm.profiles),
-                    ],
-                    "offline": lambda: ["on", "off"],
-                    "permissions": lambda: ["ask", "edit"],
-                    "check": lambda: ["auto"],
-                    "scope": lambda: ["all"],
-                    "repair": partial(_files, self._directory),
-                },
-            ),
+            completer=LineCompleter(names.files, names.symbols, _values(settings, names)),
+            complete_in_thread=True,
             key_bindings=_keys(),
             bottom_toolbar=self._toolbar,
             enable_history_search=True,
         )
 
     def _toolbar(self) -> FormattedText:
-        chosen = self._choices
-        parts = [f"check: {chosen.check or 'as found'}", f"agent: {chosen.agent or 'auto'}"]
-        parts += ["offline"] if chosen.offline else []
-        parts += [f"scope: {' '.join(chosen.scope)}"] if chosen.scope else []
-        return FormattedText([("", sanitise(" · ".join(parts)))])
+        return FormattedText([("", sanitise(self._choices.shown))])
+
+
+def _values(settings: Settings, names: ProjectNames) -> dict[str, Callable[[], Sequence[str]]]:
+    """What each command can be followed by."""
+    agents = (*settings.agents.configs, *shipped_names(), *(f"llm:{name}" for name in settings.llm.profiles))
+    return {
+        "agent": lambda: ["auto", *dict.fromkeys(agents)],
+        "model": lambda: ["auto", *settings.llm.profiles],
+        "models": lambda: list(settings.llm.profiles),
+        "offline": lambda: ["on", "off"],
+        "permissions": lambda: [*PERMISSIONS, "auto"],
+        "check": lambda: ["auto"],
+        "scope": lambda: ["all"],
+        **dict.fromkeys(("repair", "add", "drop"), names.files),
+        **dict.fromkeys(("diff", "undo", "redo", "commit", "show", "resume"), lambda: run_ids(names.directory)),
+    }
 
 
 def _keys() -> KeyBindings:
@@ -263,13 +228,6 @@ def _history(directory: Path | None, turns: Path | None) -> History:
     return FileHistory(path)
 
 
-def _files(directory: Path) -> Sequence[str]:
-    try:
-        return Workspace.open(directory, home=machine.home()).list_files()
-    except CodurError:  # a place in which no task works either, and that then is told
-        return ()
-
-
 def _greeting(directory: Path, settings: Settings, remembered: int) -> str:
     """Which model is asked and why, what decides, and what to try."""
     lines = [
@@ -287,20 +245,6 @@ def _undoes(words: Sequence[str]) -> str | None:
     if words[:1] != ("undo",) or len(rest) > 1 or any(word.startswith("-") for word in rest):
         return None
     return rest[0] if rest else ""
-
-
-def _unless(value: str | None, back: str, before: str | None) -> str | None:
-    return before if value is None else None if value == back else value
-
-
-def _one_of(value: str | None, words: tuple[str, str], before: bool, name: str) -> bool:
-    """Whether the first of two words was said; as before if nothing was."""
-    if value is None:
-        return before
-    if value not in words:
-        show(error_text(UsageError(f"{name} takes {' or '.join(words)}", remedy=f"Say {name} {words[0]}.")), sys.stderr)
-        return before
-    return value == words[0]
 
 
 def _say(text: str) -> None:

@@ -1,4 +1,4 @@
-"""Completes what is typed in a conversation: commands after `/`, what they take, files after `@`."""
+"""Completes what is typed in a conversation: commands after `/`, what they take, files and definitions after `@`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,19 @@ class LineCompleter(Completer):
     """Completes a line.
 
     Args:
-        files: gives the workspace's files, without those that `.gitignore` names.
+        files: gives the project's files.
+        symbols: gives what its sources define, each with the files that do.
         values: what a command can be followed by, by its name.
     """
 
-    def __init__(self, files: Callable[[], Sequence[str]], values: Mapping[str, Callable[[], Sequence[str]]]) -> None:
+    def __init__(
+        self,
+        files: Callable[[], Sequence[str]],
+        symbols: Callable[[], Mapping[str, str]],
+        values: Mapping[str, Callable[[], Sequence[str]]],
+    ) -> None:
         self._files = files
+        self._symbols = symbols
         self._values = values
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:  # noqa: ARG002 - the toolkit's
@@ -34,13 +41,15 @@ class LineCompleter(Completer):
             return
         word = text.rpartition(" ")[2].rpartition("\n")[2]
         if text.startswith("/"):
-            yield from _fitting(word, self._values.get(text[1:].partition(" ")[0], tuple)())
+            yield from _fitting(word, dict.fromkeys(self._values.get(text[1:].partition(" ")[0], tuple)(), ""))
         elif word.startswith("@"):
-            yield from _fitting(word[1:], self._files(), mark="@")
+            yield from _fitting(word[1:], dict.fromkeys(self._files(), ""), mark="@")
+            if len(word) > 1 and "/" not in word:
+                yield from _fitting(word[1:], self._symbols(), mark="@")
 
 
-def _fitting(typed: str, names: Sequence[str], mark: str = "") -> Iterable[Completion]:
-    """Names that begin so, then those whose last part does, then those that hold it."""
+def _fitting(typed: str, names: Mapping[str, str], mark: str = "") -> Iterable[Completion]:
+    """Names that begin so, then those whose last part does, then those that hold it; beside each what it has."""
     key = typed.lower()
     ranks: tuple[list[str], list[str], list[str]] = ([], [], [])
     for name in names:
@@ -49,4 +58,4 @@ def _fitting(typed: str, names: Sequence[str], mark: str = "") -> Iterable[Compl
         if rank is not None:
             ranks[rank].append(name)
     for name in [name for rank in ranks for name in rank][:_SHOWN]:
-        yield Completion(f"{mark}{name}", -len(typed) - len(mark))
+        yield Completion(f"{mark}{name}", -len(typed) - len(mark), display_meta=names[name])

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from codur.errors import UsageError
+from codur.errors import CodurError, UsageError
+
+if TYPE_CHECKING:
+    from codur.config.settings import Settings
 
 MAX_PROMPT_CHARS = 1_000_000
 MAX_HINT_CHARS = 2_000
@@ -21,6 +24,59 @@ _LIMITS = {
     "budget": "max_cost_usd",
 }
 
+
+# --- what a shell completes values to ---------------------------------------------------------------------------------
+
+
+def run_ids(incomplete: str) -> list[str]:
+    """The ids of runs that begin so, of the current directory."""
+    from codur.cli.project_names import run_ids as known  # noqa: PLC0415 - lazy: only a shell asks
+
+    return _beginning(known(Path()), incomplete)
+
+
+def profiles(incomplete: str) -> list[str]:
+    """The names of model profiles that begin so."""
+    return _beginning(_settings().llm.profiles, incomplete)
+
+
+def agents(incomplete: str) -> list[str]:
+    """The names of agents, and of profiles after `llm:`, that begin so."""
+    from codur.config.reading.agent_files import shipped_names  # noqa: PLC0415 - lazy: only a shell asks
+
+    settings = _settings()
+    known = (*settings.agents.configs, *shipped_names(), *(f"llm:{name}" for name in settings.llm.profiles))
+    return _beginning(dict.fromkeys(known), incomplete)
+
+
+def tools(incomplete: str) -> list[str]:
+    """The names of tools that begin so."""
+    from codur.config.tool_names import TOOL_NAMES  # noqa: PLC0415 - lazy: only a shell asks
+
+    return _beginning(sorted(TOOL_NAMES), incomplete)
+
+
+def _settings() -> Settings:
+    from codur.cli import machine  # noqa: PLC0415 - lazy: only a shell asks
+
+    try:
+        return machine.settings_for(Path(), None, {}).settings
+    except CodurError:  # a shell has no use for an error
+        return machine.settings_for(None, None, {}).settings
+
+
+def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]
+
+
+# --- options ----------------------------------------------------------------------------------------------------------
+
+RunId = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="RUN", help="Id of a run, or the beginning of one (see `codur runs`).", autocompletion=run_ids
+    ),
+]
 Directory = Annotated[
     Path, typer.Option("--directory", "-C", metavar="DIR", help="Work in DIR instead of the current directory.")
 ]
@@ -45,7 +101,13 @@ Hint = Annotated[
 ]
 Offline = Annotated[bool, typer.Option("--offline", help="Ask no model.")]
 AgentName = Annotated[
-    str | None, typer.Option("--agent", metavar="NAME", help="Agent or llm:PROFILE to work with (see `codur agents`).")
+    str | None,
+    typer.Option(
+        "--agent",
+        metavar="NAME",
+        help="Agent or llm:PROFILE to work with (see `codur agents`).",
+        autocompletion=agents,
+    ),
 ]
 MaxCalls = Annotated[int | None, typer.Option("--max-llm-calls", min=0, metavar="N", help="Model calls at most.")]
 MaxIterations = Annotated[int | None, typer.Option("--max-iterations", min=1, metavar="N", help="Attempts at most.")]

@@ -11,7 +11,10 @@ from typing import Final, Literal
 from codur.errors import UsageError
 from codur.structs import Struct
 
-Sets = Literal["", "check", "agent", "offline", "scope", "quit", "help", "context", "compact", "permissions"]
+Sets = Literal[
+    *("", "check", "agent", "model", "offline", "scope", "permissions", "files", "add", "drop"),
+    *("quit", "help", "context", "compact", "cost"),
+]
 
 
 class SlashCommand(Struct):
@@ -46,11 +49,18 @@ COMMANDS: Final = (
     SlashCommand(name="resume", takes="[RUN]", help="Go on with a task that was stopped.", words=("resume",)),
     SlashCommand(name="check", takes="[CMD|auto]", help="Show or set what decides what is done.", sets="check"),
     SlashCommand(name="agent", takes="[NAME|auto]", help="Show or set who works on tasks.", sets="agent"),
+    SlashCommand(name="model", takes="[PROFILE|auto]", help="Show or set which model is asked.", sets="model"),
     SlashCommand(name="agents", help="List the agents.", words=("agents", "list")),
     SlashCommand(name="offline", takes="[on|off]", help="Ask no model, or ask again.", sets="offline"),
     SlashCommand(name="scope", takes="[GLOB…|all]", help="Show or set which files may change.", sets="scope"),
-    SlashCommand(name="permissions", takes="[ask|edit]", help="Ask before each plan, or not.", sets="permissions"),
+    SlashCommand(
+        name="permissions", takes="[ask|edit|run|auto]", help="What is done without asking you.", sets="permissions"
+    ),
+    SlashCommand(name="files", help="List the files that models are to look at.", sets="files"),
+    SlashCommand(name="add", takes="FILE…", help="Add such files.", sets="add"),
+    SlashCommand(name="drop", takes="[FILE…|all]", help="Leave them out again.", sets="drop"),
     SlashCommand(name="context", help="Show what later tasks are told of earlier ones.", sets="context"),
+    SlashCommand(name="cost", help="Show what the tasks of this conversation have cost.", sets="cost"),
     SlashCommand(name="compact", help="Forget all but the last task.", sets="compact"),
     SlashCommand(name="tools", help="List the tools.", words=("tools",)),
     SlashCommand(name="trust", help="Look at the project's settings and instructions.", words=("trust",)),
@@ -136,7 +146,7 @@ def help_text() -> str:
     wide = max(len(left) for left, _ in shown)
     more = [
         ("!COMMAND", "Run a program of yours, contained; later tasks know its output."),
-        ("@FILE", "In a task: name a file (Tab completes)."),
+        ("@FILE, @NAME", "In a task: name a file, or a function or class (Tab completes)."),
         ("Alt-Enter", "Begin a new line."),
     ]
     return "\n".join(f"  {left.ljust(wide)}  {right}" for left, right in (*shown, *more))

@@ -30,6 +30,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
         said: its answer, explanation or reason.
         diff: what it changed.
         run_id: the run's name; empty if it was not kept.
+        calls, tokens, cost_usd: of models, as far as they are known.
     """
 
     asked: str
@@ -37,12 +38,30 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     said: str = ""
     diff: str = ""
     run_id: str = ""
+    calls: int = 0
+    tokens: int = 0
+    cost_usd: float = 0.0
 
 
 def turn_of(asked: str, result: RunResult) -> Turn:
     """What is remembered of a run."""
     said = "\n".join(filter(None, (result.answer, result.explanation, result.reason)))
-    return Turn(asked=asked, outcome=result.outcome, said=said, diff=result.diff, run_id=result.run_id)
+    return Turn(
+        asked=asked,
+        outcome=result.outcome,
+        said=said,
+        diff=result.diff,
+        run_id=result.run_id,
+        calls=result.model_calls,
+        tokens=result.usage.total_tokens,
+        cost_usd=result.usage.cost_usd,
+    )
+
+
+def cost_text(turns: Sequence[Turn]) -> str:
+    """What the turns have cost, in a line."""
+    calls, tokens, cost = (sum(getattr(turn, name) for turn in turns) for name in ("calls", "tokens", "cost_usd"))
+    return f"of {len(turns)} remembered tasks: {calls} model calls, {tokens:,} tokens, ${cost:.4f}"
 
 
 def earlier_text(turns: Sequence[Turn], limit: int = MAX_CHARS) -> str:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from codur.batch.results.earlier import Mode
+from codur.cli.actions.batch.solve_request import SolveRequest
 from codur.cli.commands.batch.solve import solve
-from codur.cli.solve_request import SolveRequest
 
 EVERYTHING: dict[str, Any] = {
     "agent": ("a", "llm:b"),

@@ -92,12 +92,16 @@ def test_a_later_task_knows_the_earlier_ones(opens: Opens, project: Path, home: 
     with GroqServer([EXPLAINED, text("The answer is heron."), EXPLAINED, text("Because of the lake.")]) as server:
         fill(home, {".config/codur/config.yaml": f"providers:\n  groq: {{api: groq, base_url: '{server.url}'}}\n"})
         with opens(GROQ_API_KEY=KEY) as terminal:
+            say(terminal, "/add notes.txt")
             say(terminal, "what bird would that be?")
             terminal.until("The answer is heron.")
+            say(terminal, "/cost")
+            terminal.until("of 1 remembered tasks: 2 model calls, ")
             say(terminal, "and why?")
             terminal.until("Because of the lake.")
         first, last = (json.dumps(server.requests[number].body) for number in (1, -1))
-    assert "Earlier in this conversation" not in first
+    assert "what bird" not in first.replace("what bird would that be?", "", 1)
+    assert "milk" in last
     assert "what bird would that be?" in last
     assert "heron" in last
 
@@ -128,7 +132,8 @@ def test_a_signal_of_the_system_ends_it(opens: Opens) -> None:
 
 
 def test_what_holds_for_later_tasks_and_what_is_wrong(opens: Opens, project: Path) -> None:
-    fill(project, {"notes.txt": "milk\n", ".gitignore": "secret.txt\n", "secret.txt": "x\n"})
+    sources = {"app.py": "def kingfisher_total():\n    pass\n", "secret.py": "def kingfisher_secret(): pass\n"}
+    fill(project, {"notes.txt": "milk\n", ".gitignore": "secret.*\n", "secret.txt": "x\n", **sources})
     with opens() as terminal:
         for typed, shown in (
             ("/check false", "check: false"),
@@ -142,6 +147,17 @@ def test_what_holds_for_later_tasks_and_what_is_wrong(opens: Opens, project: Pat
             ("/offline on", "no model is asked"),
             ("/offline maybe", "/offline takes on or off"),
             ("/permissions ask", "each plan is shown"),
+            ("/permissions edit", "edits are made without asking"),
+            ("/permissions maybe", "/permissions takes ask, edit, run or auto"),
+            ("/permissions auto", "as the settings say"),
+            ("/model local", "model: local"),
+            ("/model locl", "Did you mean local?"),
+            ("/model auto", "model: as the settings say"),
+            ("/add note.txt", "Did you mean notes.txt?"),
+            ("/add notes.txt", "notes.txt"),
+            ("/drop secret.txt", "secret.txt was not added"),
+            ("/drop", "none: /add FILE"),
+            ("/cost", "of 0 remembered tasks"),
             ("/compact", "nothing is remembered"),
             ("/dif", "did you mean /diff?"),
             ("/tools now", "/tools takes nothing"),
@@ -151,7 +167,9 @@ def test_what_holds_for_later_tasks_and_what_is_wrong(opens: Opens, project: Pat
         ):
             terminal.press(f"{typed}\r")
             terminal.until(shown)
-        terminal.press("show me @not\t")
+        terminal.press("@kingf\t")
+        terminal.until("isher_total")
+        terminal.press("\x15show me @not\t")
         terminal.until("@notes.txt")
         terminal.press("\r")
         terminal.until("milk")

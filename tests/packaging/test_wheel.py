@@ -43,3 +43,4 @@ def test_the_installed_wheel_works_away_from_the_checkout(tmp_path: Path) -> Non
     assert ran.returncode == 0, ran.stderr
     assert json.loads(ran.stdout)["solved_by"] == "repair"
     assert (target / "bin" / "codur").exists()
+    assert (target / "share" / "man" / "man1" / "codur.1").read_text() == (ROOT / "docs" / "codur.1").read_text()

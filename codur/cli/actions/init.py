@@ -109,7 +109,7 @@ def _quoted(text: str) -> str:
 
 def check_words(check: Check | None) -> str:
     """Which check decides, in a few words."""
-    return "none found" if check is None else check.label
+    return "none found" if check is None else check.label or check.source
 
 
 def check_found(directory: Path, settings: Settings) -> str:

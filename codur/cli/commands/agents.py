@@ -13,6 +13,7 @@ from codur.cli import options
 agents_app = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The agent's name.")]
+Known = Annotated[str, typer.Argument(metavar="NAME", help="The agent's name.", autocompletion=options.agents)]
 
 
 class NewType(StrEnum):
@@ -49,7 +50,7 @@ def agents_list(
 
 @agents_app.command("show")
 def agents_show(
-    name: Name,
+    name: Known,
     directory: options.Directory = Path(),
     config: options.ConfigFile = None,
     json: options.Json = False,
@@ -62,7 +63,7 @@ def agents_show(
 
 @agents_app.command("test")
 def agents_test(
-    name: Name,
+    name: Known,
     config: options.ConfigFile = None,
     json: options.Json = False,
     timeout: options.Timeout = None,

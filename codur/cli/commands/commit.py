@@ -11,9 +11,7 @@ from codur.cli import options
 
 
 def commit(
-    run: Annotated[
-        str | None, typer.Argument(metavar="RUN", help="Id of a run, or the beginning of one; else the last one.")
-    ] = None,
+    run: options.RunId = None,
     directory: options.Directory = Path(),
     message: Annotated[
         str | None, typer.Option("--message", "-m", metavar="TEXT", help="Commit message, in place of the one made.")

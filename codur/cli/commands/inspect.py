@@ -52,7 +52,10 @@ def graph(
 
 def tools(
     after: Annotated[
-        str | None, typer.Option("--after", metavar="TOOL", help="Tools that can follow TOOL, the best first.")
+        str | None,
+        typer.Option(
+            "--after", metavar="TOOL", help="Tools that can follow TOOL, the best first.", autocompletion=options.tools
+        ),
     ] = None,
     task_type: Annotated[
         str | None, typer.Option("--for", metavar="TASK_TYPE", help="Only tools for this kind of task, as search.")

@@ -12,7 +12,10 @@ from codur.cli import options
 
 def models(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[PROFILE…]", help="Only these; else all that are configured.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[PROFILE…]", help="Only these; else all that are configured.", autocompletion=options.profiles
+        ),
     ] = None,
     test: Annotated[
         bool, typer.Option("--test", help="Ask each that can be asked for a word; exit 3 if one does not answer.")

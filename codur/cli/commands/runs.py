@@ -9,15 +9,12 @@ import typer
 
 from codur.cli import options
 
-RunId = Annotated[
-    str | None, typer.Argument(metavar="RUN", help="Id of a run, or the beginning of one (see `codur runs`).")
-]
-
 ShownRun = Annotated[
     str | None,
     typer.Argument(
         metavar="RUN",
         help="Id of a run, or its beginning (see `codur runs`); RESULTS/NAME for a challenge of `codur solve`.",
+        autocompletion=options.run_ids,
     ),
 ]
 
@@ -46,7 +43,7 @@ def show(
 
 
 def resume(
-    run: RunId = None,
+    run: options.RunId = None,
     directory: options.Directory = Path(),
     config: options.ConfigFile = None,
     no_sandbox: options.NoSandbox = False,

@@ -9,13 +9,9 @@ import typer
 
 from codur.cli import options
 
-_RunId = Annotated[
-    str | None, typer.Argument(metavar="RUN", help="Id of a run, or the beginning of one (see `codur runs`).")
-]
-
 
 def undo(
-    run: _RunId = None,
+    run: options.RunId = None,
     directory: options.Directory = Path(),
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")] = False,
     redo: Annotated[bool, typer.Option("--redo", help="Take the last undo of the run back.")] = False,
@@ -27,7 +23,7 @@ def undo(
     return undo.undo_run(run, directory, dry=dry_run, again=redo, json=json)
 
 
-def diff(run: _RunId = None, directory: options.Directory = Path(), json: options.Json = False) -> None:
+def diff(run: options.RunId = None, directory: options.Directory = Path(), json: options.Json = False) -> None:
     """Show what a run changed."""
     from codur.cli.actions import undo
 

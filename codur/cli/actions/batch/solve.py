@@ -17,8 +17,8 @@ from codur.batch.results.results_directory import has_results, new_directory, ne
 from codur.batch.setup import Keeping, Setup
 from codur.batch.work import Work, work_of
 from codur.cli import machine
-from codur.cli.solve_display import ShownWatch, display_of, row_of, show_batch, show_list, show_note
-from codur.cli.solve_request import SolveRequest
+from codur.cli.actions.batch.solve_display import ShownWatch, display_of, row_of, show_batch, show_list, show_note
+from codur.cli.actions.batch.solve_request import SolveRequest
 from codur.errors import UsageError
 from codur.ui.shown.batch_report import Progress
 

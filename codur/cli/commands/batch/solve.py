@@ -30,6 +30,7 @@ def solve(
         typer.Option(
             "--agent",
             metavar="NAME",
+            autocompletion=options.agents,
             help="Agent or llm:PROFILE to work with (see `codur agents`); given more than once, each of them is tried.",
         ),
     ] = None,
@@ -91,7 +92,7 @@ def solve(
 ) -> int:
     """Solve challenge directories, side by side, each in a copy."""
     from codur.cli.actions.batch import solve
-    from codur.cli.solve_request import SolveRequest
+    from codur.cli.actions.batch.solve_request import SolveRequest
 
     return solve.solve_challenges(
         SolveRequest(

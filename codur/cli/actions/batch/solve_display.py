@@ -12,8 +12,8 @@ from codur.batch.batch_run import BatchResult
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.work import Work
 from codur.cli import machine
+from codur.cli.actions.batch.solve_request import SolveRequest
 from codur.cli.printing import say_json, tell
-from codur.cli.solve_request import SolveRequest
 from codur.events import ModelPrompted
 from codur.ui.output_formats import choose_kind, show
 from codur.ui.shown.batch_report import BatchDisplay, BatchRow, LineDisplay, batch_table, challenges_table
