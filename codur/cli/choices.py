@@ -44,8 +44,10 @@ class Choices:
     def overrides(self) -> dict[str, dict[str, Any]]:
         """The settings that it stands for."""
         approve = list(_BEFORE) if self.permissions == "edit" else []
-        asking = {"approval": "never", "approve": approve} if self.permissions in {"edit", "run"} else {}
-        named = {
+        asking: dict[str, Any] = (
+            {"approval": "never", "approve": approve} if self.permissions in {"edit", "run"} else {}
+        )
+        named: dict[str, dict[str, Any]] = {
             "scope": {"allow": list(self.scope)} if self.scope else {},
             "llm": {"default_profile": self.model} if self.model else {},
             "planning": asking,

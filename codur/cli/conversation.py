@@ -18,7 +18,7 @@ from codur.cli.actions.init import check_found, model_words
 from codur.cli.choices import CHANGES, PERMISSIONS, Choices
 from codur.cli.line_completion import LineCompleter
 from codur.cli.project_names import ProjectNames, run_ids
-from codur.cli.slash_commands import Asked, Sets, help_text, read_line
+from codur.cli.slash_commands import Asked, help_text, read_line
 from codur.config.reading.agent_files import shipped_names
 from codur.config.settings import Settings
 from codur.errors import UsageError
@@ -100,7 +100,7 @@ class Conversation:
         if asked.sets == "quit":
             return False
         if asked.sets:
-            self._set(asked.sets, asked.value)
+            self._set(asked)
         elif (wanted := _undoes(asked.words)) is not None:
             self._guarded(partial(self._put_back, line, wanted, again="--redo" in asked.words))
         elif asked.words:
@@ -147,8 +147,9 @@ class Conversation:
         self._turns.append(turn)
         self._kept.add(turn)
 
-    def _set(self, what: Sets, value: str | None) -> None:
+    def _set(self, asked: Asked) -> None:
         """Show or change what holds for later tasks."""
+        what = asked.sets
         if what == "help":
             _say(help_text())
         elif what == "context":
@@ -158,9 +159,9 @@ class Conversation:
         elif what == "cost":
             _say(cost_text(self._turns))
         else:
-            self._guarded(partial(self._change, what, value))
+            self._guarded(partial(self._change, asked.name, asked.value))
 
-    def _change(self, what: Sets, value: str | None) -> int:
+    def _change(self, what: str, value: str | None) -> int:
         _say(CHANGES[what](self._choices, value, self._directory))
         return 0
 

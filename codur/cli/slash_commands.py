@@ -11,10 +11,8 @@ from typing import Final, Literal
 from codur.errors import UsageError
 from codur.structs import Struct
 
-Sets = Literal[
-    *("", "check", "agent", "model", "offline", "scope", "permissions", "files", "add", "drop"),
-    *("quit", "help", "context", "compact", "cost"),
-]
+Sets = Literal["", "quit", "help", "context", "compact", "cost", "choice"]
+"""What a command is about; `choice`: what holds for later tasks, by the command's own name."""
 
 
 class SlashCommand(Struct):
@@ -47,18 +45,18 @@ COMMANDS: Final = (
     SlashCommand(name="show", takes="[RUN]", help="Show what the last task did.", words=("show",)),
     SlashCommand(name="runs", help="List the tasks of this project.", words=("runs",)),
     SlashCommand(name="resume", takes="[RUN]", help="Go on with a task that was stopped.", words=("resume",)),
-    SlashCommand(name="check", takes="[CMD|auto]", help="Show or set what decides what is done.", sets="check"),
-    SlashCommand(name="agent", takes="[NAME|auto]", help="Show or set who works on tasks.", sets="agent"),
-    SlashCommand(name="model", takes="[PROFILE|auto]", help="Show or set which model is asked.", sets="model"),
+    SlashCommand(name="check", takes="[CMD|auto]", help="Show or set what decides what is done.", sets="choice"),
+    SlashCommand(name="agent", takes="[NAME|auto]", help="Show or set who works on tasks.", sets="choice"),
+    SlashCommand(name="model", takes="[PROFILE|auto]", help="Show or set which model is asked.", sets="choice"),
     SlashCommand(name="agents", help="List the agents.", words=("agents", "list")),
-    SlashCommand(name="offline", takes="[on|off]", help="Ask no model, or ask again.", sets="offline"),
-    SlashCommand(name="scope", takes="[GLOB…|all]", help="Show or set which files may change.", sets="scope"),
+    SlashCommand(name="offline", takes="[on|off]", help="Ask no model, or ask again.", sets="choice"),
+    SlashCommand(name="scope", takes="[GLOB…|all]", help="Show or set which files may change.", sets="choice"),
     SlashCommand(
-        name="permissions", takes="[ask|edit|run|auto]", help="What is done without asking you.", sets="permissions"
+        name="permissions", takes="[ask|edit|run|auto]", help="What is done without asking you.", sets="choice"
     ),
-    SlashCommand(name="files", help="List the files that models are to look at.", sets="files"),
-    SlashCommand(name="add", takes="FILE…", help="Add such files.", sets="add"),
-    SlashCommand(name="drop", takes="[FILE…|all]", help="Leave them out again.", sets="drop"),
+    SlashCommand(name="files", help="List the files that models are to look at.", sets="choice"),
+    SlashCommand(name="add", takes="FILE…", help="Add such files.", sets="choice"),
+    SlashCommand(name="drop", takes="[FILE…|all]", help="Leave them out again.", sets="choice"),
     SlashCommand(name="context", help="Show what later tasks are told of earlier ones.", sets="context"),
     SlashCommand(name="cost", help="Show what the tasks of this conversation have cost.", sets="cost"),
     SlashCommand(name="compact", help="Forget all but the last task.", sets="compact"),
@@ -81,6 +79,7 @@ class Asked(Struct):
         program: a command line for the shell.
         words: a command line of Codur's.
         sets, value: what of the conversation is shown or set, and to what; None: shown.
+        name: of the command.
     """
 
     task: str = ""
@@ -88,6 +87,7 @@ class Asked(Struct):
     words: Sequence[str] = ()
     sets: Sets = ""
     value: str | None = None
+    name: str = ""
 
 
 def read_line(text: str) -> Asked:
@@ -119,7 +119,7 @@ def read_line(text: str) -> Asked:
     if not rest and command.takes and not command.takes.startswith("["):
         raise UsageError(f"/{name} takes {command.takes}", remedy=f"Say it after it: /{name} {command.takes}")
     if command.sets:
-        return Asked(sets=command.sets, value=rest or None)
+        return Asked(sets=command.sets, value=rest or None, name=name)
     return Asked(words=(*command.words, *([rest] if command.as_one else _split(name, rest))))
 
 

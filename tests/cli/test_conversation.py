@@ -11,7 +11,11 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
+from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.document import Document
 
+from codur.cli.line_completion import LineCompleter
+from codur.cli.project_names import ProjectNames
 from codur.cli.slash_commands import COMMANDS, Asked, read_line
 from codur.errors import UsageError
 from codur.session.turns import Turn, Turns, earlier_text
@@ -132,8 +136,7 @@ def test_a_signal_of_the_system_ends_it(opens: Opens) -> None:
 
 
 def test_what_holds_for_later_tasks_and_what_is_wrong(opens: Opens, project: Path) -> None:
-    sources = {"app.py": "def kingfisher_total():\n    pass\n", "secret.py": "def kingfisher_secret(): pass\n"}
-    fill(project, {"notes.txt": "milk\n", ".gitignore": "secret.*\n", "secret.txt": "x\n", **sources})
+    fill(project, {"notes.txt": "milk\n", ".gitignore": "secret.txt\n", "secret.txt": "x\n"})
     with opens() as terminal:
         for typed, shown in (
             ("/check false", "check: false"),
@@ -167,9 +170,7 @@ def test_what_holds_for_later_tasks_and_what_is_wrong(opens: Opens, project: Pat
         ):
             terminal.press(f"{typed}\r")
             terminal.until(shown)
-        terminal.press("@kingf\t")
-        terminal.until("isher_total")
-        terminal.press("\x15show me @not\t")
+        terminal.press("show me @not\t")
         terminal.until("@notes.txt")
         terminal.press("\r")
         terminal.until("milk")
@@ -182,6 +183,30 @@ def test_in_a_place_that_is_no_project(home: Path) -> None:
     environ = environment(home, PROMPT_TOOLKIT_NO_CPR="1")
     with Terminal([sys.executable, "-m", "codur"], cwd=home, environ=environ) as terminal:
         assert f"check: none: {home} is no project" in terminal.until("try: ")
+
+
+def completed(names: ProjectNames, text: str) -> list[tuple[str, str]]:
+    completer = LineCompleter(names.files, names.symbols, {"add": names.files, "check": lambda: ["auto"]})
+    found = completer.get_completions(Document(text), CompleteEvent(text_inserted=True))
+    return [(item.text, item.display_meta_text) for item in found]
+
+
+def test_what_is_typed_is_completed_without_what_git_ignores(project: Path, home: Path) -> None:
+    birds = "class Bird:\n    def sing(self):\n        pass\n\n\ndef bird_count():\n    return 1\n"
+    fill(project, {"src/birds.py": birds, "secret.py": "def bird_secret(): pass\n", ".gitignore": "secret.py\n"})
+    names = ProjectNames(project)
+    assert completed(names, "why does @bir") == [
+        ("@src/birds.py", ""),
+        ("@Bird", "src/birds.py"),
+        ("@bird_count", "src/birds.py"),
+    ]
+    assert completed(names, "@sin") == [("@sing", "src/birds.py")]
+    (project / "more.py").write_text("def bird_house():\n    pass\n")
+    assert ("@bird_house", "more.py") in completed(names, "@bird_")
+    assert completed(names, "/add src/b") == [("src/birds.py", "")]
+    assert completed(names, "/check a") == [("auto", "")]
+    assert [text for text, _ in completed(names, "/per")] == ["/permissions"]
+    assert completed(ProjectNames(home.parent / "nowhere"), "@a") == []
 
 
 def test_without_a_terminal(project: Path, home: Path) -> None:
@@ -198,8 +223,8 @@ LINES = {
     "/": Asked(sets="help"),
     "/plan rename a b": Asked(words=("run", "--plan", "--", "rename a b")),
     "/diff 'a b' c": Asked(words=("diff", "a b", "c")),
-    "/check": Asked(sets="check"),
-    "/check make test": Asked(sets="check", value="make test"),
+    "/check": Asked(sets="choice", name="check"),
+    "/check make test": Asked(sets="choice", value="make test", name="check"),
     "undo": Asked(words=("undo",)),
     "Undo the last change.": Asked(words=("undo",)),
     "undo the rename in app.py": Asked(task="undo the rename in app.py"),

@@ -74,5 +74,5 @@ def test_words_are_completed(shell: str, words: str, found: str, project: Path, 
         "zsh": {"_TYPER_COMPLETE_ARGS": words},
         "fish": {"_TYPER_COMPLETE_ARGS": words, "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
     }
-    ran = codur(cwd=project, home=home, _CODUR_COMPLETE=f"complete_{shell}", **asked[shell])
+    ran = codur(cwd=project, home=home, stdin=b"", _CODUR_COMPLETE=f"complete_{shell}", **asked[shell])
     assert found in ran.out.replace('"', " ").split(), ran.out + ran.err
