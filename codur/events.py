@@ -52,6 +52,13 @@ class PlanShown(_Event, tag="plan_shown"):
     effects: PlanEffects
 
 
+class StepBegan(_Event, tag="step_began"):
+    """A step of a plan of several is about to be carried out: which (from 1), and what each of them is for."""
+
+    number: int
+    steps: tuple[str, ...]
+
+
 class TestMade(_Event, tag="test_made"):
     """A test was made for the task and is used without a question; `failure` is how it fails now."""
 
@@ -164,9 +171,12 @@ class AgentMessage(_Event, tag="agent_message"):
 
 
 class FileChanged(_Event, tag="file_changed"):
+    """A file differs from what it was when the run began; `diff` is the beginning of how."""
+
     path: str
     added: int = 0
     removed: int = 0
+    diff: str = ""
 
 
 class RepairProgress(_Event, tag="repair_progress"):
@@ -202,6 +212,7 @@ Event = (
     | Decided
     | Asked
     | PlanShown
+    | StepBegan
     | TestMade
     | CheckRan
     | ModelChosen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codur.events import StepBegan
 from codur.nodes.parts.approval_question import ask_first, ask_late, effects, rejected
 from codur.nodes.parts.plan_rules import completed, problem_at_last, problem_of, told
 from codur.nodes.parts.step_criteria import left_open
@@ -29,6 +30,8 @@ from codur.types import Action, Plan, Step
 REPLANS = 1
 """How often a plan that cannot be carried out is sent back."""
 
+_SHOWN_CHARS = 200
+"""Of what a step is for, as it is told."""
 _NODE_OF: dict[Action, Route] = {"tool": "tool", "coding": "coding", "delegate": "delegate", "repair": "repair"}
 
 
@@ -120,6 +123,9 @@ def _only_planned(plan: Plan, state: RunState, context: RunContext) -> RunUpdate
 
 def _let_through(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
     step = plan.steps[state["cursor"]]
+    if len(plan.steps) > 1:
+        whats = ((each.objective or f"{each.action} {each.capability}".strip())[:_SHOWN_CHARS] for each in plan.steps)
+        context.emit(StepBegan(number=state["cursor"] + 1, steps=tuple(whats)))
     if step.undecided:
         return go("policy", "choose", origin=plan.origin, tier="guided", reason=step.objective or "the next tool")
     if step.action == "ask" and context.consult is not None:

@@ -44,7 +44,7 @@ class RichOutput:
         self._color = color
         self._clock = clock
         self._start = clock()
-        self._narrator = Narrator(verbose=verbose)
+        self._narrator = Narrator(verbose=verbose, works=self._err.isatty())
         self._status = Status()
         self._screen: Screen | None = None
 
@@ -93,7 +93,7 @@ class RichOutput:
         from codur.ui.screen import Screen  # noqa: PLC0415 - lazy: rich costs more than an instant answer
 
         if self._screen is None:
-            self._screen = Screen(self._out, self._err, color=self._color, status=self._now, words=self._status.words)
+            self._screen = Screen(self._out, self._err, color=self._color, status=self._now, above=self._status.above)
         return self._screen
 
     def _now(self) -> tuple[Shown, float]:

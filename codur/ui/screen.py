@@ -29,6 +29,8 @@ _STYLES: dict[Style, str] = {
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _ASCII_FRAMES = "|/-\\"
 _FRAMES_PER_SECOND = 8
+_KEPT_LINES = 4
+"""Lines of the terminal that are left to what was told before."""
 
 
 def text_of(item: Line) -> Text:
@@ -72,7 +74,7 @@ class Screen:
         out, err: the streams; colours and the live line appear only on terminals.
         color: whether colours may be used.
         status: gives the live line's text, and the seconds since the start.
-        words: gives the lines above it, none wider than the columns it is given.
+        above: gives the lines above it, for the columns it is given.
     """
 
     def __init__(
@@ -82,12 +84,12 @@ class Screen:
         *,
         color: bool,
         status: Callable[[], tuple[Shown, float]],
-        words: Callable[[int], Sequence[Shown]],
+        above: Callable[[int], Sequence[Line]],
     ) -> None:
         self._out = console_for(out, color=color and out.isatty(), terminal=out.isatty())
         self._err = console_for(err, color=color and err.isatty(), terminal=err.isatty())
         self._status = status
-        self._words = words
+        self._above = above
         self.columns = err.columns
         self._frames = _FRAMES if self._err.encoding.startswith("utf") else _ASCII_FRAMES
         self._live: Live | None = None
@@ -130,9 +132,11 @@ class Screen:
         words, seconds = self._status()
         frame = self._frames[int(seconds * _FRAMES_PER_SECOND) % len(self._frames)]
         status = Text(f"{frame} {words}", style="dim", no_wrap=True, overflow="ellipsis")
-        return Group(
-            *(Text(row, no_wrap=True, overflow="ellipsis") for row in self._words(self._err.width - 1)), status
-        )
+        width, height = self._err.size
+        rows = [text_of(item) for item in self._above(width - 1)][-max(0, height - _KEPT_LINES) :]
+        for row in rows:
+            row.no_wrap, row.overflow = True, "ellipsis"
+        return Group(*rows, status)
 
 
 def render_table(

@@ -12,15 +12,28 @@ from pathlib import Path
 
 import pytest
 
-from codur.events import AnswerDelta, ModelAnswered, ModelCalled, ModelWaiting, NodeEntered, RepairProgress
+from codur.events import (
+    AgentMessage,
+    AnswerDelta,
+    CheckRan,
+    Decided,
+    FileChanged,
+    ModelAnswered,
+    ModelCalled,
+    ModelWaiting,
+    NodeEntered,
+    RepairProgress,
+    StepBegan,
+    ToolRan,
+)
 from codur.structs import replace
-from codur.types import RunResult, StepRecord
+from codur.types import RunResult, StepRecord, Verdict
 from codur.ui.output_formats import make_output
 from codur.ui.shown.diffs import diff_lines
-from codur.ui.shown.progress_lines import Status
+from codur.ui.shown.progress_lines import Narrator, Status
 from codur.ui.styled_lines import fold, line
 
-from .samples import ANSWER, DONE, EVENTS, FAILED, Terminal, play
+from .samples import ANSWER, DIFF, DONE, EVENTS, FAILED, Terminal, play
 
 ROOT = Path(__file__).parents[2]
 QUIET = tuple(event for event in EVENTS if event.kind != "node_entered")
@@ -102,17 +115,59 @@ def test_status_words() -> None:
         status.see(event)
         seen.append(status.text(61.6))
     assert seen == [
-        "starting · 0 s · 0 model calls",
-        "reading the request · 62 s · 0 model calls",
-        "own\\x1bnode · 62 s · 0 model calls",
-        "searching for a repair (1,200 tried, best 50 %, at main.py:3) · 62 s · 0 model calls",
-        "1 fix passes so far; looking for others · 62 s · 0 model calls",
-        "2 fixes pass so far; comparing them · 62 s · 0 model calls",
-        "asking fast (planning) · 62 s · 0 model calls",
-        "waiting 7 s for fast · 62 s · 0 model calls",
-        "reading the answer · 62 s · 1 model call",
-        "running the check · 62 s · 1 model call",
+        "starting · 0 s · 0 calls",
+        "reading the request · 62 s · 0 calls",
+        "own\\x1bnode · 62 s · 0 calls",
+        "searching for a repair (1,200 tried, best 50 %, at main.py:3) · 62 s · 0 calls",
+        "1 fix passes so far; looking for others · 62 s · 0 calls",
+        "2 fixes pass so far; comparing them · 62 s · 0 calls",
+        "asking fast (planning) · 62 s · 0 calls",
+        "waiting 7 s for fast · 62 s · 0 calls",
+        "reading the answer · 62 s · 1 call · 2 tokens · $0",
+        "running the check · 62 s · 1 call · 2 tokens · $0",
     ]
+
+
+def test_what_stands_above_the_line() -> None:
+    status = Status()
+    steps = ("read cart.py", "mend total", "say what\nwas wrong")
+    status.see(StepBegan(number=2, steps=steps))
+    status.see(FileChanged(path="main.py", added=1, removed=1, diff=DIFF))
+    plan = ["✔ 1 read cart.py", "▸ 2 mend total", "  3 say what\\nwas wrong"]
+    changed = ["@@ -1,2 +1,2 @@", " def total():", "-    return 10", "+    return 15"]
+    assert [item.text for item in status.above(40)] == [*plan, *changed]
+    status.see(AnswerDelta(profile="fast", purpose="explain", text="It adds."))
+    assert [item.text for item in status.above(40)] == [*plan, "It adds."]
+    status.see(NodeEntered(node="review"))
+    status.see(
+        CheckRan(when="attempt", verdict=Verdict(status="failed", check="pytest", tests_total=3, tests_passed=1))
+    )
+    assert [item.text for item in status.above(40)] == plan
+    status.see(Decided(node="review", route="coding", origin="plan", tier="open"))
+    status.see(NodeEntered(node="review"))
+    assert status.text(3.0) == "running `pytest` (1 of 3 passed) · open · 3 s · 0 calls"
+    status.see(StepBegan(number=20, steps=tuple(map(str, range(1, 31)))))
+    assert [item.text for item in status.above(40)][::3] == ["✔ 17 17", "▸ 20 20", "  23 23"]
+
+
+def test_what_a_model_does_is_told_as_it_comes() -> None:
+    events = (
+        Decided(node="pattern_plan", route="policy", origin="pattern", tier="deterministic"),
+        ToolRan(tool="read_file", code="ok", summary="of a rule"),
+        Decided(node="llm_plan", route="policy", origin="plan", tier="open"),
+        ToolRan(tool="codex:shell", code="ok", summary="pytest -q"),
+        AgentMessage(agent="codex", text="I look " + "again " * 40),
+    )
+    told = Narrator(verbose=False, works=True)
+    lines = [item.text for event in events for item in told.lines(event)]
+    assert lines[0] == "tool: codex:shell: ok: pytest -q"
+    assert len(lines) == 2
+    assert lines[1].startswith("codex: I look again")
+    assert len(lines[1]) == 100
+    quiet = Narrator(verbose=False)
+    assert [item for event in events for item in quiet.lines(event)] == []
+    whole = Narrator(verbose=True).lines(events[-1])
+    assert whole[0].text == "codex: I look " + "again " * 40
 
 
 def test_the_last_words_of_an_answer() -> None:
@@ -121,7 +176,7 @@ def test_the_last_words_of_an_answer() -> None:
     for text in ("One two three\n", "four \x1b[31mfive", "\n\nsix"):
         status.see(AnswerDelta(profile="fast", purpose="explain", text=text))
     assert status.words(9) == ["One two ", "three", "four \\x1b", "[31mfive", "", "six"]
-    assert status.text(1.0) == "fast answers · 1 s · 0 model calls"
+    assert status.text(1.0) == "fast answers · 1 s · 0 calls"
     status.see(AnswerDelta(profile="fast", purpose="explain", text="x\n" * 9000))
     assert status.words(80) == ["x"] * 8
     status.see(ModelCalled(profile="fast", model="m", purpose="explain", prompt_chars=1))
@@ -168,7 +223,7 @@ def on_a_terminal(how: str, encoding: str = "utf-8") -> str:
 @pytest.mark.parametrize("how", ["whole", "stopped"])
 def test_the_live_line_appears_and_leaves_the_terminal_as_it_was(how: str) -> None:
     text = on_a_terminal(how)
-    assert re.search("[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] searching for a repair · \\d+ s · 0 model calls", text)
+    assert re.search("[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] searching for a repair · \\d+ s · 0 calls", text)
     assert text.count("\x1b[?25l") == text.count("\x1b[?25h") == 1
     assert text.index("\x1b[?25l") < text.index("\x1b[?25h")
     tail = text.rsplit("\x1b[?25h", 1)[1]
@@ -186,7 +241,7 @@ def test_words_are_shown_above_the_live_line_and_taken_away() -> None:
 
 def test_a_terminal_without_unicode() -> None:
     text = on_a_terminal("whole", "ascii")
-    assert re.search(r"[-|/\\] searching for a repair - \d+ s - 0 model calls", text)
+    assert re.search(r"[-|/\\] searching for a repair - \d+ s - 0 calls", text)
     assert "[ok] checked: " in text
     assert "switched model: fast -> spare" in text
 

@@ -18,11 +18,14 @@ from codur.tools.code.definitions import is_read
 from codur.tools.tool import ToolError
 from codur.types import CODE_TASKS, Discovery, Origin, Outcome, Plan, RouteStep, Step, StepRecord, Tier
 from codur.workspace.history.diff import line_counts
+from codur.workspace.private import may_hold_secrets
 
 CONVERSATION_TOOLS = frozenset({"ask_user", "list_tools", "tool_help"})
 SERVER_TOOLS = frozenset({"list_mcp_tools", "call_mcp_tool", "list_mcp_resources", "read_mcp_resource"})
 NEEDS_ANSWER = "the task needs an answer from you first"
 _PLAIN_ACTIONS = frozenset({"tool", "respond", "ask"})
+_SHOWN_LINES = 60
+"""Lines of a file's diff that are told while a run goes on."""
 _LEAST_CALLS = 2
 """Model calls that must be left for a test to be made: one for it, one for the edit."""
 
@@ -38,7 +41,9 @@ def tell_changes(paths: Iterable[str], context: RunContext) -> None:
     for path in paths:
         if path in changes:
             added, removed = line_counts(changes[path].before, changes[path].after)
-            context.emit(FileChanged(path=path, added=added, removed=removed))
+            shown = "" if may_hold_secrets(path) else changes[path].diff()
+            rows = shown.splitlines(keepends=True)[:_SHOWN_LINES]
+            context.emit(FileChanged(path=path, added=added, removed=removed, diff="".join(rows)))
 
 
 def why_not(state: RunState, context: RunContext) -> ModelUnavailable:

@@ -22,12 +22,15 @@ from codur.events import (
     RepairProgress,
     RunFinished,
     RunStarted,
+    StepBegan,
     TestMade,
     ToolChosen,
     ToolRan,
 )
 from codur.ui.sanitise import Shown, sanitise
+from codur.ui.shown.diffs import diff_lines
 from codur.ui.shown.plans import test_lines
+from codur.ui.shown.run_report import money
 from codur.ui.shown.verdicts import check_line
 from codur.ui.styled_lines import Line, block, clip, count, line, percent
 
@@ -48,6 +51,9 @@ _PHASES = {
     "accept": "judging what the plan says must hold",
 }
 WORDS_LINES = 8
+_DIFF_LINES = 10
+_STEPS_LINES = 7
+_ONE_LINE = 100
 _WORDS_KEPT = 4000
 QUICK_NODES = frozenset({"pattern_plan", "policy"})
 """Nodes that end before a person could read a status."""
@@ -58,10 +64,13 @@ class Narrator:
 
     Args:
         verbose: also routes, model requests and tools.
+        works: also the tools that a model calls and what an agent says, one line each.
     """
 
-    def __init__(self, *, verbose: bool) -> None:
+    def __init__(self, *, verbose: bool, works: bool = False) -> None:
         self._verbose = verbose
+        self._works = works
+        self._by_rule = True
         self._attempts = 0
         self._search: RepairProgress | None = None
         self._told: set[str] = set()
@@ -102,7 +111,8 @@ class Narrator:
             case ModelPrompted():
                 return prompt_lines(event)
             case FileChanged():
-                return [line(("changed: ", "dim"), f"{event.path} (+{event.added} -{event.removed})")]
+                changed = line(("changed: ", "dim"), f"{event.path} (+{event.added} -{event.removed})")
+                return [changed, *(diff_lines(event.diff) if self._verbose else ())]
             case TestMade():
                 return test_lines(event.path, event.text, event.failure)
             case Note():
@@ -110,8 +120,15 @@ class Narrator:
                 return [line(("warning: " if event.level == "warning" else "note: ", "warn"), event.text)]
             case RunStarted():
                 self._attempts = 0
-        detail = _detail(event) if self._verbose else ""
+        detail = _detail(event) if self._verbose else self._work(event)
         return [line((detail, "dim"))] if detail else []
+
+    def _work(self, event: Event) -> str:
+        """What a model or another program does, cut to a line; empty for the one step of a rule."""
+        if isinstance(event, Decided):
+            self._by_rule = event.origin == "pattern"
+        shown = self._works and not self._by_rule and isinstance(event, (ToolRan, AgentMessage))
+        return clip(_detail(event), width=_ONE_LINE) if shown else ""
 
     def _check(self, event: CheckRan) -> Line:
         if event.when != "attempt":
@@ -150,7 +167,7 @@ def _detail(event: Event) -> str:
             summary = f": {clip(event.summary)}" if event.summary else ""
             return f"tool: {event.tool}: {event.code}{summary}"
         case AgentMessage():
-            return f"{event.agent}: {clip(event.text)}"
+            return f"{event.agent}: {event.text}"
         case _:
             return ""
 
@@ -170,26 +187,44 @@ def _passing_words(number: int) -> str:
 
 
 class Status:
-    """What is going on at this moment, in one line."""
+    """What is going on at this moment: the plan, what comes in, what changed, and one line."""
 
     def __init__(self) -> None:
         self._phase = "starting"
-        self._calls = 0
-        self._words = ""
+        self._tier = ""
+        self._calls = self._tokens = 0
+        self._cost = 0.0
+        self._words = self._diff = ""
+        self._plan: StepBegan | None = None
+        self._check = ""
 
     def see(self, event: Event) -> None:
         """Take note of `event`."""
-        if isinstance(event, AnswerDelta):
-            self._words = (self._words + event.text)[-_WORDS_KEPT:]
-        elif isinstance(event, (ModelCalled, NodeEntered)):
-            self._words = ""
-        elif isinstance(event, ModelAnswered):
-            self._calls += 1
+        match event:
+            case AnswerDelta():
+                self._words = (self._words + event.text)[-_WORDS_KEPT:]
+            case ModelCalled() | NodeEntered():
+                self._words = ""
+            case ModelAnswered():
+                self._calls += 1
+                self._tokens += event.prompt_tokens + event.completion_tokens
+                self._cost += event.cost_usd
+            case Decided():
+                self._tier = "" if event.tier == "deterministic" else event.tier
+            case StepBegan():
+                self._plan = event
+            case FileChanged():
+                self._diff = event.diff
+            case CheckRan():
+                self._check, self._diff = _check_words(event), ""
         self._phase = self._phase_of(event)
 
     def text(self, seconds: float) -> Shown:
-        """Give the line: the phase, the time since the start, and the model's answers so far."""
-        return sanitise(f"{self._phase} · {seconds:.0f} s · {count(self._calls, 'model call')}", keep_newlines=False)
+        """Give the line: the phase, how much is left to a model, the time since the start, and what models cost."""
+        parts = [self._phase, *([self._tier] if self._tier else []), f"{seconds:.0f} s", count(self._calls, "call")]
+        if self._tokens:
+            parts += [count(self._tokens, "token"), money(self._cost)]
+        return sanitise(" · ".join(parts), keep_newlines=False)
 
     def words(self, width: int) -> list[Shown]:
         """Give the last lines of an answer that is coming, none wider than `width` columns; nothing if none is."""
@@ -202,8 +237,24 @@ class Status:
         ]
         return [Shown(row) for row in rows[-WORDS_LINES:]]
 
+    def above(self, width: int) -> list[Line]:
+        """Give what stands above the line: the plan, the words that come in, else the last change."""
+        words = [line(row) for row in self.words(width)]
+        change = [] if words else [item for item in diff_lines(self._diff) if item.text[:4] not in ("--- ", "+++ ")]
+        return [*self._steps(), *words, *change[:_DIFF_LINES]]
+
+    def _steps(self) -> list[Line]:
+        """The plan as a list of what is done, what is done now, and what is left."""
+        if self._plan is None:
+            return []
+        first = max(0, min(self._plan.number - _STEPS_LINES // 2 - 1, len(self._plan.steps) - _STEPS_LINES))
+        rows = list(enumerate(self._plan.steps, start=1))[first : first + _STEPS_LINES]
+        return [_step_line(number, what, self._plan.number) for number, what in rows]
+
     def _phase_of(self, event: Event) -> str:
         match event:
+            case NodeEntered(node="review"):
+                return f"running {self._check}" if self._check else _PHASES["review"]
             case NodeEntered():
                 return _PHASES.get(event.node, event.node)
             case ModelCalled():
@@ -223,3 +274,18 @@ class Status:
                 return "finishing"
             case _:
                 return self._phase
+
+
+def _step_line(number: int, what: str, now: int) -> Line:
+    if number < now:
+        return line(("✔ ", "good"), (f"{number} {what}", "dim"))
+    return line(("▸ ", "strong"), f"{number} {what}") if number == now else line((f"  {number} {what}", "dim"))
+
+
+def _check_words(event: CheckRan) -> str:
+    """The check, and how many of its tests passed when it was last run."""
+    verdict = event.verdict
+    told = f"`{clip(verdict.check, width=60)}`" if verdict.check else "the check"
+    if verdict.tests_total is None:
+        return told
+    return f"{told} ({verdict.tests_passed or 0} of {verdict.tests_total} passed)"
