@@ -39,7 +39,7 @@ async def make_check(state: RunState, context: RunContext) -> RunUpdate:
     seen = await asyncio.to_thread(seen_before, state, context)
     state = {**state, **seen}
     # what was found only now decides: there is a failing check
-    if not may_make_check(state, context):  # what was found only now decides: there is a failing check
+    if not may_make_check(state, context):
         return RunUpdate(**seen, **_without("", context))
     spent = context.models.usage
     found = await _made(state, context)

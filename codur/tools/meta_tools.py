@@ -1,12 +1,10 @@
-"""Tools about tools, and the one that asks the user."""
+"""The tool that asks the user."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from codur.tools.arguments import schema
-from codur.tools.flow.io_kinds import accepts, gives
-from codur.tools.flow.outputs import Answer, ToolNames
+from codur.tools.flow.outputs import Answer
 from codur.tools.tool import EVERY_TASK, Arg, ToolContext, ToolError, tool
 from codur.types import ToolResult
 
@@ -35,35 +33,4 @@ def ask_user(
     return ToolResult(text=answer, data=Answer(question=question, answer=answer))
 
 
-@tool(ToolNames, task_types=EVERY_TASK)
-def list_tools(
-    context: ToolContext,
-    task_type: Annotated[str, Arg("Only tools for this kind of task, such as search or code_fix.")] = "",
-) -> ToolResult:
-    """List the tools with what each does."""
-    known = sorted(EVERY_TASK)
-    if task_type and task_type not in known:
-        raise ToolError("invalid", f"{task_type!r:.60} is no kind of task; there are {', '.join(known)}")
-    found = [row for row in context.tools if not task_type or task_type in row.task_types]
-    lines = [f"{row.name} ({row.side_effect}): {row.description}" for row in found]
-    return ToolResult(text="\n".join(lines), data=ToolNames(tools=tuple(row.name for row in found)))
-
-
-@tool(ToolNames, task_types=EVERY_TASK)
-def tool_help(context: ToolContext, name: Annotated[str, Arg("Name of the tool.", "tool_name")]) -> ToolResult:
-    """Show what a tool takes and gives."""
-    row = next((row for row in context.tools if row.name == name), None)
-    if row is None:
-        raise ToolError("not_found", f"there is no tool {name:.80}; list_tools shows them all")
-    declared = schema(row.input)
-    lines = [f"{row.name} ({row.side_effect}): {row.description}"]
-    for argument, member in declared["properties"].items():
-        needed = "" if argument in declared["required"] else ", optional"
-        kinds = ", ".join(accepts(row.input).get(argument, ()))
-        lines.append(f"  {argument}{needed}: {member['description']}{f' Takes: {kinds}.' if kinds else ''}")
-    lines.append(f"gives {row.output.__name__}: {(row.output.__doc__ or '').partition(chr(10))[0]}")
-    lines += [f"  {place}: {kind}" for place, kind in gives(row.output).items()]
-    return ToolResult(text="\n".join(lines), data=ToolNames(tools=(row.name,)))
-
-
-TOOLS = (ask_user, list_tools, tool_help)
+TOOLS = (ask_user,)

@@ -154,9 +154,9 @@ class Toolbox:
             why = self._asked.get(server_of(name), "")
             if why:
                 raise ToolError("failed", f"{name:.80} cannot be used: {why}")
-            near = [GONE[name]] if name in GONE else difflib.get_close_matches(name, self._tools, n=1, cutoff=0.5)
+            near = difflib.get_close_matches(name, self._tools, n=1, cutoff=0.5)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(self.names())}"
-            raise ToolError("invalid", f"there is no tool {name:.80}; {hint}")
+            raise ToolError("invalid", f"there is no tool {name:.80}; {_without(name) or hint}")
         settings = self._context.settings
         if tool.side_effect in _DOES and not getattr(settings, f"allow_{tool.side_effect}"):
             raise ToolError(
@@ -167,6 +167,12 @@ class Toolbox:
         if tool.parameters is not None:
             return tool, built_for(tool.parameters, name, arguments)
         return tool, build(name, tool.input, arguments)
+
+
+def _without(name: str) -> str:
+    """What to do without a tool that there is no more; empty if there was none of the name."""
+    told = GONE.get(name, "")
+    return told[:1].lower() + told[1:]
 
 
 def _sendable(result: ToolResult) -> ToolResult:

@@ -104,6 +104,7 @@ def test_the_users_file_is_laid_over_the_shipped_one(tmp_path: Path) -> None:
         ("type: mcp\nserver: s\ntool: t", "2: agents.configs.its.server: there is no MCP server s", None),
         ("- a", "must hold a mapping of keys to values", None),
         ("tools: [read_fil]", "1: agents.configs.its.tools: there is no tool read_fil", "Did you mean read_file?"),
+        ("tools: [write_ini]", "1: agents.configs.its.tools: there is no tool write_ini", "Use write_file."),
         (
             "type: coding\ntools: [x]",
             "2: agents.configs.its.tools: there is no tool x",

@@ -31,7 +31,6 @@ def edge(graph: CompatibilityGraph, first: str, second: str, **given: object) ->
         ("git_log", "git_show", 1.0),
         ("read_file", "run_check", 0.5),  # it requires nothing and is given nothing
         ("read_file", "run_command", 0.25),  # all is to be written
-        ("read_file", "tool_help", 0.0),  # a tool's name has to come from somewhere
         ("read_file", "read_file", 0.5),  # once more
     ],
 )

@@ -1,4 +1,4 @@
-"""Commands, the check, questions to the user, and tools about tools."""
+"""Commands, the check, and questions to the user."""
 
 from __future__ import annotations
 
@@ -77,24 +77,3 @@ def test_ask_user(toolbox: Toolbox) -> None:
     assert asked == [("Which one?", ("a", "b"))]
     assert own.call("ask_user", {"question": " "}).code == "invalid"
     assert own.call("ask_user", {"question": "x", "options": ["a", "a"]}).code == "invalid"
-
-
-def test_list_tools_and_help(toolbox: Toolbox) -> None:
-    every = toolbox.call("list_tools", {})
-    assert every.data == {"tools": list(toolbox.names())}
-    assert "read_file (read): Read a text file, or some of its lines." in every.text.split("\n")
-    some = toolbox.call("list_tools", {"task_type": "git"}).data["tools"]
-    assert {"git_commit", "git_status"} < set(some)
-    assert "read_data" not in some
-    assert toolbox.call("list_tools", {"task_type": "x"}).text.startswith("'x' is no kind of task; there are code_fix")
-    help_ = toolbox.call("tool_help", {"name": "read_file"})
-    assert help_.text.split("\n") == [
-        "read_file (read): Read a text file, or some of its lines.",
-        "  path: File to read, relative to the workspace. Takes: path.",
-        "  start_line, optional: First line, counted from 1; the whole file if left out. Takes: line.",
-        "  end_line, optional: Last line, included.",
-        "gives FileContent: A file, or some of its lines, whose text is the result's.",
-        "  path: path",
-        "  start_line: line",
-    ]
-    assert toolbox.call("tool_help", {"name": "x"}).text == "there is no tool x; list_tools shows them all"

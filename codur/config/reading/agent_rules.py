@@ -49,9 +49,8 @@ def _of_tools(config: AgentConfig, settings: Settings) -> Iterator[_Problem]:
     named = [found[1] for name in config.tools if (found := _SERVERS.match(name))]
     yield from (problem for server in named for problem in _of_server("tools", server, settings))
     if unknown is not None:
-        remedy = did_you_mean(unknown, sorted(TOOL_NAMES), "`codur tools` lists them all.")
-        remedy = f"Name {GONE[unknown]} in its place." if unknown in GONE else remedy
-        yield "tools", f"there is no tool {shown(unknown)}", remedy
+        near = did_you_mean(unknown, sorted(TOOL_NAMES), "`codur tools` lists them all.")
+        yield "tools", f"there is no tool {shown(unknown)}", GONE.get(unknown, near)
 
 
 def _of_command(config: AgentConfig) -> Iterator[_Problem]:

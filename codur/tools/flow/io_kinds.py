@@ -25,7 +25,6 @@ Value = Literal[
     "diff",
     "revision",
     "url",
-    "tool_name",
     "server",
     "resource",
 ]

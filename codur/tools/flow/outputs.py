@@ -144,7 +144,7 @@ class CheckResult(Described):
     signature: str = member("The failure, without what differs between runs.")
 
 
-# --- the web, the user and the tools ----------------------------------------------------------------------------------
+# --- the web and the user --------------------------------------------------------------------------------------------
 
 
 class WebPage(Described):
@@ -173,9 +173,3 @@ class Answer(Described):
 
     question: str = member("What was asked.")
     answer: str = member("What was said.", "text")
-
-
-class ToolNames(Described):
-    """Tools that there are."""
-
-    tools: tuple[str, ...] = member("Their names, sorted.", "tool_name")

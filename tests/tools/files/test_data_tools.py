@@ -76,7 +76,7 @@ def test_an_earlier_name_is_the_same_tool(root: Path, toolbox: Toolbox) -> None:
 
 def test_a_tool_that_is_gone_names_what_does_its_work(toolbox: Toolbox) -> None:
     told = toolbox.call("set_yaml_value", {"path": "d.yaml", "key": "a", "value": 1})
-    assert (told.code, told.text) == ("invalid", "there is no tool set_yaml_value; did you mean replace_in_file?")
+    assert (told.code, told.text) == ("invalid", "there is no tool set_yaml_value; use replace_in_file.")
 
 
 BAD: list[tuple[str, str, str | None, str, str]] = [
