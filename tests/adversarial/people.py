@@ -24,7 +24,7 @@ ORDINARY = 61_803
 """A user id that is nobody's."""
 _PLACES = ("/var/tmp", "/tmp")
 _TEST_LIBRARIES = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "py")
-_CODUR_LIBRARIES = ("pathspec",)
+_CODUR_LIBRARIES = ("msgspec", "pathspec")
 """What the launcher and the checks import; everything else is loaded when it is needed."""
 _TRIAL = (
     "import ctypes, subprocess, sys\n"

@@ -10,6 +10,7 @@ import pytest
 
 from tests.adversarial.backends import AVAILABLE, has_loopback
 from tests.adversarial.containment import ATTACKS, USEFUL, Outcome, run_arm
+from tests.adversarial.people import people
 
 SAMPLE = (
     "w-symlink w-home-new w-gitswap w-new-codur r-other r-penv r-fd r-home-link r-expected p-userns p-killout p-daemon "
@@ -46,3 +47,12 @@ def test_useful_programs_work(backend: str) -> None:
 
 def test_there_are_seventy_attacks_and_seven_useful_programs() -> None:
     assert (len({case.name for case in ATTACKS}), len(USEFUL)) == (70, 7)
+
+
+@pytest.mark.parametrize("runner", ["containment", "outsiders"])
+def test_whoever_attacks_has_what_the_attacks_import(runner: str) -> None:
+    with people() as persons:
+        started = [person.start(f"tests.adversarial.{runner}", "--help") for person in persons]
+        for process in started:
+            process.communicate(timeout=60)
+        assert [process.returncode for process in started] == [0] * len(persons)
