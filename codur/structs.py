@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, dataclass_transform
 import msgspec
 from msgspec import StructMeta, field
 
-__all__ = ("Struct", "StructType", "field", "is_data", "names", "replace")
+__all__ = ("Struct", "StructType", "convert", "field", "is_data", "names", "replace")
 
 
 @dataclass_transform()
@@ -36,6 +36,18 @@ else:
         """The value with other contents in some fields."""
         change = msgspec.structs.replace if isinstance(value, msgspec.Struct) else dataclasses.replace
         return change(value, **changes)
+
+
+def convert(value: Any, kind: Any, *, strict: bool = True) -> Any:
+    """As `msgspec.convert`, for what others wrote: it may hold text that UTF-8 cannot.
+
+    Raises:
+        ValidationError: it is no value of that kind.
+    """
+    try:
+        return msgspec.convert(value, kind, strict=strict)
+    except UnicodeEncodeError as error:  # msgspec (0.22) looks for keys and words as UTF-8
+        raise msgspec.ValidationError("A key or a word that UTF-8 cannot hold") from error
 
 
 def is_data(value: Any) -> bool:

@@ -117,7 +117,7 @@ class Pins:
         try:
             if len(data) <= _MAX_BYTES:
                 return msgspec.json.decode(data, type=_File).servers
-        except (msgspec.MsgspecError, RecursionError):
+        except (ValueError, RecursionError):
             pass  # an empty list would accept anything, so a damaged one accepts nothing
         raise StateError(
             f"the list of accepted MCP tools {self._file} is damaged",

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, Literal, TypeVar
 
 import msgspec
-from msgspec import Struct, ValidationError, convert
+from msgspec import Struct, ValidationError
 
 from codur.config.prompts import PromptLibrary
 from codur.config.reading.setting_types import kind_at, words_of
@@ -19,7 +19,7 @@ from codur.errors import ModelAnswerError
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import Make, ModelPool
 from codur.parsing.json_text import parse_json_object
-from codur.structs import replace
+from codur.structs import convert, replace
 from codur.tools.synonyms import meant
 from codur.types import Message, TaskType, ToolSpec
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
+from msgspec import convert, to_builtins
 
 from codur.store.atomic import PRIVATE_DIRECTORY, PRIVATE_FILE, state_errors
+from codur.structs import Struct
 from codur.types import RunResult
 
 MAX_CHARS = 12_000
@@ -21,7 +23,7 @@ _LEAST_CHARS = 200
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class Turn(msgspec.Struct, frozen=True, kw_only=True):
+class Turn(Struct):
     """One task of a conversation, and what came of it.
 
     Attributes:
@@ -123,8 +125,8 @@ class Turns:
         found = []
         for line in lines[-_KEPT:]:
             try:
-                found.append(msgspec.json.decode(line, type=Turn))
-            except msgspec.DecodeError:
+                found.append(convert(json.loads(line), Turn))
+            except (ValueError, RecursionError):
                 continue
         return found
 
@@ -140,7 +142,7 @@ class Turns:
             self.path.parent.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
             descriptor = os.open(self.path, _APPEND, PRIVATE_FILE)
             try:
-                os.write(descriptor, msgspec.json.encode(turn) + b"\n")
+                os.write(descriptor, json.dumps(to_builtins(turn)).encode() + b"\n")  # names of files may be no UTF-8
             finally:
                 os.close(descriptor)
 

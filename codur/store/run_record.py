@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
-from msgspec import ValidationError, convert
+from msgspec import ValidationError
 
-from codur.structs import Struct, field, names
+from codur.structs import Struct, convert, field, names
 
 RunStatus = Literal["running", "finished", "interrupted", "crashed"]
 
@@ -84,7 +84,7 @@ def record_from(value: Mapping[str, Any], run_id: str) -> RunRecord:
     if isinstance(schema, int) and schema > SCHEMA:
         raise UnusableRecord("it was written by a newer version of Codur")
     try:
-        record = convert(value, RunRecord)
+        record: RunRecord = convert(value, RunRecord)
     except ValidationError as error:
         raise UnusableRecord("it is damaged") from error
     whole = value.keys() >= {*names(RunRecord)} - _LATER and value["summary"].keys() >= {*names(RunSummary)}

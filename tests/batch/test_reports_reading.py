@@ -68,6 +68,7 @@ DAMAGED = {
         json.dumps({**GOOD, "route": [{"node": 1, "route": "x", "origin": "x", "tier": "x"}]}).encode(),
         json.dumps({**GOOD, "route": "x"}).encode(),
         json.dumps({**GOOD, "notes": 5}).encode(),
+        json.dumps({**GOOD, "status": "\ud83d"}).encode(),
     ],
     "it was written by a newer version of Codur": [json.dumps({**GOOD, "schema": 2}).encode()],
 }

@@ -257,12 +257,12 @@ def test_what_is_told_of_earlier_tasks_is_bounded_and_the_latest_most() -> None:
 def test_turns_on_disk(tmp_path: Path) -> None:
     kept = Turns(tmp_path / "kept", tmp_path)
     assert kept.read() == []
-    turns = [Turn(asked=str(number), outcome="done") for number in range(3)]
+    turns = [Turn(asked=str(number), outcome="done", diff="+++ b/caf\udce9.py") for number in range(3)]
     for turn in turns:
         kept.add(turn)
     assert kept.path is not None
     with kept.path.open("ab") as stream:
-        stream.write(b'{"asked": 1}\nno\n')
+        stream.write(b'{"asked": 1}\nno\n{"asked": "\xff", "outcome": "done"}\n')
     assert Turns(tmp_path / "kept", tmp_path).read() == turns
     assert Turns(tmp_path / "kept", tmp_path / "kept").read() == []
     kept.forget()

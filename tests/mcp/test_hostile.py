@@ -146,8 +146,8 @@ def test_a_damaged_list_of_what_is_accepted_accepts_nothing(tmp_path: Path) -> N
     from codur.errors import StateError
 
     pins = Pins(tmp_path / "mcp.json")
-    for damage in ('{"version": 1', "[]", '{"version": 1, "servers": {"mine": {}}}', "[" * 100_000):
-        (tmp_path / "mcp.json").write_text(damage)
+    for damage in ('{"version": 1', "[]", '{"version": 1, "servers": {"mine": {}}}', "[" * 100_000, "\xff"):
+        (tmp_path / "mcp.json").write_text(damage, encoding="latin-1")
         with kit.servers(tmp_path, pins, mine=kit.hostile()) as mine:
             with pytest.raises(StateError, match="is damaged"):
                 mine.call("mcp__mine__act", {})

@@ -40,6 +40,8 @@ GOOD = (
         (GOOD, "length", "it was cut off at the token limit"),
         (GOOD.replace("0.9", '"high"'), "stop", "confidence: "),
         (GOOD.replace("code_fix", "bug"), "stop", "task_type: Invalid enum value 'bug'; it is one of "),
+        (GOOD.replace("code_fix", "\\ud83d"), "stop", "object: "),
+        (GOOD.replace("reasoning", "\\ud83d"), "stop", "object: "),
         ("{}", "stop", "object: Object missing required field `reasoning`"),
     ],
 )

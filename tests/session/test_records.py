@@ -139,7 +139,16 @@ def test_what_cannot_be_used_is_told_and_left(data: bytes, said: str, store: Run
 
 @pytest.mark.parametrize(
     "change",
-    [{"id": B}, {"status": "sleeping"}, {"prompt": 3}, {"summary": {}}, {"summary": None}, {"task": "x"}, {"pid": "1"}],
+    [
+        {"id": B},
+        {"status": "sleeping"},
+        {"prompt": 3},
+        {"summary": {}},
+        {"summary": None},
+        {"task": "x"},
+        {"pid": "1"},
+        {"status": "\ud83d"},
+    ],
     ids=str,
 )
 def test_a_record_with_wrong_values_is_told(change: dict[str, Any], store: RunStore) -> None:

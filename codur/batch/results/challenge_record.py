@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
 
-from msgspec import Meta, ValidationError, convert, to_builtins
+from msgspec import Meta, ValidationError, to_builtins
 
-from codur.structs import Struct
+from codur.structs import Struct, convert
 
 Status = Literal["solved", "failed", "passes", "error", "limit"]
 """Solved: the check was red before and passes now. Passes: it was green before. Error: it could not be worked on.
@@ -131,6 +131,7 @@ def result_from(value: Any) -> ChallengeResult:
     if isinstance(value.get("schema"), int) and value["schema"] > SCHEMA:
         raise UnusableResult("it was written by a newer version of Codur")
     try:
-        return convert(value, ChallengeResult)
+        result: ChallengeResult = convert(value, ChallengeResult)
     except ValidationError as error:
         raise UnusableResult("it is damaged") from error
+    return result

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from msgspec import ValidationError, convert
+from msgspec import ValidationError
 
 from codur.events import Event, ModelPrompted
 from codur.store.run_record import RunRecord
+from codur.structs import convert
 from codur.types import RunResult
 from codur.ui.sanitise import Shown
 from codur.ui.shown.diffs import diff_lines
@@ -164,4 +165,5 @@ def _event(kept: Mapping[str, Any]) -> Event | None:
 
 def _result(value: Mapping[str, Any]) -> RunResult:
     """What of a result is shown."""
-    return convert({name: value[name] for name in _SHOWN if name in value}, RunResult)
+    result: RunResult = convert({name: value[name] for name in _SHOWN if name in value}, RunResult)
+    return result
