@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -22,6 +23,8 @@ from codur.cli.slash_commands import Asked, help_text, read_line
 from codur.config.reading.agent_files import shipped_names
 from codur.config.settings import Settings
 from codur.errors import UsageError
+from codur.redaction import Redactor, redact_value
+from codur.session.host import redactor_of
 from codur.session.stop import INTERRUPTED, code_of
 from codur.session.turns import Turn, Turns, cost_text, earlier_text, turn_of
 from codur.store.directory import StateDirectory
@@ -59,6 +62,8 @@ class Conversation:
         self._run = run
         self._guarded = guarded
         self._choices = Choices()
+        self._settings = machine.settings_for(directory, None, {}).settings
+        self._redactor = redactor_of(self._settings, os.environ)
         state = machine.state_directory()
         self._kept = Turns(StateDirectory(state).conversations if state else None, directory)
         self._turns = self._kept.read()
@@ -68,9 +73,8 @@ class Conversation:
 
     def hold(self) -> int:
         """Take one line after the other until the user leaves; gives the exit code."""
-        settings = machine.settings_for(self._directory, None, {}).settings
-        _say(_greeting(self._directory, settings, len(self._turns)))
-        session = self._session(settings)
+        _say(_greeting(self._directory, self._settings, len(self._turns)))
+        session = self._session(self._settings)
         stopped = False
         while True:
             try:
@@ -129,10 +133,12 @@ class Conversation:
             task = replace(task, check_command=check, check_is_goal=check is not None)
             task = replace(task, show_plan=chosen.permissions == "ask")
         result, output = carried_out(task, machine.Showing(), overrides=chosen.overrides)
-        self._remember(turn_of(task.prompt, result))
-        code = shown_result(result, output, explain_route=False)
-        tell_next(result, ("/diff", "/undo"))
-        return code
+        try:
+            code = shown_result(result, output, explain_route=False)
+            tell_next(result, ("/diff", "/undo"))
+            return code
+        finally:
+            self._remember(turn_of(task.prompt, result))
 
     def _put_back(self, line: str, wanted: str, *, again: bool) -> int:
         """Undo a task, or take that back; only what was put back is remembered."""
@@ -145,7 +151,7 @@ class Conversation:
 
     def _remember(self, turn: Turn) -> None:
         self._turns.append(turn)
-        self._kept.add(turn)
+        self._kept.add(redact_value(turn, self._redactor))
 
     def _set(self, asked: Asked) -> None:
         """Show or change what holds for later tasks."""
@@ -169,14 +175,14 @@ class Conversation:
         last: list[Turn] = self._turns[-1:]
         self._kept.forget()
         for turn in last:
-            self._kept.add(turn)
+            self._kept.add(redact_value(turn, self._redactor))
         self._turns = last
         _say(f"{len(last)} task is remembered" if last else "nothing is remembered")
 
     def _session(self, settings: Settings) -> PromptSession[str]:
         state, names = machine.state_directory(), ProjectNames(self._directory)
         return PromptSession(
-            history=_history(StateDirectory(state).conversations if state else None, self._kept.path),
+            history=_history(StateDirectory(state).conversations if state else None, self._kept.path, self._redactor),
             completer=LineCompleter(names.files, names.symbols, _values(settings, names)),
             complete_in_thread=True,
             key_bindings=_keys(),
@@ -219,14 +225,26 @@ def _keys() -> KeyBindings:
     return keys
 
 
-def _history(directory: Path | None, turns: Path | None) -> History:
+class _LineHistory(FileHistory):
+    """What was typed in this project, without secrets."""
+
+    def __init__(self, path: Path, redactor: Redactor) -> None:
+        super().__init__(path)
+        self._redactor = redactor
+
+    def store_string(self, string: str) -> None:
+        """Add a line to the file."""
+        super().store_string(self._redactor(string))
+
+
+def _history(directory: Path | None, turns: Path | None, redactor: Redactor) -> History:
     """What was typed in this project, for its owner alone."""
     if directory is None or turns is None:
         return InMemoryHistory()
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = turns.with_suffix(".history")
     path.touch(mode=0o600)
-    return FileHistory(path)
+    return _LineHistory(path, redactor)
 
 
 def _greeting(directory: Path, settings: Settings, remembered: int) -> str:

@@ -110,6 +110,43 @@ def test_a_later_task_knows_the_earlier_ones(opens: Opens, project: Path, home: 
     assert "heron" in last
 
 
+def test_no_secret_is_kept(opens: Opens, home: Path) -> None:
+    with opens(GROQ_API_KEY=KEY) as terminal:
+        say(terminal, f"!printf 'a b' # {KEY}")
+        terminal.until("a b\n")
+        say(terminal, CTRL_D)
+        assert terminal.ended() == 0
+    kept = [path for path in (home / ".local/state/codur").rglob("*") if path.is_file()]
+    assert {".jsonl", ".history"} <= {path.suffix for path in kept if path.parent.name == "conversations"}
+    assert [path for path in kept if KEY.encode() in path.read_bytes()] == []
+
+
+def test_what_was_done_is_shown_where_it_cannot_be_remembered(opens: Opens, project: Path, home: Path) -> None:
+    with opens() as terminal:
+        say(terminal, "/context")
+        history = next((home / ".local/state/codur/conversations").glob("*.history"))
+        history.with_suffix(".jsonl").mkdir()
+        say(terminal, "!printf 'a b'")
+        terminal.until("a b\n")
+        terminal.until("is a directory")
+        say(terminal, CTRL_D)
+        assert terminal.ended() == 0
+
+
+def test_settings_that_cannot_be_used_leave_the_last_conversation(opens: Opens, home: Path) -> None:
+    with opens() as terminal:
+        say(terminal, "!true")
+        say(terminal, CTRL_D)
+        assert terminal.ended() == 0
+    fill(home, {".config/codur/config.yaml": "lm: {}\n"})
+    with opens() as terminal:
+        terminal.until("there is no such setting")
+        assert terminal.ended() == 2
+    (home / ".config/codur/config.yaml").unlink()
+    with opens("--continue") as terminal:
+        terminal.until("1 earlier tasks are remembered")
+
+
 def test_ctrl_c_stops_the_work_and_keeps_the_conversation(opens: Opens, project: Path, home: Path) -> None:
     fill(project, {"notes.txt": "milk\n"})
     with GroqServer([EXPLAINED, hold(), EXPLAINED, text("Here I am.")]) as server:
