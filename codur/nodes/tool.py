@@ -137,12 +137,12 @@ def _dependencies(ran: _Ran, context: RunContext) -> str:
     """What the files just read or listed import: context for the steps after this one."""
     name, arguments = ran.step.capability, ran.arguments
     if name == "read_file" and str(arguments.get("path", "")).endswith(".py"):
-        extra = context.toolbox.call("python_ast_dependencies", {"path": arguments["path"]})
+        files = [arguments["path"]]
     elif name == "list_files":
         files = [path for path in ran.result.text.split("\n") if path.endswith(".py")]
         if not 1 <= len(files) <= SMALL_LISTING:
             return ""
-        extra = context.toolbox.call("python_ast_dependencies_multifile", {"paths": files})
     else:
         return ""
+    extra = context.toolbox.call("python_ast_dependencies", {"paths": files})
     return extra.text if extra.ok else ""

@@ -27,7 +27,6 @@ ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     "read_data": {},
     "python_ast_outline": {},
     "python_ast_dependencies": {},
-    "validate_python_syntax": {},
     "lint_python": {},
     "find_usages": {"name": "f"},
     "rename_symbol": {"name": "f", "new_name": "g"},

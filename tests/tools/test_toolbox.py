@@ -23,10 +23,10 @@ NAMES = tuple(
     find_definition find_usages git_blame
     git_commit git_diff git_log git_show git_stage_files git_status grep_files inject_function inject_lines
     lint_python list_dirs list_files list_mcp_resources list_mcp_tools move_file python_ast_dependencies
-    python_ast_dependencies_multifile python_ast_outline read_data read_file read_files
+    python_ast_outline read_data read_file read_files
     read_mcp_resource rename_symbol replace_class replace_file_content replace_function
     replace_in_file replace_lines replace_method run_check run_command run_pytest run_python_file search_files
-    validate_python_syntax write_file
+    write_file
     """.split()
     )
 )

@@ -14,15 +14,11 @@ from codur.tools.code.definitions import (
     definitions,
     definitions_in,
     parse,
-    quietly,
-    syntax_message,
 )
 from codur.tools.code.syntax_trees import Syntax, grammar_of
 from codur.tools.flow.code_outputs import (
     Dependencies,
     DependencySet,
-    Edge,
-    Findings,
     Import,
     Outline,
     OutlineItem,
@@ -60,34 +56,16 @@ def python_ast_outline(
     return ToolResult(text="\n".join(lines) or f"{path} defines nothing", data=Outline(path=path, definitions=items))
 
 
-@tool(Dependencies)
-def python_ast_dependencies(
-    context: ToolContext, path: Annotated[str, Arg("Python file, relative to the workspace.", "python_path")]
-) -> ToolResult:
-    """Show what a Python file imports and which of its functions call which."""
-    facts = dependencies_of(context.workspace, path)
-    return ToolResult(text=_told(facts), data=facts)
-
-
 @tool(DependencySet)
-def python_ast_dependencies_multifile(
+def python_ast_dependencies(
     context: ToolContext,
     paths: Annotated[tuple[str, ...], Arg("Python files, relative to the workspace.", "python_path")],
 ) -> ToolResult:
-    """Show imports and calls of several Python files, and which file imports which."""
+    """Show what Python files import, and which of their functions call which."""
     if not 1 <= len(paths) <= _MAX_TOGETHER:
         raise ToolError("invalid", f"give 1 to {_MAX_TOGETHER} files")
     every = tuple(dependencies_of(context.workspace, path) for path in paths)
-    edges = tuple(
-        Edge(source=facts.path, target=item.path, kind="imports")
-        for facts in every
-        for item in facts.imports
-        if item.path
-    )
-    told = [_told(facts) for facts in every]
-    if edges:
-        told.append("\n".join(f"{edge.source} imports {edge.target}" for edge in edges))
-    return ToolResult(text="\n\n".join(told), data=DependencySet(files=every, edges=edges))
+    return ToolResult(text="\n\n".join(map(_told, every)), data=DependencySet(files=every))
 
 
 @tool(SymbolPlaces)
@@ -144,22 +122,6 @@ def _definitions_and_variables(path: str, text: str, name: str) -> tuple[Sequenc
         return definitions(tree), [node.lineno for node in tree.body if name in {part.id for part in assigned(node)}]
     syntax = Syntax(grammar, text)
     return syntax.definitions, [line for constant, line in syntax.constants.items() if constant == name]
-
-
-@tool(Findings)
-def validate_python_syntax(
-    context: ToolContext, path: Annotated[str, Arg("Python file, relative to the workspace.", "python_path")]
-) -> ToolResult:
-    """Check that a Python file compiles; nothing is run."""
-    path = context.workspace.relative(path)
-    text = context.workspace.read_text(path).text
-    parse(path, text)
-    try:
-        with quietly():
-            compile(text, path, "exec", dont_inherit=True)
-    except SyntaxError as error:
-        raise ToolError("syntax_error", syntax_message(path, text, error)) from error
-    return ToolResult(text=f"{path} is valid Python", data=Findings(paths=(path,)))
 
 
 # --- dependencies -----------------------------------------------------------------------------------------------------
@@ -256,10 +218,4 @@ def _called_name(function: ast.expr, qualname: str, owner: str, known: set[str])
     return None
 
 
-TOOLS = (
-    python_ast_outline,
-    python_ast_dependencies,
-    python_ast_dependencies_multifile,
-    find_definition,
-    validate_python_syntax,
-)
+TOOLS = (python_ast_outline, python_ast_dependencies, find_definition)

@@ -46,19 +46,10 @@ class Dependencies(Described):
     definitions: tuple[str, ...] = member("Names of its definitions.", "symbol")
 
 
-class Edge(Described):
-    """One relation between files."""
-
-    source: str = member("Where it starts.")
-    target: str = member("Where it leads.")
-    kind: str = member("imports.")
-
-
 class DependencySet(Described):
-    """Several files and how they are connected."""
+    """What Python files rest on."""
 
     files: tuple[Dependencies, ...] = member("Each file.")
-    edges: tuple[Edge, ...] = member("Which file imports which.")
 
 
 class SymbolPlace(Described):
