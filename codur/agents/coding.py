@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from codur.agents.assignment import Assignment, CodingTask
+from codur.agents.coding_messages import Talk
 from codur.agents.guessed_calls import refusal
 from codur.agents.look_tool import ASK, CANNOT, LOOK, READS, RUN_CHECK, Looks, specs, told_shortly
 from codur.agents.registry import Agent
-from codur.agents.talk import Talk
-from codur.context.sight import Sight, windows
+from codur.context.shown_lines import Sight, windows
 from codur.events import ToolRan
 from codur.llm.model import ChatReply
 from codur.llm.tokens import BYTES_PER_TOKEN

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from codur.context.sight import Sight
+from codur.context.shown_lines import Sight
 from codur.tools.output_bounds import beginning
 from codur.tools.toolbox import Toolbox
 from codur.types import ToolCall, ToolResult, ToolSpec

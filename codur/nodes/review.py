@@ -1,13 +1,13 @@
 """Judges what a step did. The only place that counts iterations and decides to go on, try again or stop.
 
-What it finds (`finding`) and what it keeps of it (`comes_further`, by `judge`) are pure; where it goes (`onward`) is
+What it finds (`finding`) and what it keeps of it (`comes_further`, by `judge`) are pure; where it goes (`next_move`) is
 decided without changing anything.
 """
 
 from __future__ import annotations
 
 from codur.nodes.parts.attempt_verdict import judge, linted, put_back, start_clean
-from codur.nodes.parts.onward import is_due, onward
+from codur.nodes.parts.next_move import is_due, next_move
 from codur.nodes.parts.step_criteria import left_open
 from codur.nodes.parts.updates import go
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
@@ -18,7 +18,7 @@ def review(state: RunState, context: RunContext) -> RunUpdate:
     record = state["records"][-1]
     broken = put_back(context)
     judged = judge(record, state, context) if is_due(record, state, context) else None
-    update = onward(record, judged, state, context)
+    update = next_move(record, judged, state, context)
     if update.get("outcome") == "done" and left_open(state):
         to_accept = go("review", "accept", origin=record.origin, reason="what the plan says must hold")
         update = RunUpdate(**{**update, **to_accept})

@@ -256,13 +256,13 @@ DOING = ("codur.agents.loop", "codur.agents.coding", "codur.repair", "codur.sand
 LOOKING = ("codur.context", "codur.tools.compatibility", "codur.tools.synonyms")
 """Modules by which something is done, and those below them that only look."""
 DECIDING = (
-    "codur.nodes.parts.onward",
+    "codur.nodes.parts.next_move",
     "codur.nodes.parts.handover",
     "codur.planning.retry",
     "codur.planning.plans.plan_validation",
 )
 HELPERS = tuple(
-    f"parts/{name}" for name in ("approval_question", "handover", "tool_decision", "onward", "finding", "plan_rules")
+    f"parts/{name}" for name in ("approval_question", "handover", "tool_decision", "next_move", "finding", "plan_rules")
 )
 """Modules beside the nodes that decide for them."""
 
@@ -300,7 +300,7 @@ def test_what_a_review_finds_is_pure() -> None:
 
 
 def test_where_a_review_goes_is_looked_up_and_no_more() -> None:
-    tree = ast.parse((Path(codur.nodes.__path__[0]) / "parts/onward.py").read_text())
+    tree = ast.parse((Path(codur.nodes.__path__[0]) / "parts/next_move.py").read_text())
     parts = {
         item.attr
         for item in ast.walk(tree)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codur.agents.external.agent_program import run_program
+from codur.agents.external.agent_readiness import variables_of
 from codur.agents.external.copy import Copy, changes_in, copy_workspace
 from codur.agents.external.plugins import run_plugin
 from codur.agents.external.protocol import Answer, Happening, Job, Said
-from codur.agents.external.ready import variables_of
 from codur.agents.external.take_over import Allowed, Taken, take_over
 from codur.agents.registry import Agent
 from codur.errors import WorkspaceError

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from codur.structs import Struct
 
 if TYPE_CHECKING:
+    from codur.agents.external.agent_readiness import Obstacle
     from codur.agents.external.copy import MayInstruct
     from codur.agents.external.protocol import McpRunner
-    from codur.agents.external.ready import Obstacle
     from codur.agents.external.take_over import Allowed
     from codur.agents.registry import Agent
     from codur.events import Emit
@@ -64,7 +64,7 @@ class ExternalAgents(Struct):
 
     def obstacle(self, agent: Agent) -> Obstacle | None:
         """Why an agent cannot run here; None if nothing speaks against it."""
-        from codur.agents.external.ready import Obstacle, obstacle_of  # noqa: PLC0415 - lazy: few runs delegate
+        from codur.agents.external.agent_readiness import Obstacle, obstacle_of  # noqa: PLC0415 - lazy: few runs delegate
 
         if self.offline:
             return Obstacle(text="the run is offline", remedy="Run it again without --offline.")

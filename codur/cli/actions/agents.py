@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import structs, to_builtins
 
 from codur.agents.agent_templates import template
-from codur.agents.external.ready import Obstacle, obstacle_of
+from codur.agents.external.agent_readiness import Obstacle, obstacle_of
 from codur.agents.registry import Agent, AgentRegistry
 from codur.cli import machine
 from codur.cli.printing import say, say_json, unwritable

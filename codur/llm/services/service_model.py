@@ -20,7 +20,7 @@ from codur.llm.services.dialect import dialect_of
 from codur.llm.services.event_stream import Collector, EventDecoder, StreamError, UnreadableEventError
 from codur.llm.services.sdk import MAX_BODY_BYTES, BodyTooLargeError, Client, open_client
 from codur.llm.services.service_errors import FailureReader, error_of, status_of_error
-from codur.llm.services.speech import Speech
+from codur.llm.services.shown_words import Speech
 from codur.parsing.json_values import read_json
 
 if TYPE_CHECKING:

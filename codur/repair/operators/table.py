@@ -34,7 +34,7 @@ from codur.repair.operators import (
     guards,
     loops,
     names,
-    printing,
+    print_calls,
     statements,
     subscripts,
 )
@@ -84,7 +84,7 @@ OPERATORS: tuple[Operator, ...] = (
         "None guarded", 1.5, guards.none_guarded, (ast.Name, ast.Attribute), after=("AttributeError", "TypeError")
     ),
     # typical mistakes
-    Operator("f-prefix added", 2.5, printing.prefix_missing, ast.Constant),
+    Operator("f-prefix added", 2.5, print_calls.prefix_missing, ast.Constant),
     Operator("mutable default", 1.5, functions.mutable_default, FUNCTIONS),
     Operator("return added", 1.0, functions.return_added, FUNCTIONS),
     Operator("range bound", 1.3, loops.range_bound, ast.Call, most=1.2),  # 30
@@ -139,7 +139,7 @@ OPERATORS: tuple[Operator, ...] = (
     Operator("constant retyped", 0.3, constants.constant_retyped, ast.Constant),
     Operator("input read", 1.5, constants.input_read, ast.Constant),  # 2
     Operator("text replaced", 0.35, constants.text_replaced, ast.Constant, most=1.5),  # 8
-    Operator("digits shown", 0.6, printing.digits_shifted, (ast.Constant, ast.JoinedStr)),
+    Operator("digits shown", 0.6, print_calls.digits_shifted, (ast.Constant, ast.JoinedStr)),
     Operator("elements changed", 0.5, constants.elements_changed, (ast.List, ast.Tuple, ast.Set)),  # 1
     # wrapping and unwrapping
     Operator("slice added", 0.2, subscripts.slice_added, _VALUES),  # 5
@@ -151,8 +151,8 @@ OPERATORS: tuple[Operator, ...] = (
     Operator("choice added", 0.25, statements.choice_added, ast.Assign),  # 1
     Operator("brackets moved", 0.5, arithmetic.brackets_moved, (ast.Call, ast.BinOp)),  # 1
     # printing
-    Operator("print spread", 0.6, printing.spread, ast.Call),  # 4
-    Operator("print separated", 0.4, printing.ended, ast.Call),  # 1
+    Operator("print spread", 0.6, print_calls.spread, ast.Call),  # 4
+    Operator("print separated", 0.4, print_calls.ended, ast.Call),  # 1
     Operator("earlier argument removed", 0.25, calls.earlier_argument_removed, ast.Call),  # 1
     # statements
     Operator("value kept", 1.5, statements.value_kept, ast.Expr),  # 2
@@ -171,7 +171,7 @@ OPERATORS: tuple[Operator, ...] = (
     Operator("default given", 0.6, calls.default_given, ast.Call),
     Operator("other end taken", 0.6, calls.other_end_taken, ast.Call),
     Operator("duration whole", 0.9, attributes.duration_whole, ast.Attribute),
-    Operator("format swapped", 0.6, printing.format_swapped, (ast.Constant, ast.JoinedStr)),
+    Operator("format swapped", 0.6, print_calls.format_swapped, (ast.Constant, ast.JoinedStr)),
     Operator("condition grouped", 0.8, comparisons.condition_grouped, ast.BoolOp),
     Operator("inherited called", 0.6, functions.inherited_called, FUNCTIONS),
     # where a program meets values of several kinds

@@ -36,7 +36,7 @@ _LIMITS_REMEDY = (
 _MOST_QUESTIONS = 3  # each is an interruption of the user
 
 
-def onward(record: StepRecord, judged: Judged | None, state: RunState, context: RunContext) -> RunUpdate:
+def next_move(record: StepRecord, judged: Judged | None, state: RunState, context: RunContext) -> RunUpdate:
     """What follows a step.
 
     Args:
