@@ -23,7 +23,7 @@ SKIPPED_DIRECTORIES: frozenset[str] = frozenset(
     ".git .hg .svn .codur .claude .idea .vscode .venv venv node_modules __pycache__ .mypy_cache .pytest_cache"
     " .ruff_cache .hypothesis .benchmarks .tox .nox .eggs .cache __pypackages__".split()
 )
-_MAX_ENTRIES = 200_000
+_MAX_ENTRIES = 200_000  # more is no project, or one that is listed for longer than anybody waits
 _MAX_PATTERN = 300
 
 
@@ -91,6 +91,7 @@ def _walk(root: Root, base: str, rules: IgnoreRules | None, progress: _Progress)
 
     It has a stack of its own, since a hostile tree is deeper than functions can call each other.
     """
+    # Generators on a stack and not calls: a program can make a tree deeper than Python can call.
     open_directories = [_inside(root, base, rules, progress)]
     while open_directories:
         found = next(open_directories[-1], None)
@@ -108,7 +109,7 @@ def _inside(
 ) -> Iterator[tuple[str, IgnoreRules | None]]:
     """Paths in one directory that are listed, a directory's with `/`, and the rules that hold there."""
     entries = _entries(root, base, progress)
-    if "pyvenv.cfg" in entries and base:
+    if "pyvenv.cfg" in entries and base:  # an environment, whatever its name; the workspace itself may be in one
         return
     if ignore.NAME in entries:
         rules = ignore.load(root, base, rules)
@@ -138,7 +139,7 @@ def _entries(root: Root, base: str, progress: _Progress) -> dict[str, bool]:
     except (PermissionError, FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENAMETOOLONG):
+        if error.errno in (errno.ELOOP, errno.ENAMETOOLONG):  # nothing that could be edited is there
             return {}
         raise
     return dict(sorted(found.items()))

@@ -30,6 +30,7 @@ def normalise(root: Path, path: str | Path) -> str:
     text = os.fspath(path)
     if "\0" in text:
         raise FileError("a path must not contain a NUL character", code="invalid")
+    # Models like to name whole paths; inside the workspace they mean the same.
     if posixpath.isabs(text):
         # The root's own name may have bytes that are no text; anything else that has no bytes names no file.
         _require_text(text.removeprefix(f"{root}/"))
@@ -63,6 +64,7 @@ def real(root: Path, path: str | Path) -> str:
     """
     normal = normalise(root, path)
     try:
+        # Links are resolved once, here; what is opened then is opened step by step without them.
         found = os.path.realpath(root / normal)
     except OSError as error:
         # A link was taken away while it was read.

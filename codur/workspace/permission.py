@@ -96,6 +96,7 @@ class Permission:
         Raises:
             WorkspaceError: it may not, or there is none.
         """
+        # Deleting a link is not what anybody means who names a file, and its target may be another's.
         if (self._root / paths.normalise(self._root, rel)).is_symlink():
             raise FileError(f"{rel} is a symbolic link, which is left alone", code="refused")
         key = self.key(rel)

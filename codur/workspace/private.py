@@ -22,4 +22,5 @@ def may_hold_secrets(path: str) -> bool:
         return True
     if not _SECRET_NAME.fullmatch(name):
         return False
+    # By the last part of the name: `.env.example` is shown to say which variables there are.
     return not _PATTERN_OF_ONE.fullmatch(posixpath.splitext(name)[1] or name)

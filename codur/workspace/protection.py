@@ -57,6 +57,7 @@ class Protection:
         That needs a `HEAD`: none is made, and beside one the other parts are neither made nor edited.
         """
         parts = key.split("/")
+        # Git takes any directory with these parts for a repository, and obeys the settings in it.
         return parts[-1] == _HEAD or any(
             part in REPOSITORY_PARTS and os.path.lexists(self._root.joinpath(*parts[:depth], _HEAD))
             for depth, part in enumerate(parts)

@@ -35,6 +35,7 @@ class Scope:
         self._root = root
         self._rules = tuple(rule for rule in rules if rule != ScopeRules())
         self._allow = [tuple(map(_Pattern, rule.allow)) for rule in self._rules if rule.allow]
+        # Folded, or `Secrets.PY` would pass a rule for `secrets.py` where both are one file.
         self._deny = [_Pattern(paths.fold(glob)) for rule in self._rules for glob in rule.deny]
         self.max_files = min((rule.max_files for rule in self._rules if rule.max_files), default=0)
 

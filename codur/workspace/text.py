@@ -19,7 +19,7 @@ _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK_OR_COMMENT = re.compile(rb"^[ \t\f]*(?:#.*)?$")
 _BINARY_CONTROL = re.compile(rb"[\x00-\x07\x0e-\x1a\x1c-\x1f]")
 _PYTHON_SUFFIXES = (".py", ".pyi", ".pyw")
-_CAREFUL_PRODUCT = 1_000_000
+_CAREFUL_PRODUCT = 1_000_000  # the matcher takes the product of both lengths; beyond, it may pass over common lines
 
 
 class TextFile(Struct):
@@ -85,6 +85,8 @@ def _decode_body(path: str, body: bytes, *, bom: bool) -> tuple[str, str]:
 def _exact(body: bytes, encoding: str) -> str | None:
     """The text if the codec gives the same bytes back; None otherwise."""
     try:
+        # Only if the same bytes come back: some codecs read what they cannot write, and an edit would change lines that
+        # it did not touch.
         text = body.decode(encoding)
         return text if text.encode(encoding) == body else None
     except (UnicodeError, LookupError):

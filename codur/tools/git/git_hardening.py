@@ -14,11 +14,11 @@ ENVIRONMENT: tuple[tuple[str, str], ...] = (
     ("LC_ALL", "C.UTF-8"),
     ("GIT_CONFIG_NOSYSTEM", "1"),
     ("GIT_CONFIG_GLOBAL", "/dev/null"),
-    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_OPTIONAL_LOCKS", "0"),  # `git status` would write the index
     ("GIT_TERMINAL_PROMPT", "0"),
-    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_NO_LAZY_FETCH", "1"),  # a partial clone would fetch what it lacks
     ("GIT_ALLOW_PROTOCOL", "none"),
-    ("GIT_LITERAL_PATHSPECS", "1"),
+    ("GIT_LITERAL_PATHSPECS", "1"),  # a file's name may begin with a colon, and is no pattern
     ("GIT_ATTR_NOSYSTEM", "1"),
     ("GIT_PAGER", "cat"),
     ("GIT_EDITOR", "true"),
@@ -30,7 +30,7 @@ ALWAYS: tuple[tuple[str, str], ...] = (
     ("core.fsmonitor", "false"),
     ("core.hooksPath", "/dev/null"),
     ("core.untrackedCache", "false"),
-    ("core.quotePath", "false"),
+    ("core.quotePath", "false"),  # names as they are, not in octal digits
     ("core.pager", "cat"),
     ("log.showSignature", "false"),
     ("commit.gpgSign", "false"),
@@ -83,6 +83,7 @@ def overrides(keys: Iterable[str]) -> tuple[tuple[str, str], ...] | None:
         value = _BY_LAST_NAME.get(key.rpartition(".")[2].lower())
         if value is not None:
             found[key] = value
+    # On a command line a key ends at the first `=`: the override would be one of another key.
     if len(found) > MAX_KEYS or any("=" in key or "\n" in key for key in found):
         return None
     return tuple(found.items())

@@ -31,13 +31,13 @@ REVISION = re.compile(r"[\w@][\w./@^~{}:+-]*")
 NO_COMMITS = "does not have any commits"
 """What git says of a repository without a commit."""
 _MAX_OUTPUT = 4_000_000
-_MAX_PROBLEM = 65_536
+_MAX_PROBLEM = 65_536  # of what git says when it fails; its output goes through the tap
 _DEADLINE_S = 30.0
 _ENV = "/usr/bin/env"
 _PATH = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin:/run/current-system/sw/bin"
 """Where git is looked for: never in a directory that a workspace could have put on the path."""
 _PROGRAM_VARIABLE = "GIT_PYTHON_GIT_EXECUTABLE"
-_importing = Lock()
+_importing = Lock()  # the variable is the whole process's for as long as the import takes
 _NO_WORKSPACE = Path("/")
 _NOT_INSTALLED = 127
 _FILES = (
@@ -95,6 +95,7 @@ class Repository(Struct):
         def run(command: list[str]) -> str:
             output = _Capped()
             done = self.launcher.run(
+                # A user's `GIT_*` variables would turn git to other repositories, settings and programs.
                 [_ENV, "-i", *environment, *command],  # nothing of the environment but what is listed
                 cwd=self.root,
                 root=_NO_WORKSPACE,
@@ -104,6 +105,7 @@ class Repository(Struct):
                 max_output_bytes=_MAX_PROBLEM,
                 tap=output.write,
             )
+            # An output that was cut off is used as far as it goes.
             if done.exit_status != 0 and not done.flooded:
                 raise self._failure(done)
             return output.data.decode("utf-8", "replace")
@@ -141,6 +143,7 @@ class Repository(Struct):
         Raises:
             ToolError: as `call`; `refused` if a key cannot be overridden.
         """
+        # Listing starts nothing; only then it is known which keys have to be overridden.
         names = self.call("config", "--list", "--name-only", "-z").split("\0")
         config = git_hardening.overrides(name for name in names if name)
         if config is None:
@@ -169,6 +172,7 @@ def _commands(path: str) -> Any:
     Raises:
         ToolError: git is not installed.
     """
+    # By the fixed path and not the user's, in which a workspace may have put a directory.
     program = shutil.which("git", path=path)
     if program is None:
         raise _not_installed(path)
@@ -248,6 +252,7 @@ def repository_around(root: Path, launcher: Launcher, timeout_s: float) -> Repos
         mark = top / ".git"
         if not os.path.lexists(mark):
             continue
+        # As git itself refuses it: whoever owns `/tmp/.git` would decide what runs in all of `/tmp`.
         if top != root and mark.lstat().st_uid not in (os.getuid(), 0):
             raise ToolError("refused", f"the repository in {top} belongs to another user")
         own = _directories(top, mark)
@@ -277,6 +282,7 @@ def _directories(top: Path, mark: Path) -> tuple[Path, ...]:
     if mark.is_symlink():
         return ()
     if mark.is_dir():
+        # With this file git takes most of the repository from elsewhere.
         return () if (mark / "commondir").exists() else (mark,)
     if not mark.is_file() or mark.stat().st_size > 4096:
         return ()
@@ -284,6 +290,7 @@ def _directories(top: Path, mark: Path) -> tuple[Path, ...]:
     back, common = target / "gitdir", target / "commondir"
     if common.is_file():
         shared = target.parent.parent
+        # Both ways: a `.git` file may name any work tree's directory, which must name this one in turn.
         linked = back.is_file() and Path(os.path.realpath(target / _first_line(back))) == mark
         theirs = target.parent.name == "worktrees" and os.path.realpath(target / _first_line(common)) == str(shared)
         return (target, shared) if linked and theirs else ()

@@ -155,6 +155,7 @@ class DiskJournal:
         Raises:
             StateError: it cannot be written down; then the change must not be made.
         """
+        # The place in the list: an announcement and its confirmation are matched by it, also when it is read back.
         number = len(self.entries)
         self._log.append(_announced(entry, number))
         self.entries.append(entry)
@@ -162,6 +163,7 @@ class DiskJournal:
 
     def confirm(self, number: int, after: PathState | None) -> None:
         """Write down that the change was made, and what it left."""
+        # Without waiting: if it is lost, what is at the path tells whether the change was made.
         self._append(_Confirmed(n=number, after=after), durable=False)
         self.entries[number] = replace(self.entries[number], after=after, confirmed=True)
 
@@ -206,6 +208,7 @@ class DiskJournal:
 
     def _finish_undo(self) -> None:
         last = self._undos.pop()
+        # one that changed nothing cannot be taken back
         if last.position < len(self.entries):  # one that changed nothing cannot be taken back
             self._undos.append(replace(last, finished=True))
 
@@ -222,6 +225,7 @@ class DiskJournal:
         """End the run's writing."""
         self._log.close()
         if not self.in_program:
+            # It is only for a run that dies while a program runs.
             self.base_file.unlink(missing_ok=True)
 
     def _take(self, line: Mapping[str, Any]) -> None:
@@ -244,6 +248,7 @@ class DiskJournal:
                 self._undos.pop()
 
     def _take_change(self, number: int, entry: Entry) -> None:
+        # a damaged line stood here; numbers must go on fitting
         while len(self.entries) < number:  # a damaged line stood here; numbers must go on fitting
             self.entries.append(_LOST)
         self.entries.append(entry)

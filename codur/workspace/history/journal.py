@@ -80,6 +80,7 @@ class Journal:
             if problem.code != "not_found":
                 raise
             image = None
+        # The model's edit was made for the text that it read; on another one it would undo somebody's work.
         if key in self._seen and self._seen[key] != _digest(image):
             raise FileError(
                 f"{key} was changed meanwhile by someone else", code="refused", remedy="Read it again, then edit it."
@@ -97,7 +98,7 @@ class Journal:
             raise FileError(f"{key} would be larger than {self._max_bytes // 1024} KiB", code="too_large")
         if before is not None:
             require_mode(key, before.mode)
-        if before is not None and before.data == data:
+        if before is not None and before.data == data:  # no entry for what changes nothing
             return
         mode = before.mode if before else new_mode
         self._record(key, before, self._put(key, before, data, mode, by="tool"))
@@ -132,6 +133,7 @@ class Journal:
         entry = Entry(path=key, by=by, before=_state(before), after=_state(after), directories=directories)
         try:
             if before is not None:
+                # Synced before the line that names it: after a crash the journal must not point to nothing.
                 self._disk.blobs.put(before.data)
             if after is not None:
                 self._disk.blobs.put(after.data, durable=False)
@@ -160,6 +162,7 @@ class Journal:
 
     def _record(self, key: str, before: Image | None, after: Image | None) -> None:
         """Note a change. The first `before` counts, unless someone else wrote in between: that must not get lost."""
+        # Else what is put back would be our own earlier text, and the other's change would be lost.
         if key not in self._before or self._after[key] != before:
             self._before[key] = before
         self._after[key] = after
@@ -169,6 +172,7 @@ class Journal:
         """Take over what the journal on disk says that tools changed; those who read files before must read again."""
         if self._disk is None:
             return
+        # What was read before may have been put back since.
         self._seen.clear()
         self._before.clear()
         self._after.clear()
@@ -244,6 +248,7 @@ class Journal:
 
     def _put_back(self, key: str, wanted: Image | None) -> bool:
         present = self._on_disk(key)
+        # Neither ours nor already as it should be: somebody else's.
         if _SOMETHING_ELSE in (present, wanted) or present not in (self._after[key], wanted):
             return present == wanted
         if wanted is None and present is not None:

@@ -60,6 +60,7 @@ def net_changes(entries: Iterable[Entry]) -> dict[str, NetChange]:
         if not entry.path:
             continue
         known = found.get(entry.path)
+        # Where it does not, somebody else wrote in between, and theirs is what is to come back.
         goes_on = known is not None and any(same(entry.before, left) for left in known.left)
         found[entry.path] = NetChange(
             path=entry.path,
@@ -72,6 +73,7 @@ def net_changes(entries: Iterable[Entry]) -> dict[str, NetChange]:
 
 def directories_made(entries: Iterable[Entry]) -> tuple[str, ...]:
     """Directories that were made along the way, innermost first."""
+    # what is inside sorts after what is around it
     return tuple(sorted({name for entry in entries for name in entry.directories}, reverse=True))
 
 

@@ -93,6 +93,7 @@ class ProgramWatch:
             with suppress(OSError), os.scandir(self._root.path / base) as entries:
                 for entry in entries:
                     path = f"{base}/{entry.name}" if base else entry.name
+                    # What was not seen before may have been there.
                     is_new = path not in old.entries and old.saw(path)
                     if entry.is_dir(follow_symlinks=False):
                         made += [path] if is_new else []
@@ -117,9 +118,11 @@ class ProgramWatch:
             return Observed()
         old, base = self._before, self._base
         self._before = None
+        # Directories that were looked into before are looked into again, whatever the program made them look like.
         found = self._scan({path for path, status in old.entries.items() if status.kind == "directory"})
         parted = tuple(self._parted(old, found, base))
         changes = tuple(self._changes(old, found, base))
+        # Once for all that changed, before the entries that refer to it; each by itself would cost a wait for the disk.
         self._journal.blobs.sync(
             {state.content for entry in changes for state in (entry.before,) if state and state.content}
         )
@@ -134,6 +137,7 @@ class ProgramWatch:
         here = Counter(status.inode for status in old.entries.values() if status.names > 1)
         for path, before in old.entries.items():
             after = new.entries.get(path)
+            # Names that are all in the workspace are the user's own business.
             has_others = before.names > 1 and here[before.inode] < before.names
             if not has_others or after is None or after.inode != before.inode or after == before:
                 continue
@@ -168,6 +172,7 @@ class ProgramWatch:
             before, after = old.entries.get(path), new.entries.get(path)
             if before == after and not self._is_unsure(path, before, base):
                 continue
+            # In a directory that was not looked into: whether it is new nobody knows.
             if before is None and not old.saw(path):
                 continue  # it may have been there
             entry = self._change(path, base.state(path, before))
@@ -183,6 +188,7 @@ class ProgramWatch:
     def _change(self, path: str, before: PathState | None) -> Entry | None:
         max_bytes = self._journal.max_bytes
         try:
+            # Compared first without keeping: a key that did not change must not get into the store.
             after = present(self._root, path, max_bytes=max_bytes) if may_hold_secrets(path) else None
             if after is None or not same(before, after):
                 after = present(self._root, path, keep=self._journal.blobs, max_bytes=max_bytes)

@@ -16,7 +16,7 @@ from codur.workspace.history.net_changes import NetChange, directories_made, net
 from codur.workspace.problems import FileError
 
 _GIT = ".git"
-_MAX_COPIES = 1000
+_MAX_COPIES = 1000  # somebody has filled the directory with them
 _OWNER_ALL = 0o700
 
 
@@ -92,6 +92,7 @@ class PutBack:
         for change in waiting:
             if _is_directory(change.before) and _is_directory(change.after):
                 self._one(change)  # its mode first, lest nothing in it can be changed
+        # What was made goes from the inside out; what is brought back comes from the outside in.
         for change in backwards:
             if change.before is None or (_is_directory(change.before) and _is_in_the_way(change.after)):
                 self._one(change)
@@ -99,6 +100,7 @@ class PutBack:
             if change.before is not None:
                 self._one(change)
         if not self._dry:
+            # inner ones first, before the way to them may close
             for name, mode in sorted(self._late_modes.items(), reverse=True):
                 file_access.set_mode(self._root, name, mode)
             for name in directories:
@@ -176,6 +178,7 @@ class PutBack:
 
     def _announce(self, change: NetChange, now: PathState | None) -> int | None:
         def announce() -> int:
+            # What is replaced now is kept as well, so that an undo can itself be taken back.
             kept = present(self._root, change.path, keep=self._journal.blobs)
             if kept is not None and kept.content:
                 self._journal.blobs.sync([kept.content])
@@ -200,6 +203,7 @@ class PutBack:
             return
         if wanted.kind == "directory":
             # What is below is put back after it, and needs a directory that can be written.
+            # Given last: in a read-only directory nothing below could be put back.
             self._late_modes[path] = wanted.mode
         if same(now, wanted):
             file_access.set_mode(self._root, path, wanted.mode | (_OWNER_ALL if wanted.kind == "directory" else 0))
@@ -234,6 +238,7 @@ class PutBack:
         for number in range(1, _MAX_COPIES):
             name = f"{change.path}.codur-conflict{f'-{number}' if number > 1 else ''}"
             try:
+                # An undo that is done again finds its own copy, and makes no second one.
                 if same(present(self._root, name), wanted) or file_access.write_new(
                     self._root, name, data, mode=wanted.mode | 0o600
                 ):

@@ -14,6 +14,7 @@ from codur.workspace.disk.root import Root
 from codur.workspace.listing import SKIPPED_DIRECTORIES
 from codur.workspace.problems import FileError
 
+# Settings of agents and editors are no caches: what programs change there is to be seen.
 CACHES: frozenset[str] = SKIPPED_DIRECTORIES - {".codur", ".claude", ".idea", ".vscode"}
 """Directories that are not looked into: version control, environments, caches."""
 _CACHE_TAG = "CACHEDIR.TAG"
@@ -67,6 +68,7 @@ def scan(root: Root, *, known: Collection[str] = (), limit: int) -> Scan:
     """
     found = Scan()
     waiting = [""]
+    # Level by level, so that a limit leaves out what lies deep and not what comes late in the alphabet.
     for place, base in enumerate(waiting):
         if len(found.entries) >= limit:
             found.unseen.update(waiting[place:])

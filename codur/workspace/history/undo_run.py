@@ -57,7 +57,9 @@ def undo(root: Root, journal: DiskJournal, *, dry: bool = False) -> UndoReport:
     all_changes = dict(sorted({**changes, **cut_off}.items()))
     notes = [*journal.notes, *([_IN_PROGRAM] if journal.in_program else [])]
     if not dry:
+        # On record first: an undo that is cut off is completed by the next, and not undone by it.
         journal.begin_undo()
+        # Temporary files of the dead run would else stay beside the files for ever.
         sweep(root, all_changes)
     report = PutBack(root, journal, by="undo", dry=dry).run(all_changes, directories_made(journal.entries))
     if not dry:
