@@ -1,10 +1,11 @@
-"""The tool that asks the user."""
+"""Tools about tools, and the one that asks the user."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from codur.tools.flow.outputs import Answer
+from codur.tools.arguments import schema
+from codur.tools.flow.outputs import Answer, Text
 from codur.tools.tool import EVERY_TASK, Arg, ToolContext, ToolError, tool
 from codur.types import ToolResult
 
@@ -33,4 +34,23 @@ def ask_user(
     return ToolResult(text=answer, data=Answer(question=question, answer=answer))
 
 
-TOOLS = (ask_user,)
+@tool(Text, task_types=EVERY_TASK)
+def list_tools(
+    context: ToolContext,
+    task_type: Annotated[str, Arg("Only tools for this kind of task, such as search or code_fix.")] = "",
+    name: Annotated[str, Arg("Only this tool, with its arguments.")] = "",
+) -> ToolResult:
+    """List the tools with what each does, or tell one's arguments."""
+    if task_type and task_type not in EVERY_TASK:
+        raise ToolError("invalid", f"{task_type!r:.60} is no kind of task; there are {', '.join(sorted(EVERY_TASK))}")
+    fitting = [row for row in context.tools if not task_type or task_type in row.task_types]
+    found = [row for row in fitting if name in ("", row.name)]
+    if not found:
+        raise ToolError("not_found", f"there is no tool {name:.80}; without a name all are listed")
+    lines = [f"{row.name} ({row.side_effect}): {row.description}" for row in found]
+    arguments = schema(found[0].input)["properties"] if name else {}
+    lines += [f"  {each}: {arguments[each]['description']}" for each in arguments]
+    return ToolResult(text="\n".join(lines), data=Text())
+
+
+TOOLS = (ask_user, list_tools)

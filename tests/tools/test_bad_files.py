@@ -107,7 +107,7 @@ def test_an_absent_file(tmp_path: Path, name: str) -> None:
     refused(tmp_path, name, "absent.py", CODES["absent"])
 
 
-@pytest.mark.parametrize("name", sorted(set(ARGUMENTS) - {"grep_files", "lint_python"}))
+@pytest.mark.parametrize("name", sorted(set(ARGUMENTS) - {"grep_files", "lint_python", "python_ast_dependencies"}))
 def test_a_directory(tmp_path: Path, name: str) -> None:
     (tmp_path / "folder.py").mkdir()
     (tmp_path / "folder.py" / "a.txt").write_text("a\n")

@@ -1,4 +1,4 @@
-"""Commands, the check, and questions to the user."""
+"""Commands, the check, questions to the user, and tools about tools."""
 
 from __future__ import annotations
 
@@ -77,3 +77,21 @@ def test_ask_user(toolbox: Toolbox) -> None:
     assert asked == [("Which one?", ("a", "b"))]
     assert own.call("ask_user", {"question": " "}).code == "invalid"
     assert own.call("ask_user", {"question": "x", "options": ["a", "a"]}).code == "invalid"
+
+
+def test_list_tools(toolbox: Toolbox) -> None:
+    every = toolbox.call("list_tools", {}).text.split("\n")
+    assert len(every) == len(toolbox.names())
+    assert "read_file (read): Read a text file, or some of its lines." in every
+    some = toolbox.call("list_tools", {"task_type": "git"}).text
+    assert "git_commit (write)" in some
+    assert "read_data" not in some
+    assert toolbox.call("list_tools", {"task_type": "x"}).text.startswith("'x' is no kind of task; there are code_fix")
+    assert toolbox.call("tool_help", {"name": "read_file"}).text.split("\n") == [
+        "read_file (read): Read a text file, or some of its lines.",
+        "  path: File to read, relative to the workspace.",
+        "  start_line: First line, counted from 1; the whole file if left out.",
+        "  end_line: Last line, included.",
+    ]
+    absent = toolbox.call("tool_help", {"name": "x"})
+    assert (absent.code, absent.text) == ("not_found", "there is no tool x; without a name all are listed")

@@ -130,6 +130,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "lint_python": {},
     "apply_patch": {"patch": "--- a/notes.txt\n+++ b/notes.txt\n@@ -1 +1 @@\n-one\n+1\n"},
     "ask_user": {"question": "Why?"},
+    "list_tools": {},
     "git_status": {},
     "git_diff": {},
     "git_log": {},

@@ -20,7 +20,7 @@ from codur.types import CODE_TASKS, Discovery, Origin, Outcome, Plan, RouteStep,
 from codur.workspace.history.diff import line_counts
 from codur.workspace.private import may_hold_secrets
 
-CONVERSATION_TOOLS = frozenset({"ask_user"})
+CONVERSATION_TOOLS = frozenset({"ask_user", "list_tools"})
 SERVER_TOOLS = frozenset({"list_mcp_tools", "call_mcp_tool", "list_mcp_resources", "read_mcp_resource"})
 NEEDS_ANSWER = "the task needs an answer from you first"
 _PLAIN_ACTIONS = frozenset({"tool", "respond", "ask"})

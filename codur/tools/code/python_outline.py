@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Annotated
 
 from codur.tools.code.definitions import (
@@ -31,7 +32,7 @@ from codur.workspace.problems import FileError
 from codur.workspace.workspace import Workspace
 
 _MAX_FILES = 5_000
-_MAX_TOGETHER = 20
+_MAX_TOGETHER, _MAX_BELOW = 20, 300
 
 
 @tool(Outline)
@@ -59,13 +60,20 @@ def python_ast_outline(
 @tool(DependencySet)
 def python_ast_dependencies(
     context: ToolContext,
-    paths: Annotated[tuple[str, ...], Arg("Python files, relative to the workspace.", "python_path")],
+    paths: Annotated[tuple[str, ...], Arg("Python files, or directories with some.", "python_path", "directory")],
 ) -> ToolResult:
     """Show what Python files import, and which of their functions call which."""
     if not 1 <= len(paths) <= _MAX_TOGETHER:
-        raise ToolError("invalid", f"give 1 to {_MAX_TOGETHER} files")
-    every = tuple(dependencies_of(context.workspace, path) for path in paths)
-    return ToolResult(text="\n\n".join(map(_told, every)), data=DependencySet(files=every))
+        raise ToolError("invalid", f"give 1 to {_MAX_TOGETHER} files or directories")
+    workspace = context.workspace
+    every = [dependencies_of(workspace, path) for path in paths if not workspace.is_dir(path)]
+    below = [each for path in paths if workspace.is_dir(path) for each in workspace.list_files(path, pattern="*.py")]
+    for path in below[:_MAX_BELOW]:
+        with suppress(FileError, ToolError):  # it cannot be read or parsed; the others tell enough
+            every.append(dependencies_of(workspace, path))
+    if not every:
+        raise ToolError("not_found", f"there are no Python files in {', '.join(paths)}")
+    return ToolResult(text="\n\n".join(map(_told, every)), data=DependencySet(files=tuple(every)))
 
 
 @tool(SymbolPlaces)

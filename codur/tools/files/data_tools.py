@@ -81,11 +81,31 @@ def _load_ini(path: str, text: str) -> dict[str, dict[str, str | None]]:
 
 
 _LOADERS: Mapping[str, Callable[[str, str], Any]] = {
+    "json": _load_json,
     **dict.fromkeys(("yaml", "yml"), _load_yaml),
     **dict.fromkeys(("ini", "cfg"), _load_ini),
     "toml": _load_toml,
 }
-"""By the suffix; any other is JSON."""
+"""By the suffix; any other is read as JSON."""
+
+
+def require_readable(path: str, before: str, after: str) -> None:
+    """Refuse an edit of a data file after which nobody can read it; one that could not be read before may stay so.
+
+    Raises:
+        ToolError: `syntax_error` with the place.
+    """
+    load = _LOADERS.get(path.rpartition(".")[2].lower())
+    if load is None:
+        return
+    try:
+        load(path, after)
+    except ToolError as error:
+        try:
+            load(path, before)
+        except ToolError:  # such as JSON with comments, or a template
+            return
+        raise ToolError("syntax_error", f"with this edit {error.message}; nothing was changed") from error
 
 
 def value_at(path: str, value: Any, key: str) -> Any:

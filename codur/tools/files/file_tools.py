@@ -7,6 +7,7 @@ import io
 from collections import Counter, defaultdict
 from typing import Annotated
 
+from codur.tools.files.data_tools import require_readable
 from codur.tools.flow.outputs import Edit, Edits, FileContent, edited, unchanged
 from codur.tools.tool import WRITING_TASKS, Arg, ToolContext, ToolError, tool
 from codur.types import ToolResult
@@ -53,6 +54,8 @@ def _write(context: ToolContext, path: str, text: str, verb: str) -> ToolResult:
     workspace = context.workspace
     relative = workspace.relative(path)
     before = workspace.read_bytes(relative) if workspace.exists(relative) else None
+    if before is not None:
+        require_readable(relative, before.decode("utf-8", "replace"), text)
     context.write(relative, text)
     if before is not None and before == workspace.read_bytes(relative):
         return unchanged(relative)
@@ -143,7 +146,9 @@ def replace_in_file(
     if len(text) + count * (len(new) - len(old)) > limit:
         # Refused before it is made: the text could be larger than the memory.
         raise ToolError("too_large", f"{path} would be larger than {limit // 1024} KiB")
-    context.write(path, text.replace(old, new))
+    after = text.replace(old, new)
+    require_readable(path, text, after)
+    context.write(path, after)
     if old == new:
         return unchanged(path)
     done = Edit(path=path, action="changed", count=count, start_line=_line_numbers(text, old)[0])

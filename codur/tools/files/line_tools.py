@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from codur.tools.files.data_tools import require_readable
 from codur.tools.files.file_tools import lines_of
 from codur.tools.flow.outputs import Edit, FileContent, FileContents, edited, unchanged
 from codur.tools.output_bounds import bounded
@@ -95,6 +96,7 @@ def _write(context: ToolContext, path: str, lines: list[str], place: tuple[int, 
     before, after = "".join(lines), "".join([*above, *new, *below])
     if before == after:
         return unchanged(path, "these lines")
+    require_readable(path, before, after)
     context.write(path, after)
     what = f"replaced lines {start}-{end} of" if end >= start else f"put {len(new)} lines after line {end} of"
     return edited(f"{what} {path}", Edit(path=path, action="changed", start_line=start, end_line=end))

@@ -116,7 +116,17 @@ def test_dependencies_of_several_files(root: Path, toolbox: Toolbox) -> None:
     )
     assert [facts["path"] for facts in result.data["files"]] == ["sibling.py", "pkg/__init__.py"]
     many = toolbox.call("python_ast_dependencies_multifile", {"paths": ["main.py"] * 21})
-    assert (many.code, many.text) == ("invalid", "give 1 to 20 files")
+    assert (many.code, many.text) == ("invalid", "give 1 to 20 files or directories")
+
+
+def test_dependencies_below_a_directory(root: Path, toolbox: Toolbox) -> None:
+    """What cannot be parsed is left out; an earlier name does."""
+    whole = toolbox.call("python_ast_graph", {"path": "."})
+    assert {facts["path"] for facts in whole.data["files"]} >= {"main.py", "sibling.py", "pkg/core.py"}
+    assert "broken.py" not in whole.text
+    (root / "empty").mkdir()
+    assert toolbox.call("python_ast_dependencies", {"paths": ["empty"]}).code == "not_found"
+    assert toolbox.call("python_ast_dependencies", {"paths": ["broken.py"]}).code == "syntax_error"
 
 
 CALLS: list[tuple[str, dict[str, Any], str, str]] = [

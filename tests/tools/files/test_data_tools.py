@@ -118,3 +118,37 @@ def test_an_alias_bomb_is_too_large(tmp_path: Path, toolbox: Toolbox) -> None:
     (tmp_path / "x.yaml").write_text("\n".join(["l0: &l0 [a]", *levels]))
     result = toolbox.call("read_data", {"path": "x.yaml"})
     assert (result.code, result.text) == ("too_large", "x.yaml stands for more than 200000 values")
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "told"),
+    [
+        ("d.json", '"x",', '"x"', "d.json line 3 column 5: Expecting ',' delimiter"),
+        ("d.yaml", "tags:", "tags: [", "d.yaml line 5 column 5: expected the node content, but found '-'"),
+        ("d.toml", "list = [1", "list = [1 x", "d.toml line 4 column 11: Unclosed array"),
+        ("d.ini", "[a]", "a", "d.ini line 2 column 1: there is no section before it"),
+    ],
+)
+def test_an_edit_leaves_no_file_that_cannot_be_read(
+    root: Path, toolbox: Toolbox, path: str, old: str, new: str, told: str
+) -> None:
+    text = (root / path).read_text()
+    line = text[: text.index(old)].count("\n") + 1
+    after = text.split("\n")[line - 1].replace(old, new, 1)
+    calls: dict[str, dict[str, Any]] = {
+        "replace_in_file": {"old": old, "new": new},
+        "replace_lines": {"start_line": line, "end_line": line, "content": after},
+        "write_file": {"content": text.replace(old, new, 1)},
+    }
+    for name, arguments in calls.items():
+        result = toolbox.call(name, {"path": path, **arguments})
+        assert result.code == "syntax_error", name
+        assert result.text.startswith("with this edit "), result.text
+        assert told in result.text
+        assert (root / path).read_text() == text
+
+
+def test_what_could_not_be_read_before_may_be_edited(root: Path, toolbox: Toolbox) -> None:
+    (root / "tsconfig.json").write_text('{\n  // strict\n  "a": 1\n}\n')
+    assert toolbox.call("replace_in_file", {"path": "tsconfig.json", "old": "1", "new": "2"}).ok
+    assert toolbox.call("write_file", {"path": "new.json", "content": "{"}).ok
