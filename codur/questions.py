@@ -18,6 +18,7 @@ class PlanEffects(Struct):
     Attributes:
         kinds: kinds of effects, in the order of `EFFECTS`.
         files: workspace-relative paths that steps name and change.
+        tests: those of `files`, or beside them, that belong to the check.
         other_files: whether steps choose for themselves which files they change.
         commands: programs that steps run, as a person would type them; calls of MCP tools, with their arguments.
         addresses: what steps ask of the network: addresses of pages, words of searches.
@@ -27,6 +28,7 @@ class PlanEffects(Struct):
 
     kinds: tuple[Effect, ...] = ()
     files: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
     other_files: bool = False
     commands: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()

@@ -170,6 +170,7 @@ class Task(Struct):
         show_plan: ask the user before the plan is carried out, whatever the settings say.
         approved: the user has approved of any plan beforehand.
         keep_test: a test that is made for the task stays in the workspace if the task is done.
+        may_edit_tests: the tests that judge it may be changed, without being asked about.
         scope: which files may change; None: as the settings say.
         hint: what the user thinks is wrong; an offline search tries it first.
         earlier: what models are told of earlier tasks of the same conversation.
@@ -192,6 +193,7 @@ class Task(Struct):
     show_plan: bool = False
     approved: bool = False
     keep_test: bool = False
+    may_edit_tests: bool = False
     scope: ScopeRules | None = None
     hint: str = ""
     earlier: str = ""
@@ -219,6 +221,7 @@ class Discovery(Struct):
         missing_files: names in the prompt that look like files and do not exist.
         entry: the program that would be run, or None.
         check: the check that applies, or None.
+        edits_tests: tests of the check that the task changes although it does not name them.
         explain: the file whose explanation is all that is asked for; empty if something else or more is.
         reason: one line: which rule decided.
         sentence: what the classification said of the task; empty if nobody was asked.
@@ -231,6 +234,7 @@ class Discovery(Struct):
     missing_files: tuple[str, ...] = ()
     entry: str | None = None
     check: Check | None = None
+    edits_tests: tuple[str, ...] = ()
     explain: str = ""
     reason: str = ""
     sentence: str = ""

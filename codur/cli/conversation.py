@@ -135,7 +135,7 @@ class Conversation:
         result, output = carried_out(task, machine.Showing(), overrides=chosen.overrides)
         try:
             code = shown_result(result, output, explain_route=False)
-            tell_next(result, ("/diff", "/undo"))
+            tell_next(result, "/")
             return code
         finally:
             self._remember(turn_of(task.prompt, result))

@@ -132,6 +132,9 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Approve of any plan, and
 KeepTest = Annotated[
     bool, typer.Option("--keep-test", help="Keep the test that was made for the task, if there was one.")
 ]
+MayEditTests = Annotated[
+    bool, typer.Option("--may-edit-tests", help="The tests that judge the task may be changed, too.")
+]
 PlanFile = Annotated[
     Path | None, typer.Option("--plan-file", metavar="FILE", help="Carry out the plan in FILE (see `codur plan`).")
 ]

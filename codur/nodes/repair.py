@@ -71,7 +71,8 @@ def _search(state: RunState, check: Check, verdict: Verdict, context: RunContext
     verdict = replace(verdict, failing=tuple(test.replace(here, there) for test in verdict.failing))
     fault = Fault(
         checker=context.checker.on(copy),
-        check=check,
+        # A test that the task may change is still what says whether a candidate is right.
+        check=replace(check, protected=(*check.protected, *state["discovery"].edits_tests)),
         before=verdict,
         files=state["discovery"].files,
         task=state["task"].prompt,

@@ -85,6 +85,8 @@ def covers(approved: PlanEffects | None, effects: PlanEffects) -> bool:
     asked, known = (*effects.commands, *effects.addresses), (*approved.commands, *approved.addresses)
     if referred(asked) or not set(asked) <= set(known):
         return False
+    if not set(effects.tests) <= set(approved.tests):
+        return False
     if approved.other_files:
         return True
     return not effects.other_files and set(effects.files) <= set(approved.files)

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from codur.cli import machine
-from codur.cli.actions.run import carried_out, shown_result
+from codur.cli.actions.run import carried_out, in_repository, shown_result
 from codur.cli.actions.undo import changed_run, journal_of, kept_state
 from codur.cli.machine import Showing
 from codur.cli.printing import say, say_json, tell
@@ -29,6 +29,7 @@ from codur.tools.git.git_repository import Repository, own_repository
 from codur.tools.git.git_writing import identity
 from codur.tools.tool import ToolError
 from codur.types import Task
+from codur.ui.styled_lines import count
 from codur.workspace.disk.path_state import PathState, same
 from codur.workspace.history.disk_journal import DiskJournal
 from codur.workspace.history.net_changes import net_changes
@@ -102,7 +103,8 @@ def carry_out(task: Task, showing: Showing, **given: Any) -> int:
     if task.dry_run:
         raise UsageError("--commit and --dry-run cannot be given together", remedy="Leave one of the two out.")
     runs = machine.kept_runs()
-    _require_repository(Path(task.workspace))
+    if not in_repository(Path(task.workspace)):
+        raise UsageError("the workspace is not in a git repository", remedy=_REMEDIES["not_found"])
     result, shown = carried_out(task, showing, **given)
     if result.outcome == "done" and result.changed_files and result.run_id:
         try:
@@ -207,11 +209,6 @@ def _content(path: str, state: PathState | None, journal: DiskJournal) -> bytes 
     return journal.blobs.get(state.content)
 
 
-def _require_repository(workspace: Path) -> None:
-    if not any((above / ".git").exists() for above in (workspace, *workspace.parents)):
-        raise UsageError("the workspace is not in a git repository", remedy=_REMEDIES["not_found"])
-
-
 def _remedy(error: ToolError) -> str:
     if "git config" in error.message:
         return "For example: git config user.name 'Ann'; git config user.email ann@example.org"
@@ -239,7 +236,8 @@ def _checked(result: Mapping[str, Any]) -> str:
     if verdict.get("status") != "passed":
         return ""
     tests = verdict.get("tests_total")
-    return f"Checked: {verdict.get('check')}{f' ({tests} tests pass)' if tests else ''}"
+    passed = f" passes: {count(tests, 'test')}" if tests else ""
+    return f"Checked: {verdict.get('check')}{passed}"
 
 
 def _lines(done: Committed) -> list[str]:

@@ -17,9 +17,11 @@ from codur.types import Check, Limits
 from codur.workspace.workspace import Workspace
 
 _TEXT = """\
-# Codur's settings for this project. A project can only narrow what its user allows: lower limits, switch permissions
-# off and, once accepted with `codur trust`, name the check. Models and keys are the user's own business.
-# `codur config show` prints all that is in force, `codur config set KEY VALUE --project` changes this file.
+# Codur's settings for this project. They can only narrow what its user allows:
+# lower limits, switch permissions off and, once accepted with `codur trust`,
+# name the check. Models and keys are each user's own (`codur models`).
+# `codur config show` prints all that is in force;
+# `codur config set --project KEY VALUE` changes this file.
 
 # What decides that a task is done. {found}
 verification:
@@ -43,8 +45,6 @@ runtime:
 # Ask before plans are carried out: never, writes or always.
 planning:
   # approval: {approval}
-
-# Model: {model}
 """
 
 
@@ -98,7 +98,6 @@ def _text(settings: Settings, check: Check | None) -> str:
         cost=runtime.max_cost_usd,
         seconds=runtime.max_runtime_s,
         approval=settings.planning.approval,
-        model=model_words(settings),
     )
 
 

@@ -161,7 +161,8 @@ def _lines(rows: Sequence[ModelRow], choice: AutoChoice) -> list[str]:
     for row in rows:
         marks = {True: "✔ ", False: "✘ ", None: ""}
         used = f" ({', '.join(row.used)})" if row.used else ""
-        price = f"${row.price_in:g} in, ${row.price_out:g} out a million tokens" if row.price_out else "free"
+        free = "its price is not set" if row.key else "free"
+        price = f"${row.price_in:g} in, ${row.price_out:g} out a million tokens" if row.price_out else free
         lines.append(f"{marks[row.answered]}{row.profile}{used}: {row.model} of {row.provider}")
         lines.append(f"    {row.key or 'no key needed'}; {price}")
         if row.answered:

@@ -25,7 +25,6 @@ from codur.types import RunResult, Task
 from codur.ui.output_formats import Output, show
 from codur.ui.shown.tables import route_text
 
-_NEXT = ("codur diff", "codur undo")
 NO_HOME = "no home directory is known."
 
 
@@ -34,14 +33,20 @@ def carry_out(task: Task, showing: Showing, **given: Any) -> int:
     result, shown = carried_out(task, showing, **given)
     code = shown_result(result, shown, explain_route=showing.explain_route)
     if showing.is_for_people:
-        tell_next(result, _NEXT)
+        tell_next(result, "codur ")
     return code
 
 
-def tell_next(result: RunResult, commands: Sequence[str]) -> None:
-    """Say what can be done about what a task changed."""
+def tell_next(result: RunResult, mark: str) -> None:
+    """Say what can be done about what a task changed; commands begin with the mark."""
     if result.outcome == "done" and result.changed_files and result.run_id:
-        tell(f"next: {' · '.join(commands)}")
+        names = ("diff", "undo", *(("commit",) if in_repository(Path(result.workspace)) else ()))
+        tell(f"next: {' · '.join(f'{mark}{name}' for name in names)}")
+
+
+def in_repository(directory: Path) -> bool:
+    """Whether a directory, or one above it, has a repository."""
+    return any(os.path.lexists(above / ".git") for above in (directory, *directory.parents))
 
 
 def carried_out(

@@ -26,6 +26,7 @@ def run(
     agent: options.AgentName = None,
     keep: Annotated[bool, typer.Option("--keep", help="Keep the best attempt even if the check never passed.")] = False,
     keep_test: options.KeepTest = False,
+    may_edit_tests: options.MayEditTests = False,
     commit: Annotated[
         bool, typer.Option("--commit", help="Commit what was changed, and nothing else, once it is done.")
     ] = False,
@@ -69,6 +70,7 @@ def run(
         offline=offline,
         keep=keep,
         keep_test=keep_test,
+        may_edit_tests=may_edit_tests,
         dry_run=dry_run,
         wait=wait,
         show_plan=plan,

@@ -16,6 +16,7 @@ _MCP_TOOLS = frozenset({"call_mcp_tool", "read_mcp_resource", "list_mcp_tools", 
 REJECTIONS = 1  # a second refusal says that a model does not understand what is wanted
 """Plans that are made anew after the user has rejected one."""
 _NOBODY = "the plan needs your approval, and there is nobody to ask"
+_NOBODY_FOR_TESTS = "the tests that judge it would be changed too ({tests}), and there is nobody to ask"
 
 
 def ask_first(plan: Plan, problem: str, state: RunState, context: RunContext) -> RunUpdate | None:
@@ -25,7 +26,7 @@ def ask_first(plan: Plan, problem: str, state: RunState, context: RunContext) ->
         problem: what is wrong with the plan, as the user has edited it; it is then asked again in any case.
     """
     task, does = state["task"], effects(plan, state, context)
-    asked_for = task.show_plan or plan.asks
+    asked_for = task.show_plan or plan.asks or (bool(does.tests) and not task.may_edit_tests)
     if not problem and not needs_approval(does, context.settings.planning, asked_for=asked_for):
         return None
     if plan.origin in {"pattern", "llm_error"} and not does.kinds:
@@ -35,6 +36,14 @@ def ask_first(plan: Plan, problem: str, state: RunState, context: RunContext) ->
         if task.show_plan and task.approved:
             context.emit(PlanShown(plan=plan, effects=does))
         return None
+    if context.consult is None and does.tests and not (task.show_plan or plan.asks):
+        why = _NOBODY_FOR_TESTS.format(tests=", ".join(does.tests))
+        return RunUpdate(
+            outcome="refused",
+            reason=why,
+            remedy="Allow it with --may-edit-tests.",
+            **go("policy", "end", origin=plan.origin, reason=why),
+        )
     if context.consult is None:
         return refused(_NOBODY, plan, context)
     question = Question(kind="approval", text=problem, plan=plan, effects=does, renews=_renews(plan, state, context))
@@ -115,7 +124,7 @@ def effects(plan: Plan, state: RunState, context: RunContext) -> PlanEffects:
     """What carrying out the plan will do."""
     tools = {name: tool.side_effect for name in context.toolbox.names() if (tool := context.toolbox.get(name))}
     runtime, agents = context.settings.runtime, context.settings.agents
-    return effects_of(
+    does = effects_of(
         plan,
         Means(
             tools=tools,
@@ -127,6 +136,7 @@ def effects(plan: Plan, state: RunState, context: RunContext) -> PlanEffects:
             networked=lambda step: _asks_over_network(step, context),
         ),
     )
+    return replace(does, tests=state["discovery"].edits_tests if "write" in does.kinds else ())
 
 
 def _hands_over(step: Step, context: RunContext) -> bool:

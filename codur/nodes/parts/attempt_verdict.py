@@ -171,8 +171,19 @@ def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
         verdict = verdict if keeps(repeated, state) else repeated
     elif check is not None and verdict.passed:
         verdict = _confirmed(check, verdict, record, state, context)
+    verdict = _no_fewer(verdict, state)
     _tell(verdict, state, context)
     return verdict
+
+
+def _no_fewer(verdict: Verdict, state: RunState) -> Verdict:
+    """The verdict; where tests were changed too, none with fewer tests that pass than before is a pass."""
+    before = state["before"]
+    least = before.tests_passed or 0 if before is not None and state["discovery"].edits_tests else 0
+    if not verdict.passed or (verdict.tests_passed or 0) >= least:
+        return verdict
+    note = f"{verdict.tests_passed or 0} tests pass, and {least} did before the tests were changed"
+    return replace(verdict, status="failed", error=note, note=note, signature=note)
 
 
 def _confirmed(check: Check, verdict: Verdict, record: StepRecord, state: RunState, context: RunContext) -> Verdict:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 from codur.checks.discover import CheckRequest, find_check, find_entry
+from codur.checks.entry import is_test_code
 from codur.context.index import RepositoryIndex
+from codur.errors import WorkspaceError
 from codur.planning.patterns.classify import Classification
 from codur.planning.patterns.named_paths import SOURCE_SUFFIXES, suffix_of
 from codur.planning.patterns.request import MAX_CANDIDATES, Request
@@ -18,6 +20,16 @@ SMALL_WORKSPACE = 8
 """Up to this many source files, those that the program imports belong to the files in question."""
 _MADE = r"\b(?:into|create|creating|new|called|named|write|add|extract|split|move|put)\b[^.;\n]{{0,80}}{}"
 """A name after one of these words is that of a file to be made."""
+_RENAMED = re.compile(
+    r"\b(?:rename|renaming)\s+(?:the\s+)?(?:\w+\s+)?[`'\"]?([A-Za-z_]\w*)(?:\(\))?[`'\"]?\s+(?:to|into|as)\s+[`'\"]?[A-Za-z_]",
+    re.IGNORECASE,
+)
+"""A name that is to be another one."""
+_EVERYWHERE = re.compile(
+    r"\b(?:everywhere|throughout|across"
+    r"|(?:in|and) (?:all|every|the|its) (?:\w+ )?(?:files?|tests?|usages?|code|project))\b",
+    re.IGNORECASE,
+)
 _CHECK_CHARS = 100_000
 """Of a prompt, this much is searched for an expected output."""
 
@@ -37,7 +49,28 @@ def discover_code(request: Request, found: Classification) -> Discovery:
     entry = check.entry if check is not None and check.entry else find_entry(workspace, named)
     entry = entry if entry is not None and workspace.is_file(entry) else None
     files = _involved(request, *named, *([entry] if entry else [])) or _tested_files(request, check)
-    return replace(discovery, files=files, entry=entry, check=check)
+    tests = _tests_to_edit(request, check) if check is not None else ()
+    if check is not None and tests:
+        check = replace(check, protected=tuple(path for path in check.protected if path not in tests))
+    return replace(discovery, files=files, entry=entry, check=check, edits_tests=tests)
+
+
+def _tests_to_edit(request: Request, check: Check) -> tuple[str, ...]:
+    """The tests of the check that may be changed: all, if the user said so; else those that use what is renamed."""
+    tests = tuple(path for path in check.protected if check.kind == "tests" and is_test_code(path))
+    if request.task.may_edit_tests:
+        return tests
+    prompt = request.task.prompt[:_CHECK_CHARS]
+    renamed = [found[1] for found in _RENAMED.finditer(prompt)] if _EVERYWHERE.search(prompt) else []
+    return tuple(path for path in tests if any(_mentions(request, path, name) for name in renamed))
+
+
+def _mentions(request: Request, path: str, name: str) -> bool:
+    try:
+        text = request.names.workspace.peek_text(path)
+    except WorkspaceError:
+        return False
+    return re.search(rf"\b{re.escape(name)}\b", text) is not None
 
 
 def _involved(request: Request, *known: str) -> tuple[str, ...]:

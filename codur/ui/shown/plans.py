@@ -96,6 +96,9 @@ def _effect_lines(effects: PlanEffects) -> list[Line]:
         named = [_some(effects.files)] if effects.files else []
         rest = ["files that its steps choose"] if effects.other_files else []
         lines.append(line(("     changes: ", "dim"), " and ".join([*named, *rest]) or "nothing that it names"))
+    if effects.tests:
+        judged = "; they judge it as changed, and no fewer may pass than before"
+        lines.append(line(("     changes tests: ", "dim"), f"{_some(effects.tests)}{judged}"))
     lines += _named("runs", effects.commands, rest=" more, see the steps")
     lines += _named("checked by", (effects.check,) if effects.check else ())
     lines += _named("asks the network", effects.addresses)

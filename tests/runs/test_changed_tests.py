@@ -1,0 +1,84 @@
+"""Tasks that change the tests that judge them: who is asked, what may be edited, what a pass is then."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codur.questions import Answer
+from tests.runs.kit import Played, play
+from tests.runs.test_approval import YES, User
+from tests.support.groq_server import ServerReply, calls, json_reply
+
+FILES = {
+    "sums.py": "def total(numbers):\n    return sum(numbers)\n",
+    "test_sums.py": "from sums import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n\n\n"
+    "def test_none():\n    assert total([]) == 0\n",
+}
+RENAMED = {
+    path: text.replace("total(", "amount(").replace("import total", "import amount") for path, text in FILES.items()
+}
+GUTTED = RENAMED["test_sums.py"].partition("\n\n\ndef test_none")[0] + "\n"
+EDIT = json_reply(
+    {
+        "task_type": "refactor",
+        "confidence": 0.95,
+        "detected_files": ["sums.py"],
+        "suggested_action": "edit",
+        "reasoning": "A name is to be another one.",
+    }
+)
+PROMPT = "rename total to amount everywhere"
+
+
+def edits(tests: str) -> ServerReply:
+    return calls(
+        ("replace_file_content", {"path": "sums.py", "content": RENAMED["sums.py"]}),
+        ("replace_file_content", {"path": "test_sums.py", "content": tests}),
+    )
+
+
+def run(place: Path, *replies: ServerReply, prompt: str = PROMPT, **given: Any) -> Played:
+    return play(place, FILES, prompt, [EDIT, *replies], **given)
+
+
+def test_the_user_is_asked_and_the_tests_as_changed_judge(tmp_path: Path) -> None:
+    user = User(YES)
+    played = run(tmp_path, edits(RENAMED["test_sums.py"]), consult=user)
+    (question,) = user.asked
+    assert question.effects is not None
+    assert question.effects.tests == ("test_sums.py",)
+    assert (played.result.exit_code, played.files) == (0, RENAMED)
+    assert played.result.verdict is not None
+    assert played.result.verdict.tests_passed == 2
+
+
+def test_who_says_no_keeps_everything(tmp_path: Path) -> None:
+    played = run(tmp_path, consult=User(Answer(decision="reject")))
+    assert (played.result.exit_code, played.files) == (5, FILES)
+
+
+def test_with_nobody_to_ask_it_takes_the_option(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+    refused = run(tmp_path / "one")
+    assert (refused.result.outcome, refused.files) == ("refused", FILES)
+    assert "--may-edit-tests" in refused.result.remedy
+    allowed = run(tmp_path / "two", edits(RENAMED["test_sums.py"]), may_edit_tests=True)
+    assert (allowed.result.exit_code, allowed.files) == (0, RENAMED)
+
+
+def test_fewer_tests_are_no_pass(tmp_path: Path) -> None:
+    played = run(tmp_path, edits(GUTTED), edits(RENAMED["test_sums.py"]), may_edit_tests=True)
+    assert (played.result.exit_code, played.files) == (0, RENAMED)
+    assert "2 did before the tests were changed" in played.result.attempts[0].error
+
+
+@pytest.mark.parametrize("prompt", ["rename total to amount in sums.py", "rename count to amount everywhere"])
+def test_what_uses_no_such_name_stays_guarded(prompt: str, tmp_path: Path) -> None:
+    user = User(YES)
+    played = run(tmp_path, *[edits(RENAMED["test_sums.py"])] * 3, prompt=prompt, consult=user)
+    assert user.asked == []
+    assert played.files["test_sums.py"] == FILES["test_sums.py"]
