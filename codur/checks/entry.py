@@ -6,11 +6,11 @@ import ast
 import posixpath
 import re
 import tomllib
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from codur.errors import WorkspaceError
+from codur.python.project_files import parsed
 from codur.structs import Struct
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def look(workspace: Workspace, path: str) -> Module:
     except WorkspaceError:
         return Module()
     guarded = bool(_GUARD.search(text))
-    tree = _parsed(text)
+    tree = parsed(text) if len(text) <= _MAX_CHARS else None
     if tree is None:
         return Module(guarded=guarded, script=guarded or bool(_TOP_CALL.search(text)))
     script = guarded or any(_acts(statement) for statement in tree.body)
@@ -155,17 +155,6 @@ def _first(scripts: Sequence[str], modules: dict[str, Module], imported: set[str
 def _only(modules: dict[str, Module], imported: set[str]) -> str | None:
     scripts = [path for path, module in modules.items() if module.script and path not in imported]
     return scripts[0] if len(scripts) == 1 else None
-
-
-def _parsed(text: str) -> ast.Module | None:
-    if len(text) > _MAX_CHARS:
-        return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of code that is only looked at
-            return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
 
 
 # --- what a module does -----------------------------------------------------------------------------------------------

@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import accumulate, groupby, pairwise
 
+from codur.python.project_files import parsed
 from codur.repair.candidates.candidates import Candidate, Program
 from codur.repair.candidates.factors import EARLIER, NEW, PART, PER_COMMIT, PER_LINE, TOGETHER, UNDONE
 from codur.repair.code.node_shapes import first_line
-from codur.repair.code.source_file import FAULTS, FunctionNode
+from codur.repair.code.source_file import FunctionNode
 from codur.repair.suspicion.localise import Suspicion
 from codur.structs import Struct, field, replace
 from codur.tools.git.git_history import History, Hunk, Version
@@ -153,7 +153,7 @@ def _text(rows: Iterable[str]) -> str:
 
 def _statements(rows: Sequence[str]) -> list[int] | None:
     """How many lines each of the statements has that some lines consist of; None if they are none."""
-    tree = _parsed(textwrap.dedent("\n".join(rows)))
+    tree = parsed(textwrap.dedent("\n".join(rows)))
     if tree is None or not tree.body:
         return None if rows else []
     starts = [0, *(first_line(node) - 1 for node in tree.body[1:]), len(rows)]
@@ -189,7 +189,7 @@ def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
 
 def _functions(text: str) -> dict[tuple[str, int], tuple[int, int]]:
     """The lines of each function, from 0, decorators included; by its name with what encloses it, and its number."""
-    tree = _parsed(text)
+    tree = parsed(text)
     found: dict[tuple[str, int], tuple[int, int]] = {}
     names: Counter[str] = Counter()
     waiting: list[tuple[str, ast.AST]] = [("", tree)] if tree else []
@@ -202,15 +202,6 @@ def _functions(text: str) -> dict[tuple[str, int], tuple[int, int]]:
                 found[inner, names[inner]] = (first_line(child) - 1, child.end_lineno or child.lineno)
             waiting.append((inner, child))
     return found
-
-
-def _parsed(text: str) -> ast.Module | None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
-    except FAULTS:
-        return None
 
 
 def _hunk(version: Version, start: int, end: int, old: Iterable[str]) -> Hunk:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing, suppress
-from types import TracebackType
 
 from codur.checks.checker import Checker
 from codur.errors import WorkspaceError
@@ -89,9 +88,7 @@ class Judge:
     def __enter__(self) -> Judge:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def prepare(self) -> None:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from codur.sandbox.backend import Confined
-from codur.sandbox.backends.seccomp import NO_FILTER, filter_program
+from codur.sandbox.backends.namespaces import NamespacesBackend
 from codur.sandbox.backends.system_paths import link_chain
 from codur.sandbox.backends.view import own_mounts, system_mounts
 from codur.sandbox.program_policy import Mount, Policy
@@ -57,26 +57,18 @@ def _is_administrators(path: Path) -> bool:
     return True
 
 
-class BubblewrapBackend:
-    """Contains programs with bubblewrap.
+class BubblewrapBackend(NamespacesBackend):
+    """Contains programs with bubblewrap, which makes the namespaces.
 
     Args:
         path: the `bwrap` program.
     """
 
     name = "bubblewrap"
-    hides = True
-    has_loopback = True
 
     def __init__(self, path: Path) -> None:
+        super().__init__()
         self._path = path
-        self._seccomp = filter_program(network=True)
-        self._seccomp_shared = filter_program(network=False, shared=True)
-
-    @property
-    def gaps(self) -> tuple[str, ...]:
-        """Nothing is left open where the machine's system calls are known."""
-        return () if self._seccomp is not None else (NO_FILTER,)
 
     def confine(self, policy: Policy, argv: Sequence[str], env: Mapping[str, str], cwd: Path) -> Confined:
         """How to start a program so that it sees and writes only what the policy says.

@@ -7,7 +7,6 @@ import os
 import selectors
 import struct
 import time
-from types import TracebackType
 
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.process.child import Process
@@ -63,9 +62,7 @@ class Channel:
     def __enter__(self) -> Channel:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.kill()
 
     def fileno(self) -> int:

@@ -6,7 +6,6 @@ import contextlib
 import os
 import select
 from collections.abc import Callable
-from types import TracebackType
 
 from codur.sandbox.process.child import Process
 
@@ -46,9 +45,7 @@ class Stream:
     def __enter__(self) -> Stream:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def ended(self) -> bool:

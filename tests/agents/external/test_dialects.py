@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from codur.agents.external.agent_program import MAX_LINE, JsonLines
 from codur.agents.external.dialects import (
     ClaudeReader,
     CodexReader,
@@ -17,7 +18,6 @@ from codur.agents.external.dialects import (
     PlainReader,
     Reader,
 )
-from codur.agents.external.json_lines import MAX_LINE, JsonLines
 from codur.agents.external.protocol import Happening, Said, Used
 from codur.types import Usage
 
