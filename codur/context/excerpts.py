@@ -85,6 +85,7 @@ class _File(Struct, frozen=False, kw_only=False):
         if want.most_lines and len(self._lines) > want.most_lines:
             return 0
         if want.need == "asked":
+            # What the step names is shown though it does not fit: a request without it asks for a guess.
             room = max(room, self._sizes[-1] + self.frame)
         end = before + room
         if want.line:
@@ -116,6 +117,7 @@ class _File(Struct, frozen=False, kw_only=False):
 
     def _closed(self, kept: list[range]) -> list[range]:
         """With the gaps that would take as much to name as to show."""
+        # A note that is as long as what it leaves out would only hide it.
         small = [gap for gap in self._gaps(kept) if self._chars(gap) <= len(self._note(gap))]
         return merged([*kept, *small])
 
@@ -172,6 +174,8 @@ class _File(Struct, frozen=False, kw_only=False):
         for head in self.parts:
             if head.name in owners:
                 lines = range(head.start, head.end)
+                # Of a long head (a docstring, many fields) the `class` line stays: a method is not understood without
+                # its bases.
                 first = max(head.head, head.start)
                 yield lines if self._chars(lines) <= HEAD_CHARS else range(first, first + 1)
         room = MODULE_CHARS

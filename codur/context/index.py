@@ -58,6 +58,7 @@ class RepositoryIndex:
         if len(sources) > self._max_files:
             sources = _nearest_first(sources, near)[: self._max_files]
         facts = {path: found for path in sources if (found := self._facts(path)) is not None}
+        # A view holds what was worked out of imports and lineages; the same files need not be worked out again.
         if facts != self._last.facts:
             self._last = View(facts)
         return self._last
@@ -67,6 +68,7 @@ class RepositoryIndex:
             status = (self._workspace.root / path).stat()
         except OSError:
             return None
+        # Both: two edits can fall into one tick of the file system's clock. No content is read to find out.
         stamp = (status.st_mtime_ns, status.st_size)
         seen = self._seen.get(path)
         if seen is None or seen.stamp != stamp:
@@ -136,6 +138,7 @@ class View:
         found = self.facts.get(path)
         if found is None:
             return None
+        # Block 0 is the module itself: what no definition is around belongs to it.
         return path, bisect_right(found.blocks, line, lo=1, key=lambda block: block.line) - 1
 
     def function(self, path: str, name: str, owner: str | None = None) -> Node | None:

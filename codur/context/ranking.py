@@ -20,6 +20,7 @@ from codur.context.index import Node, View
 from codur.context.places import Place
 from codur.tools.code.syntax_trees import family_of
 
+# Chosen, as the weights below are: none was measured by itself.
 RESTART = 0.2
 """Share of a block's weight that stays with it; the rest goes to what it mentions."""
 SMALLEST = 1e-4
@@ -91,6 +92,7 @@ def _of_tests(view: View, tests: Sequence[Node]) -> dict[Node, float]:
 def _stem(path: str) -> str:
     """A file's name without what makes it a test: `test_fr.py` is about `lang_FR.py`."""
     name, suffix = posixpath.splitext(posixpath.basename(path))
+    # `FooTest.java` is Java's custom; elsewhere such an end is a part of the name.
     if suffix == ".java":
         name = name.removesuffix("Test").removesuffix("Tests")
     name = name.lower().removesuffix(".test").removesuffix(".spec")
@@ -104,6 +106,7 @@ def _failure(view: View, places: Sequence[Place]) -> dict[Node, float]:
         node = view.at(place.path, place.line) if place.line else view.function(place.path, place.function)
         if node is not None and node not in found:
             found[node] = weight
+            # The frame where it failed comes first in `places`; those around it are less and less about the fault.
             weight *= _OUTWARDS
     return found
 
@@ -152,6 +155,7 @@ def ranks(view: View, start: Mapping[Node, float]) -> dict[Node, float]:
     if not total:
         return rank
     waiting = {node: weight / total for node, weight in sorted(start.items())}
+    # In a fixed order: the walk is cut off by a bound, and the same request must show the same code each time.
     queue = deque(sorted(waiting, key=lambda node: (-waiting[node], node)))
     pushes = 0
     while queue and pushes < MAX_PUSHES:
@@ -164,6 +168,7 @@ def ranks(view: View, start: Mapping[Node, float]) -> dict[Node, float]:
         for target, share in mentions(view, node).items():
             before = waiting.get(target, 0.0)
             waiting[target] = before + (1 - RESTART) * weight * share
+            # Only when it passes the bound: what waits already must not stand in the queue twice.
             if before < SMALLEST <= waiting[target]:
                 queue.append(target)
     return rank
@@ -206,6 +211,7 @@ def mentions(view: View, node: Node) -> dict[Node, float]:
     found: dict[Node, float] = {}
     family = family_of(path)
     lineage = view.lineage(path, block.owner) if block.delegates else frozenset()
+    # A set's order changes with each process, and sums of floats with their order.
     for name in sorted(block.mentions):
         homes = [home for home in view.defined(name) if home != node and family_of(home[0]) == family]
         own = [home for home in homes if name in block.delegates and _owner(view, home) in lineage]
@@ -213,6 +219,7 @@ def mentions(view: View, node: Node) -> dict[Node, float]:
             found[home] = found.get(home, 0.0) + view.rarity(name) * _DELEGATED / len(own)
         if own:
             continue
+        # Names are all that is known here; an import tells which of several definitions is meant.
         near = [home for home in homes if home[0] == path] or [home for home in homes if home[0] in imported]
         usable = near or (homes if len(homes) <= MAX_HOMES else [])
         if not usable:

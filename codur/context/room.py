@@ -53,6 +53,7 @@ def offered(specs: Sequence[ToolSpec], profile: Profile, sources: Mapping[str, s
     short = tuple(spec for spec in specs if spec.name in SHORT_FORM)
     if is_small(profile) and len(short) == len(SHORT_FORM):
         return tuple(map(_shortened, short))
+    # By an expression and not by a tree: this also holds for languages whose grammar is not installed.
     flat = not any(_CLASS.search(text) for text in sources.values())
     return tuple(_shortened(spec) for spec in specs if not (flat and spec.name in FOR_CLASSES))
 
@@ -94,6 +95,7 @@ def _answer_tokens(brief: CodingBrief, target: str | None, whole_file_lines: int
     texts = [own] if own else [text for path, text in brief.sources.items() if path not in brief.read_only]
     if not texts or brief.missing_files:
         return most
+    # A short file may come back whole; of a long one only functions do.
     longest = max((estimate_tokens(text) for text in texts if text.count("\n") <= whole_file_lines), default=0)
     return min(most, max(usual, _AROUND_EDITS + longest * 3 // 2))
 

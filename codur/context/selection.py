@@ -145,6 +145,8 @@ def _weighed(rank: Mapping[Node, float], ran: Mapping[Node, float]) -> dict[Node
     for node in {*rank, *ran}:
         weight = rank.get(node, 0.0)
         if ran:
+            # The root brings ranks, which fall by orders of magnitude, closer together: what was executed tells more
+            # than how near a name is.
             weight = math.sqrt(weight + _UNREACHED) * ran.get(node, _NOT_EXECUTED)
         found[node] = weight * _SHARE[standing(node[0])]
     return found
@@ -207,6 +209,7 @@ def _files_of(nodes: Iterable[Node]) -> list[str]:
 
 def _by_rank(view: View, rank: Mapping[Node, float]) -> tuple[str, ...]:
     by_rank = _file_ranks(rank)
+    # A task that names nothing gets the outline of everything, sources first.
     return tuple(sorted(by_rank, key=lambda path: -by_rank[path])) or tuple(sorted(view.facts, key=standing))
 
 

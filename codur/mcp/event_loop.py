@@ -50,6 +50,7 @@ class LoopThread:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
+                # A daemon: a server that blocks the loop must not keep the program from ending.
                 threading.Thread(target=_carry, args=(self._loop,), name="codur-mcp", daemon=True).start()
             return self._loop
 

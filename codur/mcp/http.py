@@ -74,9 +74,13 @@ class _Guard(httpx2.AsyncBaseTransport):
         url = request.url
         there = (url.scheme, url.host, url.port or self._target.port)
         if there != (self._target.scheme, self._target.host, self._target.port):
+            # The user's headers, which may be keys, go with every request: they must not follow a redirect or an
+            # endpoint that the server names.
             raise self._refused(f"{self._name} leads to another place, {url.host}", request)
         sent = httpx2.Request(
             request.method,
+            # To the address that was checked, and not to the name: a second lookup could give another one (DNS
+            # rebinding). TLS still compares the certificate with the name, by `sni_hostname`.
             url.copy_with(host=await self._checked(request)),
             headers=request.headers,
             stream=request.stream,
@@ -114,6 +118,8 @@ class _Guard(httpx2.AsyncBaseTransport):
         return self._pinned
 
     async def _bounded(self, response: httpx2.Response, request: httpx2.Request) -> httpx2.Response:
+        # The bound counts bytes as they arrive; a compressed answer could be a thousand times as long once it is
+        # unpacked.
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             await response.aclose()
             self._trouble.found(f"{self._name} sent a compressed answer, which was not asked for")
@@ -126,6 +132,7 @@ class _Guard(httpx2.AsyncBaseTransport):
         )
 
     def _refused(self, message: str, request: httpx2.Request, *, remedy: str = "") -> httpx2.TransportError:
+        # The first trouble is the cause; what follows comes from the library's attempts to go on.
         if self._trouble.error is None:
             self._trouble.error = McpRefused(message, remedy=remedy)
         return httpx2.UnsupportedProtocol(message, request=request)

@@ -91,6 +91,7 @@ def listing_of(server: str, raw: Iterable[Mapping[str, Any]]) -> Listing:
     left_out = 0
     for entry in raw:
         definition = _definition(server, entry) if len(kept) < MAX_TOOLS else None
+        # The first one keeps its name: a later one could otherwise take the place of a tool that the user knows.
         if definition is None or definition.name in kept:
             left_out += 1
         else:
@@ -104,6 +105,7 @@ def shown_name(server: str, tool: str) -> str:
     plain = _ODD.sub("_", tool)
     if plain == tool and len(head) + len(tool) <= _MAX_NAME:
         return head + tool
+    # Two long names with the same beginning must not become one tool.
     mark = hashlib.sha256(tool.encode()).hexdigest()[:_DIGITS]
     return f"{head}{plain[: _MAX_NAME - len(head) - _DIGITS - 1]}-{mark}"
 
@@ -121,6 +123,7 @@ def _definition(server: str, raw: Mapping[str, Any]) -> Definition | None:
     if len(json.dumps(schema)) > MAX_SCHEMA:
         return None
     description = one_line(str(raw.get("description") or raw.get("title") or ""), MAX_DESCRIPTION)
+    # All of it, also what is not passed on: a server could change what a field means that is left out here.
     whole = json.dumps(raw, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return Definition(
         server=server,

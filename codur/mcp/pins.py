@@ -65,6 +65,8 @@ class Pins:
         with self._locked():
             known = self._read()
             found = known.get(server)
+            # Other settings are another server, though it has the same name: what was accepted of the former says
+            # nothing of it.
             if found is not None and found.source == now.source:
                 return found
             self._write({**known, server: now})

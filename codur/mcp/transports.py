@@ -82,6 +82,7 @@ class Pipes:
             while (data := await _next(self._stream.stdout)) and self._is_bounded(len(data), len(buffer)):
                 start = len(buffer)
                 buffer += data
+                # Only in what is new: a long message would else be searched anew with each of its pieces.
                 end = buffer.rfind(b"\n", start)
                 if end < 0:
                     continue
@@ -127,6 +128,8 @@ class Pipes:
                 left = memoryview(text.encode() + b"\n")
                 while left:
                     await anyio.wait_writable(self._stream.stdin)
+                    # A pipe that is told to be writable takes PIPE_BUF bytes, 4,096 on Linux, without blocking the
+                    # loop.
                     left = left[os.write(self._stream.stdin, left[:4096]) :]
         except BrokenPipeError:
             await self._tell_end()

@@ -288,10 +288,12 @@ async def _asked(
         async with asyncio.timeout(timeout_s) as scope:
             answer = await callback.decide(context_for(point, context), point.candidate_tools, prompt_for(point))
     except TimeoutError:
+        # The callback's own TimeoutError is a failure of the callback, not the end of its time.
         if not scope.expired():
             raise
         return "", {}, f"no answer within {timeout_s:g} s"
     name, given = (answer.name, answer.arguments) if isinstance(answer, ToolCall) else (answer, dict[str, Any]())
+    # Models put names in quotes or end them with a full stop.
     name = name.strip().strip("`'\".") if isinstance(name, str) else ""
     if not name or name.lower() == NONE:
         return "", {}, "none of the candidates was chosen"

@@ -58,6 +58,7 @@ class Body:
         Raises:
             FetchFailed: it is not compressed as it should be.
         """
+        # One byte more than fits, which tells that there is more.
         chunk = chunk[: self._max - self._read + 1]
         self._read += len(chunk)
         try:
@@ -160,6 +161,7 @@ class Fetcher(Struct):
 
     async def _follow(self, url: str, form: Mapping[str, str] | None) -> Fetched:
         target = self._target(url, *(form or {}).values())
+        # What a form says is for the place that was asked, and for no other that it names.
         redirects = 0 if form is not None else self.limits.redirects
         try:
             async with asyncio.timeout(self.limits.seconds):
@@ -220,6 +222,8 @@ class Fetcher(Struct):
             raise FetchFailed(f"{target.host} is not known", remedy="Check the address.") from error
         if not found:
             raise FetchFailed(f"{target.host} has no address", remedy="Check the address.")
+        # All, and not only the one that is taken: a public name that also has an address inside a network is an attempt
+        # to reach it.
         if not all(self.allowed(address) for address in found):
             raise FetchRefused(
                 f"{target.host} is not on the public internet", remedy="Only pages on the public internet are read."

@@ -32,6 +32,8 @@ def installation_of(program: Path, environ: Mapping[str, str]) -> tuple[Path, ..
         environ: the user's environment, for the path on which its interpreter is looked up.
     """
     found: dict[Path, None] = {}
+    # Every link on the way, not only its end: npm puts a link on the path, and the sandbox shows what is named and no
+    # more.
     for path in link_chain(program):
         found[path] = None
         for above in path.parents:
@@ -52,6 +54,7 @@ def _interpreters(program: Path, environ: Mapping[str, str]) -> Iterator[Path]:
     except OSError:  # it may be executable and not readable
         return
     words = line.removeprefix(b"#!").split() if line.startswith(b"#!") else []
+    # `#!/usr/bin/env -S node`: the program, an option, the interpreter.
     for word in map(os.fsdecode, words[:3]):
         if word.startswith("/"):
             yield Path(word)

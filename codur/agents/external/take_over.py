@@ -46,8 +46,11 @@ def take_over(agent: str, changes: Changes, copy: Copy, workspace: Workspace, *,
         else:
             wanted[path] = data
     notes = _notes(agent, refused)
+    # After the notes: what was refused is told even where nothing is taken over.
     if changes.problem:
         return Taken(notes=notes, problem=changes.problem)
+    # The user, or another program, may have worked on the same files while the agent did; their work is not
+    # overwritten.
     moved = next((path for path in wanted if not _is_as_copied(path, copy, workspace)), None)
     if moved is not None:
         return Taken(notes=notes, problem=f"{moved} was changed in the workspace meanwhile")

@@ -253,6 +253,7 @@ def beyond(step: Step, plan: Plan, known: Capabilities, asked: Asked) -> Problem
     """
     if plan.origin not in {"plan", "pre_plan"}:
         return None
+    # What a model has read in files can put a change into its plan; the request is the user's own.
     if asked.only_looks and _changes(step, known):
         return Problem(text=f"the task asks to look, and step {step.id!r} changes something", step_id=step.id)
     if step.action != "tool":
@@ -277,6 +278,8 @@ def _deeds(step: Step, known: Capabilities) -> Iterator[tuple[str, re.Pattern[st
         yield "deletes a file", _DELETE
     if step.capability == "apply_patch" and _DELETES_IN_PATCH.search(str(step.arguments.get("patch", ""))):
         yield "deletes a file", _DELETE
+    # By the command's text, which a program can hide what it does from: what it does is bounded by the sandbox. This
+    # only sees to it that a plan keeps to the request.
     if known.tools.get(step.capability) == "run":
         command = " ".join(_words(step.arguments.get("command", "")))
         for does, pattern, wanted in (
@@ -293,6 +296,7 @@ def _words(command: Any) -> list[str]:
 
 
 def _unknown(kind: str, name: str, known: Collection[str]) -> str:
+    # Of a long list always the nearest, however far: all names would take more of the request than the plan does.
     near = get_close_matches(name, sorted(known), n=_NAMED, cutoff=0.0 if len(known) > _LISTED else 0.6)
     if near:
         hint = f"the nearest {'is' if len(near) == 1 else 'are'} {', '.join(near)}"

@@ -82,6 +82,7 @@ def _replace(context: ToolContext, path: str, given: GivenCode, find: _Find) -> 
     indent = leading(lines[target.line - 1])
     new = indented(code, indent, placing.indent_unit(tree, lines))
     comments = code.offset
+    # Comments above the new code that stand above the old one already would stand there twice.
     if start != target.start or (comments and lines[: target.start - 1][-comments:] == new[:comments]):
         new = new[comments:]
     result = placing.with_imports("\n".join([*lines[: start - 1], *new, *lines[target.end :]]), code.imports)

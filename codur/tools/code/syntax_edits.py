@@ -44,6 +44,7 @@ def replaced(context: ToolContext, given_path: str, grammar: Grammar, code: str,
     start = target.start if given[0].lstrip().startswith(_ABOVE) else target.line
     new = _indented(given, leading(lines[target.line - 1]))
     new[0] = _exported(lines[start - 1], new[0]) if start == target.line else new[0]
+    # A member of an object literal ends with a comma that belongs to the list and not to the function.
     if lines[target.end - 1].rstrip().endswith(",") and not new[-1].endswith(","):
         new[-1] += ","
     result = "\n".join([*lines[: start - 1], *new, *lines[target.end :]])
@@ -152,6 +153,8 @@ def _exported(before: str, line: str) -> str:
 
 
 def _require_understood(path: str, before: Syntax, after: Syntax, qualname: str, lines: range) -> None:
+    # More than before, and not none: a grammar does not know all of its language's newest forms, and the file may have
+    # been broken before.
     if len(after.mistakes) > len(before.mistakes):
         wrong = next((line for line in after.mistakes if line in lines), None)
         place = f"line {wrong} of {path}" if wrong else path

@@ -122,6 +122,7 @@ class Syntax:
 
     def __init__(self, grammar: Grammar, text: str) -> None:
         language, query = _loaded(grammar)
+        # Bytes, since the places that tree-sitter gives are counted in them.
         self._source = text.encode("utf-8", "replace")
         self._root = _tree_sitter().Parser(language).parse(self._source).root_node
         self._matches: list[tuple[int, dict[str, list[Node]]]] = _tree_sitter().QueryCursor(query).matches(self._root)

@@ -82,6 +82,8 @@ def _require_python(path: str, before: str, after: str) -> None:
 def _carry_out(context: ToolContext, planned: dict[str, str | None]) -> None:
     """Write what was planned, or leave everything as it was."""
     workspace = context.workspace
+    # All was worked out before, but a write can still fail (a full disk, a permission): then nothing of the patch
+    # stays.
     before = workspace.snapshot()
     try:
         for path, text in planned.items():
@@ -129,6 +131,7 @@ def _place(lines: list[str], hunk: Hunk, stated: int, done: int, name: str) -> t
     for cut_top, cut_end in _cuts(hunk):
         wanted = old[cut_top : len(old) - cut_end]
         found = [at for at in range(done, len(lines) - len(wanted) + 1) if lines[at : at + len(wanted)] == wanted]
+        # Its own line number decides only among places where all of its context fits: models count lines wrongly.
         if stated in found and not cut_top and not cut_end:
             return stated, 0, 0
         if len(found) > 1:

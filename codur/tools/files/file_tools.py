@@ -131,6 +131,7 @@ def replace_in_file(
     """Replace a piece of text in a file; it must occur exactly once, unless all is true."""
     path = context.workspace.relative(path)
     text = context.workspace.read_text(path).text
+    # A file's text is read with plain line ends and written with its own; a model may have copied them from elsewhere.
     old, new = (part.replace("\r\n", "\n") for part in (old, new))
     if not old:
         raise ToolError("invalid", "old is empty; give the text to replace")

@@ -156,6 +156,7 @@ def _texts(context: ToolContext, given: _Search, skipped: list[str], limit: int)
     `skipped`.
     """
     workspace = context.workspace
+    # A file that was named and cannot be read is an error; one that was merely come across is told at the end.
     single = workspace.is_file(given.path)
     names = [workspace.relative(given.path)] if single else _candidates(context, given, skipped)
     too_large = _TooLarge(workspace, given)
@@ -166,6 +167,7 @@ def _texts(context: ToolContext, given: _Search, skipped: list[str], limit: int)
         except FileError as error:
             if single:
                 raise
+            # A file that nobody looked into must not count as one without a match.
             if error.code != "binary" and not (error.code == "too_large" and too_large.surely_misses(name)):
                 skipped.append(name)
             continue

@@ -57,6 +57,7 @@ def read_patch(text: str) -> list[FilePatch]:
         if lines[at].startswith(("diff --git ", "--- ")):
             patch, at = _file(lines, at)
             found.append(patch)
+        # Passed over like the text around patches, its changes would be lost without a word.
         elif lines[at].startswith("@@ "):
             raise ToolError("invalid", f"line {at + 1} of the patch begins a hunk of no file; give --- and +++ lines")
         else:
