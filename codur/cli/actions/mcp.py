@@ -23,6 +23,7 @@ from codur.sandbox.launcher import Launcher
 from codur.session.host import redactor_of
 from codur.session.programs import uncontained
 from codur.store.directory import StateDirectory
+from codur.types import ToolCall
 
 
 def show_servers(directory: Path, config: Path | None, *, json: bool) -> int:
@@ -57,20 +58,17 @@ def show_tools(name: str, directory: Path, config: Path | None, *, json: bool) -
     return 0
 
 
-def call_tool(name: str, tool: str, arguments: str, directory: Path, config: Path | None, *, json: bool) -> int:
+def call_tool(name: str, call: ToolCall, directory: Path, config: Path | None, *, json: bool) -> int:
     """Call a tool and print what it gives; returns 1 if it says that it failed.
 
     Raises:
-        UsageError: the arguments are no JSON object.
         McpError: the server cannot be used, or the tool is not as it was accepted.
     """
-    given = _arguments(arguments)
-    whole = tool if tool.startswith(f"mcp__{name}__") else shown_name(name, tool)
     with _opened(directory, config) as (servers, redact):
         servers.server(name)
-        answer = servers.call(whole, given)
+        answer = servers.call(call.name, call.arguments)
     if json:
-        say(redact(json_module.dumps({"tool": whole, **to_builtins(answer)})))
+        say(redact(json_module.dumps({"tool": call.name, **to_builtins(answer)})))
     else:
         say(redact(answer.text))
     return 1 if answer.failed else 0
@@ -142,14 +140,20 @@ def _news_line(tool: Definition, state: str) -> str:
     return f"{state}: {tool.name}: {tool.description}\n  {json_module.dumps(tool.schema)}"
 
 
-def _arguments(text: str) -> dict[str, Any]:
+def read_call(server: str, tool: str, arguments: str) -> ToolCall:
+    """A call as a command line words it: the server's or the whole name of a tool, and JSON.
+
+    Raises:
+        UsageError: the arguments are no JSON object.
+    """
     try:
-        given = json_module.loads(text)
+        given = json_module.loads(arguments)
     except (ValueError, RecursionError) as error:
         raise UsageError("the arguments are no JSON", remedy="""Write them as '{"name": "value"}'.""") from error
     if not isinstance(given, dict):
         raise UsageError("the arguments are no JSON object", remedy="""Write them as '{"name": "value"}'.""")
-    return given
+    whole = tool if tool.startswith(f"mcp__{server}__") else shown_name(server, tool)
+    return ToolCall(name=whole, arguments=given)
 
 
 def _settings(directory: Path, config: Path | None) -> Settings:

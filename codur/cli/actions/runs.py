@@ -43,8 +43,7 @@ def show_runs(directory: Path, *, everywhere: bool, json: bool) -> None:
             now=datetime.now(UTC),
             undone=undone,
             workspaces=everywhere,
-            color=sys.stdout.isatty(),
-            width=machine.width(),
+            width=machine.width() if sys.stdout.isatty() else 0,
         )
         show(table, sys.stdout)
     else:

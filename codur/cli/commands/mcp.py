@@ -46,7 +46,7 @@ def mcp_call(
     """Call a tool. The exit code is 1 if the tool says that it failed."""
     from codur.cli.actions import mcp
 
-    return mcp.call_tool(name, tool, arguments, directory, config, json=json)
+    return mcp.call_tool(name, mcp.read_call(name, tool, arguments), directory, config, json=json)
 
 
 @mcp_app.command("resources")

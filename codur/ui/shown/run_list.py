@@ -46,8 +46,7 @@ def runs_table(
     now: datetime,
     undone: Mapping[str, Undone],
     workspaces: bool = False,
-    color: bool = False,
-    width: int = 100,
+    width: int = 0,
 ) -> Shown:
     """Give the list of runs.
 
@@ -56,7 +55,7 @@ def runs_table(
         now: the time, to tell how long ago they were.
         undone: how much of what each changed was undone since, by its id.
         workspaces: also say where each was.
-        color: use colours and fold long cells to `width` columns.
+        width: use colours and fold long cells to so many columns; 0 for neither.
     """
     columns = (*_COLUMNS, Column("directory")) if workspaces else _COLUMNS
     cells = []
@@ -73,7 +72,7 @@ def runs_table(
             line(clip(" ".join(record.prompt.split()), width=60)),
         )
         cells.append((*row, line(record.workspace)) if workspaces else row)
-    return table(columns, cells, (), color=color, width=width)
+    return table(columns, cells, (), color=width > 0, width=width)
 
 
 def run_text(
