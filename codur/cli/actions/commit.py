@@ -106,6 +106,7 @@ def carry_out(task: Task, showing: Showing, **given: Any) -> int:
     if not in_repository(Path(task.workspace)):
         raise UsageError("the workspace is not in a git repository", remedy=_REMEDIES["not_found"])
     result, shown = carried_out(task, showing, **given)
+    told = ""
     if result.outcome == "done" and result.changed_files and result.run_id:
         try:
             told, code = "\n".join(_lines(committed(runs.open(result.run_id), Wish()))), result.exit_code
@@ -113,8 +114,8 @@ def carry_out(task: Task, showing: Showing, **given: Any) -> int:
             told, code = f"not committed: {error.message}\n{error.remedy}", error.exit_code
         result = replace(result, exit_code=code, notes=(*result.notes, told))
     ended = shown_result(result, shown, explain_route=showing.explain_route)
-    if result.notes and not showing.json:
-        tell(result.notes[-1])
+    if told and not showing.json:
+        tell(told)
     return ended
 
 
