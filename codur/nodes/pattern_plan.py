@@ -11,6 +11,7 @@ from codur.patches import RepairRequest
 from codur.planning.patterns.classify import lists_steps
 from codur.planning.patterns.decide import decide
 from codur.planning.plans.first_plan import first_plan, repair_plan
+from codur.planning.renaming import rename_step
 from codur.structs import replace
 from codur.types import CODE_TASKS, Discovery, Plan, Step, Verdict
 
@@ -40,7 +41,7 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
     unfit = not_of_the_program(seen, context)
     if unfit is not None:
         return _unfit(unfit, seen)
-    plan = first_plan(
+    plan = _renaming(seen, context) or first_plan(
         task,
         discovery,
         before,
@@ -61,6 +62,17 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
     return RunUpdate(
         plan=plan, remedy=remedy, **update, **go("pattern_plan", "policy", origin=plan.origin, reason=plan.reason)
     )
+
+
+def _renaming(state: RunState, context: RunContext) -> Plan | None:
+    """The plan for a task that is only another name for a symbol; None if it is more, or the check fails already."""
+    task, before = state["task"], state["before"]
+    red = before is not None and before.status == "failed"
+    if red or task.check_is_goal or task.agent is not None or state["discovery"].task_type != "refactor":
+        return None
+    step = rename_step(task.prompt, context.workspace)
+    # Not as a rule's: what it changed is judged by the check, and what failed is taken back.
+    return Plan(steps=(step,), origin="repair", reason="another name needs no model") if step is not None else None
 
 
 def _unfit(problem: RunProblem, state: RunState) -> RunUpdate:

@@ -30,7 +30,8 @@ EDIT = json_reply(
         "reasoning": "A name is to be another one.",
     }
 )
-PROMPT = "rename total to amount everywhere"
+PROMPT = "rename total to amount everywhere, and keep what it does"
+ALONE = "rename total to amount everywhere"
 
 
 def edits(tests: str) -> ServerReply:
@@ -74,6 +75,27 @@ def test_fewer_tests_are_no_pass(tmp_path: Path) -> None:
     played = run(tmp_path, edits(GUTTED), edits(RENAMED["test_sums.py"]), may_edit_tests=True)
     assert (played.result.exit_code, played.files) == (0, RENAMED)
     assert "2 did before the tests were changed" in played.result.attempts[0].error
+
+
+def test_a_new_name_and_no_more_needs_no_model(tmp_path: Path) -> None:
+    user = User(YES)
+    played = play(tmp_path, FILES, ALONE, [], key=None, consult=user)
+    tests = FILES["test_sums.py"].replace("import total", "import amount").replace("total([", "amount([")
+    assert (played.result.exit_code, played.result.model_calls) == (0, 0)
+    assert played.files == {"sums.py": RENAMED["sums.py"], "test_sums.py": tests}
+    assert played.result.solved_by == "rename_symbol"
+    assert played.result.verdict is not None
+    assert (played.result.verdict.status, played.result.verdict.tests_passed) == ("passed", 2)
+    (question,) = user.asked
+    assert question.effects is not None
+    assert question.effects.tests == ("test_sums.py",)
+
+
+def test_a_name_that_is_taken_is_no_new_name(tmp_path: Path) -> None:
+    files = {**FILES, "sums.py": FILES["sums.py"] + "\n\ndef amount():\n    return 1\n"}
+    played = play(tmp_path, files, ALONE, [], key=None, may_edit_tests=True)
+    assert played.result.outcome == "no_model"
+    assert played.files == files
 
 
 @pytest.mark.parametrize("prompt", ["rename total to amount in sums.py", "rename count to amount everywhere"])
