@@ -70,9 +70,12 @@ class TestMade(_Event, tag="test_made"):
 
 
 class CheckRan(_Event, tag="check_ran"):
-    """The check has run: `before` any change, or after an `attempt`, of which `number` says which it is (from 1)."""
+    """The check has run: `before` any change, or after an `attempt`, of which `number` says which it is (from 1).
 
-    when: Literal["before", "attempt"]
+    Records of earlier versions told apart what was left of a pass when it was looked at closely (`confirm`).
+    """
+
+    when: Literal["before", "attempt", "confirm"]
     verdict: Verdict
     number: int = 0
 

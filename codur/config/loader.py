@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, convert, field, to_builtins
 
+from codur.config.reading import setting_types
 from codur.config.reading.environment_variables import environment_source, setting_variables
 from codur.config.reading.origin import Problem, Source, error_of, leaf_paths
 from codur.config.settings import Settings
@@ -178,11 +179,13 @@ class _Layers:
             raise error_of(problem, self._origins)
 
 
-def _merged(old: Any, new: Any) -> Any:
+def _merged(old: Any, new: Any, kind: Any = Settings) -> Any:
     """`new` laid over `old`: sections and named entries merge by key, everything else is replaced."""
-    if not isinstance(old, Mapping) or not isinstance(new, Mapping):
+    entry = setting_types.entry_kind(kind)
+    kinds = setting_types.fields_of(kind) if setting_types.is_section(kind) else {}
+    if not isinstance(old, Mapping) or not isinstance(new, Mapping) or not (kinds or entry):
         return new
-    return {**old, **{name: _merged(old.get(name), value) for name, value in new.items()}}
+    return {**old, **{name: _merged(old.get(name), value, kinds.get(name, entry)) for name, value in new.items()}}
 
 
 def _read(path: Path, name: str) -> Source:

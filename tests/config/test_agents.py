@@ -73,6 +73,15 @@ def test_the_users_file_is_laid_over_the_shipped_one(tmp_path: Path) -> None:
     assert (origin.file, origin.line) == ("~/.config/codur/agents/codex.yaml", 2)
 
 
+def test_what_a_server_is_given_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    declare(tmp_path, "its", "type: mcp\nserver: s\ntool: t\narguments: {options: {deep: 1}, kept: 2}\n")
+    user = "mcp_servers: {s: {command: [s]}}\nagents: {configs: {its: {arguments: {options: {wide: 3}}}}}"
+
+    arguments = load(tmp_path, user=user).settings.agents.configs["its"].arguments
+
+    assert arguments == {"options": {"wide": 3}, "kept": 2}
+
+
 @pytest.mark.parametrize(
     ("text", "message", "remedy"),
     [

@@ -281,6 +281,12 @@ def test_the_trace_and_the_result_are_shown(run: RunDirectory) -> None:
     assert shown == (DATA / "shown.txt").read_text().split("\n")
 
 
+def test_a_pass_that_did_not_hold_is_shown(run: RunDirectory) -> None:
+    told = {"event": "check_ran", "at": 2.0, "verdict": {"status": "tampered", "check": "pytest", "note": "is canned"}}
+    text = run_text(run.record(), [{**told, "when": "confirm"}], None)
+    assert "is canned" in text
+
+
 def test_the_journal(run: RunDirectory, tmp_path: Path) -> None:
     journal = DiskJournal(run.journal, BlobStore(tmp_path / "blobs"))
     journal.load()
