@@ -17,8 +17,7 @@ from codur.checks.pristine import Pristine
 from codur.checks.python_syntax import syntax_verdict
 from codur.checks.signature import signature_of
 from codur.checks.stated_conditions import Conditions
-from codur.checks.suites.junit import TestCounts, counts_of, less, read_report
-from codur.checks.suites.summary import counts_in, is_plain_runner, was_exited
+from codur.checks.suites.junit import TestCounts, counts_in, counts_of, is_plain_runner, less, read_report, was_exited
 from codur.config.settings import VerificationSettings
 from codur.python.test_run import TestEnd, TestRun, read_run
 from codur.sandbox.cancel import CancelToken
