@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test test-ci test-all check tests tests-ci tests-all tests-bare clean-root external-agents real-servers pytest-versions adversarial coverage bench-startup bench-repair bench-real-bugs lock clean
+.PHONY: help demo test test-ci test-all check tests tests-ci tests-all tests-bare clean-root external-agents real-servers pytest-versions adversarial coverage bench bench-startup bench-repair bench-real-bugs lock clean
 
 help:
 	@echo "make demo    solve the bundled challenges with no key and show the table"
@@ -22,6 +22,7 @@ help:
 	@echo "make pytest-versions  what a repair takes from pytest's inside, with older versions of it"
 	@echo "make adversarial    attack the sandbox and the rest, as two users, and print the table (an hour or two)"
 	@echo "make coverage       the tests, with the lines they miss"
+	@echo "make bench          starts, one job beside other agents (installed for it), what is Codur's own of a run, memory"
 	@echo "make bench-startup  how long a start takes"
 	@echo "make bench-repair BENCH=DIR   how many buggy programs of a data set the offline repair mends"
 	@echo "make bench-real-bugs PAIRS=DIR   how many real bugs of real projects it mends"
@@ -132,6 +133,19 @@ coverage: $(VENV)/.dev $(VENV)/projects/.unpacked
 	$(BIN)/coverage report
 
 # An installed wheel in a directory of its own: an editable install would be compiled anew where bytecode is not written.
+# Each in a place of its own; what cannot be installed is told and left out.
+$(VENV)/peers: $(VENV)/.runtime
+	mkdir -p $@
+	-$(PYTHON) -m venv $@/aider && $@/aider/bin/pip install --quiet aider-chat
+	-$(PYTHON) -m venv $@/mini && $@/mini/bin/pip install --quiet mini-swe-agent mcp
+	-npm install --prefix $@/codex --no-fund --no-audit --ignore-scripts @openai/codex
+
+bench: $(VENV)/.dev $(VENV)/peers bench-startup
+	$(BIN)/python benchmarks/job.py --peers $(VENV)/peers --codur $(VENV)/bench/bin/codur
+	$(BIN)/python benchmarks/overhead.py
+	$(BIN)/python benchmarks/jobs.py --check
+	$(BIN)/python benchmarks/batch.py --only memory
+
 bench-startup: $(VENV)/.runtime
 	rm -rf $(VENV)/bench && $(PYTHON) -m venv $(VENV)/bench
 	$(VENV)/bench/bin/python -m pip install --quiet --require-hashes -r requirements.lock

@@ -1,11 +1,12 @@
 """One job, whole processes, side by side with other agents: wall and CPU time, peak memory, requests, prompt bytes.
 
-    python benchmarks/job.py [--rounds 7] [--codur PROGRAM] [--codex PROGRAM] [--aider PROGRAM] [--mini PROGRAM]
+    python benchmarks/job.py [--rounds 7] [--codur PROGRAM] [--peers DIR]
 
 The job is a wrong sum in `main.py` with `expected.txt` beside it. The model is a scripted service on this machine that
 answers at once with what the agent needs: the edit for those that edit by themselves, for the others a look, the edit,
 a run and the end. Each program starts with an empty home, no other key than a false one, and its telemetry off; they
-are taken in turn, round by round, and each must leave the right file. An agent that is not given is left out.
+are taken in turn, round by round, and each must leave the right file. DIR is what `make bench` installs the others
+into; one that is not there is named and left out.
 
 CPU time is that of the process and of all that it waited for; peak memory is that of the largest process. Ratios are to
 codex (or else to the first row).
@@ -57,6 +58,7 @@ AIDER_WORDS = (
 )
 MINI = {"MSWEA_CONFIGURED": "true", "MSWEA_COST_TRACKING": "ignore_errors", "MSWEA_SILENT_STARTUP": "1"}
 LITELLM = {"OPENAI_API_KEY": "none", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+PEERS = {"codex": "codex/node_modules/.bin/codex", "aider": "aider/bin/aider", "mini": "mini/bin/mini"}
 LIMIT_S = 120.0
 
 Server = GroqServer | ResponsesServer
@@ -100,28 +102,30 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="One job, side by side with other agents.")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--codur", default=str(Path(sys.executable).with_name("codur")))
-    for name in ("codex", "aider", "mini"):
-        parser.add_argument(f"--{name}", default="")
+    parser.add_argument("--peers", type=Path, default=Path(".venv/peers"))
     return parser.parse_args()
 
 
 def _agents(options: argparse.Namespace) -> dict[str, Agent]:
     codur = [options.codur, "fix main.py"]
+    peers = {name: str(options.peers.absolute() / path) for name, path in PEERS.items()}
     found = {
-        "codex": Agent(command=lambda url: [options.codex, *CODEX_WORDS, *_codex_provider(url), TASK], serve=_codex),
+        "codex": Agent(command=lambda url: [peers["codex"], *CODEX_WORDS, *_codex_provider(url), TASK], serve=_codex),
         "aider": Agent(
-            command=lambda _: [options.aider, *AIDER_WORDS, "--message", TASK, "main.py"],
+            command=lambda _: [peers["aider"], *AIDER_WORDS, "--message", TASK, "main.py"],
             serve=lambda: _steady(text(BLOCK)),
             environ=lambda url: {**LITELLM, "OPENAI_API_BASE": f"{url}/v1"},
             git=True,
         ),
         "mini": Agent(
-            command=lambda url: [options.mini, *_mini_words(url), "--task", TASK],
+            command=lambda url: [peers["mini"], *_mini_words(url), "--task", TASK],
             serve=lambda: GroqServer([calls(("bash", {"command": words or ENDS_MINI})) for words in SHELL]),
             environ=lambda _: {**LITELLM, **MINI},
         ),
     }
-    given = {name: agent for name, agent in found.items() if getattr(options, name)}
+    given = {name: agent for name, agent in found.items() if Path(peers[name]).exists()}
+    for name in peers.keys() - given.keys():
+        print(f"{name} is not installed: {peers[name]}", file=sys.stderr)
     return {
         **given,
         "codur, offline": Agent(command=lambda _: [*codur, "--offline"], serve=lambda: _steady(REPLACED)),
