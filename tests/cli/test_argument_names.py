@@ -77,7 +77,7 @@ def test_an_edit_is_made_at_once(
 
 
 def test_the_schemas_have_the_names_of_the_field(project: Path, home: Path) -> None:
-    fill(project, NEEDS_MODEL)
+    fill(project, {**NEEDS_MODEL, "main.py": f"class Empty:\n    pass\n\n\n{NEEDS_MODEL['main.py']}"})
     with GroqServer([EDIT, calls((SPELLINGS[0][0], SPELLINGS[0][2]))]) as server:
         run(project, home, server, "main.py is wrong")
         offered = {item["function"]["name"]: item["function"] for item in server.requests[-1].body["tools"]}

@@ -44,7 +44,7 @@ def test_a_task_without_a_command_loads_neither_langgraph_nor_groq_for_a_repair(
     )
     assert "range(start, end + 1)" in (project / "main.py").read_text()
     assert "+    for number in range(start, end + 1):" in done.stdout
-    assert "0 model calls" in done.stderr
+    assert "· 0 calls ·" in done.stderr
     assert done.stdout.splitlines()[-1] == "code 0 loaded []"
 
 

@@ -98,7 +98,7 @@ def test_a_look_needs_no_model(prompt: str, told: str, repository: Path, home: P
     (repository / "README.md").write_text("# Counting words\n")
     ran = ask(prompt, repository, home)
     assert (ran.code, told in ran.out) == (0, True), ran.out + ran.err
-    assert "0 model calls" in ran.err
+    assert "· 0 calls ·" in ran.err
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from codur.types import CODE_TASKS, Check, Discovery, Outcome, Plan, Step, Task,
 
 _SURE = 0.8
 _ON_FILES = frozenset({"code_fix", "refactor"})
-_ON_WORDS = frozenset({"explanation", "search", "unknown"})
+_ON_WORDS = frozenset({"explanation", "search"})
 """What a file's name may stand for something in general in, so that a model may know an answer."""
 _WORD = r"[^\W\d_]+"
 
