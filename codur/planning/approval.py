@@ -87,6 +87,7 @@ def covers(approved: PlanEffects | None, effects: PlanEffects) -> bool:
         return False
     if not set(effects.tests) <= set(approved.tests):
         return False
+    # A step that was free to choose its files was approved of as such.
     if approved.other_files:
         return True
     return not effects.other_files and set(effects.files) <= set(approved.files)

@@ -130,6 +130,8 @@ class Asker:
             value, problem = read(reply, kind)
             if value is not None:
                 return value
+            # As a conversation, with its answer and what is wrong with it: the same request alone would likely get the
+            # same answer.
             again = f"That answer cannot be used: {problem}. Answer with the JSON object alone."
             more = (*more, Message(role="assistant", content=reply.text[:2000]), Message(role="user", content=again))
         raise ModelAnswerError(f"the model's answer cannot be read: {problem}")
@@ -142,6 +144,7 @@ def messages(system: str, user: str) -> tuple[Message, Message]:
 
 def read(reply: ChatReply, kind: type[Reply]) -> tuple[Reply | None, str]:
     """The answer as a value, or None and what is wrong with it."""
+    # First: a cut answer may by chance be mended into an object, of which the end is missing.
     if reply.finish_reason == "length":
         return None, "it was cut off at the token limit"
     found = parse_json_object(reply.text)
@@ -194,6 +197,7 @@ def argument_values(arguments: tuple[ArgumentReply, ...], tool: ToolSpec | None)
     """
     properties = tool.parameters.get("properties", {}) if tool is not None else {}
     given = {item.name: item.value for item in arguments}
+    # Models call an argument by another tool's word for it, such as `file` for `path`.
     named = meant(tool.name if tool is not None else "", properties, given)
     return {name: _value(value, properties.get(name, {})) for name, value in named.items()}
 

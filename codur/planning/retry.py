@@ -67,6 +67,7 @@ def decide(now: Situation) -> Decision:
     next by one with a hint; then the agent is given up: at once if it fails in a way that was seen before (which a
     program that goes back and forth between two failures does, too) or if it had its gains, else after one more.
     """
+    # Before what the attempt gained: the user's limit holds also for a run that comes closer each time.
     if now.iteration >= now.max_iterations:
         return Decision(
             move="stop",
@@ -86,6 +87,7 @@ def decide(now: Situation) -> Decision:
 
 
 def _given_up(now: Situation, stalls: int) -> Decision:
+    # An agent whose attempt cannot be paid for to its end would use up what is left and change nothing.
     if now.another_agent and now.affordable:
         return Decision(move="escalate", steer=_hint(now), reason="no progress; handing over to the next agent")
     tries = "1 attempt" if stalls == 1 else f"{stalls} attempts in a row"
@@ -109,6 +111,7 @@ def _had_gains(now: Situation, stalls: int) -> bool:
 
 
 def _repeated(now: Situation) -> Attempt | None:
+    # No edit is no repetition: two answers that could not be applied may have been different ones.
     same = [attempt for attempt in now.earlier if attempt.edit and attempt.edit == now.attempt.edit]
     return same[0] if same else None
 

@@ -274,6 +274,7 @@ def _supply(kinds: Sequence[Value], available: Available) -> tuple[float, Value 
                 continue
             usable = () if values is None else tuple(value for value in values if fits(taken, value))
             declared = 0.75 if given == "path" and taken != "path" else 1.0
+            # What a tool gave counts before what it declares: an empty list supplies nothing.
             share = declared if values is None else float(bool(usable))
             if share > best[0]:
                 best = (share, given, usable)

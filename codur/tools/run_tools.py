@@ -38,6 +38,7 @@ def require_none_in_command(command: str, workspace: Workspace) -> None:
     words = _WORD.findall(command)
     _refuse(words, workspace)
     bases = ["", *dict.fromkeys(word for word in words if workspace.is_dir(word))]
+    # A shell does not expand what stands in quotes.
     bare = _QUOTED.sub(lambda found: glob.escape(found[1] or found[2] or ""), command)
     patterns = [word for word in _WORD.findall(bare) if glob.has_magic(word)]
     _refuse((path for base in bases for pattern in patterns for path in _expanded(base, pattern, workspace)), workspace)
@@ -81,6 +82,7 @@ def run_python_file(
         raise ToolError("not_found", f"there is no file {path}")
     context.workspace.require_readable(path)
     require_none_named(args, context.workspace)
+    # Python would take a file named `-c` for an option.
     argv = [context.python, f"./{path}" if path.startswith("-") else path, *args]
     return _run(context, path, argv, stdin)
 

@@ -68,6 +68,7 @@ class ToolContext(Struct):
             ToolError: it holds the mark that stands for a secret where the file does not: the secret would be lost.
             WorkspaceError: as `Workspace.write_text`.
         """
+        # By their number: a file may speak of the mark itself, and keeps what it has.
         if REDACTED in text and text.count(REDACTED) > self._marks(path):
             raise ToolError(
                 "refused", f"{path}: {REDACTED} stands for a secret that is not shown; leave that part as it is"

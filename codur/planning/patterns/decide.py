@@ -93,6 +93,8 @@ def decide(
     danger = danger_in(text.tokens)
     goal = task.check_is_goal or bool(task.check_command or task.expect_file)
     if text.complete and not goal:
+        # What sounds dangerous is settled only as `cp`, `mv` or `rm` with files that it names: nothing has to be
+        # guessed.
         settled = _settle(text.tokens, names) if not danger else _by_rules(_COMMANDS, text.tokens, names)
         if settled is not None and settled[2].explains:
             discovery = replace(_discover(request, goal=False), explain=settled[2].explains)
@@ -140,6 +142,7 @@ def _apply(rule: Rule, tokens: tuple[Token, ...], names: FileNames) -> Settled |
         captures = match(phrase, tokens, read_hole)
         if captures is not None:
             found = Found(captures, names)
+            # Lines that a rule knows nothing of would be left out of what it does: the request is passed on.
             return None if found.has_lines and not rule.takes_lines else rule.build(found)
     return None
 

@@ -69,6 +69,7 @@ def _used(context: ToolContext, path: str, name: str, line: int | None) -> ToolR
         except WorkspaceError:
             continue
         grammar = grammar_of(where)
+        # A look at the text is cheaper by far than a tree of every file.
         if grammar is None or last not in text:
             continue
         lines = text.split("\n")
