@@ -136,6 +136,7 @@ def test_what_was_done_is_shown_where_it_cannot_be_remembered(opens: Opens, proj
 def test_settings_that_cannot_be_used_leave_the_last_conversation(opens: Opens, home: Path) -> None:
     with opens() as terminal:
         say(terminal, "!true")
+        terminal.until("done · run_command")
         say(terminal, CTRL_D)
         assert terminal.ended() == 0
     fill(home, {".config/codur/config.yaml": "lm: {}\n"})
