@@ -157,7 +157,7 @@ class Conversation:
         """Show or change what holds for later tasks."""
         what = asked.sets
         if what == "help":
-            _say(help_text())
+            _say(help_text(machine.width()))
         elif what == "context":
             _say(earlier_text(self._turns) or "nothing yet: later tasks are told of earlier ones")
         elif what == "compact":

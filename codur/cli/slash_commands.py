@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Sequence
 from difflib import get_close_matches
+from textwrap import wrap
 from typing import Final, Literal
 
 from codur.errors import UsageError
@@ -13,6 +14,9 @@ from codur.structs import Struct
 
 Sets = Literal["", "quit", "help", "context", "compact", "cost", "choice"]
 """What a command is about; `choice`: what holds for later tasks, by the command's own name."""
+
+
+_LEAST_WIDE = 20
 
 
 class SlashCommand(Struct):
@@ -52,7 +56,7 @@ COMMANDS: Final = (
     SlashCommand(name="offline", takes="[on|off]", help="Ask no model, or ask again.", sets="choice"),
     SlashCommand(name="scope", takes="[GLOB…|all]", help="Show or set which files may change.", sets="choice"),
     SlashCommand(
-        name="permissions", takes="[ask|edit|run|auto]", help="What is done without asking you.", sets="choice"
+        name="permissions", takes="[LEVEL]", help="Set what is done unasked: ask, edit, run, auto.", sets="choice"
     ),
     SlashCommand(name="files", help="List the files that models are to look at.", sets="choice"),
     SlashCommand(name="add", takes="FILE…", help="Add such files.", sets="choice"),
@@ -140,8 +144,8 @@ def _without_marks(line: str) -> str:
     return " ".join(word[1:] if word.startswith("@") and len(word) > 1 else word for word in line.split(" "))
 
 
-def help_text() -> str:
-    """All commands, one a line."""
+def help_text(width: int) -> str:
+    """All commands, one a line; what does not fit goes on below its beginning."""
     shown = [(f"/{command.name} {command.takes}".rstrip(), command.help) for command in COMMANDS]
     wide = max(len(left) for left, _ in shown)
     more = [
@@ -149,4 +153,5 @@ def help_text() -> str:
         ("@FILE, @NAME", "In a task: name a file, or a function or class (Tab completes)."),
         ("Alt-Enter", "Begin a new line."),
     ]
-    return "\n".join(f"  {left.ljust(wide)}  {right}" for left, right in (*shown, *more))
+    room, below = max(width - wide - 4, _LEAST_WIDE), f"\n{' ' * (wide + 4)}"
+    return "\n".join(f"  {left.ljust(wide)}  {below.join(wrap(right, room))}" for left, right in (*shown, *more))

@@ -16,7 +16,7 @@ from prompt_toolkit.document import Document
 
 from codur.cli.line_completion import LineCompleter
 from codur.cli.project_names import ProjectNames
-from codur.cli.slash_commands import COMMANDS, Asked, read_line
+from codur.cli.slash_commands import COMMANDS, Asked, help_text, read_line
 from codur.errors import UsageError
 from codur.session.turns import Turn, Turns, earlier_text
 from tests.cli.kit import codur, environment
@@ -221,6 +221,11 @@ def test_in_a_place_that_is_no_project(home: Path) -> None:
     environ = environment(home, PROMPT_TOOLKIT_NO_CPR="1")
     with Terminal([sys.executable, "-m", "codur"], cwd=home, environ=environ) as terminal:
         assert f"check: none: {home} is no project" in terminal.until("try: ")
+
+
+def test_the_list_of_commands_fits() -> None:
+    for width in (50, 60, 80):
+        assert max(map(len, help_text(width).splitlines())) <= width
 
 
 def completed(names: ProjectNames, text: str) -> list[tuple[str, str]]:
