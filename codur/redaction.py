@@ -8,10 +8,13 @@ read once (possessive quantifiers).
 
 from __future__ import annotations
 
+import base64
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 from codur.structs import Struct, is_data, names, replace
 
@@ -214,9 +217,6 @@ def _parts(secret: str) -> list[str]:
 
 def _forms(value: str) -> set[str]:
     """The value as it stands in plain text, URLs, JSON, HTML, Python, base64 and hexadecimal text."""
-    import json  # noqa: PLC0415 - lazy: a start without secrets needs none of it
-    from urllib.parse import quote, quote_plus  # noqa: PLC0415 - lazy: as above
-
     data = _bytes(value)
     forms = {value, quote_plus(data), _html(value), repr(value)[1:-1], data.hex(), data.hex().upper()}
     quoted = {quote(data, safe=""), quote(data)}
@@ -244,8 +244,6 @@ def _html(value: str) -> str:
 
 def _base64(data: bytes, offset: int) -> set[str]:
     """The characters that depend on `data` alone when it stands `offset` bytes (modulo 3) into what is encoded."""
-    import base64  # noqa: PLC0415 - lazy: a start without secrets needs none of it
-
     bits = 8 * (offset + len(data))
     first, last = -(-8 * offset // 6), bits // 6
     found = {

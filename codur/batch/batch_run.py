@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from codur.batch.reports import write_reports
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.results.earlier import GOES_ON, Mode, counting, of_other_settings, of_other_work
 from codur.batch.results.identity import settings_hash
@@ -177,8 +178,6 @@ def _reports(
     directory: ResultsDirectory, results: Sequence[ChallengeResult], setup: Setup, junit: Path | None
 ) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     """The reports that were written, and what kept one from being written: the results are kept without them, too."""
-    from codur.batch.reports import write_reports  # noqa: PLC0415 - lazy: at the end of a batch only
-
     path = directory.path
     try:
         directory.write_predictions(results, setup.settings.agents.preferences.default_agent)

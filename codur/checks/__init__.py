@@ -2,3 +2,15 @@
 
 A new kind of check starts in `discover`.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codur.lazy import parts_of
+
+if TYPE_CHECKING:
+    from codur.checks import discover
+
+__all__ = ["discover"]
+__getattr__ = parts_of(__name__)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, convert
 
+from codur.config import reading
 from codur.errors import WorkspaceError
 from codur.structs import Struct
 
@@ -87,11 +88,8 @@ def read_challenge(workspace: Workspace) -> ChallengeFile:
     """
     if not workspace.is_file(NAME):
         return ChallengeFile()
-    from codur.config.reading.values import check  # noqa: PLC0415 - lazy: few workspaces have the file
-    from codur.config.reading.yaml_source import read_yaml  # noqa: PLC0415 - lazy: loads PyYAML
-
-    source = read_yaml(workspace.resolve(NAME), NAME)
-    keys = convert(check(source, Keys, noun="key"), Keys)
+    source = reading.yaml_source.read_yaml(workspace.resolve(NAME), NAME)
+    keys = convert(reading.values.check(source, Keys, noun="key"), Keys)
     return ChallengeFile(
         entry=None if keys.entry is None else _entry(workspace, keys.entry, source),
         check=None if keys.check is None else keys.check.strip(),

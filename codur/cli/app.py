@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import Final
 
 import typer
+from typer.core import TyperGroup
 from typer.exceptions import Exit, TyperException
 
 from codur import __version__
@@ -38,27 +40,41 @@ HELP = """A coding agent for the terminal whose fixes are checked.
 A word that is no command is a task: codur "fix main.py".
 At a terminal, codur alone begins a conversation."""
 
-app = typer.Typer(
-    name="codur",
-    help=HELP,
-    no_args_is_help=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-for command in (
+_COMMANDS: Final = (
     *(run, route, plan, solve, report, repair, bisect, resume),
     *(runs, show, diff, undo, commit, init, models, graph, tools, trust, doctor),
-):
-    app.command()(command)
-app.add_typer(agents_app, name="agents", help="List, show, try and make agents.")
-app.add_typer(challenge_app, name="challenge", help="Make a challenge directory; check that one is sound.")
-app.add_typer(mcp_app, name="mcp", help="Look at the MCP servers and their tools, call them, and accept them.")
-app.add_typer(config_app, name="config", help="Show and check the settings.")
+)
+_GROUPS: Final = {
+    "agents": (agents_app, "List, show, try and make agents."),
+    "challenge": (challenge_app, "Make a challenge directory; check that one is sound."),
+    "mcp": (mcp_app, "Look at the MCP servers and their tools, call them, and accept them."),
+    "config": (config_app, "Show and check the settings."),
+}
+_NAMES: Final = (*(command.__name__ for command in _COMMANDS), *_GROUPS)
 
 
-@app.callback(invoke_without_command=False)
+def _group(names: Collection[str]) -> TyperGroup:
+    """The program with these of its commands. To build all takes four times as long as what a task's own takes."""
+    app = typer.Typer(
+        name="codur",
+        help=HELP,
+        no_args_is_help=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=False)(_options)
+    for command in _COMMANDS:
+        if command.__name__ in names:
+            app.command()(command)
+    for name, (group, text) in _GROUPS.items():
+        if name in names:
+            app.add_typer(group, name=name, help=text)
+    found = typer.main.get_command(app)
+    assert isinstance(found, TyperGroup)
+    return found
+
+
 def _options(
     version: bool = typer.Option(False, "--version", "-V", help="Print the version.", is_eager=True),
     go_on: bool = typer.Option(False, "--continue", help="Go on with the last conversation here."),
@@ -75,17 +91,10 @@ def invoke(argv: Sequence[str]) -> int:
     Raises:
         UsageError: the options or arguments are wrong.
     """
-    group = typer.main.get_command(app)
     if _COMPLETION_VARIABLE in os.environ:
-        group.main(prog_name="codur", complete_var=_COMPLETION_VARIABLE)
-    commands = getattr(group, "commands", {})
-    value_options = [
-        name
-        for parameter in commands[TASK_COMMAND].params
-        for name in parameter.opts
-        if name.startswith("-") and not getattr(parameter, "is_flag", False)
-    ]
-    words = with_command(argv, commands=commands, value_options=value_options, app_options=_APP_OPTIONS)
+        _group(_NAMES).main(prog_name="codur", complete_var=_COMPLETION_VARIABLE)
+    words = with_command(argv, commands=_NAMES, value_options=_value_options, app_options=_APP_OPTIONS)
+    group = _group(words[:1] if words[:1] and words[0] in _NAMES else _NAMES)
     try:
         # `main` of the group would turn Ctrl-C and a broken pipe into exits of its own
         with group.make_context("codur", words or ["--help"]) as context:
@@ -109,3 +118,10 @@ def _number_problem(error: TyperException) -> str:
     number = _UNITS.get(option.metavar or "", "a whole number" if name.startswith("int") else "a number")
     bounds = "" if least is None else f", {least:g} or more" if most is None else f" from {least:g} to {most:g}"
     return f"{max(option.opts, key=len)} must be {number}{bounds}"
+
+
+def _value_options() -> list[str]:
+    """The options of a task that take a value, as typed."""
+    parameters = _group([TASK_COMMAND]).commands[TASK_COMMAND].params
+    names = (name for parameter in parameters if not getattr(parameter, "is_flag", False) for name in parameter.opts)
+    return [name for name in names if name.startswith("-")]

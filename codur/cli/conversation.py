@@ -14,7 +14,7 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from codur import __version__
-from codur.cli import machine
+from codur.cli import actions, machine
 from codur.cli.actions.init import check_found, model_words
 from codur.cli.choices import CHANGES, PERMISSIONS, Choices
 from codur.cli.line_completion import LineCompleter
@@ -115,8 +115,6 @@ class Conversation:
 
     def _work(self, asked: Asked) -> int:
         """Carry out a task or a program, and remember it."""
-        from codur.cli.actions.run import carried_out, shown_result, tell_next  # noqa: PLC0415 - lazy: the prompt comes first
-
         chosen = self._choices
         task = Task(
             prompt=asked.task or f"!{asked.program}",
@@ -132,22 +130,20 @@ class Conversation:
             check = chosen.check
             task = replace(task, check_command=check, check_is_goal=check is not None)
             task = replace(task, show_plan=chosen.permissions == "ask")
-        result, output = carried_out(task, machine.Showing(), overrides=chosen.overrides)
+        result, output = actions.run.carried_out(task, machine.Showing(), overrides=chosen.overrides)
         try:
-            code = shown_result(result, output, explain_route=False)
-            tell_next(result, "/")
+            code = actions.run.shown_result(result, output, explain_route=False)
+            actions.run.tell_next(result, "/")
             return code
         finally:
             self._remember(turn_of(task.prompt, result))
 
     def _put_back(self, line: str, wanted: str, *, again: bool) -> int:
         """Undo a task, or take that back; only what was put back is remembered."""
-        from codur.cli.actions import undo  # noqa: PLC0415 - lazy: the prompt comes first
-
-        report, record = undo.put_back(wanted or None, self._directory, dry=False, again=again)
+        report, record = actions.undo.put_back(wanted or None, self._directory, dry=False, again=again)
         if report.restored or report.removed:
             self._remember(Turn(asked=line, outcome="done", said=_UNDONE[again].format(run=record.id)))
-        return undo.told(report, record, dry=False, again=again, json=False)
+        return actions.undo.told(report, record, dry=False, again=again, json=False)
 
     def _remember(self, turn: Turn) -> None:
         self._turns.append(turn)

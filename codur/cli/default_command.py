@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from difflib import get_close_matches
 
 from codur.errors import UsageError
@@ -12,13 +12,17 @@ FEW_WORDS = 2
 
 
 def with_command(
-    argv: Sequence[str], *, commands: Collection[str], value_options: Collection[str], app_options: Collection[str]
+    argv: Sequence[str],
+    *,
+    commands: Collection[str],
+    value_options: Callable[[], Collection[str]],
+    app_options: Collection[str],
 ) -> list[str]:
     """The arguments with their command first.
 
     Args:
         commands: names of all commands.
-        value_options: options of `run` that take a value, as typed (`-C`, `--check`).
+        value_options: gives the options of `run` that take a value (`-C`, `--check`); asked if an option is first.
         app_options: options that belong to no command (`--help`, `--install-completion`).
 
     Raises:
@@ -48,7 +52,7 @@ def _refuse_misspelt(word: str, commands: Collection[str]) -> None:
         )
 
 
-def _first_word(argv: Sequence[str], value_options: Collection[str]) -> int | None:
+def _first_word(argv: Sequence[str], value_options: Callable[[], Collection[str]]) -> int | None:
     """Index of the first argument that is neither an option nor an option's value; None if there is none."""
     skip = False
     for index, item in enumerate(argv):
@@ -57,7 +61,7 @@ def _first_word(argv: Sequence[str], value_options: Collection[str]) -> int | No
         elif item == "--":
             return index + 1 if index + 1 < len(argv) else None
         elif item.startswith("-") and item != "-":
-            skip = item in value_options
+            skip = item in value_options()
         else:
             return index
     return None

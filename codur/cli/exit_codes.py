@@ -6,6 +6,7 @@ import traceback
 from collections.abc import Callable
 from typing import Literal
 
+from codur import cli
 from codur.errors import CodurError, Interrupted, internal_error
 from codur.session.stop import code_of
 
@@ -31,9 +32,7 @@ def exit_code_of(command: Callable[[], int], *, json: JsonKind | None, debug: bo
 
 
 def _told(error: CodurError, json: JsonKind | None, *, debug: bool, code: int | None = None) -> int:
-    from codur.cli.told_error import show_error, show_result  # noqa: PLC0415 - lazy: only an error needs it
-
-    show_error(error, trace=traceback.format_exc() if debug else "")
+    cli.told_error.show_error(error, trace=traceback.format_exc() if debug else "")
     if json:
-        show_result(error, json, code or error.exit_code)
+        cli.told_error.show_result(error, json, code or error.exit_code)
     return code or error.exit_code

@@ -1,6 +1,6 @@
 """Runs the command line: finds the command, ends it in good order when it is stopped, gives the exit code.
 
-Everything that takes time to import is imported inside `run`, so that Ctrl-C ends it quietly from the start.
+What takes time to import (`cli.NAME`) is imported inside `run`, so that Ctrl-C ends it quietly from the start.
 """
 
 from __future__ import annotations
@@ -11,10 +11,13 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
+from codur import cli
 from codur.cli.exit_codes import JsonKind, exit_code_of
+from codur.errors import UsageError
 from codur.session.stop import INTERRUPTED, TERMINATED, Stopped, leaving
 
 _STOP_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
@@ -58,15 +61,9 @@ def _converse(*, goes_on: bool) -> int:
         UsageError: nobody is there to hold it with.
     """
     if not _at_terminal():
-        from codur.errors import UsageError  # noqa: PLC0415 - lazy: see the module
-
         raise UsageError("a conversation takes a terminal", remedy='Give the task as words: codur "fix main.py"')
-    from pathlib import Path  # noqa: PLC0415 - lazy: see the module
-
-    from codur.cli.conversation import Conversation  # noqa: PLC0415 - lazy: see the module
-
     with _stopped_by_signals():
-        return Conversation(Path(), run=run, guarded=_guarded, goes_on=goes_on).hold()
+        return cli.conversation.Conversation(Path(), run=run, guarded=_guarded, goes_on=goes_on).hold()
 
 
 def _guarded(command: Callable[[], int]) -> int:
@@ -91,9 +88,7 @@ def _invoke(argv: Sequence[str]) -> int:
         UsageError: the options or arguments are wrong.
     """
     with _stopped_by_signals():
-        from codur.cli.app import invoke  # noqa: PLC0415 - lazy: see the module
-
-        return invoke(argv)
+        return cli.app.invoke(argv)
 
 
 @contextlib.contextmanager

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from codur import cli
+from codur.config import reading
+from codur.config.tool_names import TOOL_NAMES
 from codur.errors import CodurError, UsageError
 
 if TYPE_CHECKING:
@@ -30,9 +33,7 @@ _LIMITS = {
 
 def run_ids(incomplete: str) -> list[str]:
     """The ids of runs that begin so, of the current directory."""
-    from codur.cli.project_names import run_ids as known  # noqa: PLC0415 - lazy: only a shell asks
-
-    return _beginning(known(Path()), incomplete)
+    return _beginning(cli.project_names.run_ids(Path()), incomplete)
 
 
 def profiles(incomplete: str) -> list[str]:
@@ -42,27 +43,25 @@ def profiles(incomplete: str) -> list[str]:
 
 def agents(incomplete: str) -> list[str]:
     """The names of agents, and of profiles after `llm:`, that begin so."""
-    from codur.config.reading.agent_files import shipped_names  # noqa: PLC0415 - lazy: only a shell asks
-
     settings = _settings()
-    known = (*settings.agents.configs, *shipped_names(), *(f"llm:{name}" for name in settings.llm.profiles))
+    known = (
+        *settings.agents.configs,
+        *reading.agent_files.shipped_names(),
+        *(f"llm:{name}" for name in settings.llm.profiles),
+    )
     return _beginning(dict.fromkeys(known), incomplete)
 
 
 def tools(incomplete: str) -> list[str]:
     """The names of tools that begin so."""
-    from codur.config.tool_names import TOOL_NAMES  # noqa: PLC0415 - lazy: only a shell asks
-
     return _beginning(sorted(TOOL_NAMES), incomplete)
 
 
 def _settings() -> Settings:
-    from codur.cli import machine  # noqa: PLC0415 - lazy: only a shell asks
-
     try:
-        return machine.settings_for(Path(), None, {}).settings
+        return cli.machine.settings_for(Path(), None, {}).settings
     except CodurError:  # a shell has no use for an error
-        return machine.settings_for(None, None, {}).settings
+        return cli.machine.settings_for(None, None, {}).settings
 
 
 def _beginning(names: Iterable[str], incomplete: str) -> list[str]:

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codur import context
 from codur.cli import machine
 from codur.errors import CodurError
 from codur.workspace.workspace import Workspace
@@ -45,10 +46,8 @@ class ProjectNames:
 
     @cached_property
     def _index(self) -> RepositoryIndex:
-        from codur.context.index import RepositoryIndex  # noqa: PLC0415 - lazy: the prompt comes first
-
         assert self._workspace is not None
-        return RepositoryIndex(self._workspace, max_files=_MAX_FILES)
+        return context.index.RepositoryIndex(self._workspace, max_files=_MAX_FILES)
 
     def files(self) -> Sequence[str]:
         """The files, relative to the directory."""

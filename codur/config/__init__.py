@@ -2,3 +2,15 @@
 
 A new setting is a field in `settings`.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codur.lazy import parts_of
+
+if TYPE_CHECKING:
+    from codur.config import document, instructions
+
+__all__ = ["document", "instructions"]
+__getattr__ = parts_of(__name__)

@@ -8,25 +8,24 @@ are read only where the caller or one of the user's sources names them: most run
 file can only narrow what the user's file and the defaults allow, accepted by the user or not (see `trust`). Named
 entries (profiles, services, agents) and sections merge by key; lists are replaced. `.env` files are not read.
 
-Nothing here imports PyYAML unless there is YAML to read: most runs have no settings file.
+What a source needs to be read (`reading.NAME`) is loaded where there is one: most runs have no settings file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct, convert, field, to_builtins
 
+from codur.config import reading
+from codur.config.project_rules import TrustOf, narrow, nobody
 from codur.config.reading import setting_types
 from codur.config.reading.environment_variables import environment_source, setting_variables
 from codur.config.reading.origin import Problem, Source, error_of, leaf_paths
 from codur.config.settings import Settings
 from codur.errors import ConfigError
-
-if TYPE_CHECKING:
-    from codur.config.project_rules import TrustOf
 
 PROJECT_FILES = ("codur.yaml", ".codur/config.yaml")
 
@@ -119,9 +118,7 @@ class _Layers:
 
     def add(self, source: Source) -> None:
         """Check `source` and lay it over the settings."""
-        from codur.config.reading.values import check  # noqa: PLC0415 - lazy: start-up time
-
-        self._lay(source, check(source, Settings))
+        self._lay(source, reading.values.check(source, Settings))
 
     def add_agents(self, declared: tuple[Path, ...], home: Path, *, named: Any) -> None:
         """Lay the shipped agents that are named over the settings, and those that the user declared over them.
@@ -129,26 +126,19 @@ class _Layers:
         Args:
             named: what speaks of agents: names, parts of sources, variables.
         """
-        from codur.config.reading.agent_files import read_agent, shipped_sources  # noqa: PLC0415 - lazy: start-up time
-
-        for source in shipped_sources((named, [path.stem for path in declared])):
+        for source in reading.agent_files.shipped_sources((named, [path.stem for path in declared])):
             self.add(source)
             self._sources.remove(source.name)  # part of the defaults
         for path in declared:
-            self.add(read_agent(path, _shown(path, home)))
+            self.add(reading.agent_files.read_agent(path, _shown(path, home)))
 
     def add_project(self, workspace: Path, file: Path, trust_of: TrustOf | None) -> None:
         """Check the project's file, and lay what narrows the settings over them."""
-        # Imported here because a run without any source needs none of it.
-        from codur.config.project_rules import narrow, nobody  # noqa: PLC0415 - lazy: start-up time
-        from codur.config.reading.values import check  # noqa: PLC0415 - lazy: start-up time
-        from codur.config.reading.yaml_source import parse_yaml, read_bytes  # noqa: PLC0415 - lazy: imports yaml
-
         name = file.relative_to(workspace).as_posix()
-        content = read_bytes(file, name)  # read once: what is judged is what is used
-        source = parse_yaml(content, name)
+        content = reading.yaml_source.read_bytes(file, name)  # read once: what is judged is what is used
+        source = reading.yaml_source.parse_yaml(content, name)
         trust = (trust_of or nobody)(workspace, name, content)
-        narrowed = narrow(check(source, Settings), self.values, source, trust)
+        narrowed = narrow(reading.values.check(source, Settings), self.values, source, trust)
         self._notes, self._project = narrowed.notes, narrowed.values
         self._lay(source, narrowed.values)
 
@@ -158,14 +148,11 @@ class _Layers:
         self._sources.insert(0, source.name)
 
     def finish(self) -> LoadedSettings:
-        # Imported here because a run without any source needs none of it.
-        from codur.config.reading import agent_rules, server_rules, setting_references  # noqa: PLC0415 - lazy: start-up time
-
-        self._refuse(setting_references.incomplete_profiles(self.values["llm"]["profiles"]))
+        self._refuse(reading.setting_references.incomplete_profiles(self.values["llm"]["profiles"]))
         settings = convert(self.values, Settings)
-        self._refuse(agent_rules.agent_problems(settings))
-        self._refuse(setting_references.dangling_references(settings))
-        self._refuse(server_rules.server_problems(settings.mcp_servers))
+        self._refuse(reading.agent_rules.agent_problems(settings))
+        self._refuse(reading.setting_references.dangling_references(settings))
+        self._refuse(reading.server_rules.server_problems(settings.mcp_servers))
         return LoadedSettings(
             settings=settings,
             sources=tuple(self._sources),
@@ -189,9 +176,7 @@ def _merged(old: Any, new: Any, kind: Any = Settings) -> Any:
 
 
 def _read(path: Path, name: str) -> Source:
-    from codur.config.reading.yaml_source import read_yaml  # noqa: PLC0415 - lazy: imports yaml
-
-    return read_yaml(path, name)
+    return reading.yaml_source.read_yaml(path, name)
 
 
 def _user_file(environ: Mapping[str, str], config_file: Path | None, home: Path) -> Path | None:
@@ -210,9 +195,7 @@ def _user_agents(environ: Mapping[str, str], home: Path) -> tuple[Path, ...]:
     directory = user_directory(environ, home) / "agents"
     if not directory.exists():
         return ()
-    from codur.config.reading.agent_files import agent_files  # noqa: PLC0415 - lazy: start-up time
-
-    return agent_files(directory)
+    return reading.agent_files.agent_files(directory)
 
 
 def _usual_user_file(environ: Mapping[str, str], home: Path) -> Path:

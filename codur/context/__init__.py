@@ -2,3 +2,15 @@
 
 `agents`, `planning` and `nodes` import it.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codur.lazy import parts_of
+
+if TYPE_CHECKING:
+    from codur.context import index
+
+__all__ = ["index"]
+__getattr__ = parts_of(__name__)

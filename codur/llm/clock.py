@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 
 
@@ -18,9 +19,7 @@ class Clock:
 
     def random(self) -> float:
         """A uniform number from 0 to 1."""
-        from random import random  # noqa: PLC0415 - lazy: only needed where requests have to wait
-
-        return random()
+        return random.random()
 
     async def sleep(self, seconds: float) -> None:
         """Wait."""

@@ -1,1 +1,13 @@
 """Servers that speak the Model Context Protocol: their sessions, their tools and resources, and the trust in them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codur.lazy import parts_of
+
+if TYPE_CHECKING:
+    from codur.mcp import connection, pins, servers
+
+__all__ = ["connection", "pins", "servers"]
+__getattr__ = parts_of(__name__)

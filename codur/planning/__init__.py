@@ -2,3 +2,15 @@
 
 Pure but for the calls to models.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codur.lazy import parts_of
+
+if TYPE_CHECKING:
+    from codur.planning import explanation
+
+__all__ = ["explanation"]
+__getattr__ = parts_of(__name__)

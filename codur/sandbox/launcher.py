@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codur.config.settings import SandboxSettings
+from codur.sandbox import backends
 from codur.sandbox.backend import Chosen, Confined, NoBackend
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.process.channel import Channel
@@ -429,10 +430,10 @@ class Launcher:
             return self._backend
 
     def _choose(self) -> Chosen:
-        from codur.sandbox.backends.probe import choose_backend  # noqa: PLC0415 - lazy: not every run starts a program
-
         strict = self._settings.require == "strict"
-        return choose_backend(self._settings.backend, self._environ, cache=self._state_cache, strict=strict)
+        return backends.probe.choose_backend(
+            self._settings.backend, self._environ, cache=self._state_cache, strict=strict
+        )
 
 
 def _if_any(path: Path | None) -> tuple[Path, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codur import config
 from codur.agents.instruction_text import Instructions
 from codur.config.project_rules import TrustOf, nobody
 from codur.config.settings import Settings
@@ -26,11 +27,11 @@ def instructions_of(task: Task, settings: Settings, host: Host) -> Instructions:
     """The instructions of a run; read when they are first asked for."""
 
     def load() -> InstructionSet:
-        from codur.config.instructions import load_instructions  # noqa: PLC0415 - lazy: a model-free run needs none
-
         workspace = Path(task.workspace)  # what was accepted is the project itself, not a copy of it
         trust_of = _trust_of(host)
-        return load_instructions(settings, workspace, environ=host.environ, home=host.home, trust_of=trust_of)
+        return config.instructions.load_instructions(
+            settings, workspace, environ=host.environ, home=host.home, trust_of=trust_of
+        )
 
     return Instructions(load, max_tokens=settings.context.instruction_tokens)
 

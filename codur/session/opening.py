@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
+from codur import mcp
 from codur.agents.external.delegation import ExternalAgents
 from codur.agents.external.server import server_runner
 from codur.agents.registry import AgentRegistry
@@ -233,12 +234,10 @@ class _Opening(Struct):
         """The configured MCP servers; none is started yet."""
         if not self.settings.mcp_servers:
             return None
-        from codur.mcp import connection, pins, servers  # noqa: PLC0415 - lazy: most runs have no servers
-
-        return servers.McpServers(
+        return mcp.servers.McpServers(
             self.settings.mcp_servers,
-            connection.Place(launcher=self.launcher, environ=self.host.environ, workspace=self.workspace.root),
-            pins=pins.Pins(StateDirectory(self.host.state).mcp_file if self.host.state else None),
+            mcp.connection.Place(launcher=self.launcher, environ=self.host.environ, workspace=self.workspace.root),
+            pins=mcp.pins.Pins(StateDirectory(self.host.state).mcp_file if self.host.state else None),
             cancel=self.cancel,
             time_left=self.time_left,
         )

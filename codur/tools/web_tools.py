@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Annotated, Final, TypeVar
+from typing import Annotated, Final, TypeVar
 
+from codur import web
 from codur.mcp.server_text import clean, one_line
 from codur.structs import replace
 from codur.tools.flow.outputs import SearchHit, SearchHits, WebPage
 from codur.tools.tool import READING_TASKS, Arg, ToolContext, ToolError, sentence, tool
 from codur.types import TaskType, ToolCode, ToolResult
 from codur.web.page_errors import ExtraMissing, FetchFailed, FetchRefused, FetchTimedOut
-
-if TYPE_CHECKING:
-    from codur.web.access import Web
 
 T = TypeVar("T")
 _TASKS: Final[frozenset[TaskType]] = (READING_TASKS - {"file_operation"}) | {"web_search"}
@@ -75,10 +73,8 @@ def duckduckgo_search(
     return ToolResult(text="\n".join([_WORDS, *lines]), data=SearchHits(hits=hits))
 
 
-def _web(context: ToolContext) -> Web:
-    from codur.web.access import Web  # noqa: PLC0415 - lazy: it loads asyncio, and most runs read no page
-
-    return replace(context.web or Web(), redact=context.redact)
+def _web(context: ToolContext) -> web.access.Web:
+    return replace(context.web or web.access.Web(), redact=context.redact)
 
 
 def _asked(ask: Callable[[], T]) -> T:

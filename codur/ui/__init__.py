@@ -1,1 +1,13 @@
 """What a person or a machine sees of a run: the one package that writes to the terminal and imports rich."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codur.lazy import parts_of
+
+if TYPE_CHECKING:
+    from codur.ui import batch_live
+
+__all__ = ["batch_live"]
+__getattr__ = parts_of(__name__)

@@ -1,1 +1,13 @@
 """Reading web pages, guarded: only public addresses, bounded in bytes and time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codur.lazy import parts_of
+
+if TYPE_CHECKING:
+    from codur.web import access
+
+__all__ = ["access"]
+__getattr__ = parts_of(__name__)

@@ -33,7 +33,7 @@ APP = ("--help", "-h", "--version")
     ],
 )
 def test_with_command(typed: list[str], understood: list[str]) -> None:
-    assert with_command(typed, commands=COMMANDS, value_options=VALUES, app_options=APP) == understood
+    assert with_command(typed, commands=COMMANDS, value_options=lambda: VALUES, app_options=APP) == understood
 
 
 @pytest.mark.parametrize(
@@ -42,9 +42,9 @@ def test_with_command(typed: list[str], understood: list[str]) -> None:
 )
 def test_a_misspelt_command_is_no_task(typed: list[str], near: str) -> None:
     with pytest.raises(UsageError, match=f"did you mean {near}"):
-        with_command(typed, commands=COMMANDS, value_options=VALUES, app_options=APP)
+        with_command(typed, commands=COMMANDS, value_options=lambda: VALUES, app_options=APP)
 
 
 @pytest.mark.parametrize("typed", [["resolve", "the", "conflict"], ["--", "solv"], ["find", "bugs"], ["hello"]])
 def test_other_words_are_tasks(typed: list[str]) -> None:
-    assert with_command(typed, commands=COMMANDS, value_options=VALUES, app_options=APP) == ["run", *typed]
+    assert with_command(typed, commands=COMMANDS, value_options=lambda: VALUES, app_options=APP) == ["run", *typed]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codur.agents.external.agent_readiness import Obstacle, obstacle_of
 from codur.structs import Struct
 
 if TYPE_CHECKING:
@@ -64,8 +65,6 @@ class ExternalAgents(Struct):
 
     def obstacle(self, agent: Agent) -> Obstacle | None:
         """Why an agent cannot run here; None if nothing speaks against it."""
-        from codur.agents.external.agent_readiness import Obstacle, obstacle_of  # noqa: PLC0415 - lazy: few runs delegate
-
         if self.offline:
             return Obstacle(text="the run is offline", remedy="Run it again without --offline.")
         return obstacle_of(agent.name, agent.config, self.environ, mcp=self.mcp is not None)

@@ -12,6 +12,9 @@ from codur.batch.challenge_directory import PROMPT_FILE, Challenge
 from codur.batch.discovery import RESULTS_NAME
 from codur.errors import UsageError
 
+if sys.platform == "linux":  # not every system has it
+    import fcntl
+
 _FICLONE = 0x40049409
 """ioctl_ficlone(2): the new file shares the blocks of the old one until either is written."""
 
@@ -56,8 +59,6 @@ def _copy(source: str, target: str) -> str:
 def _cloned(source: Path, target: Path) -> bool:
     if sys.platform != "linux":
         return False
-    import fcntl  # noqa: PLC0415 - lazy: not on every system
-
     with source.open("rb") as old, target.open("wb") as new:
         try:
             fcntl.ioctl(new.fileno(), _FICLONE, old.fileno())

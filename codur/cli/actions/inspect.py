@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
+from codur import config as settings_files
 from codur.cli import machine
 from codur.cli.printing import say, say_json, unwritable
 from codur.config.loader import candidate_files
@@ -111,11 +112,9 @@ def _write(path: Path, text: str) -> None:
 
 def show_settings(directory: Path, config: Path | None) -> None:
     """Print all settings in force, as YAML, after where they come from."""
-    from codur.config.document import effective_yaml  # noqa: PLC0415 - lazy: loads PyYAML
-
     loaded = machine.settings_for(directory, config, {})
     comments = [f"# from: {source}" for source in loaded.sources] + [f"# note: {note}" for note in loaded.notes]
-    say("\n".join([*comments, effective_yaml(loaded.settings).rstrip()]))
+    say("\n".join([*comments, settings_files.document.effective_yaml(loaded.settings).rstrip()]))
 
 
 def show_settings_files(directory: Path) -> None:
@@ -126,9 +125,7 @@ def show_settings_files(directory: Path) -> None:
 
 def show_schema() -> None:
     """Print the JSON schema of the settings."""
-    from codur.config.document import schema  # noqa: PLC0415 - lazy: loads PyYAML
-
-    say(json_module.dumps(schema(), indent=2))
+    say(json_module.dumps(settings_files.document.schema(), indent=2))
 
 
 def check_settings(directory: Path, config: Path | None) -> None:

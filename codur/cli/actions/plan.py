@@ -8,7 +8,7 @@ from pathlib import Path
 
 from codur.cli import machine
 from codur.cli.printing import say, tell, unwritable
-from codur.config.reading.yaml_source import read_bytes
+from codur.config import reading
 from codur.errors import ConfigError, UsageError
 from codur.planning.plans.plan_file import PlanFile, read_plan
 from codur.session.task_run import run_task
@@ -75,7 +75,7 @@ def read(path: Path, directory: Path) -> PlanFile:
     Raises:
         ConfigError: it is no plan, or it was made for another directory.
     """
-    found = read_plan(read_bytes(path, str(path), kind="plan"), str(path))
+    found = read_plan(reading.yaml_source.read_bytes(path, str(path), kind="plan"), str(path))
     here = directory.resolve()
     if found.workspace and Path(found.workspace).resolve() != here:
         raise ConfigError(

@@ -65,7 +65,7 @@ def carried_out(
         exchanges: what is done with the exchange with models.
     """
     workspace = Path(task.workspace)
-    loaded = machine.settings_for(workspace, config, overrides, agents=(task.agent or "",))
+    loaded = machine.settings_for(workspace, config, overrides, agents=(task.agent,) if task.agent else ())
     settings = loaded.settings
     task = replace(task, limits=machine.limits_of(settings), scope=rules_of(settings.scope))
     shown = showing.output()

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from codur.cli import options
+from codur.cli import actions, options
 
 agents_app = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
 
@@ -43,9 +43,7 @@ def agents_list(
     json: options.Json = False,
 ) -> None:
     """List the agents: what each needs, and whether it can run here."""
-    from codur.cli.actions import agents
-
-    agents.show_agents(directory, config, json=json)
+    actions.agents.show_agents(directory, config, json=json)
 
 
 @agents_app.command("show")
@@ -56,9 +54,7 @@ def agents_show(
     json: options.Json = False,
 ) -> None:
     """Show how an agent is declared, where each value comes from, and what it gets and may do."""
-    from codur.cli.actions import agents
-
-    agents.show_agent(name, directory, config, json=json)
+    actions.agents.show_agent(name, directory, config, json=json)
 
 
 @agents_app.command("test")
@@ -71,10 +67,9 @@ def agents_test(
     verbose: options.Verbose = False,
 ) -> int:
     """Let an agent do a small task in an empty directory, and check it; exit 0 if the check passes."""
-    from codur.cli.actions import agents
 
     overrides = options.overrides(no_sandbox=no_sandbox, timeout=timeout)
-    return agents.try_agent(name, config, overrides, json=json, verbose=verbose)
+    return actions.agents.try_agent(name, config, overrides, json=json, verbose=verbose)
 
 
 @agents_app.command("new")
@@ -83,6 +78,4 @@ def agents_new(
     kind: Annotated[NewType, typer.Option("--type", help="What kind of agent.")] = NewType.cli,
 ) -> None:
     """Write a commented declaration of a new agent beside your settings; nothing is overwritten."""
-    from codur.cli.actions import agents
-
-    agents.make_agent(name, kind.value)
+    actions.agents.make_agent(name, kind.value)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from codur.cli import options
+from codur.cli import actions, options
 
 
 def bisect(
@@ -27,14 +27,12 @@ def bisect(
     no_sandbox: options.NoSandbox = False,
 ) -> int:
     """Find the commit since which the check fails."""
-    from codur.cli.actions import bisect, run
-    from codur.session.commit_search import Wanted
 
-    return bisect.find_commit(
+    return actions.bisect.find_commit(
         directory,
-        Wanted(
-            good=run.read_revision("--good", good),
-            bad=run.read_revision("--bad", bad),
+        actions.Wanted(
+            good=actions.run.read_revision("--good", good),
+            bad=actions.run.read_revision("--bad", bad),
             check_command=options.read_check(check),
             expect_file=expect,
         ),

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from codur.cli import options
+from codur.cli import actions, options
 
 
 def commit(
@@ -21,7 +21,5 @@ def commit(
     json: options.Json = False,
 ) -> int:
     """Commit to git what a run changed, and nothing else."""
-    from codur.cli.actions import commit
-
-    wish = commit.Wish(message=message, hooks=not no_verify, dry=dry_run)
-    return commit.commit_run(run, directory, wish, json=json)
+    wish = actions.commit.Wish(message=message, hooks=not no_verify, dry=dry_run)
+    return actions.commit.commit_run(run, directory, wish, json=json)

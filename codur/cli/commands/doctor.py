@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from codur.cli import options
+from codur.cli import actions, options
 
 _Strict = Annotated[bool, typer.Option("--strict", help="Fail if something that is promised is not held here.")]
 
@@ -19,6 +19,5 @@ def doctor(
     strict: _Strict = False,
 ) -> int:
     """Show how programs are contained here, and what else a run needs."""
-    from codur.cli.actions import doctor
 
-    return doctor.show_health(directory, config, json=json, strict=strict)
+    return actions.doctor.show_health(directory, config, json=json, strict=strict)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from codur.cli import options
+from codur.cli import actions, options
 
 
 def init(
@@ -19,6 +19,4 @@ def init(
 
     Nothing is overwritten.
     """
-    from codur.cli.actions import init
-
-    return init.begin(directory, yes=yes, json=json)
+    return actions.init.begin(directory, yes=yes, json=json)

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from codur.cli import options
+from codur.cli import actions, options
 
 config_app = options.group()
 
@@ -28,16 +28,14 @@ def route(
     json: options.Json = False,
 ) -> None:
     """Show what is decided about a task without a model; nothing is carried out."""
-    from codur.cli.actions import inspect
-    from codur.types import Task
 
-    task = Task(
+    task = actions.Task(
         prompt=options.read_prompt(prompt, file),
         workspace=str(directory),
         check_command=options.read_check(check),
         expect_file=expect,
     )
-    inspect.show_route(task, directory, config, json=json)
+    actions.inspect.show_route(task, directory, config, json=json)
 
 
 def graph(
@@ -45,9 +43,7 @@ def graph(
     svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Draw it into an SVG file.")] = None,
 ) -> None:
     """Show the graph that every run takes."""
-    from codur.cli.actions import inspect
-
-    inspect.show_graph(mermaid=mermaid, svg=svg)
+    actions.inspect.show_graph(mermaid=mermaid, svg=svg)
 
 
 def tools(
@@ -66,28 +62,23 @@ def tools(
     json: options.Json = False,
 ) -> None:
     """List the tools, and which can follow which."""
-    from codur.cli.actions import tools
 
     if learned:
-        tools.show_learned(json=json)
+        actions.tools.show_learned(json=json)
     else:
-        tools.show_tools(after, task_type, json=json)
+        actions.tools.show_tools(after, task_type, json=json)
 
 
 @config_app.command("show")
 def config_show(directory: options.Directory = Path(), config: options.ConfigFile = None) -> None:
     """Print all settings as they are in force, as YAML."""
-    from codur.cli.actions import inspect
-
-    inspect.show_settings(directory, config)
+    actions.inspect.show_settings(directory, config)
 
 
 @config_app.command("path")
 def config_path(directory: options.Directory = Path()) -> None:
     """Print where settings are read from, weakest first, and which of these files are there."""
-    from codur.cli.actions import inspect
-
-    inspect.show_settings_files(directory)
+    actions.inspect.show_settings_files(directory)
 
 
 @config_app.command("set")
@@ -101,22 +92,16 @@ def config_set(
     config: options.ConfigFile = None,
 ) -> None:
     """Set one value in a settings file; comments and order stay."""
-    from codur.cli.actions import setting
-
-    setting.set_value(key, value, setting.file_for(directory, config, project=project))
+    actions.setting.set_value(key, value, actions.setting.file_for(directory, config, project=project))
 
 
 @config_app.command("schema")
 def config_schema() -> None:
     """Print the JSON schema of the settings, for editors."""
-    from codur.cli.actions import inspect
-
-    inspect.show_schema()
+    actions.inspect.show_schema()
 
 
 @config_app.command("check")
 def config_check(directory: options.Directory = Path(), config: options.ConfigFile = None) -> None:
     """Check all settings files and variables; says what is wrong, with file, line and key."""
-    from codur.cli.actions import inspect
-
-    inspect.check_settings(directory, config)
+    actions.inspect.check_settings(directory, config)

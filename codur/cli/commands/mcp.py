@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from codur.cli import options
+from codur.cli import actions, options
 
 mcp_app = options.group()
 
@@ -19,9 +19,8 @@ def mcp_list(
     directory: options.Directory = Path(), config: options.ConfigFile = None, json: options.Json = False
 ) -> int:
     """List the servers of the settings; nothing is started."""
-    from codur.cli.actions import mcp
 
-    return mcp.show_servers(directory, config, json=json)
+    return actions.mcp.show_servers(directory, config, json=json)
 
 
 @mcp_app.command("tools")
@@ -29,9 +28,8 @@ def mcp_tools(
     name: Name, directory: options.Directory = Path(), config: options.ConfigFile = None, json: options.Json = False
 ) -> int:
     """Start a server and list its tools, and whether they are as they were accepted."""
-    from codur.cli.actions import mcp
 
-    return mcp.show_tools(name, directory, config, json=json)
+    return actions.mcp.show_tools(name, directory, config, json=json)
 
 
 @mcp_app.command("call")
@@ -44,9 +42,7 @@ def mcp_call(
     json: options.Json = False,
 ) -> int:
     """Call a tool. The exit code is 1 if the tool says that it failed."""
-    from codur.cli.actions import mcp
-
-    return mcp.call_tool(name, mcp.read_call(name, tool, arguments), directory, config, json=json)
+    return actions.mcp.call_tool(name, actions.mcp.read_call(name, tool, arguments), directory, config, json=json)
 
 
 @mcp_app.command("resources")
@@ -54,9 +50,8 @@ def mcp_resources(
     name: Name, directory: options.Directory = Path(), config: options.ConfigFile = None, json: options.Json = False
 ) -> int:
     """List what a server offers for reading."""
-    from codur.cli.actions import mcp
 
-    return mcp.show_resources(name, directory, config, json=json)
+    return actions.mcp.show_resources(name, directory, config, json=json)
 
 
 @mcp_app.command("trust")
@@ -68,6 +63,5 @@ def mcp_trust(
     json: options.Json = False,
 ) -> int:
     """Show a server's tools that are new or have changed, and accept them all as they are now."""
-    from codur.cli.actions import mcp
 
-    return mcp.consider(name, directory, config, accept=yes, json=json)
+    return actions.mcp.consider(name, directory, config, accept=yes, json=json)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from codur.cli import options
+from codur.cli import actions, options
 
 
 def models(
@@ -29,7 +29,5 @@ def models(
 
     Of a key it tells where it comes from, never the key itself.
     """
-    from codur.cli.actions import models
-
-    wanted = models.Wanted(names=tuple(names or ()), test_s=timeout if test else 0.0)
-    return models.show_models(wanted, directory, config, json=json)
+    wanted = actions.models.Wanted(names=tuple(names or ()), test_s=timeout if test else 0.0)
+    return actions.models.show_models(wanted, directory, config, json=json)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from codur.cli import options
+from codur.cli import actions, options
 
 
 def plan(
@@ -29,11 +29,8 @@ def plan(
 ) -> int:
     """Make a plan for a task; nothing is carried out."""
     text = options.read_prompt(prompt, file)
-    from codur.cli.actions import plan
-    from codur.cli.machine import Showing
-    from codur.types import Task
 
-    task = Task(
+    task = actions.Task(
         prompt=text,
         workspace=str(directory.absolute()),
         check_is_goal=check is not None or expect is not None,
@@ -42,5 +39,5 @@ def plan(
         agent=agent,
         plan_only=True,
     )
-    showing = Showing(json=json, raw=not json and to is None, verbose=verbose)
-    return plan.make(task, to=to, force=force, config=config, showing=showing)
+    showing = actions.Showing(json=json, raw=not json and to is None, verbose=verbose)
+    return actions.plan.make(task, to=to, force=force, config=config, showing=showing)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from codur.cli import options
+from codur.cli import actions, options
 
 
 def repair(
@@ -55,17 +55,12 @@ def repair(
     verbose: options.Verbose = False,
 ) -> int:
     """Search for a repair without a model, by the check alone."""
-    from codur.cli.actions import run
-    from codur.cli.machine import Showing
-    from codur.cli.printing import warn
-    from codur.types import Task
-
-    root, files = run.repair_place(paths or [], directory)
+    root, files = actions.run.repair_place(paths or [], directory)
     if budget is not None:
-        warn("--budget means dollars elsewhere; --timeout takes the seconds of a search")
+        actions.warn("--budget means dollars elsewhere; --timeout takes the seconds of a search")
     searching = {"offline_budget_s": budget if timeout is None else timeout, "max_order": order, "workers": workers}
     given = {name: value for name, value in searching.items() if value is not None}
-    task = Task(
+    task = actions.Task(
         prompt=" ".join(["repair", *files]),
         workspace=str(root.absolute()),
         check_is_goal=True,
@@ -75,11 +70,11 @@ def repair(
         offline=True,
         dry_run=dry_run or every,
         wait=wait,
-        repair=run.repair_request(files, every=every, pick=pick, since=since),
+        repair=actions.run.repair_request(files, every=every, pick=pick, since=since),
     )
-    return run.carry_out(
+    return actions.run.carry_out(
         task,
-        Showing(json=json, json_stream=json_stream, raw=raw, verbose=verbose, explain_route=explain_route),
+        actions.Showing(json=json, json_stream=json_stream, raw=raw, verbose=verbose, explain_route=explain_route),
         config=config,
         overrides={
             **options.overrides(no_sandbox=no_sandbox, scope=scope, max_files=max_files),

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from codur.cli import options
+from codur.cli import actions, options
 
 
 def run(
@@ -53,13 +53,8 @@ def run(
 ) -> int:
     """Carry out a task (the same as `codur TASK`)."""
     text = "" if plan_file is not None and not prompt and file is None else options.read_prompt(prompt, file)
-    from codur.cli.actions import plan as plans
-    from codur.cli.actions import run
-    from codur.cli.machine import Showing
-    from codur.types import Task
-
-    given = plans.read(plan_file, directory) if plan_file is not None else None
-    task = Task(
+    given = actions.plan.read(plan_file, directory) if plan_file is not None else None
+    task = actions.Task(
         prompt=text or (given.task if given is not None else ""),
         workspace=str(directory.absolute()),
         check_is_goal=check is not None or expect is not None,
@@ -77,12 +72,10 @@ def run(
         approved=yes,
         plan=given.plan if given is not None else None,
     )
-    carry_out = run.carry_out
-    if commit:
-        from codur.cli.actions.commit import carry_out
+    carry_out = actions.commit.carry_out if commit else actions.run.carry_out
     return carry_out(
         task,
-        Showing(json=json, json_stream=json_stream, raw=raw, verbose=verbose, explain_route=explain_route),
+        actions.Showing(json=json, json_stream=json_stream, raw=raw, verbose=verbose, explain_route=explain_route),
         config=config,
         overrides=options.overrides(
             no_sandbox=no_sandbox,
@@ -95,5 +88,5 @@ def run(
             timeout=timeout,
             budget=budget,
         ),
-        exchanges=run.exchanges(record, replay, show=show_prompts, offline=offline),
+        exchanges=actions.run.exchanges(record, replay, show=show_prompts, offline=offline),
     )

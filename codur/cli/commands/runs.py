@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from codur.cli import options
+from codur.cli import actions, options
 
 ShownRun = Annotated[
     str | None,
@@ -25,9 +25,7 @@ def runs(
     json: options.Json = False,
 ) -> None:
     """List the runs that are kept, newest first."""
-    from codur.cli.actions import runs
-
-    runs.show_runs(directory, everywhere=everywhere, json=json)
+    actions.runs.show_runs(directory, everywhere=everywhere, json=json)
 
 
 def show(
@@ -37,9 +35,7 @@ def show(
     json: options.Json = False,
 ) -> None:
     """Show what a run did."""
-    from codur.cli.actions import runs
-
-    runs.show_run(run, directory, prompts=prompts, json=json)
+    actions.runs.show_run(run, directory, prompts=prompts, json=json)
 
 
 def resume(
@@ -56,12 +52,10 @@ def resume(
     verbose: options.Verbose = False,
 ) -> int:
     """Go on with a run that was stopped or killed."""
-    from codur.cli.actions import runs
-    from codur.cli.machine import Showing
 
-    return runs.resume_run(
-        runs.cut_off(run, directory),
-        Showing(json=json, json_stream=json_stream, raw=raw, verbose=verbose, explain_route=explain_route),
+    return actions.runs.resume_run(
+        actions.runs.cut_off(run, directory),
+        actions.Showing(json=json, json_stream=json_stream, raw=raw, verbose=verbose, explain_route=explain_route),
         config=config,
         overrides=options.overrides(no_sandbox=no_sandbox),
         wait=wait,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from codur.cli import options
+from codur.cli import actions, options
 
 
 def trust(
@@ -19,10 +19,9 @@ def trust(
     json: options.Json = False,
 ) -> int:
     """Look at a project's settings and instructions, and accept them."""
-    from codur.cli.actions import trust
 
     if every:
-        return trust.show_accepted(json=json)
+        return actions.trust.show_accepted(json=json)
     if revoke:
-        return trust.revoke(directory, json=json)
-    return trust.consider(directory, config, accept=yes, json=json)
+        return actions.trust.revoke(directory, json=json)
+    return actions.trust.consider(directory, config, accept=yes, json=json)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from codur.cli import options
+from codur.cli import actions, options
 
 
 def undo(
@@ -18,13 +18,10 @@ def undo(
     json: options.Json = False,
 ) -> int:
     """Put back what a run changed."""
-    from codur.cli.actions import undo
 
-    return undo.undo_run(run, directory, dry=dry_run, again=redo, json=json)
+    return actions.undo.undo_run(run, directory, dry=dry_run, again=redo, json=json)
 
 
 def diff(run: options.RunId = None, directory: options.Directory = Path(), json: options.Json = False) -> None:
     """Show what a run changed."""
-    from codur.cli.actions import undo
-
-    undo.show_diff(run, directory, json=json)
+    actions.undo.show_diff(run, directory, json=json)

@@ -1,1 +1,13 @@
 """From YAML and variables to checked values: shapes, limits, references, merging."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codur.lazy import parts_of
+
+if TYPE_CHECKING:
+    from codur.config.reading import agent_files, agent_rules, server_rules, setting_references, values, yaml_source
+
+__all__ = ["agent_files", "agent_rules", "server_rules", "setting_references", "values", "yaml_source"]
+__getattr__ = parts_of(__name__)

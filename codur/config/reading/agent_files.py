@@ -16,6 +16,7 @@ from typing import Any
 
 from msgspec import convert
 
+from codur.config import reading
 from codur.config.reading.origin import Place, Source
 from codur.config.resources import resource_path
 from codur.config.settings import AgentConfig, Settings
@@ -66,12 +67,10 @@ def shipped_agent(name: str) -> AgentConfig | None:
     Raises:
         ConfigError: the file cannot be read.
     """
-    from codur.config.reading.values import check  # noqa: PLC0415 - lazy: few runs name one
-
     path = shipped_agents() / f"{name}{SUFFIX}"
     if name not in shipped_names():
         return None
-    return convert(check(read_agent(path, str(path)), Settings)["agents"]["configs"][name], AgentConfig)
+    return convert(reading.values.check(read_agent(path, str(path)), Settings)["agents"]["configs"][name], AgentConfig)
 
 
 def _words(value: Any) -> Iterator[str]:
@@ -112,11 +111,9 @@ def read_agent(path: Path, shown: str) -> Source:
     Raises:
         ConfigError: it cannot be read, or does not hold a mapping.
     """
-    from codur.config.reading.yaml_source import read_yaml  # noqa: PLC0415 - lazy: imports yaml
-
     if not path.is_file():  # a pipe, for example, which would be waited for without end
         raise ConfigError("is not a regular file", file=shown, remedy="Remove it, or declare an agent there.")
-    return as_settings(read_yaml(path, shown), path.stem)
+    return as_settings(reading.yaml_source.read_yaml(path, shown), path.stem)
 
 
 def as_settings(source: Source, name: str) -> Source:

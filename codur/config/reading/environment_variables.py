@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal, get_origin
 
+from codur.config import reading
 from codur.config.reading import setting_types
 from codur.config.reading.origin import KeyPath, Place, Source, did_you_mean, leaf_paths, shown
 from codur.config.settings import Settings
@@ -96,9 +97,7 @@ def value_of_text(variable: str, text: str, path: tuple[str, ...]) -> Any:
         return None
     if all(kind in (str, type(None)) or get_origin(kind) is Literal for kind in kinds):
         return text
-    from codur.config.reading.yaml_source import parse_value  # noqa: PLC0415 - lazy: imports yaml
-
-    return parse_value(text, variable)
+    return reading.yaml_source.parse_value(text, variable)
 
 
 def _put(values: dict[str, Any], path: tuple[str, ...], value: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 from msgspec import Struct, structs
 
+from codur.config import reading
 from codur.config.reading.origin import KeyPath, Problem, did_you_mean, shown
 from codur.config.settings import AUTO, ROUTING_KINDS, Profile, Settings
 from codur.types import TaskType
@@ -31,11 +32,11 @@ def incomplete_profiles(profiles: Mapping[str, Mapping[str, Any]]) -> Iterator[P
 
 def dangling_references(settings: Settings) -> Iterator[Problem]:
     """Names that name nothing."""
-    from codur.config.reading.agent_files import shipped_names  # noqa: PLC0415 - lazy: only for a message
-
     for reference in _references(settings):
         if reference.name not in reference.known:
-            known = sorted({*reference.known, *(shipped_names() if reference.what == "agent" else ())})
+            known = sorted(
+                {*reference.known, *(reading.agent_files.shipped_names() if reference.what == "agent" else ())}
+            )
             remedy = did_you_mean(reference.name, known, f"Known: {', '.join(known)}.")
             yield reference.path, f"there is no {reference.what} {shown(reference.name)}", remedy
 

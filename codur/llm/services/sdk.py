@@ -12,16 +12,35 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import anyio
+
+from codur.lazy import loaded
 from codur.llm.profiles.extras import installed, missing
 from codur.structs import Struct
 
 if TYPE_CHECKING:
+    import anthropic as anthropic
+    import groq as groq
+    import httpx as httpx
+    import httpx2 as httpx2
+    import openai as openai
+
     from codur.llm.profiles.endpoint import Endpoint
 
 MAX_BODY_BYTES = 20 * 1024 * 1024
 """Far more than any answer within a token limit has."""
 CONNECT_TIMEOUT_S = 10.0  # an answer may take minutes, a connection never does
 _PATHS = {"groq": "/openai/v1/chat/completions", "openai": "/chat/completions", "anthropic": "/v1/messages"}
+_SDKS = {
+    "groq": ("groq", "httpx", "AsyncGroq"),
+    "openai": ("openai", "httpx2", "AsyncOpenAI"),
+    "anthropic": ("anthropic", "httpx2", "AsyncAnthropic"),
+}
+"""The SDK of each api, the HTTP library below it, and its client."""
+_OPTIONS: Mapping[str, Mapping[str, Any]] = {
+    # The SDK would hand spans of every request to whatever is set up for OpenTelemetry in this process.
+    "anthropic": {"open_telemetry": {"traces": False, "propagation": False}}
+}
 _NO_KEY = "unused"
 """Given to an SDK in place of a key, so that it looks for none itself; it is never sent."""
 _SENT = frozenset(
@@ -73,43 +92,13 @@ def open_client(endpoint: Endpoint) -> Client:
     sdk = installed(endpoint.api)
     if not sdk:
         raise missing(endpoint.provider, endpoint.api)
-    import anyio  # noqa: PLC0415 - lazy: only for runs that ask a model
-
-    opened, library, errors = _OPENERS[sdk](endpoint)
+    name, http, kind = _SDKS[sdk]
+    errors, library = loaded(name), loaded(http)  # for runs that ask a model, and all but groq are extras
+    opened = _made(getattr(errors, kind), library, endpoint, **_OPTIONS.get(sdk, {}))
     # The HTTP libraries let some errors of encrypted connections through as they are.
     raw = (OSError, anyio.EndOfStream, BodyTooLargeError)
     failures = (errors.APIError, library.RequestError, TimeoutError, *raw)
     return Client(sdk=opened, library=library, errors=errors, path=_PATHS[endpoint.api], failures=failures)
-
-
-def _groq(endpoint: Endpoint) -> tuple[Any, Any, Any]:
-    import groq  # noqa: PLC0415 - lazy: only for runs that ask a model
-    import httpx  # noqa: PLC0415 - lazy: as above
-
-    return _made(groq.AsyncGroq, httpx, endpoint), httpx, groq
-
-
-def _openai(endpoint: Endpoint) -> tuple[Any, Any, Any]:
-    import httpx2  # noqa: PLC0415 - lazy: optional, and only for runs that ask a model
-    import openai  # noqa: PLC0415 - lazy: as above
-
-    return _made(openai.AsyncOpenAI, httpx2, endpoint), httpx2, openai
-
-
-def _anthropic(endpoint: Endpoint) -> tuple[Any, Any, Any]:
-    import anthropic  # noqa: PLC0415 - lazy: optional, and only for runs that ask a model
-    import httpx2  # noqa: PLC0415 - lazy: as above
-
-    # The SDK would hand spans of every request to whatever is set up for OpenTelemetry in this process.
-    silent = {"open_telemetry": {"traces": False, "propagation": False}}
-    return _made(anthropic.AsyncAnthropic, httpx2, endpoint, **silent), httpx2, anthropic
-
-
-_OPENERS: Mapping[str, Callable[[Endpoint], tuple[Any, Any, Any]]] = {
-    "groq": _groq,
-    "openai": _openai,
-    "anthropic": _anthropic,
-}
 
 
 def _made(kind: Any, library: Any, endpoint: Endpoint, **more: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
+from codur import planning
 from codur.agents.registry import Agent
 from codur.checks.discover import CheckRequest, find_check
 from codur.checks.suites.run_problem import ENVIRONMENT, RunProblem, run_problem
@@ -345,11 +346,9 @@ def explained(state: RunState, context: RunContext) -> Plan | None:
     path, workspace = state["discovery"].explain, context.workspace
     if not path or state["task"].agent or not is_read(path):
         return None
-    from codur.planning.explanation import explanation  # noqa: PLC0415 - lazy: other tasks do without
-
     check = find_check(workspace, context.settings.verification, CheckRequest(files=(path,)))
     try:
-        text = explanation(path, workspace, check)
+        text = planning.explanation.explanation(path, workspace, check)
     except (ToolError, WorkspaceError) as error:
         end = Step(id="explain", action="respond")
         return Plan(steps=(end,), origin="pattern", reason=error.message, outcome="not_achieved")

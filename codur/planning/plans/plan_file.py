@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from msgspec import Struct, field
 
+from codur.config import reading
 from codur.config.settings import Amount, Count
 from codur.types import Action, Plan, Step, Tier
 
@@ -74,11 +75,9 @@ class PlanDocument(Struct, frozen=True, kw_only=True):
 
 def plan_text(plan: Plan, *, task: str, workspace: str) -> str:
     """The plan as YAML; `read_plan` reads it back."""
-    from codur.config.reading.yaml_source import yaml_text  # noqa: PLC0415 - lazy: loads PyYAML
-
     steps = [_entry(step) for step in plan.steps]
     document = {"codur_plan": VERSION, "task": task, "workspace": workspace, "steps": steps}
-    return yaml_text(document)
+    return reading.yaml_source.yaml_text(document)
 
 
 def read_plan(data: bytes, name: str) -> PlanFile:
@@ -90,11 +89,8 @@ def read_plan(data: bytes, name: str) -> PlanFile:
     Raises:
         ConfigError: it is no plan: what is wrong, with file, line and key.
     """
-    from codur.config.reading.values import check  # noqa: PLC0415 - lazy: few runs read a plan
-    from codur.config.reading.yaml_source import parse_yaml  # noqa: PLC0415 - lazy: loads PyYAML
-
-    source = parse_yaml(data, name)
-    values = check(source, PlanDocument, noun="key")
+    source = reading.yaml_source.parse_yaml(data, name)
+    values = reading.values.check(source, PlanDocument, noun="key")
     _require_version(source)
     steps = tuple(_step(source, number, entry) for number, entry in enumerate(values.get("steps", ())))
     _require_own_ids(source, steps)

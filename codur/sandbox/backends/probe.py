@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from codur.errors import CodurError, ConfigError
+from codur.sandbox import backends
 from codur.sandbox.backend import Backend, Chosen, NoBackend
 from codur.sandbox.backends.probe_cache import SWITCHES, Tried, one_line, remember, remembered, system_key
-from codur.sandbox.backends.trial import try_backend
 
 _NO_SANDBOX = "programs run without containment"
 _INSTALL = "install bubblewrap (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap)"
@@ -122,29 +122,21 @@ def tried(
 def _present(name: str, *, loopback: bool) -> Backend | Tried:
     """A back end, or why there is none on this machine; with a loopback, where it can do without."""
     if name == "namespaces" and sys.platform == "linux":
-        from codur.sandbox.backends.namespaces import NamespacesBackend  # noqa: PLC0415 - lazy: for Linux
-
-        return NamespacesBackend()
+        return backends.namespaces.NamespacesBackend()
     if name == "bubblewrap" and sys.platform == "linux":
-        from codur.sandbox.backends.bubblewrap import BubblewrapBackend, find_bubblewrap  # noqa: PLC0415 - lazy: for Linux
-
-        path = find_bubblewrap()
+        path = backends.bubblewrap.find_bubblewrap()
         missing = Tried(name=name, problem="it is not installed", remedy=_INSTALL)
-        return missing if path is None else BubblewrapBackend(path)
+        return missing if path is None else backends.bubblewrap.BubblewrapBackend(path)
     if name == "landlock" and sys.platform == "linux":
-        from codur.sandbox.backends.landlock import LandlockBackend, landlock_abi  # noqa: PLC0415 - lazy: for Linux
-        from codur.sandbox.backends.seccomp import NO_FILTER, filter_program  # noqa: PLC0415 - lazy: for Linux
-
-        if landlock_abi() < 1:
+        if backends.landlock.landlock_abi() < 1:
             return Tried(name=name, problem="the kernel has no Landlock (Linux 5.13 or later has, unless switched off)")
-        if filter_program(network=False) is None:
-            return Tried(name=name, problem=NO_FILTER)
-        return LandlockBackend(loopback=loopback)
+        if backends.seccomp.filter_program(network=False) is None:
+            return Tried(name=name, problem=backends.seccomp.NO_FILTER)
+        return backends.landlock.LandlockBackend(loopback=loopback)
     if name == "seatbelt" and sys.platform == "darwin":
-        from codur.sandbox.backends.seatbelt import SANDBOX_EXEC, SeatbeltBackend  # noqa: PLC0415 - lazy: for macOS
-
-        found = SANDBOX_EXEC.exists()
-        return SeatbeltBackend() if found else Tried(name=name, problem=f"there is no {SANDBOX_EXEC}")
+        found = backends.seatbelt.SANDBOX_EXEC.exists()
+        missing = Tried(name=name, problem=f"there is no {backends.seatbelt.SANDBOX_EXEC}")
+        return backends.seatbelt.SeatbeltBackend() if found else missing
     return Tried(name=name, problem="it is not for this system")
 
 
@@ -155,7 +147,7 @@ def _try(name: str, environ: Mapping[str, str]) -> Tried:
         backend = _present(name, loopback=loopback)
         if isinstance(backend, Tried):
             return backend
-        problem = try_backend(backend, environ)
+        problem = backends.trial.try_backend(backend, environ)
         if not problem:
             return Tried(name=name, loopback=backend.has_loopback)
     return Tried(name=name, problem=problem, remedy=_remedy(name))

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from codur import __version__
+from codur.sandbox import backends
 from codur.structs import Struct
 
 _MAX_CACHE_BYTES = 65_536  # of a file that somebody may have exchanged
@@ -44,9 +45,7 @@ class Tried(Struct):
 
 def system_key() -> dict[str, str]:
     """What the results depend on."""
-    from codur.sandbox.backends.bubblewrap import find_bubblewrap  # noqa: PLC0415 - lazy: for Linux
-
-    path = find_bubblewrap() if sys.platform == "linux" else None
+    path = backends.bubblewrap.find_bubblewrap() if sys.platform == "linux" else None
     return {
         # a restart may bring another kernel and other settings
         "boot": one_line(Path("/proc/sys/kernel/random/boot_id")),

@@ -22,6 +22,7 @@ from codur.errors import CodurError
 from codur.sandbox.backend import Backend, Confined
 from codur.sandbox.backends.system_paths import interpreter_paths
 from codur.sandbox.program_policy import Limits, Policy
+from codur.sandbox.starter.starter_client import Starter
 
 _TIMEOUT_S = 10.0  # a machine that needs more for this is not usable under it
 _PROGRAM = """
@@ -136,8 +137,6 @@ def _run(confined: Confined) -> tuple[str, str]:
 
 
 def _run_by_starter(confined: Confined) -> tuple[str, str]:
-    from codur.sandbox.starter.starter_client import Starter  # noqa: PLC0415 - lazy: for Linux
-
     starter = Starter()
     try:
         program = starter.start(confined, Limits(wall_s=_TIMEOUT_S), has_input=False)

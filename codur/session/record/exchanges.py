@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from codur import __version__
 from codur.events import ModelPrompted, Note
+from codur.llm import replay
 from codur.llm.clock import Clock
 from codur.structs import Struct
 
@@ -81,9 +82,7 @@ def exchanging(wanted: Exchanges, task: Task, settings: Settings, record: Record
     if wanted.record is None:
         yield arguments
         return
-    from codur.llm.replay.model_recording import Recorder  # noqa: PLC0415 - lazy: for runs that are recorded
-
-    recorder = Recorder(
+    recorder = replay.model_recording.Recorder(
         wanted.record, task=task.prompt, workspace=task.workspace, version=__version__, redactor=record.redactor
     )
     try:
@@ -93,13 +92,10 @@ def exchanging(wanted: Exchanges, task: Task, settings: Settings, record: Record
 
 
 def _replay(path: Path, task: Task, settings: Settings, record: Recording) -> dict[str, Any]:
-    from codur.llm.replay.model_recording import read_recording  # noqa: PLC0415 - lazy: for runs that are replayed
-    from codur.llm.replay.replayed import Replay  # noqa: PLC0415 - lazy: as above
-
-    replay = Replay(
-        read_recording(path),
+    replayed = replay.replayed.Replay(
+        replay.model_recording.read_recording(path),
         workspace=task.workspace,
         tell=lambda text: record.emit(Note(level="warning", text=text)),
     )
     # Nothing of a replay is shared: it spends no budget and waits for nobody.
-    return {"models": replay.models(settings.llm.profiles), "clock": SkippedTime(), "shared": None}
+    return {"models": replayed.models(settings.llm.profiles), "clock": SkippedTime(), "shared": None}

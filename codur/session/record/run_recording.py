@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
@@ -242,8 +243,6 @@ def locked(state: StateDirectory, root: Path, run_id: str, *, wait: bool, emit: 
 
 
 def _sleep(seconds: float) -> bool:
-    import time  # noqa: PLC0415 - lazy: hardly any run waits
-
     time.sleep(seconds)
     return False
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from codur import ui
 from codur.batch.batch_run import BatchResult
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.work import Work
@@ -59,9 +60,7 @@ def display_of(request: SolveRequest) -> BatchDisplay:
     kind = choose_kind(stdout_is_tty=sys.stderr.isatty(), environ=os.environ)
     if kind != "rich" or request.show_prompts:
         return LineDisplay(stream)
-    from codur.ui.batch_live import LiveDisplay  # noqa: PLC0415 - lazy: rich is for terminals only
-
-    return LiveDisplay(stream, color=True)
+    return ui.batch_live.LiveDisplay(stream, color=True)
 
 
 def show_list(work: Sequence[Work], done: Mapping[int, ChallengeResult], *, json: bool) -> int:

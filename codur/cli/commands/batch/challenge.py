@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from codur.cli import options
+from codur.cli import actions, options
 
 challenge_app = options.group()
 
@@ -19,9 +19,7 @@ def challenge_new(
     tests: Annotated[bool, typer.Option("--tests", help="Check it by tests rather than by what it prints.")] = False,
 ) -> int:
     """Make a challenge directory with a small example to replace; nothing is overwritten."""
-    from codur.cli.actions.batch import challenge
-
-    return challenge.make(name, output, tests=tests)
+    return actions.batch.challenge.make(name, output, tests=tests)
 
 
 @challenge_app.command("check")
@@ -34,6 +32,4 @@ def challenge_check(
     no_sandbox: options.NoSandbox = False,
 ) -> int:
     """Say of each challenge whether its check is found, red, and the same in two runs; exit 1 if one is not sound."""
-    from codur.cli.actions.batch import challenge
-
-    return challenge.check(directories, config=config, json=json, no_sandbox=no_sandbox)
+    return actions.batch.challenge.check(directories, config=config, json=json, no_sandbox=no_sandbox)

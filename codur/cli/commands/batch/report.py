@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from codur.cli import options
+from codur.cli import actions, options
 
 
 def report(
@@ -26,6 +26,4 @@ def report(
     json: options.Json = False,
 ) -> int:
     """Build the page of batches again, and compare agents."""
-    from codur.cli.actions.batch import report
-
-    return report.build(results, output=output, junit=junit, json=json)
+    return actions.batch.report.build(results, output=output, junit=junit, json=json)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from codur.cli import options
+from codur.cli import actions, options
 
 
 def solve(
@@ -91,11 +91,8 @@ def solve(
     no_sandbox: options.NoSandbox = False,
 ) -> int:
     """Solve challenge directories, side by side, each in a copy."""
-    from codur.cli.actions.batch import solve
-    from codur.cli.actions.batch.solve_request import SolveRequest
-
-    return solve.solve_challenges(
-        SolveRequest(
+    return actions.batch.solve.solve_challenges(
+        actions.SolveRequest(
             directories=tuple(directories),
             agent=tuple(agent or ()),
             attempts=attempts,
@@ -122,6 +119,6 @@ def solve(
             quiet=quiet,
             list=list_only,
             results=results,
-            mode=solve.mode_of(resume=resume, rerun_failed=rerun_failed, fresh=fresh),
+            mode=actions.batch.solve.mode_of(resume=resume, rerun_failed=rerun_failed, fresh=fresh),
         )
     )

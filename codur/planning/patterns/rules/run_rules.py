@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from codur import checks
 from codur.planning.patterns.named_paths import Mention
 from codur.planning.patterns.prompt_tokens import Token
 from codur.planning.patterns.rules.rule import Found, Rule, Settled, call, missing
@@ -86,9 +87,7 @@ def _run_test_file(found: Found) -> Settled | None:
 
 
 def _run_entry(found: Found) -> Settled | None:
-    from codur.checks.discover import find_entry  # noqa: PLC0415 - lazy: the other rules do without
-
-    entry = find_entry(found.names.workspace, ())
+    entry = checks.discover.find_entry(found.names.workspace, ())
     rivals = [name for name in _PROGRAM_NAMES if name != entry and found.names.workspace.is_file(name)]
     return _program(entry, ()) if entry and not rivals else None
 
