@@ -50,10 +50,10 @@ _GROUPS: Final = {
     "mcp": (mcp_app, "Look at the MCP servers and their tools, call them, and accept them."),
     "config": (config_app, "Show and check the settings."),
 }
-_NAMES: Final = (*(command.__name__ for command in _COMMANDS), *_GROUPS)
+NAMES: Final = (*(command.__name__ for command in _COMMANDS), *_GROUPS)
 
 
-def _group(names: Collection[str]) -> TyperGroup:
+def program(names: Collection[str] = NAMES) -> TyperGroup:
     """The program with these of its commands. To build all takes four times as long as what a task's own takes."""
     app = typer.Typer(
         name="codur",
@@ -92,9 +92,9 @@ def invoke(argv: Sequence[str]) -> int:
         UsageError: the options or arguments are wrong.
     """
     if _COMPLETION_VARIABLE in os.environ:
-        _group(_NAMES).main(prog_name="codur", complete_var=_COMPLETION_VARIABLE)
-    words = with_command(argv, commands=_NAMES, value_options=_value_options, app_options=_APP_OPTIONS)
-    group = _group(words[:1] if words[:1] and words[0] in _NAMES else _NAMES)
+        program().main(prog_name="codur", complete_var=_COMPLETION_VARIABLE)
+    words = with_command(argv, commands=NAMES, value_options=_value_options, app_options=_APP_OPTIONS)
+    group = program(words[:1] if words[:1] and words[0] in NAMES else NAMES)
     try:
         # `main` of the group would turn Ctrl-C and a broken pipe into exits of its own
         with group.make_context("codur", words or ["--help"]) as context:
@@ -122,6 +122,6 @@ def _number_problem(error: TyperException) -> str:
 
 def _value_options() -> list[str]:
     """The options of a task that take a value, as typed."""
-    parameters = _group([TASK_COMMAND]).commands[TASK_COMMAND].params
+    parameters = program([TASK_COMMAND]).commands[TASK_COMMAND].params
     names = (name for parameter in parameters if not getattr(parameter, "is_flag", False) for name in parameter.opts)
     return [name for name in names if name.startswith("-")]

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
-from codur.cli.app import app
+from codur.cli.app import program
 from tests.cli.kit import ROOT, codur
 from tests.runs.kit import fill
 from tests.support.man_page import man_page
@@ -29,7 +28,7 @@ def commands(name: str, command: Any, parent: Any = None) -> Iterator[tuple[str,
         yield from commands(f"{name} {inner}", below, context)
 
 
-HELP = dict(commands("codur", typer.main.get_command(app)))
+HELP = dict(commands("codur", program()))
 
 
 @pytest.mark.parametrize("name", HELP)

@@ -7,9 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-import typer
-
-from codur.cli.app import HELP, app
+from codur.cli.app import HELP, program
 from codur.config.reading.environment_variables import RESERVED
 
 _EXITS = {
@@ -30,7 +28,7 @@ _FILES = {
 
 def man_page() -> str:
     """The page, in roff."""
-    group: Any = typer.main.get_command(app)
+    group: Any = program()
     top = group.make_context("codur", [], resilient_parsing=True)
     lines = ['.TH CODUR 1 "" "codur" "User Commands"', ".SH NAME", "codur \\- a coding agent whose fixes are checked"]
     lines += [".SH SYNOPSIS", ".B codur", "[\\fITASK\\fR | \\fICOMMAND\\fR] [\\fIOPTIONS\\fR]"]
