@@ -115,12 +115,15 @@ class AnswerDelta(_Event, tag="answer_delta"):
 
 
 class ModelAnswered(_Event, tag="model_answered"):
+    """An answer is there; `text` is what it says, with the tools that it calls, cut."""
+
     profile: str
     purpose: str
     prompt_tokens: int
     completion_tokens: int
     duration_s: float
     cost_usd: float = 0.0
+    text: str = ""
 
 
 class ModelWaiting(_Event, tag="model_waiting"):

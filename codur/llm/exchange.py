@@ -9,7 +9,7 @@ import asyncio
 import json
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from codur.errors import ModelError
@@ -22,7 +22,7 @@ from codur.llm.services.service_model import ServiceModel
 from codur.llm.tokens import SMALLEST_ANSWER, prompt_chars
 from codur.redaction import redact_value
 from codur.structs import replace
-from codur.types import Message, Usage
+from codur.types import Message, ToolCall, Usage
 
 if TYPE_CHECKING:
     from codur.config.settings import LlmSettings
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from codur.llm.pool_options import PoolOptions
     from codur.llm.profiles.profiles import Profiles
     from codur.llm.rate_limits.demand import Demand
-    from codur.types import Message
 
 
 class Exchange:
@@ -155,24 +154,23 @@ class Exchange:
         self._tell_request(model, request)
         # The real time, whatever clock waits go by: a replay must not tell made-up durations.
         started = time.monotonic()
-        usage = Usage()
+        answer = ChatReply()
         try:
-            reply = await self._in_time(model, request)
-            usage = reply.usage
+            answer = reply = await self._in_time(model, request)
             self._keep(model, request, reply)
         except asyncio.CancelledError:  # nobody waits for the answer any more; what was sent has its price
             cost = cost_usd(model.profile, prompt_tokens=demand.prompt_tokens, completion_tokens=0)
             spending.add(Usage(calls=1, prompt_tokens=demand.prompt_tokens, cost_usd=cost))
             raise
         except ModelError as error:
-            usage = error.usage or usage
+            answer = ChatReply(usage=error.usage or Usage())
             self._keep(model, request, error)
             raise
         finally:
             self._budget.release(demand)
-            spending.add(usage)
-            if usage.calls:  # an answer that cannot be used has its price too
-                self._tell_answer(model, request, usage, time.monotonic() - started)
+            spending.add(answer.usage)
+            if answer.usage.calls:  # an answer that cannot be used has its price too
+                self._tell_answer(model, request, answer, time.monotonic() - started)
         return reply
 
     def _keep(self, model: ChatModel, request: ChatRequest, outcome: ChatReply | ModelError) -> None:
@@ -188,7 +186,8 @@ class Exchange:
             text = prompt_text(request)
             self._options.prompted(ModelPrompted(profile=name, model=asked, purpose=request.purpose, text=text))
 
-    def _tell_answer(self, model: ChatModel, request: ChatRequest, usage: Usage, duration_s: float) -> None:
+    def _tell_answer(self, model: ChatModel, request: ChatRequest, answer: ChatReply, duration_s: float) -> None:
+        usage = answer.usage
         self._options.emit(
             ModelAnswered(
                 profile=model.profile_name,
@@ -197,6 +196,7 @@ class Exchange:
                 completion_tokens=usage.completion_tokens,
                 duration_s=duration_s,
                 cost_usd=usage.cost_usd,
+                text=answer_text(answer),
             )
         )
 
@@ -235,12 +235,18 @@ def prompt_text(request: ChatRequest) -> str:
     return _cut("\n".join(parts))
 
 
+def answer_text(reply: ChatReply) -> str:
+    """All that an answer says: its words, then its calls."""
+    return _cut("\n".join([*([reply.text] if reply.text else []), *_calls(reply.tool_calls)]))
+
+
 def _message(message: Message) -> str:
-    calls = [
-        f"{call.name} {json.dumps(dict(call.arguments), ensure_ascii=False, default=str)}"
-        for call in message.tool_calls
-    ]
-    return "\n".join([f"--- {message.role}", *([message.content] if message.content else []), *calls])
+    words = [message.content] if message.content else []
+    return "\n".join([f"--- {message.role}", *words, *_calls(message.tool_calls)])
+
+
+def _calls(calls: Sequence[ToolCall]) -> list[str]:
+    return [f"{call.name} {json.dumps(dict(call.arguments), ensure_ascii=False, default=str)}" for call in calls]
 
 
 def _cut(text: str) -> str:

@@ -11,7 +11,7 @@ from codur.structs import Struct
 from codur.ui.sanitise import Shown, sanitise
 
 _WORD = re.compile(r"\S+")
-_BEFORE = re.compile(r"\s*(?:> )?\| |\s*")
+_BEFORE = re.compile(r"[ │]*(?:> )?\| |[ │]*")
 """What stands before a line's words: a bar behind which foreign text is kept, or space."""
 _MOST_BEFORE = 3
 """What stands before the words of a folded line takes at most one part in so many of its width."""

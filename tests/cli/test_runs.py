@@ -22,8 +22,10 @@ def test_what_runs_did(tmp_path: Path) -> None:
         assert [row.split()[0] for row in listed[2:]] == [newest["id"], oldest["id"]]
         assert "fix main.py" in listed[2]
         shown = here.run("show").out
-        for words in (newest["id"], "route: coding → review", "attempt 1: ", "model: ", "+    ordered = ", "solved · "):
+        for words in (newest["id"], "─ coding → review · ", "attempt 1: ", "model: ", "+    ordered = ", "solved · "):
             assert words in shown
+        assert "route: coding → review" not in shown
+        assert "route: coding → review (" in here.run("show", "-v").out
         whole = json.loads(here.run("show", oldest["id"], "--json").out)
         assert whole["record"]["id"] == oldest["id"]
         assert whole["result"]["outcome"] == "limit"

@@ -22,7 +22,7 @@ CANNED = calls(("replace_file_content", {"path": "main.py", "new_code": f"print(
 
 def checks(told: str) -> list[str]:
     """What was said of each run of the check, up to its verdict."""
-    return re.findall(r"^(?:[ \d.]{9})?((?:before|attempt|confirm)\b[^:]*: \w+)", told, re.MULTILINE)
+    return re.findall(r"^[ │]*((?:before|attempt|confirm)\b[^:]*: \w+)", told, re.MULTILINE)
 
 
 @pytest.mark.parametrize(

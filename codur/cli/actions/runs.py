@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from codur.cli.actions.run import shown_result
 from codur.cli.actions.undo import undone_since
 from codur.cli.ask_user import shows_plans, user_at
 from codur.cli.machine import Showing
-from codur.cli.printing import say, say_json, warn
+from codur.cli.printing import say, say_json, unwritable, warn
 from codur.config.reading.agent_files import shipped_names
 from codur.events import Note
 from codur.session.task_run import resume_task
@@ -26,6 +26,7 @@ from codur.store.run_records import RunDirectory
 from codur.structs import replace
 from codur.ui.output_formats import show
 from codur.ui.shown.run_list import run_text, runs_table
+from codur.ui.stream import SafeStream
 
 
 def show_runs(directory: Path, *, everywhere: bool, json: bool) -> None:
@@ -58,7 +59,7 @@ def _listed(record: RunRecord) -> dict[str, Any]:
     return {name: value for name, value in kept.items() if name not in {"task", "process"}}
 
 
-def show_run(wanted: str | None, directory: Path, *, prompts: bool, json: bool) -> None:
+def show_run(wanted: str | None, directory: Path, *, prompts: bool, verbose: bool, json: bool) -> None:
     """Print what a run did.
 
     Raises:
@@ -72,9 +73,42 @@ def show_run(wanted: str | None, directory: Path, *, prompts: bool, json: bool) 
         trace = [event for event in trace if prompts or event.get("event") != "model_prompted"]
         say_json({"record": to_builtins(record), "undone": undone, "trace": trace, "result": result})
     else:
-        show(run_text(record, trace, result, undone=undone, prompts=prompts), sys.stdout)
+        show(
+            run_text(
+                record,
+                trace,
+                result,
+                undone=undone,
+                prompts=prompts,
+                verbose=verbose,
+                width=SafeStream(sys.stdout).columns,
+            ),
+            sys.stdout,
+        )
     for problem in problems:
         warn(problem)
+
+
+def write_page(wanted: str | None, directory: Path, file: Path | None) -> None:
+    """Write what a run did as one page, and tell where it is.
+
+    Raises:
+        UsageError: there is no such run, its record cannot be used, or the page cannot be written.
+    """
+    from codur.graph.wiring import ROUTES, START_NODE  # noqa: PLC0415 - lazy: pages alone draw the graph
+    from codur.ui.shown.trace_page import trace_page  # noqa: PLC0415 - lazy: as above
+
+    run = _of_batch(wanted, directory) or machine.kept_runs().find(wanted, workspace=_real(directory))
+    record, result, undone = run.record(), run.result(), undone_since(run)
+    trace = run.trace.read(on_damage=warn)
+    edges: dict[str, Sequence[str]] = {"start": (START_NODE,)}
+    edges |= {str(name): targets for name, targets in ROUTES.items()}
+    path = file if file is not None else Path(f"codur-{record.id}.html")
+    try:
+        path.write_text(trace_page(record, trace, result, undone=undone, edges=edges), encoding="utf-8")
+    except OSError as error:
+        raise unwritable(path, error, "Name a file in a directory that exists and may be written.") from error
+    say(str(path))
 
 
 def _of_batch(wanted: str | None, directory: Path) -> RunDirectory | None:

@@ -30,12 +30,23 @@ def runs(
 
 def show(
     run: ShownRun = None,
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Where --html writes.")] = None,
     directory: options.Directory = Path(),
     prompts: Annotated[bool, typer.Option("--prompts", help="Also the requests to models, as they were sent.")] = False,
+    html: Annotated[
+        bool, typer.Option("--html", help="Write one page with all of it to FILE, or to codur-RUN.html.")
+    ] = False,
     json: options.Json = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also who decided each way, and why.")] = False,
 ) -> None:
     """Show what a run did."""
-    actions.runs.show_run(run, directory, prompts=prompts, json=json)
+    if html:
+        if run is not None and file is None and run.endswith(".html"):
+            file = Path(run)
+            run = None
+        actions.runs.write_page(run, directory, file)
+    else:
+        actions.runs.show_run(run, directory, prompts=prompts, verbose=verbose, json=json)
 
 
 def resume(

@@ -6,9 +6,6 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from msgspec import ValidationError
-
-from codur.events import Event, ModelPrompted
 from codur.store.run_record import RunRecord
 from codur.structs import convert
 from codur.types import RunResult
@@ -16,8 +13,9 @@ from codur.ui.sanitise import Shown
 from codur.ui.shown.diffs import diff_lines
 from codur.ui.shown.progress_lines import Narrator
 from codur.ui.shown.run_report import body_lines, money, summary_lines
+from codur.ui.shown.run_tree import traced_nodes, tree_lines
 from codur.ui.shown.tables import Column, table
-from codur.ui.styled_lines import Line, Style, block, clip, joined, line, percent
+from codur.ui.styled_lines import Line, Style, block, clip, folded, joined, line, percent
 from codur.workspace.history.undo_run import Undone
 
 _STYLES: Mapping[str, Style] = {"done": "good", "running": "strong", "interrupted": "warn", "crashed": "warn"}
@@ -82,6 +80,8 @@ def run_text(
     *,
     undone: Undone = "",
     prompts: bool = False,
+    verbose: bool = False,
+    width: int | None = None,
 ) -> Shown:
     """Give what a run did, from its start to its result.
 
@@ -91,29 +91,33 @@ def run_text(
         result: its whole result as plain JSON; None if it never came to one.
         undone: how much of what it changed was undone since.
         prompts: also the requests to models, as they were sent.
+        verbose: also who decided where each node went, and why.
+        width: of the terminal, in columns; None if it is none.
     """
+    lines = [*run_head(record, undone), line("")]
+    narrator = Narrator(verbose=True)
+    lines += tree_lines(traced_nodes(trace), narrator, prompts=prompts, reasons=verbose)
+    if result is not None:
+        ended = result_of(result)
+        tried = _attempts(ended) if ended.outcome != "done" else []
+        lines = [*folded(lines, width), *tried, line(""), *body_lines(ended, limit=None)]
+        lines += folded(summary_lines(ended, told=narrator.told, width=width), width)
+        return joined(lines)
+    if record.can_be_resumed:
+        lines += [line(""), line(("→ ", "strong"), f"codur resume {record.id}")]
+    return joined(folded(lines, width))
+
+
+def run_head(record: RunRecord, undone: Undone) -> list[Line]:
+    """Give what a run was: its task, where and when, and what became of it."""
     since = f", {UNDONE[undone]}: `codur undo {record.id} --redo` takes that back" if undone else ""
-    lines = [
+    return [
         line(("run ", "dim"), record.id),
         line(("task: ", "dim"), clip(" ".join(record.prompt.split()), width=500)),
         line(("directory: ", "dim"), record.workspace),
         line(("started: ", "dim"), record.started),
         line(("outcome: ", "dim"), (state_of(record), _STYLES.get(state_of(record), "bad")), since),
-        line(""),
     ]
-    narrator = Narrator(verbose=True)
-    for kept in trace:
-        event = _event(kept)
-        if event is not None and (prompts or not isinstance(event, ModelPrompted)):
-            lines += _timed(narrator.lines(event), kept.get("at"))
-    lines += narrator.rest()
-    if result is not None:
-        ended = _result(result)
-        lines += _attempts(ended) if ended.outcome != "done" else []
-        lines += [line(""), *body_lines(ended, limit=None), *summary_lines(ended, told=narrator.told)]
-    elif record.can_be_resumed:
-        lines += [line(""), line(("→ ", "strong"), f"codur resume {record.id}")]
-    return joined(lines)
 
 
 def _attempts(result: RunResult) -> list[Line]:
@@ -144,25 +148,7 @@ def age(started: str, now: datetime) -> str:
     return f"{max(0, int(seconds))} s"
 
 
-def _timed(lines: Sequence[Line], at: Any) -> list[Line]:
-    """The lines of one event; the first says when it was, in seconds since the start."""
-    if not lines or not isinstance(at, int | float):
-        return list(lines)
-    stamp = line((f"{at:8.1f} ", "dim"))
-    space = line(" " * 9)
-    return [Line((*(stamp if not place else space).spans, *item.spans)) for place, item in enumerate(lines)]
-
-
-def _event(kept: Mapping[str, Any]) -> Event | None:
-    """The event that was kept; None for what this version does not know."""
-    try:
-        event: Event = convert(kept, Event)
-    except ValidationError:
-        return None
-    return event
-
-
-def _result(value: Mapping[str, Any]) -> RunResult:
+def result_of(value: Mapping[str, Any]) -> RunResult:
     """What of a result is shown."""
     result: RunResult = convert({name: value[name] for name in _SHOWN if name in value}, RunResult)
     return result

@@ -8,7 +8,17 @@ from typing import Any
 import pytest
 from msgspec import to_builtins
 
-from codur.events import CheckRan, Decided, Event, ModelCalled, Note, RunStarted, ToolRan
+from codur.events import (
+    CheckRan,
+    Decided,
+    Event,
+    ModelAnswered,
+    ModelCalled,
+    NodeEntered,
+    Note,
+    RunStarted,
+    ToolRan,
+)
 from codur.store.run_record import RunRecord, RunSummary
 from codur.structs import replace
 from codur.types import Difference, RunResult, Verdict
@@ -53,8 +63,11 @@ def test_the_list() -> None:
 def test_what_a_run_did() -> None:
     events: list[Event] = [
         RunStarted(prompt="fix", workspace="/w", sandbox="landlock"),
+        NodeEntered(node="policy"),
         Decided(node="policy", route="coding", origin="plan", tier="open", reason="because"),
+        NodeEntered(node="coding"),
         ModelCalled(profile="fast", model="m", purpose="edit", prompt_chars=10),
+        ModelAnswered(profile="fast", purpose="edit", prompt_tokens=1000, completion_tokens=10, duration_s=1.0),
         ToolRan(tool="read_file", code="ok"),
         CheckRan(when="attempt", verdict=FAILED),
         Note(text="note \x1b]0;title\x07"),
@@ -70,10 +83,27 @@ def test_what_a_run_did() -> None:
         outcome="not_achieved", exit_code=1, reason="it stayed red", verdict=FAILED, diff="", model_calls=2
     )
     text = run_text(RUN, [*trace, *unknown], to_builtins(result))
-    for words in ("sandbox: landlock", "0.5 route: policy → coding", "model: fast", "tool: read_file", "it stayed red"):
-        assert words in text
-    assert "attempt 1: " in text
+    assert text.split("\n")[5:15] == [
+        "",
+        "├─ policy → coding · open · 1.0 s",
+        "└─ coding 1 call · 1,010 tokens · $0 · 2.5 s",
+        "      model: fast (m), edit, 10 characters",
+        "      answer: fast, edit, 1,000 + 10 tokens, 1.0 s",
+        "      tool: read_file: ok",
+        "      attempt 1: red: line 1: expected `2`, got `3`",
+        "      note: note \\x1b]0;title\\x07",
+        "",
+        "✘ not achieved: it stayed red",
+    ]
     assert "\x1b" not in text
+    whole = run_text(RUN, trace, to_builtins(result), verbose=True).split("\n")
+    assert whole[6:9] == [
+        "task: fix (in /w, sandbox: landlock)",
+        "├─ policy → coding · open · 1.0 s",
+        "│     route: policy → coding (plan, open): because",
+    ]
+    narrow = run_text(RUN, trace, to_builtins(result), width=40)
+    assert max(map(len, narrow.split("\n"))) <= 40
 
 
 def test_a_run_that_was_cut_off_says_how_to_go_on() -> None:
