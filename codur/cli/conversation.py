@@ -33,6 +33,8 @@ from codur.types import Plan, Step, Task
 from codur.ui.output_formats import show
 from codur.ui.sanitise import sanitise
 from codur.ui.shown.tables import error_text
+from codur.ui.stream import SafeStream
+from codur.ui.styled_lines import block, folded, joined
 
 _PROMPT = "codur> "
 _UNDONE = {False: "What task {run} changed was put back.", True: "What task {run} had changed was made again."}
@@ -263,4 +265,4 @@ def _undoes(words: Sequence[str]) -> str | None:
 
 
 def _say(text: str) -> None:
-    show(sanitise(text), sys.stderr)
+    show(joined(folded(block(text), SafeStream(sys.stderr).columns)), sys.stderr)

@@ -163,6 +163,11 @@ class Showing(Struct):
         return self.kind == "json_stream" or (self.kind == "rich" and sys.stderr.isatty())
 
 
+def in_colour() -> bool:
+    """Whether tables are shown in colour: on a terminal, unless `NO_COLOR` or its kind speaks against it."""
+    return Showing().kind == "rich"
+
+
 def width() -> int:
     """Columns of the terminal; 100 where there is none."""
     return shutil.get_terminal_size((100, 24)).columns

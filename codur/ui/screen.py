@@ -13,7 +13,7 @@ from rich.text import Text
 
 from codur.ui.sanitise import Shown
 from codur.ui.stream import SafeStream
-from codur.ui.styled_lines import Line, Style, folded
+from codur.ui.styled_lines import Line, Style, folded, folds
 
 _STYLES: dict[Style, str] = {
     "plain": "",
@@ -152,11 +152,12 @@ def render_table(
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_footer=bool(footer), header_style="bold")
     for index, head in enumerate(header):
         right = head.spans[0].style != "strong"
+        sentences = folds([row[index] for row in rows])
         table.add_column(
             text_of(head),
             footer=text_of(footer[index]) if footer else "",
             justify="right" if right else "left",
-            no_wrap=right,
+            no_wrap=not sentences,
             overflow="fold",
         )
     for row in rows:

@@ -13,6 +13,8 @@ from codur.ui.sanitise import Shown, sanitise
 _WORD = re.compile(r"\S+")
 _BEFORE = re.compile(r"[ │]*(?:> )?\| |[ │]*")
 """What stands before a line's words: a bar behind which foreign text is kept, or space."""
+LEAST_OF_SENTENCES = 14
+"""Columns of the terminal that a table's column of sentences takes at least."""
 _MOST_BEFORE = 3
 """What stands before the words of a folded line takes at most one part in so many of its width."""
 
@@ -77,6 +79,11 @@ def fold(item: Line, width: int | None) -> list[Line]:
             start, room = word.start(), width - len(before)
         end = word.end()
     return [*lines, _part(item, start, len(text), before if lines else "")]
+
+
+def folds(column: Iterable[Line]) -> bool:
+    """Whether a table's column holds sentences, which may be folded; ids and names stay whole."""
+    return any(" " in cell.text and cells(cell.text) > LEAST_OF_SENTENCES for cell in column)
 
 
 def folded(lines: Iterable[Line], width: int | None) -> list[Line]:

@@ -34,15 +34,21 @@ class Terminal:
     """
 
     def __init__(
-        self, words: Sequence[str], *, cwd: Path, environ: Mapping[str, str], stdout: Path | None = None
+        self,
+        words: Sequence[str],
+        *,
+        cwd: Path,
+        environ: Mapping[str, str],
+        stdout: Path | None = None,
+        columns: int = _COLUMNS,
     ) -> None:
         self._screen, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", _ROWS, _COLUMNS, 0, 0))
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", _ROWS, columns, 0, 0))
         out = os.open(stdout, os.O_WRONLY | os.O_CREAT) if stdout else os.dup(slave)
         self.process = subprocess.Popen(
             [sys.executable, "-c", _AT_ITS_TERMINAL, *words],
             cwd=cwd,
-            env={**environ, "TERM": "xterm"},
+            env={"TERM": "xterm", **environ},
             stdin=slave,
             stdout=out,
             stderr=slave,

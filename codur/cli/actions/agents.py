@@ -52,7 +52,7 @@ def show_agents(directory: Path, config: Path | None, *, json: bool) -> None:
     if json:
         say_json([to_builtins(row) for row in rows])
     else:
-        show(agents_table(rows, color=sys.stdout.isatty(), width=machine.width()), sys.stdout)
+        show(agents_table(rows, color=machine.in_colour(), width=machine.width()), sys.stdout)
 
 
 def show_agent(name: str, directory: Path, config: Path | None, *, json: bool) -> None:

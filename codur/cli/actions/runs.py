@@ -44,7 +44,7 @@ def show_runs(directory: Path, *, everywhere: bool, json: bool) -> None:
             now=datetime.now(UTC),
             undone=undone,
             workspaces=everywhere,
-            width=machine.width() if sys.stdout.isatty() else 0,
+            width=machine.width() if machine.in_colour() else 0,
         )
         show(table, sys.stdout)
     else:

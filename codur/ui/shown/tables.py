@@ -11,7 +11,7 @@ from codur.errors import CodurError
 from codur.structs import Struct
 from codur.types import RouteStep
 from codur.ui.sanitise import Shown
-from codur.ui.styled_lines import Line, cells, joined, line
+from codur.ui.styled_lines import LEAST_OF_SENTENCES, Line, cells, fold, folds, joined, line
 
 
 class AgentRow(Struct):
@@ -24,6 +24,10 @@ class AgentRow(Struct):
     ready: bool = True
     note: str = ""
     needs: str = ""
+
+
+_GAP = 2
+"""Columns of the terminal between two columns of a table."""
 
 
 class Column(Struct, kw_only=False):
@@ -76,6 +80,8 @@ def table(
 ) -> Shown:
     """Give a table, with a last row of totals if there is one; in colours, long cells are folded to `width` columns."""
     header = [line((column.title, "plain" if column.right else "strong")) for column in columns]
+    if color and width < _least_width(header, rows):
+        return _stacked(header, rows, footer, width)
     if color:
         from codur.ui.screen import render_table  # noqa: PLC0415 - lazy: plain tables need no rich
 
@@ -87,6 +93,23 @@ def table(
     lines.insert(1, rule)
     if footer:
         lines.insert(len(lines) - 1, rule)
+    return joined(lines)
+
+
+def _least_width(header: Sequence[Line], rows: Sequence[Sequence[Line]]) -> int:
+    """Columns of the terminal that a table takes at least."""
+    held = [[head, *column] for head, column in zip(header, zip(*rows, strict=True), strict=True)] if rows else []
+    widths = [LEAST_OF_SENTENCES if folds(column) else max(cells(cell.text) for cell in column) for column in held]
+    return sum(widths) + _GAP * (len(widths) - 1)
+
+
+def _stacked(header: Sequence[Line], rows: Sequence[Sequence[Line]], footer: Sequence[Line], width: int) -> Shown:
+    """The rows below each other, a line for each cell: for terminals that no table fits on."""
+    lines: list[Line] = []
+    for row in [*rows, *([footer] if footer else [])]:
+        first, *rest = zip(header, row, strict=True)
+        lines += fold(first[1], width)
+        lines += [part for head, cell in rest if cell.text for part in fold(line(f"  {head.text}: {cell.text}"), width)]
     return joined(lines)
 
 

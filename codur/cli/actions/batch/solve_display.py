@@ -88,7 +88,7 @@ def show_list(work: Sequence[Work], done: Mapping[int, ChallengeResult], *, json
         say_json(rows)
         return 0
     lines = [(item.title, _state(item, done), str(item.challenge.directory)) for item in work]
-    show(challenges_table(lines, color=sys.stdout.isatty(), width=machine.width()), sys.stdout)
+    show(challenges_table(lines, color=machine.in_colour(), width=machine.width()), sys.stdout)
     tell(f"{_amount(work)}, {len(done)} done" if done else _amount(work))
     return 0
 
@@ -104,7 +104,7 @@ def show_batch(batch: BatchResult, work: Sequence[Work], results: Path, request:
         say_json(_as_json(batch, work, results))
     elif not request.quiet:
         rows = list(map(row_of, batch.results))
-        show(batch_table(rows, wall_s=batch.seconds, color=sys.stdout.isatty(), width=machine.width()), sys.stdout)
+        show(batch_table(rows, wall_s=batch.seconds, color=machine.in_colour(), width=machine.width()), sys.stdout)
     for note in batch.notes:
         show_note(note)
     if not request.json and not request.quiet:
