@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
+from codur import ui
 from codur.batch.results.kept_run import RUNS, find_run
 from codur.batch.results.results_directory import has_results, read_results
 from codur.cli import machine
@@ -20,6 +21,7 @@ from codur.cli.machine import Showing
 from codur.cli.printing import say, say_json, unwritable, warn
 from codur.config.reading.agent_files import shipped_names
 from codur.events import Note
+from codur.graph.wiring import ROUTES, START_NODE
 from codur.session.task_run import resume_task
 from codur.store.run_record import RunRecord
 from codur.store.run_records import RunDirectory
@@ -95,9 +97,6 @@ def write_page(wanted: str | None, directory: Path, file: Path | None) -> None:
     Raises:
         UsageError: there is no such run, its record cannot be used, or the page cannot be written.
     """
-    from codur.graph.wiring import ROUTES, START_NODE  # noqa: PLC0415 - lazy: pages alone draw the graph
-    from codur.ui.shown.trace_page import trace_page  # noqa: PLC0415 - lazy: as above
-
     run = _of_batch(wanted, directory) or machine.kept_runs().find(wanted, workspace=_real(directory))
     record, result, undone = run.record(), run.result(), undone_since(run)
     trace = run.trace.read(on_damage=warn)
@@ -105,7 +104,7 @@ def write_page(wanted: str | None, directory: Path, file: Path | None) -> None:
     edges |= {str(name): targets for name, targets in ROUTES.items()}
     path = file if file is not None else Path(f"codur-{record.id}.html")
     try:
-        path.write_text(trace_page(record, trace, result, undone=undone, edges=edges), encoding="utf-8")
+        path.write_text(ui.trace_page(record, trace, result, undone=undone, edges=edges), encoding="utf-8")
     except OSError as error:
         raise unwritable(path, error, "Name a file in a directory that exists and may be written.") from error
     say(str(path))
