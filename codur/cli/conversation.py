@@ -252,7 +252,7 @@ def _greeting(directory: Path, settings: Settings, remembered: int) -> str:
         f"model: {model_words(settings)}",
         f"check: {check_found(directory, settings)}",
     ]
-    lines += [f"{remembered} earlier tasks are remembered (/context)"] if remembered else []
+    lines += [f"{remembered} earlier task{'s' if remembered > 1 else ''} remembered (/context)"] if remembered else []
     return "\n".join([*lines, f"try: {', '.join(_TRY)}"])
 
 

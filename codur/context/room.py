@@ -21,6 +21,9 @@ _AROUND_EDITS = 1500
 """What a model thinks and says beside its edits, in tokens."""
 _LINE_TOKENS = 12
 _SITUATION_TOKENS = 200
+_STUB = re.compile(
+    r'raise NotImplementedError|^ *(?:async )?def .*:\n(?: +""".*"""\n)? +(?:pass|\.\.\.)$', re.MULTILINE
+)
 _CLASS = re.compile(r"^[ \t]*(?:\w+[ \t]+)*(?:class|struct|interface|trait|impl|enum)\b", re.MULTILINE)
 
 
@@ -88,12 +91,12 @@ def share(
 
 
 def _answer_tokens(brief: CodingBrief, target: str | None, whole_file_lines: int, profile: Profile) -> int:
-    """What may be written: a short file whole, else some functions; anything if the file is not there yet."""
+    """What may be written: a short file whole, else some functions; anything if a file or a body is not there yet."""
     usual = min(_USUAL_ANSWER, profile.request_tokens // 4)
     most = min(profile.max_completion_tokens, max(usual, profile.request_tokens // 3))
     own = brief.sources.get(target or "", "")
     texts = [own] if own else [text for path, text in brief.sources.items() if path not in brief.read_only]
-    if not texts or brief.missing_files:
+    if not texts or brief.missing_files or any(_STUB.search(text) for text in texts):
         return most
     # A short file may come back whole; of a long one only functions do.
     longest = max((estimate_tokens(text) for text in texts if text.count("\n") <= whole_file_lines), default=0)

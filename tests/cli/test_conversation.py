@@ -83,7 +83,7 @@ def test_a_fix_its_undoing_and_what_is_remembered(opens: Opens, project: Path, h
     assert {stat.S_IMODE(path.stat().st_mode) for path in kept.iterdir()} == {0o600}
     assert "+fix main.py" in next(kept.glob("*.history")).read_text()
     with opens("--continue") as terminal:
-        terminal.until("5 earlier tasks are remembered")
+        terminal.until("5 earlier tasks remembered")
         say(terminal, "/quit")
         assert terminal.ended() == 0
     with opens() as terminal:
@@ -145,7 +145,7 @@ def test_settings_that_cannot_be_used_leave_the_last_conversation(opens: Opens, 
         assert terminal.ended() == 2
     (home / ".config/codur/config.yaml").unlink()
     with opens("--continue") as terminal:
-        terminal.until("1 earlier tasks are remembered")
+        terminal.until("1 earlier task remembered")
 
 
 def test_ctrl_c_stops_the_work_and_keeps_the_conversation(opens: Opens, project: Path, home: Path) -> None:

@@ -287,10 +287,11 @@ def why_no_search(state: RunState, context: RunContext) -> str:
         )
     if check.text:
         return "The check is a test that was made for the task; such a one does not guide a search."
-    if before is None or before.status != "failed":
-        return (
-            f"The check cannot guide a search: {before.note or before.status}." if before else "The check was not run."
-        )
+    if before is None:
+        return "The check was not run."
+    if before.status != "failed":
+        told = "it passes already" if before.passed else before.note or before.status
+        return f"The check cannot guide a search: {told}."
     problem = run_problem(check, before, root=context.workspace.root, python=context.python)
     if problem is not None and problem.kind in ENVIRONMENT:
         return f"{problem.text} {problem.remedy}"
