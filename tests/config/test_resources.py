@@ -19,7 +19,8 @@ def test_an_installed_package_reads_its_own_folder(tmp_path: Path) -> None:
     installed = tmp_path / "codur"
     shutil.copytree(PACKAGE / "config", installed / "config")
     shutil.copy(PACKAGE / "__init__.py", installed)
-    shutil.copy(PACKAGE / "errors.py", installed)
+    for name in ("errors.py", "lazy.py"):
+        shutil.copy(PACKAGE / name, installed)
     (installed / "_config" / "prompts").mkdir(parents=True)
     (installed / "_config" / "prompts" / "hello.md").write_text("Hello {{who}}\n", encoding="utf-8")
     (tmp_path / "config").mkdir()
