@@ -432,7 +432,7 @@ class ContextSettings(Section, frozen=True, kw_only=True):
     """Read the project's AGENTS.md (else CLAUDE.md, else GEMINI.md) once they are accepted with `codur trust`."""
     instruction_tokens: Count = 2_000
     """All instructions in one request, in tokens at most, and never more than an eighth of `request_tokens`."""
-    source_tokens: Count = 12_000
+    source_tokens: Count = 10_000
     """Source text in one request, in tokens, to which what is useful is added; what is needed may take more."""
     max_files: Count = 3_000
     """Sources looked into to choose them; of more, those near to the files that the task names."""
