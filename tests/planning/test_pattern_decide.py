@@ -305,7 +305,9 @@ def test_a_long_fenced_block_does_not_hide_the_request(shared: Workspace) -> Non
 
 # --- start-up ---------------------------------------------------------------------------------------------------------
 
-HEAVY = "pydantic yaml rich asyncio langgraph groq httpx git pathspec subprocess codur.llm codur.checks.checker".split(" ")
+HEAVY = "pydantic yaml rich asyncio langgraph groq httpx git pathspec subprocess codur.llm codur.checks.checker".split(
+    " "
+)
 
 
 def test_a_settled_request_imports_nothing_heavy(tmp_path: Path) -> None:
