@@ -338,3 +338,22 @@ def _step(
         "inputs": inputs or [],
         "arguments": arguments or [],
     }
+
+
+def test_a_body_that_is_not_there_yet_is_written_without_a_classification(tmp_path: Path) -> None:
+    files = {
+        "TASK.md": "# Fares\n\n`fare(zones)` in fares.py gives 2 for each zone, by `price()` of table.py.\n",
+        "fares.py": "from table import price\n\n\ndef fare(zones):\n    raise NotImplementedError\n",
+        "table.py": "def price():\n    return 2\n",
+        "test_fares.py": "from fares import fare\n\n\ndef test_fare():\n    assert fare(3) == 6\n",
+    }
+    edit = calls(
+        (
+            "replace_function",
+            {"path": "fares.py", "name": "fare", "code": "def fare(zones):\n    return zones * price()\n"},
+        )
+    )
+    run = play(tmp_path, files, "do what TASK.md says; the tests must pass", [edit])
+    assert (run.result.outcome, run.result.model_calls, run.unexpected) == ("done", 1, 0)
+    request = str(run.requests[0].body["messages"])
+    assert all(part in request for part in ("gives 2 for each zone", "def fare(zones)", "assert fare(3) == 6"))

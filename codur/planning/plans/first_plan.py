@@ -18,6 +18,7 @@ _ON_FILES = frozenset({"code_fix", "refactor"})
 _ON_WORDS = frozenset({"explanation", "search"})
 """What a file's name may stand for something in general in, so that a model may know an answer."""
 _WORD = r"[^\W\d_]+"
+_UNFINISHED = "NotImplementedError"
 
 
 def first_plan(
@@ -63,9 +64,15 @@ def is_settled(
         return False
     if discovery.task_type not in CODE_TASKS or asks_for_more(task.prompt):
         return False
+    own = {path for path in files if suffix_of(path) in SOURCE_SUFFIXES and standing(path) < MADE and may_edit(path)}
+    fails_in = any(place.path in own for place in places_in(before.error, files))
+    in_document = any(basename(path) in task.prompt for path in discovery.files if path not in own)
+    if (
+        in_document and fails_in and _UNFINISHED in before.error
+    ):  # "do what TASK.md says": it is shown, and so is the body
+        return True
     if not task.check_is_goal and discovery.confidence < _SURE:
         return False
-    own = {path for path in files if suffix_of(path) in SOURCE_SUFFIXES and standing(path) < MADE and may_edit(path)}
     found = [path for path in discovery.files if path in own]
     if task.check_is_goal and len(own) == 1 and found:
         return True
@@ -74,7 +81,6 @@ def is_settled(
     named = [path for path in found if basename(path) in task.prompt]
     if len(named or found) == 1:
         return True
-    fails_in = any(place.path in own for place in places_in(before.error, files))
     return discovery.task_type == "code_fix" and bool(named or fails_in or before.failing)
 
 
