@@ -9,7 +9,7 @@ import pytest
 from msgspec import structs
 
 from codur.config.settings import Profile, Provider
-from codur.events import ignore
+from codur.events import FileChanged, ignore
 from codur.session.task_run import run_task
 from codur.types import Task
 from codur.ui.shown.run_report import summary_lines
@@ -357,3 +357,12 @@ def test_a_body_that_is_not_there_yet_is_written_without_a_classification(tmp_pa
     assert (run.result.outcome, run.result.model_calls, run.unexpected) == ("done", 1, 0)
     request = str(run.requests[0].body["messages"])
     assert all(part in request for part in ("gives 2 for each zone", "def fare(zones)", "assert fare(3) == 6"))
+
+
+def test_what_is_told_of_a_change_while_the_run_goes_on_is_bounded(tmp_path: Path) -> None:
+    edit = calls(("replace_file_content", {"path": "main.py", "content": f"# {'x' * 5000}\n" * 100 + "print('b')\n"}))
+    run = play(tmp_path, {"main.py": "print('a')\n", "expected.txt": "b\n"}, "main.py is wrong", [EDIT, edit])
+    told = [event.diff for event in run.events if isinstance(event, FileChanged)]
+    assert len(told) == 1
+    assert told[0].count("\n") == 60
+    assert max(map(len, told[0].splitlines())) == 401

@@ -26,7 +26,8 @@ SERVER_TOOLS = frozenset({"list_mcp_tools", "call_mcp_tool", "list_mcp_resources
 NEEDS_ANSWER = "the task needs an answer from you first"
 _PLAIN_ACTIONS = frozenset({"tool", "respond", "ask"})
 _SHOWN_LINES = 60
-"""Lines of a file's diff that are told while a run goes on."""
+_SHOWN_CHARS = 400
+"""Lines of a file's diff that are told while a run goes on, and characters of each: an event is no place for a file."""
 _LEAST_CALLS = 2
 """Model calls that must be left for a test to be made: one for it, one for the edit."""
 
@@ -44,7 +45,8 @@ def tell_changes(paths: Iterable[str], context: RunContext) -> None:
             added, removed = line_counts(changes[path].before, changes[path].after)
             shown = "" if may_hold_secrets(path) else changes[path].diff()
             rows = shown.splitlines(keepends=True)[:_SHOWN_LINES]
-            context.emit(FileChanged(path=path, added=added, removed=removed, diff="".join(rows)))
+            diff = "".join(row if len(row) <= _SHOWN_CHARS else f"{row[:_SHOWN_CHARS]}…\n" for row in rows)
+            context.emit(FileChanged(path=path, added=added, removed=removed, diff=diff))
 
 
 def why_not(state: RunState, context: RunContext) -> ModelUnavailable:
