@@ -495,7 +495,7 @@ def test_at_the_budget_it_stops_and_goes_on_with_a_higher_one(tmp_path: Path) ->
 
     with GroqServer(dear) as server:
         common = {"settings": settings_for(server), "host": host(), "offline": False}
-        first = solve(given, out, max_tokens=18_000, **common)  # type: ignore[arg-type]
+        first = solve(given, out, max_tokens=20_000, **common)  # type: ignore[arg-type]
         assert (first.code, first.ended) == (4, "budget")
         assert rows(first) == [("1", "solved"), ("2", "solved"), ("3", "limit")]
         last = first.results[-1]
